@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "core/integrity/digest.h"
+
+namespace holdfast::replicate {
+
+/// A point-to-point channel as a receiver sees it: the communicator's agreed id, the sender's rank in that communicator,
+/// and the tag. MPI delivers the messages of one channel in the order of sending (MPI 3.1, section 3.5).
+struct Channel {
+  std::uint64_t communicator = 0;
+  std::int32_t source = 0;
+  std::int32_t tag = 0;
+  friend bool operator==(const Channel&, const Channel&) = default;
+};
+
+/// One message of a receiver, named alike in every replica: the ordinal-th one (from 0) of its channel.
+struct MessageId {
+  Channel channel;
+  std::uint64_t ordinal = 0;
+  friend bool operator==(const MessageId&, const MessageId&) = default;
+};
+
+/// What a record says. Digest and payload records go from a sender to replicas of the receiver; all others stay between
+/// the replicas of one rank (its team).
+enum class RecordKind : std::uint32_t {
+  none = 0,
+  digest,             ///< msg-plus-hash: the digest of a message, to the next receiver replica on the ring
+  payload,            ///< all-to-all: announces a full copy that follows on the payload communicator
+  probe,              ///< discovery, to the replica below: "my copy has this digest, and my two sources disagree"
+  acknowledge,        ///< discovery, to the replica above: "your copy is the good one, send it to me"
+  reject,             ///< answer to a probe: "below you there is nothing to correct with this"
+  query_above,        ///< "do you dispute this message too?", asked upward after a reject
+  clean,              ///< answer to query_above: "my two sources agree here"
+  ask_vote,           ///< to the whole team: "which digest does your copy have?"
+  vote,               ///< answer: own digest; flag bits of VoteFlag
+  fetch,              ///< to a holder: "send me your copy"
+  correction,         ///< announces a corrected copy that follows on the payload communicator
+  collective,         ///< digest of a collective's result
+  decision,           ///< answers of the leader, see agreement.h
+  ask_state,          ///< "what are you doing?"
+  state,              ///< answer: number and name of the current call
+};
+
+namespace vote_flag {
+inline constexpr std::uint32_t disputed = 1;  ///< the voter still holds its copy and disputes it
+inline constexpr std::uint32_t unknown = 2;   ///< the voter no longer remembers, so the digest means nothing
+}  // namespace vote_flag
+
+/// The one-cache-line message that verification sends beside the data. Fixed layout, host byte order: all replicas of a
+/// job run on one architecture, and the record never leaves the job.
+///
+///   0        4        8                16       20       24               32               40               48      64
+///   | kind   | flags  | communicator   | source | tag    | ordinal        | bytes          | extra          | digest |
+struct alignas(64) Record {
+  RecordKind kind = RecordKind::none;
+  std::uint32_t flags = 0;
+  std::uint64_t communicator = 0;
+  std::int32_t source = 0;
+  std::int32_t tag = 0;
+  std::uint64_t ordinal = 0;
+  std::uint64_t bytes = 0;  ///< length of the message described
+  std::uint64_t extra = 0;  ///< by kind: the payload's tag, the sender's call number, a time
+  integrity::Digest digest;
+
+  MessageId id() const { return {{communicator, source, tag}, ordinal}; }
+  void set_id(const MessageId& id) {
+    communicator = id.channel.communicator;
+    source = id.channel.source;
+    tag = id.channel.tag;
+    ordinal = id.ordinal;
+  }
+};
+static_assert(sizeof(Record) == 64, "a verification record is one cache line");
+static_assert(std::is_trivially_copyable_v<Record>);
+
+}  // namespace holdfast::replicate
