@@ -1,6 +1,7 @@
 # Finds each MPI on its own, because Holdfast builds for several in one tree and find_package(MPI) keeps one. Sets, for
 # every flavour of HOLDFAST_MPI_FLAVOURS (openmpi, mpich): HOLDFAST_MPI_<flavour>_INCLUDE_DIRS, _CC, _CXX, _LIBRARY (the
 # shared library that programs link); a flavour of which one is missing is left out, with a message that says what to do.
+include_guard(GLOBAL)
 find_package(PkgConfig REQUIRED)
 
 function(holdfast_find_mpi flavour module soname package)

@@ -166,7 +166,8 @@ def check_lengths(function):
         for word in argument.length:
             outer = re.fullmatch(r"(?:size|indegree|outdegree|dimensions)\((\w+)\)", word)
             if (outer.group(1) if outer else word) not in names:
-                raise TableError(function.line + 1 + offset, f"the length '{word}' is no argument of MPI_{function.name}")
+                line = function.line + 1 + offset
+                raise TableError(line, f"the length '{word}' is no argument of MPI_{function.name}")
 
 
 def parse_table(text):
