@@ -116,8 +116,8 @@ Status read_toml_file(const std::string& path, std::span<AnySettings* const> set
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  if (file.is_open()) text << file.rdbuf();  // sets badbit where reading fails, as it does for a directory
-  if (!file.is_open() || text.bad()) {
+  if (file.is_open()) text << file.rdbuf();  // fails for an empty file too, but then leaves errno alone
+  if (!file.is_open() || (text.fail() && errno != 0)) {
     const int error = errno;
     return {error == ENOENT ? Code::not_found : Code::io, "reading the configuration file " + path,
             error != 0 ? std::strerror(error) : "it cannot be read", "check the path and its permissions"};

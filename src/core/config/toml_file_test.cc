@@ -64,6 +64,8 @@ TEST(TomlFile, ReadsAFileAndSaysWhenThereIsNone) {
   AnySettings* const all[] = {&settings};
   EXPECT_EQ(read_toml_file(path, all).message(), "ok");
   EXPECT_EQ(settings.options().window, 77);
+  std::ofstream(path, std::ios::trunc).flush();
+  EXPECT_EQ(read_toml_file(path, all).message(), "ok");
   std::remove(path.c_str());
   EXPECT_EQ(read_toml_file(path, all).code(), Code::not_found);
   EXPECT_EQ(read_toml_file(testing::TempDir(), all).code(), Code::io);
