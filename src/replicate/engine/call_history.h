@@ -10,14 +10,14 @@ namespace holdfast::replicate {
 /// One communication call as the application made it. `function` indexes the function table.
 struct Call {
   std::uint32_t function = 0;
-  std::int32_t peer = -1;   ///< rank in the communicator; -1 where the call has none
+  std::int32_t peer = -1;  ///< rank in the communicator; -1 where the call has none
   std::int32_t tag = 0;
   std::uint64_t communicator = 0;
   std::uint64_t bytes = 0;
 };
 
-/// Numbers the communication calls of a process, keeps the last few, and folds all of them into one hash, so that replicas
-/// that no longer do the same thing are told apart, and the diagnosis can name the first call that differs.
+/// Numbers the communication calls of a process, keeps the last few, and folds all of them into one hash, so that
+/// replicas that no longer do the same thing are told apart, and the diagnosis can name the first call that differs.
 /// Constant time and no allocation per call. Not thread-safe.
 class CallHistory {
  public:

@@ -28,16 +28,17 @@ struct Action {
   std::string reason;
 };
 
-/// Settles, inside one receiver replica, the messages whose copy and neighbour's digest differ (protocol msg-plus-hash).
+/// Settles, inside one receiver replica, the messages whose copy and neighbour's digest differ (protocol
+/// msg-plus-hash).
 ///
 /// Replica j got its copy from sender replica j and the digest from sender replica j-1 (ring). A corrupt sender c makes
 /// receivers c (bad copy) and c+1 (bad digest) see a mismatch. First the paper's discovery (RedMPI section 3.2.2,
-/// Figure 6) runs: a probe with the own copy's digest goes down; the replica that finds the probe equal to the digest it
-/// was given knows that its own copy is the bad one, acknowledges upward, and is sent the copy. Probes name the message
-/// and its digest, so that stale ones are recognised. Where the paper's hand-shake cannot settle it (the replica below
-/// rejects the probe, and the one above is clean or its probe was rejected here: several corrupt replicas), all replicas
-/// vote, and the losers fetch the majority's copy. Without a majority, or when a replica had already accepted a losing
-/// copy, the outcome is `fail`, never a guess.
+/// Figure 6) runs: a probe with the own copy's digest goes down; the replica that finds the probe equal to the digest
+/// it was given knows that its own copy is the bad one, acknowledges upward, and is sent the copy. Probes name the
+/// message and its digest, so that stale ones are recognised. Where the paper's hand-shake cannot settle it (the
+/// replica below rejects the probe, and the one above is clean or its probe was rejected here: several corrupt
+/// replicas), all replicas vote, and the losers fetch the majority's copy. Without a majority, or when a replica had
+/// already accepted a losing copy, the outcome is `fail`, never a guess.
 ///
 /// Does no I/O, reads no clock, has no threads; one per process, used by one thread at a time. Degree >= 3.
 class Arbiter {
@@ -69,11 +70,11 @@ class Arbiter {
   bool next(Action& action);
 
   struct Counters {
-    std::uint64_t disputes = 0;         ///< mismatches seen here
-    std::uint64_t corrected_here = 0;   ///< own copy was bad and was replaced
-    std::uint64_t supplied = 0;         ///< copies sent to others
-    std::uint64_t votes = 0;            ///< disputes that needed the vote
-    std::uint64_t stale_records = 0;    ///< control records that fitted nothing
+    std::uint64_t disputes = 0;        ///< mismatches seen here
+    std::uint64_t corrected_here = 0;  ///< own copy was bad and was replaced
+    std::uint64_t supplied = 0;        ///< copies sent to others
+    std::uint64_t votes = 0;           ///< disputes that needed the vote
+    std::uint64_t stale_records = 0;   ///< control records that fitted nothing
   };
   const Counters& counters() const;
 

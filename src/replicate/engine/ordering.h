@@ -12,14 +12,14 @@ namespace holdfast::replicate {
 inline constexpr std::int32_t any_source = -2000000001;
 inline constexpr std::int32_t any_tag = -2000000002;
 
-/// Gives every receive of one communicator its place: the channel it matched and its ordinal there, so that a message and
-/// the digest that travelled apart from it find each other, whatever order receives complete in.
+/// Gives every receive of one communicator its place: the channel it matched and its ordinal there, so that a message
+/// and the digest that travelled apart from it find each other, whatever order receives complete in.
 ///
-/// MPI matches the messages of a channel to receives in the order in which the receives were posted (MPI 3.1, 3.5). So a
-/// receive without wildcards gets its ordinal when it is posted, unless an earlier wildcard receive that could take its
-/// message has not matched yet; then it waits for that one. A wildcard receive gets its ordinal when its match is known:
-/// at the leader when MPI completes it, at the followers when the leader says. Followers also must not hand a waiting
-/// receive to MPI before it is placed, or it could steal an earlier wildcard's message: `placed()` tells when.
+/// MPI matches the messages of a channel to receives in the order in which the receives were posted (MPI 3.1, 3.5). So
+/// a receive without wildcards gets its ordinal when it is posted, unless an earlier wildcard receive that could take
+/// its message has not matched yet; then it waits for that one. A wildcard receive gets its ordinal when its match is
+/// known: at the leader when MPI completes it, at the followers when the leader says. Followers also must not hand a
+/// waiting receive to MPI before it is placed, or it could steal an earlier wildcard's message: `placed()` tells when.
 ///
 /// No I/O, no threads; one per communicator and process.
 class ReceiveOrder {
@@ -45,8 +45,8 @@ class ReceiveOrder {
   void done(Ticket ticket);
   /// Number of wildcard receives that have not been resolved.
   std::size_t unresolved_wildcards() const;
-  /// Takes the next ordinal of a channel at once, for a matched probe's message (MPI_Mrecv) or a receive that is known to
-  /// be placed. Requires that no unresolved wildcard could match (source, tag).
+  /// Takes the next ordinal of a channel at once, for a matched probe's message (MPI_Mrecv) or a receive that is known
+  /// to be placed. Requires that no unresolved wildcard could match (source, tag).
   std::uint64_t take(std::int32_t source, std::int32_t tag);
   /// True when an unresolved wildcard receive posted earlier could match (source, tag), wildcards included.
   bool blocked(std::int32_t source, std::int32_t tag) const;

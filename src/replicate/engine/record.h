@@ -8,8 +8,8 @@
 
 namespace holdfast::replicate {
 
-/// A point-to-point channel as a receiver sees it: the communicator's agreed id, the sender's rank in that communicator,
-/// and the tag. MPI delivers the messages of one channel in the order of sending (MPI 3.1, section 3.5).
+/// A point-to-point channel as a receiver sees it: the communicator's agreed id, the sender's rank in that
+/// communicator, and the tag. MPI delivers the messages of one channel in the order of sending (MPI 3.1, section 3.5).
 struct Channel {
   std::uint64_t communicator = 0;
   std::int32_t source = 0;
@@ -28,21 +28,21 @@ struct MessageId {
 /// the replicas of one rank (its team).
 enum class RecordKind : std::uint32_t {
   none = 0,
-  digest,             ///< msg-plus-hash: the digest of a message, to the next receiver replica on the ring
-  payload,            ///< all-to-all: announces a full copy that follows on the payload communicator
-  probe,              ///< discovery, to the replica below: "my copy has this digest, and my two sources disagree"
-  acknowledge,        ///< discovery, to the replica above: "your copy is the good one, send it to me"
-  reject,             ///< answer to a probe: "below you there is nothing to correct with this"
-  query_above,        ///< "do you dispute this message too?", asked upward after a reject
-  clean,              ///< answer to query_above: "my two sources agree here"
-  ask_vote,           ///< to the whole team: "which digest does your copy have?"
-  vote,               ///< answer: own digest; flag bits of VoteFlag
-  fetch,              ///< to a holder: "send me your copy"
-  correction,         ///< announces a corrected copy that follows on the payload communicator
-  collective,         ///< digest of a collective's result
-  decision,           ///< answers of the leader, see agreement.h
-  ask_state,          ///< "what are you doing?"
-  state,              ///< answer: number and name of the current call
+  digest,       ///< msg-plus-hash: the digest of a message, to the next receiver replica on the ring
+  payload,      ///< all-to-all: announces a full copy that follows on the payload communicator
+  probe,        ///< discovery, to the replica below: "my copy has this digest, and my two sources disagree"
+  acknowledge,  ///< discovery, to the replica above: "your copy is the good one, send it to me"
+  reject,       ///< answer to a probe: "below you there is nothing to correct with this"
+  query_above,  ///< "do you dispute this message too?", asked upward after a reject
+  clean,        ///< answer to query_above: "my two sources agree here"
+  ask_vote,     ///< to the whole team: "which digest does your copy have?"
+  vote,         ///< answer: own digest; flag bits of VoteFlag
+  fetch,        ///< to a holder: "send me your copy"
+  correction,   ///< announces a corrected copy that follows on the payload communicator
+  collective,   ///< digest of a collective's result
+  decision,     ///< answers of the leader, see agreement.h
+  ask_state,    ///< "what are you doing?"
+  state,        ///< answer: number and name of the current call
 };
 
 namespace vote_flag {

@@ -11,7 +11,8 @@ namespace holdfast::replicate {
 /// replica (RedMPI section 3.1, Figure 2). Immutable; any thread.
 class ReplicaMap {
  public:
-  /// The default: virtual = native mod ranks, replica = native / ranks.
+  /// The default: virtual = native mod ranks, replica = native / ranks. Error when either is below 1 or the product
+  /// does not fit an int; whether the launched processes are that many is the caller's to check.
   static Result<ReplicaMap> uniform(int ranks, int degree);
   /// From a map file's text: one line a native rank, "native virtual replica", # starts a comment. Every virtual rank
   /// must have the same replicas 0..degree-1. Errors name the line and column.
@@ -26,6 +27,8 @@ class ReplicaMap {
   bool operator==(const ReplicaMap&) const = default;
 
  private:
+  void set(int native, int virtual_rank, int replica);
+
   int ranks_ = 0;
   int degree_ = 0;
   std::vector<int> virtual_;

@@ -20,7 +20,8 @@ struct Ballot {
 /// Outcome of a vote over all replicas of one message or result.
 struct Verdict {
   bool unanimous = false;
-  /// Replica (index into the ballots) that holds the majority's copy, -1 when no value has more than half of the ballots.
+  /// Replica (index into the ballots) that holds the majority's copy, -1 when no value has more than half of the
+  /// ballots.
   int winner = -1;
 };
 

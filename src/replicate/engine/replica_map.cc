@@ -1,0 +1,191 @@
+#include "replicate/engine/replica_map.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace holdfast::replicate {
+namespace {
+
+/// A number of the file and where it stands (both from 1), so that errors found later can still name the place.
+struct Field {
+  int value = 0;
+  std::size_t line = 0;
+  std::size_t column = 0;
+};
+
+struct Line {
+  Field native;
+  Field virtual_rank;
+  Field replica;
+};
+
+constexpr std::string_view shape = "write one line a native rank, \"native virtual replica\"";
+
+std::string place(std::string_view name, std::size_t line, std::size_t column) {
+  return std::string(name) + ":" + std::to_string(line) + ":" + std::to_string(column);
+}
+
+Status error_at(std::string_view name, const Field& field, std::string wrong, std::string_view remedy = shape) {
+  return {Code::bad_input, "reading replica map " + place(name, field.line, field.column), std::move(wrong),
+          std::string(remedy)};
+}
+
+bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\r';
+}
+
+/// The word as an error message shows it: short, and with nothing that could disturb a terminal.
+std::string shown(std::string_view word) {
+  std::string text = "\"";
+  for (char c : word.substr(0, 20)) text += c >= ' ' && c <= '~' ? c : '?';
+  return text + (word.size() > 20 ? "...\"" : "\"");
+}
+
+/// What is wrong with `word` as a rank; empty when it is a number that fits, which is then in `value`.
+std::string parse_number(std::string_view word, int& value) {
+  const bool negative = word.front() == '-';
+  const std::string_view digits = negative ? word.substr(1) : word;
+  if (digits.empty() || !std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }))
+    return shown(word) + " is not a number";
+  if (negative) return shown(word) + " is negative";
+  std::int64_t number = 0;
+  for (char c : digits) {
+    number = number * 10 + (c - '0');
+    if (number >= std::numeric_limits<int>::max()) return shown(word) + " is too large for a rank";
+  }
+  value = static_cast<int>(number);
+  return {};
+}
+
+/// Reads one line's fields. `found` says whether there were any.
+Status parse_line(std::string_view text, std::string_view name, std::size_t number, Line& line, bool& found) {
+  text = text.substr(0, text.find('#'));
+  std::array<Field*, 3> fields{&line.native, &line.virtual_rank, &line.replica};
+  std::size_t count = 0;
+  std::size_t at = 0;
+  while (true) {
+    while (at < text.size() && is_space(text[at])) ++at;
+    if (at == text.size()) break;
+    const std::size_t begin = at;
+    while (at < text.size() && !is_space(text[at])) ++at;
+    const Field here{0, number, begin + 1};
+    if (count == fields.size()) return error_at(name, here, "a fourth field");
+    *fields[count] = here;
+    const std::string wrong = parse_number(text.substr(begin, at - begin), fields[count]->value);
+    if (!wrong.empty()) return error_at(name, here, wrong);
+    ++count;
+  }
+  found = count != 0;
+  if (count == 0 || count == fields.size()) return {};
+  return error_at(name, {0, number, text.size() + 1}, std::to_string(count) + " of three fields");
+}
+
+Status parse_lines(std::string_view text, std::string_view name, std::vector<Line>& lines) {
+  std::size_t number = 0;
+  while (!text.empty()) {
+    ++number;
+    const std::size_t end = text.find('\n');
+    Line line;
+    bool found = false;
+    Status status = parse_line(text.substr(0, end), name, number, line, found);
+    if (!status) return status;
+    if (found) lines.push_back(line);
+    text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+  }
+  if (!lines.empty()) return {};
+  return error_at(name, {0, number + 1, 1}, "no line that maps a rank");
+}
+
+Status check_native_ranks(const std::vector<Line>& lines, std::string_view name) {
+  const std::size_t natives = lines.size();
+  std::vector<const Field*> seen(natives, nullptr);
+  for (const Line& line : lines) {
+    const Field& native = line.native;
+    if (static_cast<std::size_t>(native.value) >= natives)
+      return error_at(name, native,
+                      "native rank " + std::to_string(native.value) + " in a map of " + std::to_string(natives) +
+                          " lines, so that a smaller one is missing",
+                      "number the native ranks 0.." + std::to_string(natives - 1));
+    const Field*& first = seen[static_cast<std::size_t>(native.value)];
+    if (first != nullptr)
+      return error_at(
+          name, native,
+          "native rank " + std::to_string(native.value) + " is already mapped in line " + std::to_string(first->line),
+          "map every native rank once");
+    first = &native;
+  }
+  return {};
+}
+
+std::string role(int virtual_rank, int replica) {
+  return "replica " + std::to_string(replica) + " of virtual rank " + std::to_string(virtual_rank);
+}
+
+/// Every (virtual rank, replica) must be played exactly once. There are as many roles named as lines, so the search for
+/// a missing one ends after at most one step more than there are lines, however large the numbers are.
+Status check_roles(const std::vector<Line>& lines, std::string_view name, int ranks, int degree) {
+  std::map<std::pair<int, int>, const Line*> played;
+  for (const Line& line : lines) {
+    const auto [first, fresh] = played.try_emplace({line.virtual_rank.value, line.replica.value}, &line);
+    if (!fresh)
+      return error_at(name, line.virtual_rank,
+                      role(line.virtual_rank.value, line.replica.value) + " is already played in line " +
+                          std::to_string(first->second->native.line),
+                      "give every replica of every rank to one native rank");
+  }
+  for (int rank = 0; rank < ranks; ++rank)
+    for (int replica = 0; replica < degree; ++replica)
+      if (!played.contains({rank, replica}))
+        return error_at(name, lines.back().native, "after the last line, " + role(rank, replica) + " is missing",
+                        "give every virtual rank the same replicas 0.." + std::to_string(degree - 1));
+  return {};
+}
+
+}  // namespace
+
+Result<ReplicaMap> ReplicaMap::uniform(int ranks, int degree) {
+  const std::string doing = "mapping " + std::to_string(ranks) + " ranks in " + std::to_string(degree) + " replicas";
+  if (ranks < 1 || degree < 1)
+    return Status(Code::bad_input, doing, "both must be at least 1", "ask for one rank and one replica or more");
+  if (ranks > std::numeric_limits<int>::max() / degree)
+    return Status(Code::bad_input, doing, "more processes than MPI can number", "ask for fewer ranks or replicas");
+  ReplicaMap map;
+  map.ranks_ = ranks;
+  map.degree_ = degree;
+  const auto natives = static_cast<std::size_t>(map.natives());
+  map.virtual_.resize(natives);
+  map.replica_.resize(natives);
+  map.native_.resize(natives);
+  for (int native = 0; native < map.natives(); ++native) map.set(native, native % ranks, native / ranks);
+  return map;
+}
+
+Result<ReplicaMap> ReplicaMap::parse(std::string_view text, std::string_view name) {
+  std::vector<Line> lines;
+  if (Status status = parse_lines(text, name, lines); !status) return status;
+  if (Status status = check_native_ranks(lines, name); !status) return status;
+  int ranks = 0;
+  int degree = 0;
+  for (const Line& line : lines) {
+    ranks = std::max(ranks, line.virtual_rank.value + 1);
+    degree = std::max(degree, line.replica.value + 1);
+  }
+  if (Status status = check_roles(lines, name, ranks, degree); !status) return status;
+  Result<ReplicaMap> map = uniform(ranks, degree);
+  if (!map) return map;
+  for (const Line& line : lines) map.value().set(line.native.value, line.virtual_rank.value, line.replica.value);
+  return map;
+}
+
+void ReplicaMap::set(int native, int virtual_rank, int replica) {
+  virtual_[static_cast<std::size_t>(native)] = virtual_rank;
+  replica_[static_cast<std::size_t>(native)] = replica;
+  native_[static_cast<std::size_t>(virtual_rank) * degree_ + replica] = native;
+}
+
+}  // namespace holdfast::replicate

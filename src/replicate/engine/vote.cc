@@ -1,0 +1,44 @@
+#include "replicate/engine/vote.h"
+
+#include <algorithm>
+
+namespace holdfast::replicate {
+namespace {
+
+/// The only ballot that can have a majority (Boyer and Moore's majority vote): two that differ strike each other out,
+/// and more than half cannot be struck out by the rest. An unknown ballot strikes without standing.
+std::size_t candidate(std::span<const Ballot> ballots) {
+  std::size_t standing = 0;
+  std::size_t lead = 0;
+  for (std::size_t i = 0; i < ballots.size(); ++i) {
+    if (lead == 0) {
+      standing = i;
+      lead = 1;
+    } else if (ballots[i] == ballots[standing]) {
+      ++lead;
+    } else {
+      --lead;
+    }
+  }
+  return standing;
+}
+
+}  // namespace
+
+Verdict vote(std::span<const Ballot> ballots) {
+  if (ballots.empty()) return {};
+  const Ballot& favourite = ballots[candidate(ballots)];
+  const auto agreeing = static_cast<std::size_t>(std::count(ballots.begin(), ballots.end(), favourite));
+  if (agreeing * 2 <= ballots.size()) return {};
+  const auto first = std::find(ballots.begin(), ballots.end(), favourite);
+  return {agreeing == ballots.size(), static_cast<int>(first - ballots.begin())};
+}
+
+int holder_for(int loser, const Verdict& verdict, std::span<const Ballot> ballots) {
+  const int replicas = static_cast<int>(ballots.size());
+  int holder = (loser + 1) % replicas;
+  while (!(ballots[holder] == ballots[verdict.winner])) holder = (holder + 1) % replicas;
+  return holder;
+}
+
+}  // namespace holdfast::replicate
