@@ -14,7 +14,6 @@ namespace holdfast::replicate {
 /// What the library knows of one communicator of the application. The handle is the MPI library's own; this stands beside.
 struct Comm {
   MPI_Comm handle = MPI_COMM_NULL;
-  MPI_Comm shadow = MPI_COMM_NULL;  ///< duplicate for collectives made of point-to-point messages, else null
   std::uint64_t id = 0;             ///< the same number in every member and every replica
   int rank = 0;                     ///< own rank in the (local) group
   int size = 0;                     ///< size of the local group
@@ -25,6 +24,7 @@ struct Comm {
   std::uint64_t created = 0;        ///< communicators made from this one so far
   std::uint64_t collectives = 0;    ///< verified collectives so far
   std::vector<std::uint64_t> sent;  ///< messages sent so far, by destination; grown when first needed
+  std::unordered_map<std::uint64_t, std::uint64_t> groups;  ///< MPI_Comm_create_group calls alike so far
   int pending = 0;                  ///< operations that refer to this
 
   int virtual_rank(int peer) const { return peers.empty() ? peer : peers[static_cast<std::size_t>(peer)]; }
@@ -48,7 +48,6 @@ class Comms {
 
   /// Number of communicators that the application made and has not freed.
   std::size_t live() const { return comms_.size(); }
-  bool shadows = false;  ///< make a shadow communicator for each
 
  private:
   std::unordered_map<std::uint64_t, std::unique_ptr<Comm>> comms_;

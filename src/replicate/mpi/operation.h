@@ -55,7 +55,9 @@ struct Operation {
   void* buffer = nullptr;
   int count = 0;
   MPI_Datatype type = MPI_DATATYPE_NULL;  ///< as given; valid until posted
-  std::int32_t source = 0;  ///< as given, or as decided
+  int posted_source = 0;    ///< persistent receives: as the application gave them
+  int posted_tag = 0;
+  std::int32_t source = 0;  ///< as given, or as decided; a persistent send's destination
   std::int32_t tag = 0;
 
   ReceiveOrder::Ticket ticket = 0;

@@ -116,4 +116,8 @@ void note_call(Function function, const Comm& comm, int peer, int tag, std::uint
   flush_decisions();
 }
 
+void note_probe(Function function, const Comm& comm, int peer, int tag, bool blocking) {
+  if (blocking) note_call(function, comm, peer, tag, 0);
+}
+
 }  // namespace holdfast::replicate
