@@ -168,7 +168,7 @@ void report_pair(Operation& op, const Ballot& other) {
   const std::string text = described(op) + ": the two replicas' copies differ, which of them is wrong cannot be told" +
                            ballot_list(both) + "; three replicas would correct it";
   if (state.options.on_corruption == OnCorruption::stop) fail(Incident::uncorrected, text);
-  if (state.replica == 0) say(text);
+  if (state.replica == 0) say(text);  // once is enough
 }
 
 void receive_announced(int native, const Record& record) {

@@ -61,8 +61,14 @@ int complete(MPI_Request* request, MPI_Status* status) {
     wait_until([&] { return advance(*op); });
     return finish(*op, request, status);
   }
-  wait_until([&] { return *request == MPI_REQUEST_NULL || done_now(*request); });
-  return real().Wait(request, status);
+  int done = 0;
+  int code = MPI_SUCCESS;
+  wait_until([&] {
+    set_awaited({});
+    code = real().Test(request, &done, status);
+    return done != 0 || code != MPI_SUCCESS;
+  });
+  return code;
 }
 
 MPI_Status* at(MPI_Status* statuses, int index) {

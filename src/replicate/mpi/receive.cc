@@ -107,7 +107,11 @@ bool native_done(Operation& op) {
   if (op.stage != Operation::Stage::native) return true;
   int done = 0;
   op.status.MPI_ERROR = MPI_SUCCESS;
-  real().Request_get_status(op.native, &done, &op.status);
+  const int code = real().Request_get_status(op.native, &done, &op.status);
+  if (code != MPI_SUCCESS) {
+    op.status.MPI_ERROR = code;
+    done = 1;
+  }
   if (!done) {
     set_awaited({Awaited::What::own_world, op.source >= 0 ? op.comm->virtual_rank(op.source) : -1, runtime().replica});
     return false;
@@ -160,9 +164,13 @@ bool compare(Operation& op) {
     ballots[k] = said->ballot;
     copies[k] = said->copy;
   }
+  bool truncated = true;  // the others say that it was longer than the buffer; MPI reports it at completion
   for (int k = 0; k < state.degree; ++k) {
-    if (k != state.replica) (*op.lanes)[k].take(op.place.ordinal);
+    if (k == state.replica) continue;
+    truncated = truncated && ballots[k].bytes > op.region.bytes();
+    (*op.lanes)[k].take(op.place.ordinal);
   }
+  op.failed = op.failed || truncated;
   if (op.failed) {
     complete(op);
   } else {
