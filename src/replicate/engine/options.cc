@@ -58,7 +58,7 @@ const config::Table<Options>& options_table() {
           option<&Options::tolerate>(
               {.name = "replicate.tolerate",
                .initial = "",
-               .doc = "Places where copies may differ, such as 'tag 7' or 'rank 0 tag 3; tag 9'.\n"
+               .doc = "Places where copies may differ: 'tag 7; call MPI_Alltoall bytes 64'.\n"
                       "Differences there are counted and neither corrected nor fatal."}),
           duration<&Options::silence_limit_ns>({.name = "replicate.silence_limit",
                                                 .initial = "120s",

@@ -85,7 +85,7 @@ void supply(const MessageId& id, int replica, Bytes bytes) {
   record.bytes = bytes->size();
   record.extra = static_cast<std::uint64_t>(state.post.send_payload(native, std::move(bytes)));
   state.post.send(native, record);
-  ++state.counters[Count::payload_bytes];
+  state.counters[Count::payload_bytes] += record.bytes;
 }
 
 void finish_transfer(const Transfer& transfer) {

@@ -131,6 +131,10 @@ void begin() {
   if (!places) fail(Incident::bad_input, places.status().message());
   set_tolerance(std::move(places).value());
   open_injector();
+  // MPICH 4.0 completes non-blocking receives from MPI_PROC_NULL with one shared request, whose status is empty until a
+  // blocking call has filled it. Applications' blocking calls are non-blocking ones from here on.
+  real().Sendrecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF,
+                  MPI_STATUS_IGNORE);
   agree_on_this_thread();
   protection.active.store(true, std::memory_order_relaxed);
 }

@@ -79,13 +79,6 @@ int make_persistent(Make make, const void* buffer, int count, MPI_Datatype type,
   return code;
 }
 
-/// MPICH 4.0 leaves the status of a non-blocking receive from MPI_PROC_NULL empty; the blocking one is right.
-int complete_receive(int source, MPI_Comm comm, MPI_Request* request, MPI_Status* status) {
-  const int code = hook::Wait(request, source == MPI_PROC_NULL ? MPI_STATUS_IGNORE : status);
-  if (source != MPI_PROC_NULL || code != MPI_SUCCESS) return code;
-  return real().Recv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, comm, status);
-}
-
 }  // namespace
 
 int hook::Send(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Comm m) {
@@ -131,7 +124,7 @@ int hook::Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, in
   int code = Irecv(recvbuf, recvcount, recvtype, source, recvtag, comm, &incoming);
   if (code != MPI_SUCCESS) return code;
   code = Send(sendbuf, sendcount, sendtype, dest, sendtag, comm);
-  const int received = complete_receive(source, comm, &incoming, status);
+  const int received = Wait(&incoming, status);
   return code != MPI_SUCCESS ? code : received;
 }
 
@@ -156,7 +149,7 @@ int hook::Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest
   }
   code = Irecv(buf, count, datatype, source, recvtag, comm, &incoming);
   wait_native(outgoing);
-  const int received = complete_receive(source, comm, &incoming, status);
+  const int received = Wait(&incoming, status);
   return code != MPI_SUCCESS ? code : received;
 }
 
