@@ -1,0 +1,117 @@
+#include "core/config/reference.h"
+
+#include <fstream>
+#include <sstream>
+
+namespace holdfast::config {
+namespace {
+
+std::string default_text(const Option& option) {
+  if (option.row.initial.empty()) return "empty";
+  std::string text(option.row.initial);
+  const bool number = option.type == Type::integer || option.type == Type::natural || option.type == Type::real;
+  if (number && !option.row.unit.empty()) text += " " + std::string(option.row.unit);
+  return text;
+}
+
+std::string toml_line(const Option& option, std::string_view component) {
+  const bool quoted = option.type == Type::text || option.type == Type::choice || option.type == Type::duration;
+  const std::string quote = quoted ? "\"" : "";
+  const std::string_view key = option.row.name.substr(component.size() + 1);
+  return std::string(key) + " = " + quote + std::string(option.row.initial) + quote;
+}
+
+std::string markdown_entry(const AnyTable& table, const Option& option) {
+  std::string text = "### `" + std::string(option.row.name) + "`\n\n" + std::string(option.row.doc) + "\n\n";
+  text += "- flag: `" + flag_name(option.row.name) + " " + placeholder(option) + "`\n";
+  text += "- environment: `" + environment_name(option.row.name) + "`\n";
+  text += "- file: `[" + std::string(table.component()) + "]` `" + toml_line(option, table.component()) + "`\n";
+  text += "- default: " + (option.row.initial.empty() ? "empty" : "`" + default_text(option) + "`") + "\n";
+  if (const std::string bounds = bounds_text(option); !bounds.empty()) text += "- allowed: " + bounds + "\n";
+  return text;
+}
+
+// Backslashes and dashes mean something to roff everywhere, dots and quotes at the start of a line.
+std::string roff(std::string_view text) {
+  std::string escaped;
+  bool line_starts = true;
+  for (const char letter : text) {
+    if (line_starts && (letter == '.' || letter == '\'')) escaped += "\\&";
+    if (letter == '\\') {
+      escaped += "\\e";
+    } else if (letter == '-') {
+      escaped += "\\-";
+    } else {
+      escaped += letter;
+    }
+    line_starts = letter == '\n';
+  }
+  return escaped;
+}
+
+std::string man_entry(const Option& option) {
+  std::string text = ".TP\n.B " + roff(option.row.name) + "\n" + roff(option.row.doc) + "\n.br\n";
+  text += "Flag " + roff(flag_name(option.row.name)) + " " + roff(placeholder(option)) + ", variable " +
+          roff(environment_name(option.row.name)) + ", default " + roff(default_text(option));
+  if (const std::string bounds = bounds_text(option); !bounds.empty()) text += ", allowed " + roff(bounds);
+  return text + ".\n";
+}
+
+constexpr std::string_view precedence =
+    "A flag wins over the environment, the environment over the configuration file, and the file over the default.";
+
+std::size_t first_different_line(std::string_view a, std::string_view b) {
+  std::size_t line = 1;
+  for (std::size_t i = 0; i < a.size() && i < b.size() && a[i] == b[i]; ++i) {
+    if (a[i] == '\n') ++line;
+  }
+  return line;
+}
+
+}  // namespace
+
+std::string help_text(const Option& option) {
+  std::string text = flag_name(option.row.name) + " " + placeholder(option) + "\n";
+  text += "    " + std::string(option.row.doc) + "\n    [default: " + default_text(option);
+  if (const std::string bounds = bounds_text(option); !bounds.empty()) text += "; allowed: " + bounds;
+  return text + "; environment: " + environment_name(option.row.name) + "]\n";
+}
+
+std::string reference_markdown(std::span<const AnyTable* const> tables) {
+  std::string text = "# Options\n\nGenerated from the option rows; do not edit.\n\n" + std::string(precedence) +
+                     " `holdfast config explain` shows the effective values and where each came from.\n";
+  for (const AnyTable* table : tables) {
+    text += "\n## " + std::string(table->component()) + "\n";
+    for (const Option& option : table->rows()) text += "\n" + markdown_entry(*table, option);
+  }
+  return text;
+}
+
+std::string man_page(std::span<const AnyTable* const> tables) {
+  std::string text =
+      ".\\\" Generated from the option rows; do not edit.\n"
+      ".TH HOLDFAST.CONF 5 \"\" Holdfast \"Holdfast configuration\"\n"
+      ".SH NAME\nholdfast.conf \\- options of holdfast\n"
+      ".SH DESCRIPTION\nThe file is TOML: a table a component, a key an option.\n";
+  text += roff(precedence) + "\n";
+  for (const AnyTable* table : tables) {
+    text += ".SH \"" + roff(table->component()) + " options\"\n";
+    for (const Option& option : table->rows()) text += man_entry(option);
+  }
+  return text;
+}
+
+Status check_generated_file(const std::string& path, std::string_view generated, std::string_view regenerate) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string remedy = "run '" + std::string(regenerate) + "'";
+  if (!file.is_open()) return {Code::io, "checking the generated file " + path, "it cannot be read", remedy};
+  std::ostringstream text;
+  text << file.rdbuf();
+  const std::string committed = text.str();
+  if (committed == generated) return {};
+  return {Code::internal, "checking the generated file " + path,
+          "line " + std::to_string(first_different_line(committed, generated)) + " differs from the option rows",
+          remedy};
+}
+
+}  // namespace holdfast::config

@@ -1,0 +1,57 @@
+#include "core/config/reference.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+
+#include "core/config/sample_options.h"
+
+namespace holdfast::config {
+namespace {
+
+using testing::HasSubstr;
+
+const AnyTable* const tables[] = {&sample::table()};
+
+TEST(Reference, HelpSaysAllAboutARow) {
+  EXPECT_EQ(help_text(*sample::table().find("replicate.window")),
+            "--replicate.window INTEGER\n    Packets in flight.\n    [default: 64 packets; allowed: 1 to 4096 packets; "
+            "environment: HOLDFAST_REPLICATE_WINDOW]\n");
+}
+
+TEST(Reference, MarkdownHasEveryNameOfARow) {
+  EXPECT_THAT(reference_markdown(tables), HasSubstr("\n### `replicate.ack_delay`\n\n"
+                                                    "How long an acknowledgement may wait.\n\n"
+                                                    "- flag: `--replicate.ack-delay DURATION`\n"
+                                                    "- environment: `HOLDFAST_REPLICATE_ACK_DELAY`\n"
+                                                    "- file: `[replicate]` `ack_delay = \"10ms\"`\n"
+                                                    "- default: `10ms`\n"
+                                                    "- allowed: 1us to 10s\n"));
+}
+
+TEST(Reference, EveryRowIsInBothPages) {
+  const std::string markdown = reference_markdown(tables);
+  const std::string manual = man_page(tables);
+  for (const Option& option : sample::table().rows()) {
+    EXPECT_THAT(markdown, HasSubstr("### `" + std::string(option.row.name) + "`"));
+    EXPECT_THAT(manual, HasSubstr("\n.B " + std::string(option.row.name) + "\n"));
+  }
+  EXPECT_THAT(manual, HasSubstr("\\-\\-replicate.ack\\-delay DURATION"));
+}
+
+TEST(Reference, ACommittedFileIsHeldToTheRows) {
+  const std::string path = testing::TempDir() + "holdfast_reference_test.md";
+  const std::string page = reference_markdown(tables);
+  std::ofstream(path, std::ios::binary) << page;
+  EXPECT_EQ(check_generated_file(path, page, "make page").message(), "ok");
+  EXPECT_EQ(check_generated_file(path, "# Options\n\nchanged", "make page").message(),
+            "checking the generated file " + path + ": line 3 differs from the option rows: run 'make page'");
+  EXPECT_FALSE(check_generated_file(path, page + "more", "make page"));
+  std::remove(path.c_str());
+  EXPECT_EQ(check_generated_file(path, page, "make page").code(), Code::io);
+}
+
+}  // namespace
+}  // namespace holdfast::config
