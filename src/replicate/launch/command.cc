@@ -41,7 +41,8 @@ Words hydra_words(const CommandSpec& spec) {
 /// srun's --export splits at commas, so variables travel in srun's environment, and LD_PRELOAD is set by env(1) on the
 /// node, for the application alone.
 Words srun_words(const CommandSpec& spec) {
-  Words words{spec.launcher, "-n", std::to_string(spec.processes), "--export=ALL", "--input=none"};
+  Words words{spec.launcher,  "-n",           std::to_string(spec.processes),
+              "--export=ALL", "--input=none", "--quit-on-interrupt"};
   if (!spec.slurm_mpi_type_set) words.emplace_back(spec.mpi == Mpi::openmpi ? "--mpi=pmix" : "--mpi=pmi2");
   if (!spec.placement_file.empty()) words.emplace_back("--distribution=arbitrary");
   if (!spec.preload.empty()) append(words, {"env", "LD_PRELOAD=" + spec.preload});

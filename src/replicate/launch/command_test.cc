@@ -58,6 +58,7 @@ TEST(BuildCommand, Srun) {
   EXPECT_EQ(
       as_shell(build_command(spec)),
       "A='flip at rank 1; two' B=2 SLURM_HOSTFILE=/run/hosts /usr/bin/launcher -n 6 --export=ALL --input=none "
+      "--quit-on-interrupt "
       "--mpi=pmi2 --distribution=arbitrary env LD_PRELOAD=/l/ours.so:/l/theirs.so '/home/x/my app' -n 'it'\\''s'");
   spec.slurm_mpi_type_set = true;
   EXPECT_THAT(as_shell(build_command(spec)), Not(HasSubstr("--mpi=")));
