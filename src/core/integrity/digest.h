@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
+
+#include "core/status/status.h"
 
 namespace holdfast::integrity {
 
@@ -16,10 +19,18 @@ struct Digest {
 
 enum class Algorithm : std::uint8_t { xxh3_128, xxh3_64, crc32c };
 
+/// The names used in options, in the order of the enumeration.
+inline constexpr std::array<std::string_view, 3> algorithm_names = {"xxh3-128", "xxh3-64", "crc32c"};
+
 /// Digest of `bytes`, which may be empty. The kernel was chosen once for this CPU. Any thread.
+/// XXH3 (xxHash 0.8 specification, seed 0) is for messages: it finds any accident, and is no cryptography. CRC32C
+/// (RFC 3720, 12.1) finds every error of up to 32 bits in a row, and is what network hardware and file formats speak.
 Digest digest(Algorithm algorithm, std::span<const std::byte> bytes);
 
 /// The name used in options ("xxh3-128", "xxh3-64", "crc32c").
 std::string_view name(Algorithm algorithm);
+
+/// The algorithm of this name. Error: bad_input, with a hint.
+Result<Algorithm> find_algorithm(std::string_view name);
 
 }  // namespace holdfast::integrity

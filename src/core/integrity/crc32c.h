@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+/// CRC32C, the Castagnoli polynomial 0x1EDC6F41, reflected, initial value and final inversion all ones (RFC
+/// 3720, 12.1).
+namespace holdfast::integrity {
+
+/// The CRC of some bytes followed by `bytes`, given the CRC of the first (0 when there are none). The kernel was chosen
+/// once for this CPU. Any thread.
+std::uint32_t crc32c_extend(std::uint32_t crc, std::span<const std::byte> bytes);
+
+/// One implementation of crc32c_extend(). All give the same values.
+struct Crc32cKernel {
+  std::string_view name;
+  bool (*supported)();
+  std::uint32_t (*extend)(std::uint32_t crc, std::span<const std::byte> bytes);
+};
+
+/// Every kernel of this build, best first; the last one runs anywhere.
+std::span<const Crc32cKernel> crc32c_kernels();
+
+}  // namespace holdfast::integrity

@@ -1,0 +1,48 @@
+#include "replicate/engine/inbox.h"
+
+#include <utility>
+
+namespace holdfast::replicate {
+
+Arrival& Lane::push(Arrival arrival) { return arrivals_.emplace_back(std::move(arrival)); }
+
+Arrival* Lane::find(std::uint64_t ordinal) {
+  const std::uint64_t index = ordinal - base_;
+  return index < arrivals_.size() ? &arrivals_[index] : nullptr;
+}
+
+void Lane::take(std::uint64_t ordinal) {
+  Arrival* arrival = find(ordinal);
+  if (!arrival) return;
+  arrival->taken = true;
+  arrival->copy.reset();
+  while (!arrivals_.empty() && arrivals_.front().taken) {
+    arrivals_.pop_front();
+    ++base_;
+  }
+}
+
+std::size_t Inbox::Hash::operator()(const Channel& c) const {
+  std::uint64_t x = c.communicator ^ (static_cast<std::uint64_t>(static_cast<std::uint32_t>(c.source)) << 32) ^
+                    static_cast<std::uint32_t>(c.tag);
+  x *= 0x9e3779b97f4a7c15ULL;
+  return static_cast<std::size_t>(x ^ (x >> 29));
+}
+
+std::vector<Lane>& Inbox::lanes(const Channel& channel) {
+  auto found = lanes_.find(channel);
+  if (found == lanes_.end()) {
+    found = lanes_.emplace(channel, std::make_unique<std::vector<Lane>>(degree_)).first;
+  }
+  return *found->second;
+}
+
+std::size_t Inbox::waiting() const {
+  std::size_t count = 0;
+  for (const auto& [channel, lanes] : lanes_) {
+    for (const Lane& lane : *lanes) count += lane.waiting();
+  }
+  return count;
+}
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,100 @@
+#include "replicate/mpi/comms.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "real_functions.h"
+#include "replicate/mpi/handle.h"
+#include "replicate/mpi/failure.h"
+
+namespace holdfast::replicate {
+
+namespace {
+constexpr std::uint64_t world_id = 1;
+constexpr std::uint64_t self_id = 2;
+}  // namespace
+
+std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t x = a * 0x9e3779b97f4a7c15ULL + b + 0x632be59bd9b4e019ULL;  // splitmix64's finaliser
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  x ^= x >> 31;
+  return x == 0 ? 1 : x;
+}
+
+void Comms::open(MPI_Comm world, int rank) {
+  real().Comm_group(world, &world_group_);
+  add_with_id(world, world_id);
+  add_with_id(MPI_COMM_SELF, self_id);
+  find(MPI_COMM_SELF).peers = {rank};
+}
+
+void Comms::close() {
+  for (auto& [key, comm] : comms_) {
+    if (comm->shadow != MPI_COMM_NULL) real().Comm_free(&comm->shadow);
+  }
+  comms_.clear();
+  last_ = nullptr;
+  if (world_group_ != MPI_GROUP_NULL) real().Group_free(&world_group_);
+}
+
+Comm& Comms::find(MPI_Comm handle) {
+  if (last_ && last_handle_ == handle) return *last_;
+  auto found = comms_.find(handle_key(handle));
+  if (found == comms_.end()) {
+    fail_unsupported("a communicator that Holdfast did not see being made",
+                     "make communicators with MPI functions after MPI_Init");
+  }
+  last_handle_ = handle;
+  last_ = found->second.get();
+  return *last_;
+}
+
+void Comms::add(MPI_Comm handle, Comm& parent, std::uint64_t distinguishing) {
+  const std::uint64_t number = parent.created++;
+  if (handle == MPI_COMM_NULL) return;
+  add_with_id(handle, mix(mix(parent.id, number), distinguishing));
+}
+
+void Comms::add_with_id(MPI_Comm handle, std::uint64_t id) {
+  auto comm = std::make_unique<Comm>();
+  comm->handle = handle;
+  comm->id = id;
+  real().Comm_rank(handle, &comm->rank);
+  real().Comm_size(handle, &comm->size);
+  int inter = 0;
+  real().Comm_test_inter(handle, &inter);
+  comm->inter = inter != 0;
+
+  MPI_Group group = MPI_GROUP_NULL;
+  if (comm->inter) {
+    real().Comm_remote_group(handle, &group);
+  } else {
+    real().Comm_group(handle, &group);
+  }
+  int peers = 0;
+  real().Group_size(group, &peers);
+  std::vector<int> ranks(static_cast<std::size_t>(peers));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  comm->peers.resize(ranks.size());
+  real().Group_translate_ranks(group, peers, ranks.data(), world_group_, comm->peers.data());
+  real().Group_free(&group);
+  if (comm->peers == ranks) comm->peers.clear();
+  comm->peers.shrink_to_fit();
+
+  if (shadows && !comm->inter) real().Comm_dup(handle, &comm->shadow);
+  comms_[handle_key(handle)] = std::move(comm);
+  last_ = nullptr;
+}
+
+void Comms::remove(MPI_Comm handle) {
+  auto found = comms_.find(handle_key(handle));
+  if (found == comms_.end()) return;
+  if (found->second->shadow != MPI_COMM_NULL) real().Comm_free(&found->second->shadow);
+  std::erase_if(freed_, [](const auto& comm) { return comm->pending == 0; });
+  if (found->second->pending > 0) freed_.push_back(std::move(found->second));
+  comms_.erase(found);
+  last_ = nullptr;
+}
+
+}  // namespace holdfast::replicate

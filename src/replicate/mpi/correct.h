@@ -1,0 +1,33 @@
+#pragma once
+
+#include "replicate/mpi/operation.h"
+#include "replicate/mpi/post.h"
+
+namespace holdfast::replicate {
+
+/// The copy of `op` and its neighbour's digest differ (msg-plus-hash, degree >= 3): hands the message to the Arbiter.
+void dispute(Operation& op, const Ballot& neighbour);
+
+/// All ballots on the result of `op` are in (msg-plus-vote, all-to-all, collectives). Delivers, corrects, or ends the job;
+/// leaves the operation disputed while a correction is on its way. `copies[k]` is replica k's whole copy where it was sent
+/// along, else null.
+void settle(Operation& op, std::span<const Ballot> ballots,
+            std::span<const std::shared_ptr<const std::vector<std::byte>>> copies);
+
+/// A disputed operation looks whether its correction has arrived.
+bool take_correction(Operation& op);
+
+/// Two replicas disagree and there is no third: reports, and ends the job unless the user wants to go on.
+void report_pair(Operation& op, const Ballot& other);
+
+/// Control records between replicas of one rank.
+void receive_control(int from_replica, const Record& record);
+/// A payload that an arrived record announced.
+void receive_announced(int native, const Record& record);
+/// Moves announced payloads on.
+void poll_transfers();
+
+/// How many messages each replica of each rank had wrong, for the report: (virtual rank, replica) -> count.
+std::vector<std::pair<std::pair<int, int>, std::uint64_t>> culprits();
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace holdfast::replicate {
+
+/// Why a job ends early; the words go into the incident files that `holdfast run` reads.
+enum class Incident {
+  uncorrected,  ///< corruption that could not be corrected
+  diverged,     ///< replicas do different things
+  silent,       ///< a replica stopped answering
+  refused,      ///< a function that is not supported was called
+  bad_input,    ///< the options given to the library are wrong
+  crash,        ///< a signal ended a replica
+  application,  ///< MPI_Abort, called by every replica alike
+};
+
+/// Writes the incident file, prints one line to the job's standard error, and ends the whole job. Never returns.
+[[noreturn]] void fail(Incident incident, std::string_view message);
+[[noreturn]] void fail_unsupported(std::string_view what, std::string_view remedy);
+
+/// Writes the incident file only.
+void report_incident(Incident incident, std::string_view message);
+
+}  // namespace holdfast::replicate

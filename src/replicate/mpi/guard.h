@@ -1,0 +1,48 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+
+#include "functions.h"
+
+namespace holdfast::replicate {
+
+/// How deep this thread is inside Holdfast or the MPI library. Above zero every wrapper passes: MPI's own calls of MPI,
+/// and the hooks', are not the application's. Initial-exec, because the library is preloaded and every call reads it.
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local int depth = 0;
+
+/// Holds depth above zero for its lifetime.
+class Depth {
+ public:
+  Depth() { ++depth; }
+  ~Depth() { --depth; }
+  Depth(const Depth&) = delete;
+  Depth& operator=(const Depth&) = delete;
+};
+
+/// What the wrappers look at before anything else. Set by MPI_Init, cleared by MPI_Finalize.
+struct Protection {
+  std::atomic<bool> active{false};
+  MPI_Comm world{};  ///< this replica's own world; meaningful while active
+};
+inline constinit Protection protection;
+
+/// Whether calls are protected: between MPI_Init and MPI_Finalize of a job with more than one replica.
+inline bool active() {
+  return protection.active.load(std::memory_order_relaxed);
+}
+
+inline bool passing_through() {
+  return depth > 0 || !active();
+}
+
+/// The communicator that stands for `comm`: this replica's own world for MPI_COMM_WORLD, anything else unchanged.
+inline MPI_Comm world(MPI_Comm comm) {
+  return comm == MPI_COMM_WORLD ? protection.world : comm;
+}
+
+/// Ends the job: the application called a function that is not protected yet. The communicator is the one it used.
+int refuse(Function function, MPI_Comm comm);
+
+}  // namespace holdfast::replicate

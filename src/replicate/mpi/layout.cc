@@ -1,0 +1,286 @@
+#include "replicate/mpi/layout.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+#include <utility>
+
+#include "real_functions.h"
+#include "replicate/mpi/handle.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+integrity::Algorithm algorithm = integrity::Algorithm::xxh3_128;
+
+struct Contents {
+  int combiner = 0;
+  std::vector<int> integers;
+  std::vector<MPI_Aint> addresses;
+  std::vector<MPI_Datatype> types;
+};
+
+Contents contents_of(MPI_Datatype type) {
+  Contents c;
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  real().Type_get_envelope(type, &integers, &addresses, &types, &c.combiner);
+  if (c.combiner == MPI_COMBINER_NAMED) return c;
+  c.integers.resize(integers);
+  c.addresses.resize(addresses);
+  c.types.resize(types);
+  real().Type_get_contents(type, integers, addresses, types, c.integers.data(), c.addresses.data(), c.types.data());
+  return c;
+}
+
+void free_unless_named(MPI_Datatype type) {
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  int combiner = 0;
+  real().Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  if (combiner != MPI_COMBINER_NAMED) real().Type_free(&type);
+}
+
+/// Blocks of an indexed or struct type: true when each begins where the one before it ended. Displacements in bytes.
+bool adjacent(const std::vector<MPI_Aint>& displacements, const std::vector<std::uint64_t>& lengths) {
+  bool first = true;
+  MPI_Aint end = 0;
+  for (std::size_t i = 0; i < displacements.size(); ++i) {
+    if (lengths[i] == 0) continue;
+    if (!first && displacements[i] != end) return false;
+    first = false;
+    end = displacements[i] + static_cast<MPI_Aint>(lengths[i]);
+  }
+  return true;
+}
+
+TypeFacts decode(MPI_Datatype type);
+
+/// Dense when the children are and the blocks stand one behind another in type-map order.
+bool blocks_dense(const Contents& c, const std::vector<TypeFacts>& children) {
+  const int n = c.integers[0];
+  std::vector<MPI_Aint> displacements(n);
+  std::vector<std::uint64_t> lengths(n);
+  const bool in_bytes = c.combiner == MPI_COMBINER_HINDEXED || c.combiner == MPI_COMBINER_HINDEXED_BLOCK ||
+                        c.combiner == MPI_COMBINER_STRUCT;
+  const bool one_length = c.combiner == MPI_COMBINER_INDEXED_BLOCK || c.combiner == MPI_COMBINER_HINDEXED_BLOCK;
+  for (int i = 0; i < n; ++i) {
+    const TypeFacts& child = children[c.combiner == MPI_COMBINER_STRUCT ? i : 0];
+    const int count = one_length ? c.integers[1] : c.integers[1 + i];
+    if (count > 0 && !(count == 1 ? child.one_dense : child.many_dense)) return false;
+    lengths[i] = static_cast<std::uint64_t>(count) * child.size;
+    const MPI_Aint start = in_bytes ? c.addresses[i]
+                                    : c.integers[one_length ? 2 + i : 1 + n + i] * static_cast<MPI_Aint>(child.size);
+    displacements[i] = start + child.true_lower;
+  }
+  return adjacent(displacements, lengths);
+}
+
+bool vector_dense(const Contents& c, const TypeFacts& child) {
+  const int count = c.integers[0];
+  const int block = c.integers[1];
+  if (count == 0 || block == 0) return true;
+  if (count == 1) return block == 1 ? child.one_dense : child.many_dense;
+  const MPI_Aint stride = c.combiner == MPI_COMBINER_VECTOR
+                              ? c.integers[2] * static_cast<MPI_Aint>(child.size)
+                              : c.addresses[0];
+  const bool block_dense = block == 1 ? child.one_dense : child.many_dense;
+  const bool extent_is_size = child.many_dense || c.combiner == MPI_COMBINER_HVECTOR;
+  return block_dense && extent_is_size && stride == block * static_cast<MPI_Aint>(child.size);
+}
+
+/// Whether one element of a derived type selects consecutive bytes in type-map order. False where it is not sure: then the
+/// data is packed, which is always right.
+bool one_element_dense(const Contents& c) {
+  std::vector<TypeFacts> children;
+  for (MPI_Datatype child : c.types) {
+    children.push_back(decode(child));
+    free_unless_named(child);
+  }
+  switch (c.combiner) {
+    case MPI_COMBINER_DUP:
+    case MPI_COMBINER_RESIZED:
+      return children[0].one_dense;
+    case MPI_COMBINER_CONTIGUOUS:
+      return c.integers[0] <= 1 ? children[0].one_dense : children[0].many_dense;
+    case MPI_COMBINER_VECTOR:
+    case MPI_COMBINER_HVECTOR:
+      return vector_dense(c, children[0]);
+    case MPI_COMBINER_INDEXED:
+    case MPI_COMBINER_HINDEXED:
+    case MPI_COMBINER_INDEXED_BLOCK:
+    case MPI_COMBINER_HINDEXED_BLOCK:
+    case MPI_COMBINER_STRUCT:
+      if (c.combiner != MPI_COMBINER_STRUCT && c.combiner != MPI_COMBINER_HINDEXED &&
+          c.combiner != MPI_COMBINER_HINDEXED_BLOCK && !children[0].many_dense) {
+        return false;  // displacements count in extents, which then differ from sizes
+      }
+      return blocks_dense(c, children);
+    default:
+      return false;  // subarrays and distributed arrays: not worth a special case
+  }
+}
+
+TypeFacts decode(MPI_Datatype type) {
+  TypeFacts facts;
+  MPI_Count size = 0;
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  MPI_Aint true_lower = 0;
+  MPI_Aint true_extent = 0;
+  real().Type_size_x(type, &size);
+  real().Type_get_extent(type, &lower, &extent);
+  real().Type_get_true_extent(type, &true_lower, &true_extent);
+  facts.size = static_cast<std::uint64_t>(size);
+  facts.true_lower = true_lower;
+  facts.one_dense = size == true_extent;
+  if (facts.one_dense && size > 0) {
+    const Contents contents = contents_of(type);
+    if (contents.combiner != MPI_COMBINER_NAMED) facts.one_dense = one_element_dense(contents);
+  }
+  facts.many_dense = facts.one_dense && extent == size;
+  return facts;
+}
+
+std::unordered_map<std::uint64_t, TypeFacts>& cache() {
+  static auto* facts = new std::unordered_map<std::uint64_t, TypeFacts>();  // lives until the process ends
+  return *facts;
+}
+
+struct LastType {
+  std::uint64_t key = 0;
+  const TypeFacts* facts = nullptr;
+};
+LastType last_type;
+
+std::vector<std::byte>& scratch() {
+  static auto* bytes = new std::vector<std::byte>();
+  return *bytes;
+}
+
+/// Inverts a bit through the kernel, which may write where the mapping forbids it (constant send buffers).
+void flip_in_memory(std::byte* address, unsigned bit) {
+  const auto value = static_cast<std::byte>(std::to_integer<unsigned>(*address) ^ (1U << bit));
+  const int memory = ::open("/proc/self/mem", O_WRONLY | O_CLOEXEC);
+  if (memory >= 0) {
+    const auto offset = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(address));
+    const bool written = ::pwrite(memory, &value, 1, offset) == 1;
+    ::close(memory);
+    if (written) return;
+  }
+  *address = value;
+}
+
+}  // namespace
+
+const TypeFacts& type_facts(MPI_Datatype type) {
+  const std::uint64_t key = handle_key(type);
+  if (last_type.facts && last_type.key == key) return *last_type.facts;
+  auto found = cache().find(key);
+  if (found == cache().end()) found = cache().emplace(key, decode(type)).first;
+  last_type = {key, &found->second};
+  return found->second;
+}
+
+void forget_type(MPI_Datatype type) {
+  last_type = {};
+  cache().erase(handle_key(type));
+}
+
+Region Region::borrow(const void* buffer, std::uint64_t count, MPI_Datatype type) {
+  Region region;
+  if (count == 0 || type == MPI_DATATYPE_NULL) return region;
+  const TypeFacts& facts = type_facts(type);
+  region.count_ = count;
+  region.size_ = facts.size;
+  region.type_ = type;
+  region.dense_ = count == 1 ? facts.one_dense : facts.many_dense;
+  region.buffer_ = static_cast<std::byte*>(const_cast<void*>(buffer));
+  if (region.dense_) region.buffer_ += facts.true_lower;
+  return region;
+}
+
+Region Region::keep(const void* buffer, std::uint64_t count, MPI_Datatype type) {
+  Region region = borrow(buffer, count, type);
+  if (!region.dense_) {
+    real().Type_dup(type, &region.type_);
+    region.owned_ = true;
+  }
+  return region;
+}
+
+Region::Region(Region&& other) noexcept { *this = std::move(other); }
+
+Region& Region::operator=(Region&& other) noexcept {
+  std::swap(buffer_, other.buffer_);
+  std::swap(count_, other.count_);
+  std::swap(size_, other.size_);
+  std::swap(type_, other.type_);
+  std::swap(dense_, other.dense_);
+  std::swap(owned_, other.owned_);
+  return *this;
+}
+
+Region::~Region() {
+  if (owned_) real().Type_free(&type_);
+}
+
+Ballot Region::ballot(std::uint64_t length) const {
+  if (dense_) return ballot_of({buffer_, length});
+  gather(length, scratch());
+  return ballot_of(scratch());
+}
+
+void Region::gather(std::uint64_t length, std::vector<std::byte>& out) const {
+  if (dense_) {
+    out.assign(buffer_, buffer_ + length);
+    return;
+  }
+  const std::uint64_t elements = size_ == 0 ? 0 : (length + size_ - 1) / size_;
+  int space = 0;
+  real().Pack_size(static_cast<int>(elements), type_, MPI_COMM_SELF, &space);
+  out.resize(static_cast<std::size_t>(space));
+  int position = 0;
+  real().Pack(buffer_, static_cast<int>(elements), type_, out.data(), space, &position, MPI_COMM_SELF);
+  out.resize(length);
+}
+
+void Region::scatter(std::span<const std::byte> in) const {
+  if (in.empty()) return;
+  if (dense_) {
+    std::memcpy(buffer_, in.data(), in.size());
+    return;
+  }
+  std::vector<std::byte> whole;
+  const std::uint64_t elements = (in.size() + size_ - 1) / size_;
+  gather(elements * size_, whole);  // a last element that arrived in part keeps the rest of its bytes
+  std::copy(in.begin(), in.end(), whole.begin());
+  int position = 0;
+  real().Unpack(whole.data(), static_cast<int>(whole.size()), &position, buffer_, static_cast<int>(elements), type_,
+                MPI_COMM_SELF);
+}
+
+void Region::flip(std::uint64_t bit) const {
+  if (dense_) {
+    flip_in_memory(buffer_ + bit / 8, static_cast<unsigned>(bit % 8));
+    return;
+  }
+  std::vector<std::byte> packed;
+  gather(bytes(), packed);
+  packed[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+  scatter(packed);
+}
+
+void set_digest_algorithm(integrity::Algorithm chosen) { algorithm = chosen; }
+
+Ballot ballot_of(std::span<const std::byte> bytes) {
+  return {integrity::digest(algorithm, bytes), bytes.size(), true};
+}
+
+}  // namespace holdfast::replicate

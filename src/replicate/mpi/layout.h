@@ -1,0 +1,73 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/integrity/digest.h"
+#include "replicate/engine/vote.h"
+
+namespace holdfast::replicate {
+
+/// What verification needs to know of a datatype.
+struct TypeFacts {
+  std::uint64_t size = 0;          ///< bytes that one element selects
+  std::ptrdiff_t true_lower = 0;   ///< offset of the first selected byte from the buffer's address
+  bool one_dense = false;          ///< one element selects consecutive bytes, in the order of the type map
+  bool many_dense = false;         ///< and so do many
+};
+
+/// Facts of a datatype, from a cache; the first question about a derived type decodes it (MPI 3.1, section 4.1.13).
+/// The reference stays valid until the datatype is freed.
+const TypeFacts& type_facts(MPI_Datatype type);
+/// The application frees the handle; the library may use its value again for another type.
+void forget_type(MPI_Datatype type);
+
+/// The bytes of application memory that a (buffer, count, datatype) triple selects. Keeps a non-contiguous datatype alive
+/// by a duplicate handle, because the application may free its own while a request is pending. Move-only.
+class Region {
+ public:
+  Region() = default;
+  /// Describes the memory for the duration of a call: keeps no handle.
+  static Region borrow(const void* buffer, std::uint64_t count, MPI_Datatype type);
+  /// Describes it for a request that outlives the call.
+  static Region keep(const void* buffer, std::uint64_t count, MPI_Datatype type);
+  Region(Region&& other) noexcept;
+  Region& operator=(Region&& other) noexcept;
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+  ~Region();
+
+  std::uint64_t bytes() const { return count_ * size_; }
+  bool contiguous() const { return dense_; }
+  std::byte* data() const { return buffer_; }  ///< first selected byte; only when contiguous
+
+  /// Digest and length of the first `length` selected bytes in type-map order (length <= bytes()). Contiguous memory is
+  /// digested where it is; other layouts are packed into a scratch buffer first.
+  Ballot ballot(std::uint64_t length) const;
+  Ballot ballot() const { return ballot(bytes()); }
+  /// Copies the first `length` selected bytes out, in type-map order.
+  void gather(std::uint64_t length, std::vector<std::byte>& out) const;
+  /// Writes bytes back in type-map order; in.size() <= bytes().
+  void scatter(std::span<const std::byte> in) const;
+  /// Inverts one bit, counted from the first selected byte in type-map order, in the application's memory, even where that
+  /// memory is mapped read-only.
+  void flip(std::uint64_t bit) const;
+
+ private:
+  std::byte* buffer_ = nullptr;
+  std::uint64_t count_ = 0;
+  std::uint64_t size_ = 0;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  bool dense_ = true;
+  bool owned_ = false;
+};
+
+/// The algorithm of every digest in this process. Set once at start.
+void set_digest_algorithm(integrity::Algorithm algorithm);
+Ballot ballot_of(std::span<const std::byte> bytes);
+
+}  // namespace holdfast::replicate

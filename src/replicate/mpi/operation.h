@@ -1,0 +1,107 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "functions.h"
+#include "replicate/engine/inbox.h"
+#include "replicate/engine/ordering.h"
+#include "replicate/mpi/comms.h"
+#include "replicate/mpi/layout.h"
+
+namespace holdfast::replicate {
+
+class Schedule;
+
+/// A communication of the application that has to be followed beyond the MPI library's own request: every receive, every
+/// non-blocking collective, and sends that consist of several messages.
+struct Operation {
+  enum class Kind : std::uint8_t {
+    receive,
+    send,             ///< with copies to other replicas under way (all-to-all)
+    persistent_send,  ///< kept for MPI_Start; `native` is the persistent request
+    collective,       ///< native non-blocking collective whose result is to be verified
+    schedule,         ///< collective made of point-to-point messages
+  };
+  /// A receive passes through these in order; the other kinds use native, comparing and complete.
+  enum class Stage : std::uint8_t {
+    unplaced,   ///< follower only: must not be given to MPI before an earlier wildcard is resolved
+    native,     ///< with the MPI library
+    placing,    ///< arrived; its ordinal on the channel is not known yet
+    comparing,  ///< waiting for what the other replicas say about it
+    disputed,   ///< they disagree; the Arbiter or a vote is at work
+    complete,   ///< may be delivered
+  };
+
+  Kind kind = Kind::receive;
+  Stage stage = Stage::native;
+  Function function{};
+  bool persistent = false;
+  bool active = true;        ///< persistent only: started and not completed
+  bool wildcard = false;
+  bool has_ticket = false;
+  bool cancelled = false;
+  bool cancel_asked = false;
+  bool orphan = false;       ///< the application freed the request; completed by us
+  bool failed = false;       ///< MPI reported an error (truncation); delivered unverified with the error
+  bool pushed_back = false;  ///< taken from the messages that a cancelled receive had matched
+
+  MPI_Request native = MPI_REQUEST_NULL;   ///< what MPI works on; null before placement and where nothing is left
+  MPI_Request visible = MPI_REQUEST_NULL;  ///< the application's handle; equals `native` wherever possible
+  MPI_Status status{};
+  Comm* comm = nullptr;
+  Region region;
+  void* buffer = nullptr;
+  int count = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;  ///< as given; valid until posted
+  std::int32_t source = 0;  ///< as given, or as decided
+  std::int32_t tag = 0;
+
+  ReceiveOrder::Ticket ticket = 0;
+  MessageId place;       ///< channel and local ordinal
+  MessageId identity;    ///< channel and the sender's sequence number: the name all replicas use
+  std::vector<Lane>* lanes = nullptr;
+  Ballot own;
+  std::uint64_t corrected_bytes = 0;
+  bool was_corrected = false;
+
+  std::vector<MPI_Request> copies;   ///< sends to other replicas
+  std::vector<Region> outputs;       ///< collectives: where the results are
+  std::unique_ptr<Schedule> schedule;
+  std::vector<std::byte> keepalive;  ///< argument arrays and temporaries that MPI reads until completion
+
+  bool follows_message() const { return kind == Kind::receive; }
+};
+
+/// The operations behind the application's request handles. One thread at a time; owns them.
+class Requests {
+ public:
+  Operation& make();
+  /// Files `op` under its visible handle. When the MPI library gave out a handle that is already filed (shared handles of
+  /// communications that were over at once), the operation gets a generalised request as its visible handle.
+  void file(Operation& op);
+  /// The operation behind a handle, null for handles that the MPI library alone knows.
+  Operation* find(MPI_Request handle);
+  /// Gives `op` a visible handle of its own, for one that MPI has not got yet.
+  void give_placeholder(Operation& op);
+  bool has_placeholder(const Operation& op) const { return op.visible != op.native; }
+  /// The handle is no longer valid; forgets and destroys the operation.
+  void drop(Operation& op);
+  /// Takes the operation from the application (it freed the handle); orphans() has it until drop().
+  void orphan(Operation& op);
+  std::vector<Operation*>& orphans() { return orphans_; }
+  std::size_t live() const { return live_; }
+
+ private:
+  std::unordered_map<std::uint64_t, Operation*> by_handle_;
+  std::vector<std::unique_ptr<Operation>> free_;
+  std::vector<Operation*> orphans_;
+  std::size_t live_ = 0;
+};
+
+}  // namespace holdfast::replicate

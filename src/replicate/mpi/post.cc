@@ -1,0 +1,94 @@
+#include "replicate/mpi/post.h"
+
+#include <cstring>
+
+#include "real_functions.h"
+
+namespace holdfast::replicate {
+
+namespace {
+constexpr int record_tag = 0;
+constexpr std::uint32_t tag_range = 32768;  // every MPI has at least this many tags (MPI 3.1, 8.1.2)
+}  // namespace
+
+void PostOffice::open(MPI_Comm records, MPI_Comm payloads) {
+  records_ = records;
+  payloads_ = payloads;
+  ring_.resize(ring_size);
+  posted_.assign(ring_size, MPI_REQUEST_NULL);
+  for (std::size_t i = 0; i < ring_size; ++i) repost(i);
+}
+
+void PostOffice::repost(std::size_t index) {
+  real().Irecv(&ring_[index], sizeof(Slot), MPI_BYTE, MPI_ANY_SOURCE, record_tag, records_, &posted_[index]);
+}
+
+void PostOffice::close() {
+  for (Outgoing& out : outgoing_) real().Wait(&out.request, MPI_STATUS_IGNORE);
+  outgoing_.clear();
+  for (std::size_t i = 0; i < posted_.size(); ++i) {
+    if (posted_[i] == MPI_REQUEST_NULL) continue;
+    real().Cancel(&posted_[i]);
+    real().Wait(&posted_[i], MPI_STATUS_IGNORE);
+  }
+  posted_.clear();
+  ring_.clear();
+}
+
+void PostOffice::send(int native, const Record& record, std::span<const std::byte> tail) {
+  if (!spare_) spare_ = std::make_unique<Slot>();
+  spare_->record = record;
+  if (!tail.empty()) std::memcpy(spare_->tail.data(), tail.data(), tail.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  real().Isend(spare_.get(), static_cast<int>(sizeof(Record) + tail.size()), MPI_BYTE, native, record_tag, records_,
+               &request);
+  int done = 0;
+  real().Test(&request, &done, MPI_STATUS_IGNORE);
+  if (!done) outgoing_.push_back({request, std::move(spare_), nullptr});
+}
+
+bool PostOffice::take(Letter& letter) {
+  if (head_taken_) {  // the letter handed out last may be overwritten only now
+    repost(head_);
+    head_ = (head_ + 1) % ring_size;
+    head_taken_ = false;
+  }
+  int done = 0;
+  MPI_Status status;
+  real().Test(&posted_[head_], &done, &status);
+  if (!done) return false;
+  head_taken_ = true;
+  int bytes = 0;
+  real().Get_count(&status, MPI_BYTE, &bytes);
+  const Slot& slot = ring_[head_];
+  letter.native = status.MPI_SOURCE;
+  letter.record = slot.record;
+  letter.tail = {slot.tail.data(), static_cast<std::size_t>(bytes) - sizeof(Record)};
+  return true;
+}
+
+int PostOffice::send_payload(int native, std::shared_ptr<const std::vector<std::byte>> bytes) {
+  const int tag = static_cast<int>(next_tag_++ % tag_range);
+  MPI_Request request = MPI_REQUEST_NULL;
+  real().Isend(bytes->data(), static_cast<int>(bytes->size()), MPI_BYTE, native, tag, payloads_, &request);
+  outgoing_.push_back({request, nullptr, std::move(bytes)});
+  return tag;
+}
+
+MPI_Request PostOffice::receive_payload(int native, int tag, std::span<std::byte> into) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  real().Irecv(into.data(), static_cast<int>(into.size()), MPI_BYTE, native, tag, payloads_, &request);
+  return request;
+}
+
+void PostOffice::tidy() {
+  while (!outgoing_.empty()) {
+    int done = 0;
+    real().Test(&outgoing_.front().request, &done, MPI_STATUS_IGNORE);
+    if (!done) return;
+    if (outgoing_.front().slot && !spare_) spare_ = std::move(outgoing_.front().slot);
+    outgoing_.pop_front();
+  }
+}
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "replicate/engine/record.h"
+
+namespace holdfast::replicate {
+
+/// A record as it arrived, with the bytes that followed it in the same message (decision batches).
+struct Letter {
+  int native = -1;  ///< sender, in the real world
+  Record record;
+  std::span<const std::byte> tail;  ///< valid until the next letter is taken
+};
+
+/// Carries what replicas say to each other, on communicators that the application never sees: small records that are
+/// received into a ring of receives posted ahead of time, and payloads (whole messages) that a record has announced.
+///
+/// Nothing here blocks: sends that MPI has not finished are kept and looked at again by tidy(). One thread at a time.
+class PostOffice {
+ public:
+  static constexpr std::size_t tail_capacity = 192;
+
+  /// Takes over the two communicators, which span the real world, and posts the ring of receives.
+  void open(MPI_Comm records, MPI_Comm payloads);
+  /// Cancels the ring and waits for all sends. Collective in effect: everybody must have received what was sent to it.
+  void close();
+
+  /// Sends a record, and up to tail_capacity bytes behind it.
+  void send(int native, const Record& record, std::span<const std::byte> tail = {});
+  /// Takes the next arrived record, in the order of sending per sender; false when there is none now.
+  bool take(Letter& letter);
+
+  /// Starts sending bytes that the office owns from here on; returns the tag that the announcing record must carry.
+  int send_payload(int native, std::shared_ptr<const std::vector<std::byte>> bytes);
+  /// Starts receiving an announced payload into `into`, which must stay until the request completes.
+  MPI_Request receive_payload(int native, int tag, std::span<std::byte> into);
+
+  /// Frees what MPI has finished with.
+  void tidy();
+
+ private:
+  static constexpr std::size_t ring_size = 64;
+  struct alignas(64) Slot {
+    Record record;
+    std::array<std::byte, tail_capacity> tail;
+  };
+  struct Outgoing {
+    MPI_Request request;
+    std::unique_ptr<Slot> slot;
+    std::shared_ptr<const std::vector<std::byte>> payload;
+  };
+  void repost(std::size_t index);
+
+  MPI_Comm records_ = MPI_COMM_NULL;
+  MPI_Comm payloads_ = MPI_COMM_NULL;
+  std::vector<Slot> ring_;
+  std::vector<MPI_Request> posted_;
+  std::size_t head_ = 0;
+  bool head_taken_ = false;
+  std::deque<Outgoing> outgoing_;
+  std::unique_ptr<Slot> spare_;
+  std::uint32_t next_tag_ = 0;
+};
+
+}  // namespace holdfast::replicate

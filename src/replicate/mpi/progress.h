@@ -1,0 +1,36 @@
+#pragma once
+
+#include <sched.h>
+
+#include "replicate/mpi/runtime.h"
+#include "replicate/mpi/watch.h"
+
+namespace holdfast::replicate {
+
+/// Looks once at everything that can move without the application: arrived records, corrections, wildcard receives,
+/// receives that became placeable, non-blocking collectives, requests that the application freed. Never blocks.
+void progress();
+
+/// Adds an operation to those that progress() advances even while the application waits for something else.
+void watch_in_background(Operation& op);
+void forget_in_background(Operation& op);
+
+/// Moves one operation as far as it goes now; true when it is complete. Callable again after completion.
+bool advance(Operation& op);
+
+/// Waits by testing, never inside MPI, so that this replica answers the others while it waits: ready() is asked after every
+/// look at the world. Where processes outnumber cores the core is given away between looks. Ends the job with a diagnosis
+/// when another replica stays silent past the limit (watch.h).
+template <class Ready>
+void wait_until(Ready ready) {
+  if (ready()) return;
+  Watch watch;
+  for (unsigned rounds = 1;; ++rounds) {
+    progress();
+    if (ready()) return;
+    if (runtime().crowded || rounds > 256) sched_yield();
+    if (rounds % 64 == 0) watch.look();
+  }
+}
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,367 @@
+#include "replicate/mpi/receive.h"
+
+#include <algorithm>
+#include <list>
+
+#include "real_functions.h"
+#include "replicate/mpi/correct.h"
+#include "replicate/mpi/decide.h"
+#include "replicate/mpi/failure.h"
+#include "replicate/mpi/progress.h"
+#include "replicate/mpi/runtime.h"
+#include "replicate/mpi/tolerance.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+/// Unresolved wildcard receives by number. Numbers count wildcard receives in program order, so replicas agree on them.
+struct Wildcards {
+  std::uint64_t next = 0;
+  std::unordered_map<std::uint64_t, Operation*> open;
+  std::unordered_map<std::uint64_t, std::pair<int, int>> decided_early;
+};
+Wildcards wildcards;
+
+/// Receives that wait for their turn to be posted, by communicator and ticket.
+std::unordered_map<Comm*, std::unordered_map<ReceiveOrder::Ticket, Operation*>> waiting_line;
+
+/// Messages that a cancelled receive had already taken from MPI.
+struct PutBack {
+  Comm* comm;
+  int source;
+  int tag;
+  std::vector<std::byte> bytes;
+};
+std::list<PutBack> put_back;
+
+std::int32_t engine_source(int source) { return source == MPI_ANY_SOURCE ? any_source : source; }
+std::int32_t engine_tag(int tag) { return tag == MPI_ANY_TAG ? any_tag : tag; }
+
+std::list<PutBack>::iterator find_put_back(Comm& comm, int source, int tag) {
+  return std::find_if(put_back.begin(), put_back.end(), [&](const PutBack& message) {
+    return message.comm == &comm && (source == MPI_ANY_SOURCE || source == message.source) &&
+           (tag == MPI_ANY_TAG || tag == message.tag);
+  });
+}
+
+bool take_put_back(Operation& op) {
+  if (put_back.empty()) return false;
+  const auto found = find_put_back(*op.comm, op.source, op.tag);
+  if (found == put_back.end()) return false;
+  op.region.scatter(found->bytes);
+  op.status.MPI_SOURCE = found->source;
+  op.status.MPI_TAG = found->tag;
+  real().Status_set_elements(&op.status, MPI_BYTE, static_cast<int>(found->bytes.size()));
+  op.pushed_back = true;
+  op.stage = Operation::Stage::placing;
+  put_back.erase(found);
+  return true;
+}
+
+void give_to_mpi(Operation& op) {
+  op.stage = Operation::Stage::native;
+  if (take_put_back(op)) return;
+  const bool as_made = op.persistent && op.native != MPI_REQUEST_NULL && !(op.wildcard && !runtime().leader());
+  if (as_made) {
+    real().Start(&op.native);
+  } else {
+    real().Irecv(op.buffer, op.count, op.type, op.source, op.tag, op.comm->handle, &op.native);
+  }
+}
+
+void post_now_placed(Comm& comm, const std::vector<ReceiveOrder::Ticket>& tickets) {
+  const auto line = waiting_line.find(&comm);
+  if (line == waiting_line.end()) return;
+  for (const ReceiveOrder::Ticket ticket : tickets) {
+    const auto found = line->second.find(ticket);
+    if (found == line->second.end()) continue;
+    Operation& op = *found->second;
+    line->second.erase(found);
+    give_to_mpi(op);
+  }
+  if (line->second.empty()) waiting_line.erase(line);
+}
+
+void resolve(Operation& op, int source, int tag) {
+  op.source = source;
+  op.tag = tag;
+  std::vector<ReceiveOrder::Ticket> now_placed;
+  op.comm->order.resolve(op.ticket, source, tag, now_placed);
+  post_now_placed(*op.comm, now_placed);
+}
+
+/// MPI is done with the receive; notes its match.
+void arrived(Operation& op) {
+  int error_class = MPI_SUCCESS;
+  if (op.status.MPI_ERROR != MPI_SUCCESS) real().Error_class(op.status.MPI_ERROR, &error_class);
+  op.failed = error_class != MPI_SUCCESS;
+  if (op.wildcard && runtime().leader()) {
+    std::erase_if(wildcards.open, [&](const auto& entry) { return entry.second == &op; });
+    publish_match(op.place.ordinal, op.status.MPI_SOURCE, op.status.MPI_TAG);  // until placed, this is its number
+    resolve(op, op.status.MPI_SOURCE, op.status.MPI_TAG);
+  }
+  op.stage = Operation::Stage::placing;
+}
+
+bool native_done(Operation& op) {
+  if (op.stage != Operation::Stage::native) return true;
+  int done = 0;
+  op.status.MPI_ERROR = MPI_SUCCESS;
+  real().Request_get_status(op.native, &done, &op.status);
+  if (!done) {
+    set_awaited({Awaited::What::own_world, op.source >= 0 ? op.comm->virtual_rank(op.source) : -1, runtime().replica});
+    return false;
+  }
+  if (op.cancel_asked) {
+    int cancelled = 0;
+    real().Test_cancelled(&op.status, &cancelled);
+    if (cancelled) return true;  // settle_cancel ends it
+  }
+  arrived(op);
+  return true;
+}
+
+Channel channel_of(const Operation& op) { return {op.comm->id, op.source, op.tag}; }
+
+std::uint64_t received_bytes(const Operation& op) {
+  int bytes = 0;
+  real().Get_count(&op.status, MPI_BYTE, &bytes);
+  return bytes < 0 ? 0 : static_cast<std::uint64_t>(bytes);
+}
+
+void start_comparing(Operation& op) {
+  op.place = op.comm->order.place(op.ticket);
+  op.lanes = &runtime().inbox->lanes(channel_of(op));
+  if (!op.failed) op.own = op.region.ballot(std::min(received_bytes(op), op.region.bytes()));
+  op.stage = Operation::Stage::comparing;
+}
+
+void complete(Operation& op) {
+  op.stage = Operation::Stage::complete;
+  Runtime& state = runtime();
+  ++state.counters.messages;
+  state.counters.bytes += op.own.bytes;
+}
+
+/// msg-plus-hash: the digest comes from the previous sender replica on the ring.
+bool compare_with_neighbour(Operation& op) {
+  Runtime& state = runtime();
+  Lane& lane = (*op.lanes)[state.previous_replica()];
+  Arrival* said = lane.find(op.place.ordinal);
+  if (!said) {
+    set_awaited({Awaited::What::verdict, op.comm->virtual_rank(op.source), state.previous_replica()});
+    return false;
+  }
+  op.identity = {channel_of(op), said->sequence};
+  const Ballot neighbour = said->ballot;
+  lane.take(op.place.ordinal);
+  if (op.failed || neighbour == op.own) {
+    if (state.arbiter && !op.failed) state.arbiter->clean(op.identity, op.own.digest, op.own.bytes);
+    complete(op);
+  } else if (tolerated(op)) {
+    if (state.arbiter) state.arbiter->clean(op.identity, op.own.digest, op.own.bytes);
+    complete(op);
+  } else if (state.degree == 2) {
+    report_pair(op, neighbour);
+    complete(op);
+  } else {
+    op.stage = Operation::Stage::disputed;
+    dispute(op, neighbour);
+  }
+  return true;
+}
+
+/// msg-plus-vote and all-to-all: every other sender replica has said something about the message.
+bool compare_with_all(Operation& op) {
+  Runtime& state = runtime();
+  std::vector<Ballot> ballots(state.degree);
+  std::vector<std::shared_ptr<const std::vector<std::byte>>> copies(state.degree);
+  ballots[state.replica] = op.own;
+  for (int k = 0; k < state.degree; ++k) {
+    if (k == state.replica) continue;
+    const Arrival* said = (*op.lanes)[k].find(op.place.ordinal);
+    if (!said || !said->complete) {
+      set_awaited({Awaited::What::verdict, op.comm->virtual_rank(op.source), k});
+      return false;
+    }
+    op.identity = {channel_of(op), said->sequence};
+    ballots[k] = said->ballot;
+    copies[k] = said->copy;
+  }
+  for (int k = 0; k < state.degree; ++k) {
+    if (k != state.replica) (*op.lanes)[k].take(op.place.ordinal);
+  }
+  if (op.failed) {
+    complete(op);
+  } else {
+    settle(op, ballots, copies);
+    if (op.stage == Operation::Stage::complete) complete(op);
+  }
+  return true;
+}
+
+bool compare(Operation& op) {
+  return runtime().options.protocol == Protocol::msg_plus_hash ? compare_with_neighbour(op) : compare_with_all(op);
+}
+
+}  // namespace
+
+void post_receive(Operation& op, void* buffer, int count, MPI_Datatype type, int source, int tag, Comm& comm) {
+  Runtime& state = runtime();
+  op.kind = Operation::Kind::receive;
+  op.comm = &comm;
+  ++comm.pending;
+  op.buffer = buffer;
+  op.count = count;
+  op.type = type;
+  op.source = source;
+  op.tag = tag;
+  op.active = true;
+  op.wildcard = source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG;
+  op.region = Region::keep(buffer, static_cast<std::uint64_t>(count), type);
+  op.ticket = comm.order.post(engine_source(source), engine_tag(tag));
+  op.has_ticket = true;
+  if (op.wildcard) {
+    const std::uint64_t number = wildcards.next++;
+    op.place.ordinal = number;
+    wildcards.open[number] = &op;
+  }
+  if (state.leader()) {
+    give_to_mpi(op);
+    return;
+  }
+  if (op.wildcard || !comm.order.placed(op.ticket)) {
+    op.stage = Operation::Stage::unplaced;
+    waiting_line[&comm][op.ticket] = &op;
+    const auto early = op.wildcard ? wildcards.decided_early.find(op.place.ordinal) : wildcards.decided_early.end();
+    if (early != wildcards.decided_early.end()) {
+      const auto [early_source, early_tag] = early->second;
+      wildcards.decided_early.erase(early);
+      resolve_wildcard(op.place.ordinal, early_source, early_tag);
+    }
+    return;
+  }
+  give_to_mpi(op);
+}
+
+void post_matched(Operation& op, void* buffer, int count, MPI_Datatype type, MPI_Message* message,
+                  const MessageId& place, Comm& comm) {
+  op.kind = Operation::Kind::receive;
+  op.comm = &comm;
+  ++comm.pending;
+  op.source = place.channel.source;
+  op.tag = place.channel.tag;
+  op.place = place;
+  op.region = Region::keep(buffer, static_cast<std::uint64_t>(count), type);
+  op.stage = Operation::Stage::native;
+  real().Imrecv(buffer, count, type, message, &op.native);
+}
+
+bool advance_receive(Operation& op) {
+  if (op.stage == Operation::Stage::unplaced) {
+    set_awaited({Awaited::What::decision, runtime().rank, 0});
+    return false;
+  }
+  if (op.stage == Operation::Stage::native && (!native_done(op) || op.stage == Operation::Stage::native)) return false;
+  if (op.stage == Operation::Stage::placing) {
+    if (op.has_ticket && !op.comm->order.placed(op.ticket)) {
+      set_awaited({Awaited::What::own_world, -1, runtime().replica});
+      return false;
+    }
+    if (op.has_ticket) {
+      start_comparing(op);
+    } else {
+      op.lanes = &runtime().inbox->lanes(channel_of(op));
+      if (!op.failed) op.own = op.region.ballot(std::min(received_bytes(op), op.region.bytes()));
+      op.stage = Operation::Stage::comparing;
+    }
+  }
+  if (op.stage == Operation::Stage::comparing && !compare(op)) return false;
+  if (op.stage == Operation::Stage::disputed) {
+    if (!take_correction(op)) {
+      set_awaited({Awaited::What::correction, runtime().rank, -1});
+      return false;
+    }
+    complete(op);
+  }
+  return op.stage == Operation::Stage::complete;
+}
+
+int finish_receive(Operation& op, MPI_Status* status) {
+  int code = MPI_SUCCESS;
+  MPI_Status own_status = op.status;
+  if (op.native != MPI_REQUEST_NULL && !op.pushed_back) code = real().Wait(&op.native, &own_status);
+  if (op.was_corrected) real().Status_set_elements(&own_status, MPI_BYTE, static_cast<int>(op.corrected_bytes));
+  if (status != MPI_STATUS_IGNORE) {
+    const int kept_error = status->MPI_ERROR;
+    *status = own_status;
+    status->MPI_ERROR = kept_error;
+  }
+  if (op.has_ticket) op.comm->order.done(op.ticket);
+  op.has_ticket = false;
+  --op.comm->pending;
+  return code;
+}
+
+void poll_wildcards() {
+  if (wildcards.open.empty() || !runtime().leader()) return;
+  std::vector<Operation*> open;
+  for (const auto& [number, op] : wildcards.open) open.push_back(op);
+  for (Operation* op : open) native_done(*op);
+}
+
+void resolve_wildcard(std::uint64_t wildcard, int source, int tag) {
+  const auto found = wildcards.open.find(wildcard);
+  if (found == wildcards.open.end()) {
+    wildcards.decided_early[wildcard] = {source, tag};
+    return;
+  }
+  Operation& op = *found->second;
+  wildcards.open.erase(found);
+  resolve(op, source, tag);
+}
+
+void settle_cancel(Operation& op, bool cancelled) {
+  if (!cancelled) return;  // it matched: completes as a receive
+  const bool with_mpi = op.stage == Operation::Stage::native;
+  if (op.stage == Operation::Stage::unplaced) {
+    waiting_line[op.comm].erase(op.ticket);
+  } else if (!runtime().leader()) {
+    if (with_mpi) real().Cancel(&op.native);
+    int done = 0;
+    wait_until([&] {
+      real().Request_get_status(op.native, &done, &op.status);
+      return done != 0;
+    });
+    int really = 0;
+    real().Test_cancelled(&op.status, &really);
+    if (!really) {
+      PutBack message{op.comm, op.status.MPI_SOURCE, op.status.MPI_TAG, {}};
+      op.region.gather(std::min(received_bytes(op), op.region.bytes()), message.bytes);
+      put_back.push_back(std::move(message));
+    }
+  }
+  if (op.wildcard) std::erase_if(wildcards.open, [&](const auto& entry) { return entry.second == &op; });
+  std::vector<ReceiveOrder::Ticket> now_placed;
+  op.comm->order.cancel(op.ticket, now_placed);
+  post_now_placed(*op.comm, now_placed);
+  op.cancelled = true;
+  op.stage = Operation::Stage::complete;
+  real().Status_set_elements(&op.status, MPI_BYTE, 0);
+  real().Status_set_cancelled(&op.status, 1);
+}
+
+bool put_back_matches(Comm& comm, int source, int tag, MPI_Status* status) {
+  if (put_back.empty()) return false;
+  const auto found = find_put_back(comm, source, tag);
+  if (found == put_back.end()) return false;
+  if (status != MPI_STATUS_IGNORE) {
+    status->MPI_SOURCE = found->source;
+    status->MPI_TAG = found->tag;
+    real().Status_set_elements(status, MPI_BYTE, static_cast<int>(found->bytes.size()));
+  }
+  return true;
+}
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "replicate/engine/agreement.h"
+#include "replicate/engine/call_history.h"
+#include "replicate/engine/dispute.h"
+#include "replicate/engine/inbox.h"
+#include "replicate/engine/options.h"
+#include "replicate/engine/replica_map.h"
+#include "replicate/mpi/comms.h"
+#include "replicate/mpi/counters.h"
+#include "replicate/mpi/operation.h"
+#include "replicate/mpi/post.h"
+
+namespace holdfast::replicate {
+
+/// The state of replication in this process: made by MPI_Init, gone after MPI_Finalize. Hooks run on one thread at a time
+/// (MPI_THREAD_SERIALIZED at most is granted), so nothing here is locked.
+struct Runtime {
+  Options options;
+  std::optional<ReplicaMap> map;
+  int native = 0;   ///< own rank in the real world
+  int rank = 0;     ///< own virtual rank
+  int replica = 0;
+  int ranks = 1;
+  int degree = 1;
+  bool verifying = false;  ///< degree > 1
+  bool crowded = false;    ///< more processes than cores on this host: give the core away while waiting
+
+  MPI_Comm real_world = MPI_COMM_NULL;
+  MPI_Comm world = MPI_COMM_NULL;  ///< this replica's own world
+  Comms comms;
+  PostOffice post;
+  Requests requests;
+  std::optional<Inbox> inbox;
+  std::unique_ptr<Arbiter> arbiter;  ///< degree >= 3
+  CallHistory history;
+  Counters counters;
+
+  bool leader() const { return replica == 0; }
+  int team_native(int of_replica) const { return map->native(rank, of_replica); }
+  int next_replica() const { return replica + 1 == degree ? 0 : replica + 1; }
+  int previous_replica() const { return replica == 0 ? degree - 1 : replica - 1; }
+};
+
+Runtime& runtime();
+
+}  // namespace holdfast::replicate

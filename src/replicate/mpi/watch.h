@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "replicate/engine/record.h"
+
+namespace holdfast::replicate {
+
+/// What a waiting process waits for, so that silence can be told from patience.
+struct Awaited {
+  enum class What : std::uint8_t {
+    own_world,   ///< a message or collective of the application, in this replica's own world
+    verdict,     ///< what another replica says of a message that has arrived here
+    decision,    ///< the leader's answer
+    correction,  ///< the good copy of a corrupted message
+    team,        ///< the other replicas of this rank, at the end
+  };
+  What what = What::own_world;
+  int rank = -1;     ///< virtual rank of the awaited process; -1: any
+  int replica = -1;  ///< its replica; -1: any
+};
+
+/// Set by whatever returns "not yet".
+void set_awaited(Awaited awaited);
+
+/// Tells a replica that went another way, or died, from one that is merely slow. After half the silence limit the waiting
+/// process asks the replicas of the awaited rank and of its own what they are doing. When the limit passes and it waits for
+/// another replica, or its own replicas have all gone past this call, the job ends with a message that names the calls.
+/// Waiting for the application's own messages has no limit as long as the other replicas wait alike.
+class Watch {
+ public:
+  Watch();
+  /// Called now and then while waiting.
+  void look();
+
+ private:
+  std::uint64_t since_ns_;
+  std::uint64_t next_question_ns_;
+};
+
+/// Answers "what are you doing?" and files the answers of others.
+void answer_state_question(int native);
+void file_state_answer(int native, const Record& record);
+
+/// Nanoseconds of the real steady clock, whatever the application is told.
+std::uint64_t steady_now_ns();
+
+}  // namespace holdfast::replicate

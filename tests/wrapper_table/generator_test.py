@@ -1,0 +1,134 @@
+"""The generator: reading the table, what it says about a bad row, and the page made from the table."""
+
+import os
+import pathlib
+import sys
+import unittest
+
+SOURCE = pathlib.Path(os.environ.get("HOLDFAST_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
+sys.path.insert(0, str(SOURCE / "tools"))
+
+import generate_wrappers as generator  # noqa: E402
+
+SEND = """MPI_Send  both  verify
+    buf : const void* : buffer : in : count datatype
+    count : int : count : in
+    datatype : MPI_Datatype : datatype : in
+    comm : MPI_Comm : comm : in
+"""
+
+
+def row(text):
+    return generator.parse_table(text)[0]
+
+
+class ReadingTheTable(unittest.TestCase):
+    def test_a_row_has_name_policy_and_arguments(self):
+        send = row("# a comment\n## Sending\n\n" + SEND)
+        self.assertEqual((send.name, send.libraries, send.policy, send.result), ("Send", "both", "verify", "int"))
+        self.assertEqual(send.section, "Sending")
+        self.assertEqual([a.name for a in send.arguments], ["buf", "count", "datatype", "comm"])
+        self.assertEqual(send.arguments[0].length, ("count", "datatype"))
+
+    def test_a_row_may_name_its_result(self):
+        self.assertEqual(row("MPI_Wtime  both  agree  double\n").result, "double")
+
+    def test_array_brackets_follow_the_name(self):
+        ranges = row("MPI_X  both  pass\n    n : int : integer : in\n    ranges : int[][3] : rank : in : n\n")
+        self.assertEqual(ranges.parameters, "int n, int ranges[][3]")
+
+    def test_bad_rows_name_their_line(self):
+        bad = {
+            "MPI_Send both verify\n": (1, "two spaces"),
+            "\nSend  both  verify\n": (2, "not the name of an MPI function"),
+            "mpi_send_  both  verify\n": (1, "not the name of an MPI function"),
+            "MPI_Send  lam  verify\n": (1, "'lam' is not one of"),
+            "MPI_Send  both  maybe\n": (1, "'maybe' is not a policy"),
+            "    buf : void* : buffer : in\n": (1, "before the first function"),
+            "  MPI_Send  both  verify\n": (1, "indented"),
+            "MPI_Send  both  verify\n    buf : void* : buffer\n": (2, "a name, a C type, a kind and a direction"),
+            "MPI_Send  both  verify\n    2 : void* : buffer : in\n": (2, "not the name of an argument"),
+            "MPI_Send  both  verify\n    buf : void* : memory : in\n": (2, "'memory' is not a kind"),
+            "MPI_Send  both  verify\n    buf : void* : buffer : up\n": (2, "'up' is not one of"),
+            "MPI_Send  both  verify\n    count : int : count : out\n": (2, "passed by value"),
+            "MPI_Send  both  verify\n    b : void* : buffer : in\n    c : int[] : count : in : n\n":
+                (3, "'n' is no argument"),
+            "MPI_Send  both  verify\n    c : int[] : count : in : size(comm)\n": (2, "'size(comm)' is no argument"),
+            SEND + SEND: (6, "already in line 1"),
+        }
+        for text, (line, message) in bad.items():
+            with self.subTest(text), self.assertRaises(generator.TableError) as caught:
+                generator.parse_table(text)
+            self.assertEqual(caught.exception.line, line)
+            self.assertIn(message, str(caught.exception))
+            self.assertIn(f"line {line}: ", str(caught.exception))
+
+
+class WritingWrappers(unittest.TestCase):
+    def test_every_communicator_that_goes_in_is_translated(self):
+        compare = row(
+            "MPI_Comm_compare  both  translate\n    comm1 : MPI_Comm : comm : in\n    comm2 : MPI_Comm : comm : in\n"
+            "    result : int* : integer : out\n"
+        )
+        self.assertIn("return real().Comm_compare(world(comm1), world(comm2), result);", generator.wrapper(compare))
+
+    def test_a_hook_receives_translated_communicators(self):
+        self.assertIn("return hook::Send(buf, count, datatype, world(comm));", generator.wrapper(row(SEND)))
+
+    def test_a_call_that_passes_is_not_translated(self):
+        wrapper = generator.wrapper(row(SEND))
+        self.assertIn("if (passing_through()) return real().Send(buf, count, datatype, comm);", wrapper)
+        self.assertIn("if (passing_through()) return library().Send(buf, count, datatype, comm);", wrapper)
+
+    def test_starting_mpi_reaches_its_hook_before_anything_is_active(self):
+        self.assertIn("if (depth > 0) return real().Init(argc);", generator.wrapper(
+            row("MPI_Init  both  start\n    argc : int* : integer : inout\n")))
+
+    def test_a_refused_call_names_itself_and_its_communicator(self):
+        text = SEND.replace("verify", "refuse")
+        self.assertIn("return refuse(Function::Send, world(comm));", generator.wrapper(row(text)))
+        self.assertIn("return refuse(Function::File_sync, MPI_COMM_NULL);", generator.wrapper(
+            row("MPI_File_sync  both  refuse\n    fh : MPI_File : file : in\n")))
+
+    def test_a_flavour_has_only_its_own_functions_and_the_same_numbers(self):
+        functions = generator.parse_table("MPI_A  openmpi  pass\nMPI_B  mpich  pass\n")
+        own = [f for f in functions if f.exported_by("mpich")]
+        self.assertNotIn("MPI_A;", generator.exports_map(own))
+        self.assertIn("PMPI_B;", generator.exports_map(own))
+        numbers = generator.functions_header(functions)
+        self.assertLess(numbers.index("  A,"), numbers.index("  B,"))
+
+    def test_the_data_of_an_mpi_header_becomes_weak(self):
+        header = """__attribute__((visibility("default"))) extern struct ompi_predefined_op_t ompi_mpi_op_sum;
+            extern int * const MPI_UNWEIGHTED __attribute__((visibility("default"))); extern int MPI_Send(const void *b);
+            extern char *program_invocation_name; typedef int MPI_Comm; extern MPI_Thing MPIR_OBJECT[1];"""
+        self.assertEqual(generator.data_symbols(header), ["MPIR_OBJECT", "MPI_UNWEIGHTED", "ompi_mpi_op_sum"])
+
+
+class TheCommittedFiles(unittest.TestCase):
+    def setUp(self):
+        self.functions = generator.parse_table((SOURCE / "src/replicate/mpi/functions.table").read_text())
+
+    def test_the_reference_page_is_the_tables(self):
+        page = SOURCE / "docs/reference/functions.md"
+        self.assertEqual(
+            page.read_text(),
+            generator.reference_page(self.functions),
+            "run: tools/generate_wrappers.py --table src/replicate/mpi/functions.table --reference docs/reference/functions.md",
+        )
+
+    def test_what_takes_a_communicator_is_never_passed_untranslated(self):
+        # A handle converted to Fortran's and back must stay what it was.
+        allowed = {"Comm_c2f"}
+        for function in self.functions:
+            if function.policy == "pass" and any(a.world_can_enter for a in function.arguments):
+                self.assertIn(function.name, allowed)
+
+    def test_what_returns_no_error_code_is_never_refused(self):
+        for function in self.functions:
+            if function.policy == "refuse":
+                self.assertEqual(function.result, "int", function.name)
+
+
+if __name__ == "__main__":
+    unittest.main()
