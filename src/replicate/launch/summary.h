@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "replicate/launch/outcome.h"
+
+namespace holdfast::launch {
+
+/// What a job is called in its record.
+struct JobFacts {
+  std::string protocol;
+  std::string mpi;
+  std::string program;
+};
+
+/// The line after a job: "2 ranks x 3 replicas, 48,112 messages (61.2 MB) verified, 1 mismatch, 1 corrected (rank 1
+/// replica 2)", from the library's record:
+///   counters.messages_verified, counters.bytes_verified, counters.mismatches, counters.corrections
+///   corrected: [{"rank": 1, "replica": 2, "count": 1}]   suspects: [{"rank": 1, "replica": 2}]
+/// Members that are missing or of another type count as nothing.
+std::string summary_line(const Evidence& evidence);
+
+/// The JSON record for --json: "holdfast.run" with version, ranks, degree, protocol, mpi, program, seconds,
+/// exit {code, meaning, message, status}, counters, corrected, suspects, incidents; and whatever else the library
+/// wrote.
+nlohmann::ordered_json final_record(const Evidence& evidence, const Outcome& outcome, const JobFacts& facts);
+
+/// "48,112".
+std::string grouped(std::uint64_t number);
+/// "61.2 MB", in powers of 1000.
+std::string byte_size(std::uint64_t bytes);
+
+}  // namespace holdfast::launch
