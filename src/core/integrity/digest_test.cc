@@ -6,7 +6,9 @@
 #include <isa-l.h>
 #include <xxhash.h>
 
+#include <array>
 #include <functional>
+#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
@@ -25,6 +27,11 @@ struct Implementation {
   Algorithm algorithm;
   std::function<Digest(Bytes)> digest;
 };
+
+// Names the instance in reports, which would show its bytes otherwise.
+void PrintTo(const Implementation& implementation, std::ostream* out) {  // NOLINT: GoogleTest's name
+  *out << implementation.name;
+}
 
 Digest in_one_piece(Algorithm algorithm, Bytes bytes) {
   Digester digester(algorithm);

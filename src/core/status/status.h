@@ -6,16 +6,17 @@
 
 namespace holdfast {
 
-/// Why something could not be done. Each kind maps to one documented exit code at the edge (docs/reference/exit-codes.md).
+/// Why something could not be done. Each kind maps to one documented exit code at the edge
+/// (docs/reference/exit-codes.md).
 enum class Code {
   ok,
-  bad_input,     ///< the user's command line, file or environment is wrong
-  not_found,     ///< a file or program that was named does not exist
-  unavailable,   ///< something that must be installed or running is not
-  corrupt,       ///< corruption was detected and could not be corrected
-  diverged,      ///< replicas no longer do the same thing, or one went silent
-  io,            ///< the operating system refused a read, a write or a start
-  internal,      ///< a defect of Holdfast itself
+  bad_input,    ///< the user's command line, file or environment is wrong
+  not_found,    ///< a file or program that was named does not exist
+  unavailable,  ///< something that must be installed or running is not
+  corrupt,      ///< corruption was detected and could not be corrected
+  diverged,     ///< replicas no longer do the same thing, or one went silent
+  io,           ///< the operating system refused a read, a write or a start
+  internal,     ///< a defect of Holdfast itself
 };
 
 /// The outcome of something that can fail, as a value: what was being done, what went wrong, what to do about it.
@@ -52,8 +53,8 @@ class [[nodiscard]] Status {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : held_(std::move(value)) {}           // NOLINT: implicit on purpose
-  Result(Status status) : held_(std::move(status)) {}    // NOLINT: implicit on purpose
+  Result(T value) : held_(std::move(value)) {}         // NOLINT: implicit on purpose
+  Result(Status status) : held_(std::move(status)) {}  // NOLINT: implicit on purpose
 
   bool ok() const { return std::holds_alternative<T>(held_); }
   explicit operator bool() const { return ok(); }

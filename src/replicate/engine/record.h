@@ -24,31 +24,19 @@ struct MessageId {
   friend bool operator==(const MessageId&, const MessageId&) = default;
 };
 
-/// What a record says. Digest and payload records go from a sender to replicas of the receiver; all others stay between
-/// the replicas of one rank (its team).
+/// What a record says. Digest and payload records go from a sender to replicas of the receiver; the others stay between the
+/// replicas of one rank (its team), state questions apart.
 enum class RecordKind : std::uint32_t {
   none = 0,
-  digest,       ///< msg-plus-hash: the digest of a message, to the next receiver replica on the ring
-  payload,      ///< all-to-all: announces a full copy that follows on the payload communicator
-  probe,        ///< discovery, to the replica below: "my copy has this digest, and my two sources disagree"
-  acknowledge,  ///< discovery, to the replica above: "your copy is the good one, send it to me"
-  reject,       ///< answer to a probe: "below you there is nothing to correct with this"
-  query_above,  ///< "do you dispute this message too?", asked upward after a reject
-  clean,        ///< answer to query_above: "my two sources agree here"
-  ask_vote,     ///< to the whole team: "which digest does your copy have?"
-  vote,         ///< answer: own digest; flag bits of VoteFlag
-  fetch,        ///< to a holder: "send me your copy"
-  correction,   ///< announces a corrected copy that follows on the payload communicator
-  collective,   ///< digest of a collective's result
-  decision,     ///< answers of the leader, see agreement.h
-  ask_state,    ///< "what are you doing?"
-  state,        ///< answer: number and name of the current call
+  digest,      ///< the digest of a message, to the receiver's other replicas
+  payload,     ///< all-to-all: announces a full copy that follows on the payload communicator
+  correction,  ///< announces a corrected copy that follows on the payload communicator
+  collective,  ///< digest of a collective's result
+  decision,    ///< answers of the leader, see agreement.h
+  ask_state,   ///< "what are you doing?"
+  state,       ///< answer: number and function of the current call
+  finished,    ///< this replica has reached the end
 };
-
-namespace vote_flag {
-inline constexpr std::uint32_t disputed = 1;  ///< the voter still holds its copy and disputes it
-inline constexpr std::uint32_t unknown = 2;   ///< the voter no longer remembers, so the digest means nothing
-}  // namespace vote_flag
 
 /// The one-cache-line message that verification sends beside the data. Fixed layout, host byte order: all replicas of a
 /// job run on one architecture, and the record never leaves the job.

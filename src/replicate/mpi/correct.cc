@@ -6,7 +6,7 @@
 #include "real_functions.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/runtime.h"
-#include "replicate/mpi/text.h"
+#include "replicate/mpi/tolerance.h"
 
 namespace holdfast::replicate {
 
@@ -34,8 +34,6 @@ struct Transfer {
   std::uint64_t ordinal = 0;
 };
 
-std::unordered_map<MessageId, Operation*, IdHash> disputed;
-std::unordered_map<MessageId, Bytes, IdHash> archive;      // copies that others may still fetch
 std::unordered_map<MessageId, Bytes, IdHash> corrections;  // arrived, not yet taken
 std::vector<Transfer> transfers;
 std::map<std::pair<int, int>, std::uint64_t> wrong_copies;
@@ -46,7 +44,7 @@ int sender_rank(const Operation& op) {
 
 void note_culprit(int rank, int replica) {
   Runtime& state = runtime();
-  ++state.counters.mismatches;
+  ++state.counters[Count::mismatches];
   ++wrong_copies[{rank, replica}];
 }
 
@@ -75,7 +73,7 @@ void overwrite(Operation& op, std::span<const std::byte> bytes) {
       bytes = bytes.subspan(region.bytes());
     }
   }
-  ++runtime().counters.corrections;
+  ++runtime().counters[Count::corrections];
 }
 
 void supply(const MessageId& id, int replica, Bytes bytes) {
@@ -87,69 +85,12 @@ void supply(const MessageId& id, int replica, Bytes bytes) {
   record.bytes = bytes->size();
   record.extra = static_cast<std::uint64_t>(state.post.send_payload(native, std::move(bytes)));
   state.post.send(native, record);
-  ++state.counters.corrections_supplied;
-}
-
-Bytes stored_copy(const MessageId& id) {
-  const auto live = disputed.find(id);
-  if (live != disputed.end()) return copy_of(*live->second);
-  const auto stored = archive.find(id);
-  return stored == archive.end() ? nullptr : stored->second;
-}
-
-void accept(const MessageId& id) {
-  const auto found = disputed.find(id);
-  if (found == disputed.end()) return;
-  Operation& op = *found->second;
-  disputed.erase(found);
-  const auto corrected = corrections.find(id);
-  if (corrected != corrections.end()) {
-    note_culprit(sender_rank(op), runtime().replica);
-    overwrite(op, *corrected->second);
-    corrections.erase(corrected);
-  }
-  op.stage = Operation::Stage::complete;
-}
-
-void take_actions() {
-  Runtime& state = runtime();
-  Action action;
-  while (state.arbiter->next(action)) {
-    switch (action.kind) {
-      case Action::Kind::send:
-        state.post.send(state.team_native(action.replica), action.record);
-        break;
-      case Action::Kind::supply:
-        if (Bytes bytes = stored_copy(action.id)) supply(action.id, action.replica, std::move(bytes));
-        break;
-      case Action::Kind::archive:
-        if (Bytes bytes = stored_copy(action.id)) archive[action.id] = std::move(bytes);
-        break;
-      case Action::Kind::release:
-        archive.erase(action.id);
-        break;
-      case Action::Kind::accept:
-        accept(action.id);
-        break;
-      case Action::Kind::fail:
-        fail(Incident::uncorrected, "a message to rank " + std::to_string(state.rank) + " from rank " +
-                                        std::to_string(action.id.channel.source) + ", tag " +
-                                        std::to_string(action.id.channel.tag) + ": " + action.reason);
-    }
-  }
-}
-
-void correction_arrived(const Transfer& transfer) {
-  corrections[transfer.id] = transfer.bytes;
-  if (runtime().arbiter && disputed.contains(transfer.id)) {
-    runtime().arbiter->corrected(transfer.id, ballot_of(*transfer.bytes));
-    take_actions();
-  }
+  ++state.counters[Count::payload_bytes];
 }
 
 void finish_transfer(const Transfer& transfer) {
   if (transfer.kind == RecordKind::correction) {
-    correction_arrived(transfer);
+    corrections[transfer.id] = transfer.bytes;
     return;
   }
   Arrival* arrival = (*transfer.lanes)[transfer.from_replica].find(transfer.ordinal);
@@ -168,12 +109,6 @@ std::string described(const Operation& op) {
 }
 
 }  // namespace
-
-void dispute(Operation& op, const Ballot& neighbour) {
-  disputed[op.identity] = &op;
-  runtime().arbiter->open(op.identity, op.own, neighbour);
-  take_actions();
-}
 
 void settle(Operation& op, std::span<const Ballot> ballots,
             std::span<const std::shared_ptr<const std::vector<std::byte>>> copies) {
@@ -213,7 +148,6 @@ void settle(Operation& op, std::span<const Ballot> ballots,
 
 bool take_correction(Operation& op) {
   if (op.stage == Operation::Stage::complete) return true;
-  if (disputed.contains(op.identity)) return false;  // the Arbiter decides
   const auto found = corrections.find(op.identity);
   if (found == corrections.end()) return false;
   if (!(ballot_of(*found->second) == op.own)) {
@@ -228,19 +162,13 @@ bool take_correction(Operation& op) {
 
 void report_pair(Operation& op, const Ballot& other) {
   Runtime& state = runtime();
-  ++state.counters.uncorrected;
-  if (state.replica == 0) ++state.counters.mismatches;
+  ++state.counters[Count::uncorrected];
+  if (state.replica == 0) ++state.counters[Count::mismatches];
   const Ballot both[] = {op.own, other};
   const std::string text = described(op) + ": the two replicas' copies differ, which of them is wrong cannot be told" +
                            ballot_list(both) + "; three replicas would correct it";
   if (state.options.on_corruption == OnCorruption::stop) fail(Incident::uncorrected, text);
   if (state.replica == 0) say(text);
-}
-
-void receive_control(int from_replica, const Record& record) {
-  if (!runtime().arbiter) return;
-  runtime().arbiter->receive(from_replica, record);
-  take_actions();
 }
 
 void receive_announced(int native, const Record& record) {

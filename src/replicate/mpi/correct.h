@@ -5,10 +5,7 @@
 
 namespace holdfast::replicate {
 
-/// The copy of `op` and its neighbour's digest differ (msg-plus-hash, degree >= 3): hands the message to the Arbiter.
-void dispute(Operation& op, const Ballot& neighbour);
-
-/// All ballots on the result of `op` are in (msg-plus-vote, all-to-all, collectives). Delivers, corrects, or ends the job;
+/// All ballots on the result of `op` are in (messages and collectives alike). Delivers, corrects, or ends the job;
 /// leaves the operation disputed while a correction is on its way. `copies[k]` is replica k's whole copy where it was sent
 /// along, else null.
 void settle(Operation& op, std::span<const Ballot> ballots,
@@ -20,8 +17,6 @@ bool take_correction(Operation& op);
 /// Two replicas disagree and there is no third: reports, and ends the job unless the user wants to go on.
 void report_pair(Operation& op, const Ballot& other);
 
-/// Control records between replicas of one rank.
-void receive_control(int from_replica, const Record& record);
 /// A payload that an arrived record announced.
 void receive_announced(int native, const Record& record);
 /// Moves announced payloads on.

@@ -28,7 +28,6 @@ void publish_match(std::uint64_t wildcard, int source, int tag);
 void receive_decisions(std::span<const std::byte> batch);
 /// Sends what the followers must know before this process does anything else. Cheap when there is nothing.
 void flush_decisions();
-void open_decisions();
 
 template <class Own>
 bool decide(Own own) {

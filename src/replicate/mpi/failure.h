@@ -20,6 +20,9 @@ enum class Incident {
 [[noreturn]] void fail(Incident incident, std::string_view message);
 [[noreturn]] void fail_unsupported(std::string_view what, std::string_view remedy);
 
+/// One line to the standard error of the job, also from replicas whose own standard error goes to a file.
+void say(std::string_view message);
+
 /// Writes the incident file only.
 void report_incident(Incident incident, std::string_view message);
 

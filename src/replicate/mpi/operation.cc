@@ -4,7 +4,6 @@
 
 #include "real_functions.h"
 #include "replicate/mpi/handle.h"
-#include "replicate/mpi/schedule.h"
 
 namespace holdfast::replicate {
 

@@ -16,17 +16,13 @@
 
 namespace holdfast::replicate {
 
-class Schedule;
-
 /// A communication of the application that has to be followed beyond the MPI library's own request: every receive, every
-/// non-blocking collective, and sends that consist of several messages.
+/// non-blocking collective, and persistent sends.
 struct Operation {
   enum class Kind : std::uint8_t {
     receive,
-    send,             ///< with copies to other replicas under way (all-to-all)
     persistent_send,  ///< kept for MPI_Start; `native` is the persistent request
     collective,       ///< native non-blocking collective whose result is to be verified
-    schedule,         ///< collective made of point-to-point messages
   };
   /// A receive passes through these in order; the other kinds use native, comparing and complete.
   enum class Stage : std::uint8_t {
@@ -70,12 +66,9 @@ struct Operation {
   std::uint64_t corrected_bytes = 0;
   bool was_corrected = false;
 
-  std::vector<MPI_Request> copies;   ///< sends to other replicas
   std::vector<Region> outputs;       ///< collectives: where the results are
-  std::unique_ptr<Schedule> schedule;
   std::vector<std::byte> keepalive;  ///< argument arrays and temporaries that MPI reads until completion
 
-  bool follows_message() const { return kind == Kind::receive; }
 };
 
 /// The operations behind the application's request handles. One thread at a time; owns them.

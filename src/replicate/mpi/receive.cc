@@ -9,7 +9,6 @@
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/runtime.h"
-#include "replicate/mpi/tolerance.h"
 
 namespace holdfast::replicate {
 
@@ -140,40 +139,12 @@ void start_comparing(Operation& op) {
 void complete(Operation& op) {
   op.stage = Operation::Stage::complete;
   Runtime& state = runtime();
-  ++state.counters.messages;
-  state.counters.bytes += op.own.bytes;
+  ++state.counters[Count::messages];
+  state.counters[Count::bytes] += op.own.bytes;
 }
 
-/// msg-plus-hash: the digest comes from the previous sender replica on the ring.
-bool compare_with_neighbour(Operation& op) {
-  Runtime& state = runtime();
-  Lane& lane = (*op.lanes)[state.previous_replica()];
-  Arrival* said = lane.find(op.place.ordinal);
-  if (!said) {
-    set_awaited({Awaited::What::verdict, op.comm->virtual_rank(op.source), state.previous_replica()});
-    return false;
-  }
-  op.identity = {channel_of(op), said->sequence};
-  const Ballot neighbour = said->ballot;
-  lane.take(op.place.ordinal);
-  if (op.failed || neighbour == op.own) {
-    if (state.arbiter && !op.failed) state.arbiter->clean(op.identity, op.own.digest, op.own.bytes);
-    complete(op);
-  } else if (tolerated(op)) {
-    if (state.arbiter) state.arbiter->clean(op.identity, op.own.digest, op.own.bytes);
-    complete(op);
-  } else if (state.degree == 2) {
-    report_pair(op, neighbour);
-    complete(op);
-  } else {
-    op.stage = Operation::Stage::disputed;
-    dispute(op, neighbour);
-  }
-  return true;
-}
-
-/// msg-plus-vote and all-to-all: every other sender replica has said something about the message.
-bool compare_with_all(Operation& op) {
+/// Every other sender replica has said something about the message.
+bool compare(Operation& op) {
   Runtime& state = runtime();
   std::vector<Ballot> ballots(state.degree);
   std::vector<std::shared_ptr<const std::vector<std::byte>>> copies(state.degree);
@@ -199,10 +170,6 @@ bool compare_with_all(Operation& op) {
     if (op.stage == Operation::Stage::complete) complete(op);
   }
   return true;
-}
-
-bool compare(Operation& op) {
-  return runtime().options.protocol == Protocol::msg_plus_hash ? compare_with_neighbour(op) : compare_with_all(op);
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 
 #include "replicate/engine/agreement.h"
 #include "replicate/engine/call_history.h"
-#include "replicate/engine/dispute.h"
 #include "replicate/engine/inbox.h"
 #include "replicate/engine/options.h"
 #include "replicate/engine/replica_map.h"
@@ -40,14 +39,11 @@ struct Runtime {
   PostOffice post;
   Requests requests;
   std::optional<Inbox> inbox;
-  std::unique_ptr<Arbiter> arbiter;  ///< degree >= 3
   CallHistory history;
   Counters counters;
 
   bool leader() const { return replica == 0; }
   int team_native(int of_replica) const { return map->native(rank, of_replica); }
-  int next_replica() const { return replica + 1 == degree ? 0 : replica + 1; }
-  int previous_replica() const { return replica == 0 ? degree - 1 : replica - 1; }
 };
 
 Runtime& runtime();

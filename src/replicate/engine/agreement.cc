@@ -1,0 +1,112 @@
+#include "replicate/engine/agreement.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::replicate {
+
+namespace {
+constexpr std::uint64_t longest_wait = 1024;  // answers that a follower may lag behind in a polling loop
+}
+
+void Publisher::close_run() {
+  if (unsent_noes_ > 0) queued_.push_back({Decision::Kind::no, 0, {unsent_noes_, 0, 0}});
+  unsent_noes_ = 0;
+}
+
+void Publisher::yes_or_no(bool answer) {
+  if (!answer) {
+    ++unsent_noes_;
+    if (++run_ < next_due_) return;
+    next_due_ = run_ + std::min(run_, longest_wait);
+    close_run();
+    return;
+  }
+  close_run();
+  run_ = 0;
+  next_due_ = 1;
+  queued_.push_back({Decision::Kind::yes, 0, {}});
+}
+
+void Publisher::number(std::int64_t value) {
+  close_run();
+  queued_.push_back({Decision::Kind::number, 0, {static_cast<std::uint64_t>(value), 0, 0}});
+}
+
+void Publisher::match(std::uint64_t wildcard, int source, int tag) {
+  queued_.push_back({Decision::Kind::match,
+                     0,
+                     {wildcard, static_cast<std::uint64_t>(static_cast<std::int64_t>(source)),
+                      static_cast<std::uint64_t>(static_cast<std::int64_t>(tag))}});
+}
+
+void Publisher::clock(std::uint32_t which, std::span<const std::uint64_t, 3> words) {
+  close_run();
+  queued_.push_back({Decision::Kind::clock, which, {words[0], words[1], words[2]}});
+}
+
+std::vector<Decision> Publisher::due(bool all) {
+  if (all) close_run();
+  return std::exchange(queued_, {});
+}
+
+void Follower::receive(std::span<const Decision> decisions) {
+  for (const Decision& decision : decisions) {
+    if (decision.kind == Decision::Kind::match) {
+      matches_.push_back(decision);
+    } else {
+      answers_.push_back(decision);
+    }
+  }
+}
+
+Follower::Reply Follower::yes_or_no(bool& answer) {
+  if (answers_.empty()) return Reply::waiting;
+  Decision& front = answers_.front();
+  if (front.kind == Decision::Kind::yes) {
+    answer = true;
+    answers_.pop_front();
+    return Reply::ready;
+  }
+  if (front.kind != Decision::Kind::no) return Reply::diverged;
+  answer = false;
+  if (--front.words[0] == 0) answers_.pop_front();
+  return Reply::ready;
+}
+
+Follower::Reply Follower::number(std::int64_t& value) {
+  if (answers_.empty()) return Reply::waiting;
+  if (answers_.front().kind != Decision::Kind::number) return Reply::diverged;
+  value = static_cast<std::int64_t>(answers_.front().words[0]);
+  answers_.pop_front();
+  return Reply::ready;
+}
+
+Follower::Reply Follower::clock(std::uint32_t which, std::span<std::uint64_t, 3> words) {
+  if (answers_.empty()) return Reply::waiting;
+  const Decision& front = answers_.front();
+  if (front.kind != Decision::Kind::clock || front.detail != which) return Reply::diverged;
+  std::copy(front.words.begin(), front.words.end(), words.begin());
+  answers_.pop_front();
+  return Reply::ready;
+}
+
+std::vector<Decision> Follower::take_matches() { return std::exchange(matches_, {}); }
+
+const char* Follower::leader_did() const {
+  if (answers_.empty()) return "nothing yet";
+  switch (answers_.front().kind) {
+    case Decision::Kind::no:
+    case Decision::Kind::yes:
+      return "tested for completion or probed";
+    case Decision::Kind::number:
+      return "completed one of several requests";
+    case Decision::Kind::clock:
+      return "read another clock";
+    case Decision::Kind::match:
+      return "matched a wildcard receive";
+  }
+  return "something else";
+}
+
+}  // namespace holdfast::replicate

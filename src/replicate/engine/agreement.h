@@ -1,0 +1,67 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+namespace holdfast::replicate {
+
+/// One answer of the leader, on its way to the followers.
+struct Decision {
+  enum class Kind : std::uint32_t {
+    no,      ///< `words[0]` times "no" in a row to yes-or-no questions
+    yes,     ///< one "yes"
+    number,  ///< an index or a count, in words[0]
+    match,   ///< wildcard receive words[0] matched source words[1], tag words[2]
+    clock,   ///< three words of a clock's answer; `detail` says which clock
+  };
+  Kind kind{};
+  std::uint32_t detail = 0;
+  std::array<std::uint64_t, 3> words{};
+};
+
+/// The leader's side: collects decisions and says when they must be sent. Runs of "no", as a polling loop makes them, are
+/// one decision; a follower hears of a run when it has reached 1, 2, 4, 8 ... so that it is never far behind, at a number
+/// of messages that grows with the logarithm. No I/O, no clock, one thread at a time.
+class Publisher {
+ public:
+  void yes_or_no(bool answer);
+  void number(std::int64_t value);
+  void match(std::uint64_t wildcard, int source, int tag);
+  void clock(std::uint32_t which, std::span<const std::uint64_t, 3> words);
+
+  /// Decisions that are due now; with `all`, those that could wait as well. Hands them over.
+  std::vector<Decision> due(bool all);
+  bool pending() const { return !queued_.empty() || unsent_noes_ > 0; }
+
+ private:
+  void close_run();
+  std::vector<Decision> queued_;
+  std::uint64_t unsent_noes_ = 0;
+  std::uint64_t run_ = 0;      ///< length of the present run of "no"
+  std::uint64_t next_due_ = 1; ///< run length at which followers must hear of it
+};
+
+/// A follower's side: repeats the leader's answers in program order. An answer of another kind than the one asked for means
+/// that the replicas went different ways.
+class Follower {
+ public:
+  enum class Reply { waiting, ready, diverged };
+
+  void receive(std::span<const Decision> decisions);
+  Reply yes_or_no(bool& answer);
+  Reply number(std::int64_t& value);
+  Reply clock(std::uint32_t which, std::span<std::uint64_t, 3> words);
+  /// Matches of wildcard receives come outside program order.
+  std::vector<Decision> take_matches();
+  /// What the leader did where this replica asked for something else, for the diagnosis.
+  const char* leader_did() const;
+
+ private:
+  std::deque<Decision> answers_;
+  std::vector<Decision> matches_;
+};
+
+}  // namespace holdfast::replicate

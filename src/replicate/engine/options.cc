@@ -1,0 +1,72 @@
+#include "replicate/engine/options.h"
+
+#include <string_view>
+
+namespace holdfast::replicate {
+
+namespace {
+constexpr std::string_view protocols[] = {"message-and-digests", "all-to-all"};
+constexpr std::string_view digests[] = {"xxh3-128", "xxh3-64", "crc32c"};
+constexpr std::string_view reactions[] = {"stop", "report"};
+constexpr std::string_view entries[] = {"auto", "polled", "direct"};
+}  // namespace
+
+const config::Table<Options>& options_table() {
+  using config::duration;
+  using config::option;
+  static const config::Table<Options> table(
+      "replicate",
+      {
+          option<&Options::degree>({.name = "replicate.degree",
+                                    .initial = "1",
+                                    .least = "1",
+                                    .most = "1024",
+                                    .unit = "replicas",
+                                    .doc = "How many processes play each rank. Two detect corruption, three correct it."}),
+          option<&Options::protocol>({.name = "replicate.protocol",
+                                      .initial = "message-and-digests",
+                                      .choices = protocols,
+                                      .doc = "What each sender replica sends to the receivers of the others."}),
+          option<&Options::digest>({.name = "replicate.digest",
+                                    .initial = "xxh3-128",
+                                    .choices = digests,
+                                    .doc = "The digest by which copies are compared."}),
+          option<&Options::on_corruption>({.name = "replicate.on_corruption",
+                                           .initial = "stop",
+                                           .choices = reactions,
+                                           .doc = "What to do about corruption that cannot be corrected."}),
+          option<&Options::collective_entry>(
+              {.name = "replicate.collective_entry",
+               .initial = "auto",
+               .choices = entries,
+               .doc = "Whether a blocking collective first waits for its members by polling.\n"
+                      "auto polls where processes outnumber cores."}),
+          option<&Options::clocks>({.name = "replicate.clocks",
+                                    .initial = "on",
+                                    .doc = "Whether replicas are given the same answers by clocks."}),
+          option<&Options::chain>({.name = "replicate.chain",
+                                   .initial = "off",
+                                   .doc = "Call the next preloaded profiling tool instead of the MPI library."}),
+          option<&Options::inject>({.name = "replicate.inject",
+                                    .initial = "",
+                                    .doc = "Faults to inject into send buffers, as docs/spec/faults.md says."}),
+          option<&Options::seed>(
+              {.name = "replicate.seed", .initial = "1", .doc = "Root seed of the injected faults."}),
+          option<&Options::map>({.name = "replicate.map",
+                                 .initial = "",
+                                 .doc = "File that maps native ranks to ranks and replicas."}),
+          option<&Options::tolerate>(
+              {.name = "replicate.tolerate",
+               .initial = "",
+               .doc = "Places where copies may differ, such as 'tag 7' or 'rank 0 tag 3; tag 9'.\n"
+                      "Differences there are counted and neither corrected nor fatal."}),
+          duration<&Options::silence_limit_ns>({.name = "replicate.silence_limit",
+                                                .initial = "120s",
+                                                .least = "100ms",
+                                                .most = "24h",
+                                                .doc = "How long one replica may lag behind another before the job ends."}),
+      });
+  return table;
+}
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/config/table.h"
+
+namespace holdfast::replicate {
+
+/// How replicas check a message (docs/design/replication.md).
+enum class Protocol : std::uint8_t {
+  message_and_digests,  ///< the message once, and its digest from every other sender replica
+  all_to_all,           ///< the whole message from every sender replica
+};
+enum class OnCorruption : std::uint8_t { stop, report };
+enum class CollectiveEntry : std::uint8_t { automatic, polled, direct };
+enum class DigestChoice : std::uint8_t { xxh3_128, xxh3_64, crc32c };
+
+/// The options of the preloaded library. Values come from the environment, which `holdfast run` sets.
+struct Options {
+  std::int64_t degree{};
+  Protocol protocol{};
+  DigestChoice digest{};
+  OnCorruption on_corruption{};
+  CollectiveEntry collective_entry{};
+  bool clocks{};
+  bool chain{};
+  std::string inject;
+  std::uint64_t seed{};
+  std::string map;
+  std::string tolerate;
+  std::int64_t silence_limit_ns{};
+};
+
+const config::Table<Options>& options_table();
+
+}  // namespace holdfast::replicate

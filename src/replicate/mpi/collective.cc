@@ -1,0 +1,188 @@
+#include "replicate/mpi/collective.h"
+
+#include <utility>
+
+#include "core/integrity/digester.h"
+#include "real_functions.h"
+#include "replicate/mpi/correct.h"
+#include "replicate/mpi/decide.h"
+#include "replicate/mpi/runtime.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+/// Ballots on collective results, by (communicator, number of the collective there).
+struct Poll {
+  std::vector<Ballot> ballots;
+  int arrived = 0;
+};
+struct PollKey {
+  std::uint64_t communicator;
+  std::uint64_t number;
+  bool operator==(const PollKey&) const = default;
+};
+struct PollHash {
+  std::size_t operator()(const PollKey& key) const { return static_cast<std::size_t>(mix(key.communicator, key.number)); }
+};
+std::unordered_map<PollKey, Poll, PollHash> polls;
+
+Poll& poll_of(std::uint64_t communicator, std::uint64_t number) {
+  Poll& poll = polls[{communicator, number}];
+  if (poll.ballots.empty()) poll.ballots.resize(static_cast<std::size_t>(runtime().degree));
+  return poll;
+}
+
+Ballot ballot_of_all(const std::vector<Region>& regions) {
+  if (regions.size() == 1) return regions.front().ballot();
+  std::vector<Ballot> parts;
+  parts.reserve(regions.size());
+  std::uint64_t bytes = 0;
+  for (const Region& region : regions) {
+    parts.push_back(region.ballot());
+    bytes += region.bytes();
+  }
+  std::vector<integrity::Digest> digests;
+  for (const Ballot& part : parts) digests.push_back(part.digest);
+  Ballot whole = ballot_of(std::as_bytes(std::span(digests)));
+  whole.bytes = bytes;
+  return whole;
+}
+
+void cast_ballot(Operation& op) {
+  Runtime& state = runtime();
+  op.own = ballot_of_all(op.outputs);
+  Record record;
+  record.kind = RecordKind::collective;
+  record.communicator = op.identity.channel.communicator;
+  record.source = op.identity.channel.source;
+  record.tag = op.identity.channel.tag;
+  record.ordinal = op.identity.ordinal;
+  record.flags = static_cast<std::uint32_t>(op.function);
+  record.digest = op.own.digest;
+  record.bytes = op.own.bytes;
+  for (int k = 0; k < state.degree; ++k) {
+    if (k == state.replica) continue;
+    state.post.send(state.team_native(k), record);
+    ++state.counters[Count::records_sent];
+  }
+  Poll& poll = poll_of(op.identity.channel.communicator, op.identity.ordinal);
+  poll.ballots[static_cast<std::size_t>(state.replica)] = op.own;
+  ++poll.arrived;
+  op.stage = Operation::Stage::comparing;
+}
+
+bool count_ballots(Operation& op) {
+  Runtime& state = runtime();
+  const PollKey key{op.identity.channel.communicator, op.identity.ordinal};
+  Poll& poll = polls[key];
+  if (poll.arrived < state.degree) {
+    set_awaited({Awaited::What::verdict, state.rank, -1});
+    return false;
+  }
+  const Poll complete = std::move(poll);
+  polls.erase(key);
+  settle(op, complete.ballots, {});
+  ++state.counters[Count::collectives];
+  return true;
+}
+
+void prepare(Operation& op, Function function, Comm& comm, std::vector<Region> outputs) {
+  op.kind = Operation::Kind::collective;
+  op.function = function;
+  op.comm = &comm;
+  op.outputs = std::move(outputs);
+  op.identity = {{comm.id, -1, -1}, comm.collectives++};
+}
+
+}  // namespace
+
+Collective::Collective(Function function, MPI_Comm comm) : function_(function), comm_(&runtime().comms.find(comm)) {
+  note_call(function, *comm_, -1, 0, 0);
+}
+
+void Collective::input(const void* buffer, std::uint64_t count, MPI_Datatype type) {
+  if (buffer == MPI_IN_PLACE || count == 0) return;
+  inject(Region::borrow(buffer, count, type), -1);
+}
+
+void Collective::output(void* buffer, std::uint64_t count, MPI_Datatype type) {
+  if (!runtime().verifying || count == 0 || buffer == MPI_IN_PLACE) return;
+  Region region = Region::keep(buffer, count, type);
+  if (region.bytes() > 0) outputs_.push_back(std::move(region));
+}
+
+void Collective::outputs(void* buffer, const int* counts, const int* displacements, MPI_Datatype type, int blocks) {
+  if (!runtime().verifying || buffer == MPI_IN_PLACE) return;
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  real().Type_get_extent(type, &lower, &extent);
+  for (int i = 0; i < blocks; ++i) {
+    output(static_cast<std::byte*>(buffer) + displacements[i] * extent, static_cast<std::uint64_t>(counts[i]), type);
+  }
+}
+
+void Collective::enter() {
+  const Runtime& state = runtime();
+  if (!state.verifying) return;
+  const CollectiveEntry how = state.options.collective_entry;
+  if (how == CollectiveEntry::direct || (how == CollectiveEntry::automatic && !state.crowded)) return;
+  MPI_Request arrived = MPI_REQUEST_NULL;
+  real().Ibarrier(comm_->handle, &arrived);
+  wait_until([&] {
+    int done = 0;
+    set_awaited({});
+    real().Test(&arrived, &done, MPI_STATUS_IGNORE);
+    return done != 0;
+  });
+}
+
+void Collective::verify_now() {
+  if (outputs_.empty()) return;
+  Operation op;
+  prepare(op, function_, *comm_, std::move(outputs_));
+  cast_ballot(op);
+  wait_until([&] { return advance_collective(op); });
+}
+
+void Collective::follow(MPI_Request* request) {
+  if (!runtime().verifying) return;
+  Operation& op = runtime().requests.make();
+  prepare(op, function_, *comm_, std::move(outputs_));
+  ++comm_->pending;
+  op.native = *request;
+  op.stage = Operation::Stage::native;
+  runtime().requests.file(op);
+  *request = op.visible;
+  watch_in_background(op);
+}
+
+bool advance_collective(Operation& op) {
+  if (op.stage == Operation::Stage::native) {
+    int done = 0;
+    real().Request_get_status(op.native, &done, &op.status);
+    if (!done) {
+      set_awaited({});
+      return false;
+    }
+    if (op.outputs.empty()) {
+      op.stage = Operation::Stage::complete;
+      return true;
+    }
+    cast_ballot(op);
+  }
+  if (op.stage == Operation::Stage::comparing && !count_ballots(op)) return false;
+  if (op.stage == Operation::Stage::disputed && !take_correction(op)) {
+    set_awaited({Awaited::What::correction, runtime().rank, -1});
+    return false;
+  }
+  return op.stage == Operation::Stage::complete;
+}
+
+void file_collective_ballot(int replica, const Record& record) {
+  Poll& poll = poll_of(record.communicator, record.ordinal);
+  poll.ballots[static_cast<std::size_t>(replica)] = {record.digest, record.bytes, true};
+  ++poll.arrived;
+}
+
+}  // namespace holdfast::replicate

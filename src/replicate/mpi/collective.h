@@ -1,0 +1,61 @@
+#pragma once
+
+#include <vector>
+
+#include "replicate/mpi/operation.h"
+#include "replicate/mpi/progress.h"
+#include "replicate/mpi/send.h"
+
+namespace holdfast::replicate {
+
+/// One collective of the application: run by MPI in each replica's own world; the results that this rank gets are compared
+/// with those of its other replicas, and a wrong one is replaced by the majority's.
+class Collective {
+ public:
+  Collective(Function function, MPI_Comm comm);
+
+  Comm& comm() { return *comm_; }
+  int size() const { return comm_->inter ? static_cast<int>(comm_->peers.size()) : comm_->size; }
+  bool inter() const { return comm_->inter; }
+  bool is_root(int root) const { return comm_->inter ? root == MPI_ROOT : root == comm_->rank; }
+  bool idle_root(int root) const { return comm_->inter && root == MPI_PROC_NULL; }
+
+  /// Memory that this rank contributes (the injector's target).
+  void input(const void* buffer, std::uint64_t count, MPI_Datatype type);
+  /// Memory that receives results.
+  void output(void* buffer, std::uint64_t count, MPI_Datatype type);
+  /// Result blocks of the v-variants: block i at buffer + displacements[i] * extent.
+  void outputs(void* buffer, const int* counts, const int* displacements, MPI_Datatype type, int blocks);
+
+  /// Runs a blocking collective and verifies it; returns MPI's error code.
+  template <class Call>
+  int run(Call call) {
+    enter();
+    const int code = call();
+    if (code == MPI_SUCCESS) verify_now();
+    return code;
+  }
+  /// Starts a non-blocking one; it is verified when the application completes the request.
+  template <class Call>
+  int start(MPI_Request* request, Call call) {
+    const int code = call(request);
+    if (code == MPI_SUCCESS) follow(request);
+    return code;
+  }
+
+ private:
+  void enter();
+  void verify_now();
+  void follow(MPI_Request* request);
+
+  Function function_;
+  Comm* comm_;
+  std::vector<Region> outputs_;
+};
+
+/// Argument arrays that MPI reads until the operation completes must be the application's; MPI 3.1, 5.12 says it may not
+/// change them, so they are used as they are.
+bool advance_collective(Operation& op);
+void file_collective_ballot(int replica, const Record& record);
+
+}  // namespace holdfast::replicate

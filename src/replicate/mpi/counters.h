@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/event/counters.h"
+
+namespace holdfast::replicate {
+
+enum class Count {
+  messages,
+  bytes,
+  collectives,
+  mismatches,
+  corrections,
+  uncorrected,
+  tolerated,
+  injected,
+  records_sent,
+  payload_bytes,
+  decisions,
+  clock_reads,
+  count
+};
+
+inline constexpr event::CounterRows<Count> counter_rows = {{
+    {"messages", "messages", "Received messages that were verified."},
+    {"bytes", "bytes", "Bytes of the verified messages."},
+    {"collectives", "calls", "Collective results that were verified."},
+    {"mismatches", "copies", "Copies that differed from the majority's."},
+    {"corrections", "copies", "Copies that were replaced by the majority's."},
+    {"uncorrected", "copies", "Differences between two replicas, where no majority exists."},
+    {"tolerated", "copies", "Differences at places where the user allows them."},
+    {"injected", "flips", "Bits flipped by the fault injector."},
+    {"records_sent", "records", "Verification records sent."},
+    {"payload_bytes", "bytes", "Bytes of whole copies sent to other replicas."},
+    {"decisions", "messages", "Messages that carried the leader's answers."},
+    {"clock_reads", "calls", "Clock readings on which the replicas agreed."},
+}};
+
+using Counters = event::Counters<Count>;
+
+}  // namespace holdfast::replicate

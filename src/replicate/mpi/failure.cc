@@ -1,0 +1,95 @@
+#include "replicate/mpi/failure.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "real_functions.h"
+#include "replicate/mpi/guard.h"
+#include "replicate/mpi/runtime.h"
+#include "replicate/mpi/streams.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+const char* word(Incident incident) {
+  switch (incident) {
+    case Incident::uncorrected:
+      return "uncorrected";
+    case Incident::diverged:
+      return "diverged";
+    case Incident::silent:
+      return "silent";
+    case Incident::refused:
+      return "refused";
+    case Incident::bad_input:
+      return "bad_input";
+    case Incident::crash:
+      return "crash";
+    case Incident::application:
+      return "application";
+  }
+  return "unknown";
+}
+
+/// The exit code that the launcher sees; the same table as `holdfast run`'s.
+int exit_code(Incident incident) {
+  switch (incident) {
+    case Incident::uncorrected:
+      return 3;
+    case Incident::diverged:
+    case Incident::silent:
+    case Incident::crash:
+      return 4;
+    case Incident::refused:
+      return 6;
+    case Incident::bad_input:
+      return 2;
+    case Incident::application:
+      return 1;
+  }
+  return 7;
+}
+
+}  // namespace
+
+void report_incident(Incident incident, std::string_view message) {
+  const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
+  if (!directory) return;
+  const Runtime& state = runtime();
+  const nlohmann::json json = {{"kind", word(incident)},
+                               {"rank", state.rank},
+                               {"replica", state.replica},
+                               {"call", state.history.count()},
+                               {"message", message}};
+  const std::string path = std::string(directory) + "/incident-" + std::to_string(state.rank) + "." +
+                           std::to_string(state.replica) + ".json";
+  const std::string text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (file < 0) return;
+  if (::write(file, text.data(), text.size()) < 0) std::perror("holdfast: writing the incident file");
+  ::close(file);
+}
+
+void say(std::string_view message) {
+  const std::string line = "holdfast: " + std::string(message) + "\n";
+  if (::write(job_stderr(), line.data(), line.size()) < 0) return;  // nobody is left to tell
+}
+
+void fail(Incident incident, std::string_view message) {
+  report_incident(incident, message);
+  say(message);
+  depth = 1;
+  real().Abort(MPI_COMM_WORLD, exit_code(incident));
+  std::_Exit(exit_code(incident));
+}
+
+void fail_unsupported(std::string_view what, std::string_view remedy) {
+  fail(Incident::refused, std::string(what) + ": " + std::string(remedy));
+}
+
+}  // namespace holdfast::replicate

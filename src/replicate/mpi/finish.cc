@@ -1,0 +1,81 @@
+#include "replicate/mpi/finish.h"
+
+#include "real_functions.h"
+#include "replicate/mpi/progress.h"
+#include "replicate/mpi/receive.h"
+#include "replicate/mpi/runtime.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+int finished_replicas = 0;
+
+int finish_native(Operation& op, MPI_Status* status) {
+  MPI_Status own = op.status;
+  const int code = op.native == MPI_REQUEST_NULL ? MPI_SUCCESS : real().Wait(&op.native, &own);
+  if (status != MPI_STATUS_IGNORE) *status = own;
+  return code;
+}
+
+void end_placeholder(Operation& op, bool placeholder) {
+  if (!placeholder || op.persistent || op.visible == MPI_REQUEST_NULL) return;
+  real().Grequest_complete(op.visible);
+  MPI_Request visible = op.visible;
+  real().Wait(&visible, MPI_STATUS_IGNORE);
+}
+
+}  // namespace
+
+int finish(Operation& op, MPI_Request* request, MPI_Status* status) {
+  const bool placeholder = runtime().requests.has_placeholder(op);
+  int code = MPI_SUCCESS;
+  if (op.kind == Operation::Kind::receive) {
+    code = finish_receive(op, status);
+  } else {
+    code = finish_native(op, status);
+    if (op.kind == Operation::Kind::collective) {
+      forget_in_background(op);
+      --op.comm->pending;
+    }
+  }
+  if (op.persistent) {
+    op.active = false;
+    op.native = op.visible;
+    if (op.orphan) {
+      real().Request_free(&op.native);
+      runtime().requests.drop(op);
+    }
+    return code;
+  }
+  if (!op.orphan) end_placeholder(op, placeholder);
+  runtime().requests.drop(op);
+  if (request) *request = MPI_REQUEST_NULL;
+  return code;
+}
+
+void finish_orphans() {
+  const std::vector<Operation*> orphans = runtime().requests.orphans();
+  for (Operation* op : orphans) {
+    if (advance(*op)) finish(*op, nullptr, MPI_STATUS_IGNORE);
+  }
+}
+
+void finish_team() {
+  Runtime& state = runtime();
+  wait_until([&] { return state.requests.orphans().empty(); });
+  Record record;
+  record.kind = RecordKind::finished;
+  record.ordinal = state.history.count();
+  for (int k = 0; k < state.degree; ++k) {
+    if (k != state.replica) state.post.send(state.team_native(k), record);
+  }
+  wait_until([&] {
+    set_awaited({Awaited::What::team, state.rank, -1});
+    return finished_replicas == state.degree - 1;
+  });
+}
+
+void file_finished(const Record&) { ++finished_replicas; }
+
+}  // namespace holdfast::replicate

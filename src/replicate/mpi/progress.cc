@@ -1,0 +1,86 @@
+#include "replicate/mpi/progress.h"
+
+#include <algorithm>
+
+#include "real_functions.h"
+#include "replicate/mpi/collective.h"
+#include "replicate/mpi/correct.h"
+#include "replicate/mpi/decide.h"
+#include "replicate/mpi/finish.h"
+#include "replicate/mpi/receive.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+std::vector<Operation*> background;
+
+void file_digest(int native, const Record& record) {
+  Runtime& state = runtime();
+  Arrival arrival;
+  arrival.ballot = {record.digest, record.bytes, true};
+  arrival.sequence = record.ordinal;
+  state.inbox->lanes(record.id().channel)[static_cast<std::size_t>(state.map->replica(native))].push(std::move(arrival));
+}
+
+void deliver(const Letter& letter) {
+  switch (letter.record.kind) {
+    case RecordKind::digest:
+      file_digest(letter.native, letter.record);
+      break;
+    case RecordKind::payload:
+    case RecordKind::correction:
+      receive_announced(letter.native, letter.record);
+      break;
+    case RecordKind::collective:
+      file_collective_ballot(runtime().map->replica(letter.native), letter.record);
+      break;
+    case RecordKind::decision:
+      receive_decisions(letter.tail);
+      break;
+    case RecordKind::ask_state:
+      answer_state_question(letter.native);
+      break;
+    case RecordKind::state:
+      file_state_answer(letter.native, letter.record);
+      break;
+    case RecordKind::finished:
+      file_finished(letter.record);
+      break;
+    case RecordKind::none:
+      break;
+  }
+}
+
+}  // namespace
+
+void progress() {
+  Runtime& state = runtime();
+  if (!state.verifying) return;
+  Letter letter;
+  while (state.post.take(letter)) deliver(letter);
+  state.post.tidy();
+  poll_transfers();
+  poll_wildcards();
+  for (std::size_t i = 0; i < background.size(); ++i) advance(*background[i]);
+  finish_orphans();
+}
+
+void watch_in_background(Operation& op) { background.push_back(&op); }
+
+void forget_in_background(Operation& op) { std::erase(background, &op); }
+
+bool advance(Operation& op) {
+  if (op.stage == Operation::Stage::complete) return true;
+  switch (op.kind) {
+    case Operation::Kind::receive:
+      return advance_receive(op);
+    case Operation::Kind::collective:
+      return advance_collective(op);
+    case Operation::Kind::persistent_send:
+      return advance_send(op);
+  }
+  return true;
+}
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,119 @@
+#include "replicate/mpi/send.h"
+
+#include "core/fault/grammar.h"
+#include "core/random/stream.h"
+#include "real_functions.h"
+#include "replicate/mpi/decide.h"
+#include "replicate/mpi/failure.h"
+#include "replicate/mpi/runtime.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+struct Injector {
+  std::vector<fault::Fault> faults;
+  random::Stream draw{0};
+  std::uint64_t messages = 0;
+};
+Injector injector;
+
+bool strikes(const fault::Fault& fault, int destination_rank) {
+  const Runtime& state = runtime();
+  const fault::Place& place = fault.place;
+  if (place.rank && *place.rank != static_cast<unsigned>(state.rank)) return false;
+  if (place.replica && *place.replica != static_cast<unsigned>(state.replica)) return false;
+  if (place.peer && *place.peer != static_cast<unsigned>(destination_rank)) return false;
+  if (const auto* at = std::get_if<fault::Message>(&fault.when)) return at->number == injector.messages;
+  if (const auto* rate = std::get_if<fault::Rate>(&fault.when)) {
+    return injector.draw.chance(rate->chance.numerator, rate->chance.denominator);
+  }
+  return false;
+}
+
+void send_copies(const Region& region, const Record& record, int destination) {
+  Runtime& state = runtime();
+  for (int k = 0; k < state.degree; ++k) {
+    if (k == state.replica) continue;
+    auto bytes = std::make_shared<std::vector<std::byte>>();
+    region.gather(region.bytes(), *bytes);
+    Record announcing = record;
+    announcing.kind = RecordKind::payload;
+    announcing.bytes = bytes->size();
+    const int native = state.map->native(destination, k);
+    state.counters[Count::payload_bytes] += bytes->size();
+    announcing.extra = static_cast<std::uint64_t>(state.post.send_payload(native, std::move(bytes)));
+    state.post.send(native, announcing);
+  }
+}
+
+}  // namespace
+
+void open_injector() {
+  Runtime& state = runtime();
+  if (state.options.inject.empty()) return;
+  auto faults = fault::parse(state.options.inject);
+  if (!faults) fail(Incident::bad_input, faults.status().message());
+  for (const fault::Fault& fault : faults.value()) {
+    const bool when = std::holds_alternative<fault::Message>(fault.when) || std::holds_alternative<fault::Rate>(fault.when);
+    if (fault.kind != fault::Kind::flip || !when) {
+      fail(Incident::bad_input, "injecting '" + fault::format(fault) +
+                                    "': only flips at a message or at a rate can be injected here");
+    }
+  }
+  injector.faults = std::move(faults).value();
+  injector.draw = random::Stream(state.options.seed)
+                      .child("replicate")
+                      .child("inject")
+                      .child(static_cast<std::uint64_t>(state.rank))
+                      .child(static_cast<std::uint64_t>(state.replica));
+}
+
+void inject(const Region& region, int destination_rank) {
+  if (injector.faults.empty()) return;
+  ++injector.messages;
+  if (region.bytes() == 0) return;
+  for (const fault::Fault& fault : injector.faults) {
+    if (!strikes(fault, destination_rank)) continue;
+    const std::uint64_t bits = region.bytes() * 8;
+    region.flip(fault.bit ? *fault.bit % bits : injector.draw.below(bits));
+    ++runtime().counters[Count::injected];
+  }
+}
+
+void announce(const Region& region, int destination, int tag, Comm& comm) {
+  Runtime& state = runtime();
+  if (static_cast<std::size_t>(destination) >= comm.sent.size()) comm.sent.resize(static_cast<std::size_t>(destination) + 1);
+  Record record;
+  record.kind = RecordKind::digest;
+  record.communicator = comm.id;
+  record.source = comm.rank;
+  record.tag = tag;
+  record.ordinal = comm.sent[static_cast<std::size_t>(destination)]++;
+  const int rank = comm.virtual_rank(destination);
+  if (state.options.protocol == Protocol::all_to_all) {
+    send_copies(region, record, rank);
+    return;
+  }
+  const Ballot ballot = region.ballot();
+  record.digest = ballot.digest;
+  record.bytes = ballot.bytes;
+  for (int k = 0; k < state.degree; ++k) {
+    if (k == state.replica) continue;
+    state.post.send(state.map->native(rank, k), record);
+    ++state.counters[Count::records_sent];
+  }
+}
+
+bool advance_send(Operation& op) {
+  int done = 0;
+  real().Request_get_status(op.native, &done, &op.status);
+  return done != 0;
+}
+
+void note_call(Function function, const Comm& comm, int peer, int tag, std::uint64_t bytes) {
+  runtime().history.note({static_cast<std::uint32_t>(function), peer, tag, comm.id, bytes});
+  flush_decisions();
+}
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "replicate/mpi/operation.h"
+
+namespace holdfast::replicate {
+
+/// Before a send: flips bits of the buffer where the injector says so.
+void inject(const Region& region, int destination_rank);
+/// Reads the injector's faults from the options. Errors end the job.
+void open_injector();
+
+/// After the native send of a message was started: tells the receivers in the other replicas what it must be, by its digest
+/// or, under all-to-all, by a whole copy that the post office owns.
+void announce(const Region& region, int destination, int tag, Comm& comm);
+
+bool advance_send(Operation& op);
+
+/// Notes a call of the application: its history, and what the followers must hear before this process goes on.
+void note_call(Function function, const Comm& comm, int peer, int tag, std::uint64_t bytes);
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,65 @@
+// Standard streams of the replicas. The user sees replica 0; the others write to files in the run directory, from the
+// first instruction of main on, and every rank 0 reads the job's standard input.
+#include "replicate/mpi/streams.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace holdfast::replicate {
+
+namespace {
+
+int original_stderr = STDERR_FILENO;
+
+int number(const char* name) {
+  const char* text = std::getenv(name);
+  return text ? std::atoi(text) : -1;
+}
+
+void send_to_file(int descriptor, const std::string& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (file < 0) return;
+  ::dup2(file, descriptor);
+  ::close(file);
+}
+
+void read_from(std::string path, int replica) {
+  const std::size_t mark = path.find("%r");
+  if (mark != std::string::npos) path.replace(mark, 2, std::to_string(replica));
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  ::dup2(file, STDIN_FILENO);
+  ::close(file);
+}
+
+__attribute__((constructor)) void place_streams() {
+  const int native = launched_rank();
+  const int ranks = number("HOLDFAST_RUN_RANKS");
+  const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
+  if (native < 0 || ranks < 1 || !directory) return;
+  const int replica = native / ranks;
+  const int rank = native % ranks;
+  if (const char* input = std::getenv("HOLDFAST_RUN_STDIN"); input && rank == 0) read_from(input, replica);
+  if (replica == 0 || std::getenv("HOLDFAST_RUN_REDIRECTED")) return;
+  original_stderr = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
+  const std::string stem =
+      std::string(directory) + "/rank-" + std::to_string(rank) + ".replica-" + std::to_string(replica);
+  send_to_file(STDOUT_FILENO, stem + ".out");
+  send_to_file(STDERR_FILENO, stem + ".err");
+}
+
+}  // namespace
+
+int job_stderr() { return original_stderr; }
+
+int launched_rank() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+    if (const int rank = number(name); rank >= 0) return rank;
+  }
+  return -1;
+}
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/status/status.h"
+#include "replicate/mpi/operation.h"
+
+namespace holdfast::replicate {
+
+/// A place where copies may differ, such as uninitialised padding that a program sends along. Members left at -1 fit all.
+struct TolerancePlace {
+  int rank = -1;  ///< the sender
+  int tag = -1;
+};
+
+/// "tag 7", "rank 0 tag 3"; several separated by ';'. Errors: bad_input, naming the word.
+Result<std::vector<TolerancePlace>> parse_tolerance(std::string_view text);
+void set_tolerance(std::vector<TolerancePlace> places);
+/// Whether the user allows the copies of this message to differ; counts it when so.
+bool tolerated(const Operation& op);
+
+/// " (replica 0: 0123..., 8 bytes; replica 1: ...)" for messages to people.
+std::string ballot_list(std::span<const Ballot> ballots);
+
+}  // namespace holdfast::replicate
