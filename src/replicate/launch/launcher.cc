@@ -28,20 +28,24 @@ std::string launcher_version(Mpi mpi, const std::string& path) {
   return std::regex_search(text, match, mpi == Mpi::openmpi ? openmpi : hydra) ? match[1].str() : std::string();
 }
 
-std::string mpi_packages(Mpi mpi) { return mpi == Mpi::openmpi ? "openmpi-bin libopenmpi-dev" : "mpich libmpich-dev"; }
+std::string mpi_packages(Mpi mpi) {
+  return mpi == Mpi::openmpi ? "openmpi-bin libopenmpi-dev" : "mpich libmpich-dev";
+}
 
 Result<std::string> find_launcher(Mpi mpi, std::optional<Launcher> wish) {
   Launcher launcher = wish.value_or(mpi == Mpi::openmpi ? Launcher::mpirun : Launcher::mpiexec);
   if (launcher == Launcher::srun) {
     auto srun = find_executable("srun");
     if (srun.ok()) return srun;
-    return Status(Code::unavailable, "looking for the launcher srun", "it is not in PATH", "apt-get install slurm-client");
+    return Status(Code::unavailable, "looking for the launcher srun", "it is not in PATH",
+                  "apt-get install slurm-client");
   }
   for (const std::string& candidate : candidates(mpi, launcher)) {
     auto path = find_executable(candidate);
     if (path.ok() && !launcher_version(mpi, path.value()).empty()) return path;
   }
-  return Status(Code::unavailable, "looking for the launcher " + std::string(name(launcher)) + " of " + std::string(name(mpi)),
+  return Status(Code::unavailable,
+                "looking for the launcher " + std::string(name(launcher)) + " of " + std::string(name(mpi)),
                 "there is none in PATH", "apt-get install " + mpi_packages(mpi));
 }
 

@@ -17,7 +17,9 @@ std::string own_folder() {
 
 }  // namespace
 
-std::string library_file(Mpi mpi) { return "libholdfast-replicate-" + std::string(name(mpi)) + ".so"; }
+std::string library_file(Mpi mpi) {
+  return "libholdfast-replicate-" + std::string(name(mpi)) + ".so";
+}
 
 std::vector<std::string> library_folders(const std::string& program_folder, const std::string& users) {
   std::vector<std::string> folders;

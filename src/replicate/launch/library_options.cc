@@ -13,7 +13,9 @@ config::AnySettings::Shown shown(const config::AnySettings& settings, std::strin
 
 }  // namespace
 
-const config::AnyTable& library_table() { return replicate::options_table(); }
+const config::AnyTable& library_table() {
+  return replicate::options_table();
+}
 
 std::unique_ptr<config::AnySettings> library_settings() {
   auto settings = std::make_unique<config::Settings<replicate::Options>>(replicate::options_table());
@@ -21,7 +23,9 @@ std::unique_ptr<config::AnySettings> library_settings() {
   return settings;
 }
 
-std::string value_of(const config::AnySettings& settings, std::string_view name) { return shown(settings, name).value; }
+std::string value_of(const config::AnySettings& settings, std::string_view name) {
+  return shown(settings, name).value;
+}
 
 bool is_default(const config::AnySettings& settings, std::string_view name) {
   return shown(settings, name).origin.source == config::Source::row_default;

@@ -8,7 +8,8 @@
 
 namespace holdfast::launch {
 
-/// The option rows of the preloaded libraries, which `holdfast run` offers as flags and hands over as HOLDFAST_REPLICATE_*.
+/// The option rows of the preloaded libraries, which `holdfast run` offers as flags and hands over as
+/// HOLDFAST_REPLICATE_*.
 const config::AnyTable& library_table();
 
 /// Fresh settings of those rows, with the degree that `holdfast run` starts from: three replicas, which correct.

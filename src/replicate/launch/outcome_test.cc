@@ -39,6 +39,8 @@ TEST(Judge, SuccessWithoutARecordIsADefect) {
   Evidence unverified = evidence({}, 0);
   unverified.record = nullptr;
   EXPECT_EQ(judge(unverified).code, 7);
+  unverified.degree = 1;
+  EXPECT_EQ(judge(unverified).code, 0) << "one replica is never verified";
 }
 
 TEST(Judge, TheApplicationsOwnStatusIsInTheMessage) {

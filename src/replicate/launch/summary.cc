@@ -25,6 +25,15 @@ Json list(const Json& record, const char* name) {
   return there ? record[name] : Json::array();
 }
 
+Json suspects(const Json& record) {
+  Json found = Json::array();
+  for (const Json& entry : list(record, "corrupted")) {
+    bool counted = entry.is_object() && entry.contains("copies") && entry["copies"].is_number_unsigned();
+    if (counted && entry["copies"].get<std::uint64_t>() >= suspect_copies) found.push_back(entry);
+  }
+  return found;
+}
+
 std::string count(std::uint64_t number, std::string_view one, std::string_view many) {
   return grouped(number) + " " + std::string(number == 1 ? one : many);
 }
@@ -66,13 +75,13 @@ std::string byte_size(std::uint64_t bytes) {
 std::string summary_line(const Evidence& evidence) {
   const Json& record = evidence.record;
   std::string line = count(evidence.ranks, "rank", "ranks") + " x " + count(evidence.degree, "replica", "replicas");
-  if (record.is_null()) return line + ", no record of what was verified";
-  line += ", " + count(counter(record, "messages_verified"), "message", "messages") + " (" +
-          byte_size(counter(record, "bytes_verified")) + ") verified, " +
+  if (record.is_null()) return line + (evidence.degree == 1 ? ", unprotected" : ", no record of what was verified");
+  line += ", " + count(counter(record, "messages"), "message", "messages") + " (" +
+          byte_size(counter(record, "bytes")) + ") verified, " +
           count(counter(record, "mismatches"), "mismatch", "mismatches") + ", " +
           grouped(counter(record, "corrections")) + " corrected";
-  if (std::string where = places(list(record, "corrected")); !where.empty()) line += " (" + where + ")";
-  if (std::string who = places(list(record, "suspects")); !who.empty()) line += "; suspect: " + who;
+  if (std::string where = places(list(record, "corrupted")); !where.empty()) line += " (" + where + ")";
+  if (std::string who = places(suspects(record)); !who.empty()) line += "; suspect: " + who;
   return line;
 }
 
@@ -91,8 +100,8 @@ Json final_record(const Evidence& evidence, const Outcome& outcome, const JobFac
                     {"status", evidence.ended.signal != 0 ? 128 + evidence.ended.signal : evidence.ended.exit_status}};
   bool counted = evidence.record.is_object() && evidence.record.contains("counters");
   record["counters"] = counted ? evidence.record["counters"] : Json::object();
-  record["corrected"] = list(evidence.record, "corrected");
-  record["suspects"] = list(evidence.record, "suspects");
+  record["corrupted"] = list(evidence.record, "corrupted");
+  record["suspects"] = suspects(evidence.record);
   record["incidents"] = Json::array();
   for (const Incident& incident : evidence.incidents) record["incidents"].push_back(incident.whole);
   if (!evidence.record.is_object()) return record;

@@ -14,10 +14,13 @@ struct JobFacts {
   std::string program;
 };
 
+/// A replica that sent at least this many bad copies is called suspect: its host or memory should be looked at.
+inline constexpr std::uint64_t suspect_copies = 3;
+
 /// The line after a job: "2 ranks x 3 replicas, 48,112 messages (61.2 MB) verified, 1 mismatch, 1 corrected (rank 1
 /// replica 2)", from the library's record:
-///   counters.messages_verified, counters.bytes_verified, counters.mismatches, counters.corrections
-///   corrected: [{"rank": 1, "replica": 2, "count": 1}]   suspects: [{"rank": 1, "replica": 2}]
+///   counters.messages, counters.bytes, counters.mismatches, counters.corrections
+///   corrupted: [{"rank": 1, "replica": 2, "copies": 1}]
 /// Members that are missing or of another type count as nothing.
 std::string summary_line(const Evidence& evidence);
 

@@ -12,9 +12,8 @@ Evidence corrected_once() {
   evidence.ranks = 2;
   evidence.degree = 3;
   evidence.ended.seconds = 1.5;
-  evidence.record = Json::parse(R"({"counters": {"messages_verified": 48112, "bytes_verified": 61200000,
-    "mismatches": 1, "corrections": 1, "votes": 0}, "corrected": [{"rank": 1, "replica": 2, "count": 1}],
-    "suspects": [], "collectives": "native"})");
+  evidence.record = Json::parse(R"({"counters": {"messages": 48112, "bytes": 61200000,
+    "mismatches": 1, "corrections": 1, "votes": 0}, "corrupted": [{"rank": 1, "replica": 2, "copies": 1}], "collectives": "native"})");
   return evidence;
 }
 
@@ -25,8 +24,8 @@ TEST(SummaryLine, SaysWhatWasVerifiedAndCorrected) {
 
 TEST(SummaryLine, NamesSuspectsAndShortensLongLists) {
   Evidence evidence = corrected_once();
-  for (int rank = 2; rank < 8; ++rank) evidence.record["corrected"].push_back({{"rank", rank}, {"replica", 0}});
-  evidence.record["suspects"].push_back({{"rank", 1}, {"replica", 2}});
+  for (int rank = 2; rank < 8; ++rank) evidence.record["corrupted"].push_back({{"rank", rank}, {"replica", 0}});
+  evidence.record["corrupted"][0]["copies"] = suspect_copies;
   EXPECT_EQ(summary_line(evidence),
             "2 ranks x 3 replicas, 48,112 messages (61.2 MB) verified, 1 mismatch, 1 corrected (rank 1 replica 2, "
             "rank 2 replica 0, rank 3 replica 0, rank 4 replica 0 and 3 more); suspect: rank 1 replica 2");
@@ -34,8 +33,8 @@ TEST(SummaryLine, NamesSuspectsAndShortensLongLists) {
 
 TEST(SummaryLine, SurvivesStrangeRecords) {
   Evidence evidence = corrected_once();
-  for (const char* text : {"{}", R"({"counters": 3, "corrected": {}, "suspects": [1, "x"]})",
-                           R"({"counters": {"mismatches": -1, "corrections": "x"}, "corrected": [{"rank": "a"}]})"}) {
+  for (const char* text : {"{}", R"({"counters": 3, "corrupted": {}})",
+                           R"({"counters": {"mismatches": -1, "corrections": "x"}, "corrupted": [{"rank": "a"}]})"}) {
     evidence.record = Json::parse(text);
     EXPECT_TRUE(summary_line(evidence).starts_with("2 ranks x 3 replicas, 0 messages (0 bytes) verified, 0 mis"))
         << text;
@@ -43,7 +42,9 @@ TEST(SummaryLine, SurvivesStrangeRecords) {
   evidence.record = nullptr;
   evidence.ranks = 1;
   evidence.degree = 1;
-  EXPECT_EQ(summary_line(evidence), "1 rank x 1 replica, no record of what was verified");
+  EXPECT_EQ(summary_line(evidence), "1 rank x 1 replica, unprotected");
+  evidence.degree = 2;
+  EXPECT_EQ(summary_line(evidence), "1 rank x 2 replicas, no record of what was verified");
 }
 
 TEST(FinalRecord, HoldsEverything) {
@@ -57,7 +58,7 @@ TEST(FinalRecord, HoldsEverything) {
   EXPECT_EQ(record["program"], "/bin/app");
   EXPECT_EQ(record["exit"]["code"], 4);
   EXPECT_EQ(record["exit"]["meaning"], "replicas diverged, or one went silent or died");
-  EXPECT_EQ(record["counters"]["messages_verified"], 48112);
+  EXPECT_EQ(record["counters"]["messages"], 48112);
   EXPECT_EQ(record["incidents"][0]["kind"], "silent");
   EXPECT_EQ(record["collectives"], "native") << "what else the library wrote is kept";
   evidence.record = nullptr;
