@@ -29,7 +29,7 @@ TEST(ExitCodes, MeaningNamesTheSignal) {
 TEST(ExitCodes, ReferencePageIsTheTable) {
   std::ifstream file(HOLDFAST_SOURCE_DIR "/docs/reference/exit-codes.md");
   std::string page((std::istreambuf_iterator<char>(file)), {});
-  EXPECT_EQ(page, exit_code_page()) << "regenerate: holdfast help exit-codes > docs/reference/exit-codes.md";
+  EXPECT_EQ(page, exit_code_page()) << "regenerate: holdfast reference exit-codes > docs/reference/exit-codes.md";
 }
 
 TEST(ExitFor, KeepsBadInputApartFromDamage) {
