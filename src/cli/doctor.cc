@@ -1,0 +1,26 @@
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/subcommands.h"
+#include "core/event/record.h"
+#include "replicate/launch/exit_code.h"
+#include "replicate/launch/inventory.h"
+
+namespace holdfast::cli {
+
+void add_doctor(CLI::App& app, Action& action) {
+  CLI::App* doctor = app.add_subcommand("doctor", "Say what is installed, what is missing and how to get it");
+  doctor->footer("Examples:\n  holdfast doctor\n  holdfast doctor --json\n\nEnds with 5 when no MPI is installed.\n");
+  auto json = std::make_shared<bool>(false);
+  doctor->add_flag("--json", *json, "Print a JSON record");
+  doctor->callback([json, &action] {
+    action = [json] {
+      launch::Inventory inventory = launch::take_inventory();
+      std::cout << (*json ? event::record_text(launch::inventory_json(inventory)) : launch::inventory_text(inventory));
+      return static_cast<int>(inventory.any_mpi ? launch::Exit::success : launch::Exit::unavailable);
+    };
+  });
+}
+
+}  // namespace holdfast::cli

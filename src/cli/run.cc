@@ -1,0 +1,173 @@
+#include <array>
+#include <iostream>
+#include <memory>
+
+#include "cli/subcommands.h"
+#include "core/config/environment.h"
+#include "core/config/reference.h"
+#include "core/config/toml_file.h"
+#include "core/status/hint.h"
+#include "core/time/duration.h"
+#include "replicate/launch/exit_code.h"
+#include "replicate/launch/job.h"
+#include "replicate/launch/library_options.h"
+
+extern char** environ;
+
+namespace holdfast::cli {
+namespace {
+
+/// Short flags for options of the library that people use every day. Each is the same as --<row>.
+struct Short {
+  const char* flag;
+  const char* row;
+  const char* value;  ///< placeholder; null: a switch that turns the option on
+  const char* doc;
+  bool repeats;  ///< several values are joined by ';'
+};
+constexpr std::array<Short, 9> shorts{{
+    {"-r,--replicas", "replicate.degree", "R", "Processes that play each rank: 2 detect, 3 correct. Default: 3", false},
+    {"--protocol", "replicate.protocol", "NAME", "How the copies of a message are compared", false},
+    {"--inject", "replicate.inject", "FAULT", "Flip bits on purpose, as 'rank 1 replica 2 message 40 bit 62'", true},
+    {"--seed", "replicate.seed", "N", "Seed of the injected faults", false},
+    {"--map", "replicate.map", "FILE", "Which process plays which rank and replica", false},
+    {"--on-corruption", "replicate.on_corruption", "NAME", "What to do where there is no majority: stop or report",
+     false},
+    {"--tolerate", "replicate.tolerate", "PLACE", "Where copies may differ, as 'tag 7': counted, not corrected", true},
+    {"--silence-limit", "replicate.silence_limit", "DURATION", "How long a replica may lag behind the others", false},
+    {"--chain", "replicate.chain", nullptr, "Work beside another preloaded MPI profiling tool", false},
+}};
+
+constexpr const char* footer =
+    "Examples:\n"
+    "  holdfast run -n 4 -- ./app arguments             three replicas of each rank: flipped bits are corrected\n"
+    "  holdfast run -n 4 --replicas 2 -- ./app          two: flipped bits are detected, and the job stops\n"
+    "  holdfast run -n 2 --inject 'rank 1 replica 2 message 40 bit 62' -- ./app\n"
+    "  holdfast run -n 2 --inject 'rate 1/10000' --seed 7 --json record.json -- ./app\n"
+    "  holdfast run -n 64 --hostfile hosts -- ./app     replicas of one rank run on different hosts\n"
+    "  holdfast run -n 2 --dry-run -- ./app             shows the command and does not run it\n"
+    "  holdfast run -n 2 --mpi openmpi -- ./job.sh      a script: say which MPI it uses\n\n"
+    "The application's output is replica 0's; the others' goes to files of the run directory.\n\n";
+
+/// All that the command line gives, alive until the action has run.
+struct RunFlags {
+  launch::JobRequest request;
+  std::unique_ptr<config::AnySettings> library = launch::library_settings();
+  std::optional<std::string> config_file;
+  std::optional<std::string> time_limit;
+  Status status;  ///< the first error of an option of the library
+};
+
+void set(RunFlags& flags, const std::string& row, const std::string& text, const std::string& flag) {
+  Status status = flags.library->set(row, text, {config::Source::flag, flag});
+  if (!status.ok() && flags.status.ok()) flags.status = status;
+}
+
+std::string join(const std::vector<std::string>& texts) {
+  std::string joined;
+  for (const std::string& text : texts) joined += (joined.empty() ? "" : "; ") + text;
+  return joined;
+}
+
+void add_short(CLI::App& run, RunFlags& flags, const Short& option) {
+  const std::string flag = std::string(option.flag).substr(std::string(option.flag).find("--"));
+  if (option.value == nullptr) {
+    run.add_flag_callback(
+        option.flag, [&flags, option, flag] { set(flags, option.row, "true", flag); }, option.doc);
+    return;
+  }
+  auto use = [&flags, option, flag](const std::vector<std::string>& texts) {
+    set(flags, option.row, option.repeats ? join(texts) : texts.back(), flag);
+  };
+  run.add_option_function<std::vector<std::string>>(option.flag, use, option.doc)
+      ->type_name(option.value)
+      ->expected(1)
+      ->multi_option_policy(option.repeats ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::Throw);
+}
+
+void add_library_options(CLI::App& run, RunFlags& flags) {
+  for (const Short& option : shorts) add_short(run, flags, option);
+  for (const config::Option& option : launch::library_table().rows()) {
+    std::string flag = config::flag_name(option.row.name);
+    std::string row(option.row.name);
+    std::string doc(option.row.doc.substr(0, option.row.doc.find('\n')));
+    run.add_option_function<std::string>(
+           flag, [&flags, row, flag](const std::string& text) { set(flags, row, text, flag); }, doc)
+        ->type_name(config::placeholder(option))
+        ->group("Options of the replication library (also HOLDFAST_REPLICATE_*, or [replicate] of --config)");
+  }
+}
+
+void add_own_options(CLI::App& run, RunFlags& flags) {
+  launch::JobRequest& request = flags.request;
+  run.add_option("-n,--ranks", request.ranks, "Ranks that the application sees")->type_name("N");
+  run.add_option("--launcher", request.launcher, "mpirun, mpiexec or srun. Default: by the MPI")->type_name("NAME");
+  run.add_option("--mpi", request.mpi, "openmpi or mpich, where the program does not show it")->type_name("NAME");
+  run.add_option("--hostfile", request.hostfile, "Hosts: 'name slots=4' or 'name:4' a line")->type_name("FILE");
+  run.add_option("--slots", request.slots, "Processes that this host may run. Default: any number")->type_name("N");
+  run.add_flag("--colocate", request.colocate, "Let replicas of one rank share a host where they must");
+  run.add_option("--time-limit", flags.time_limit, "End the job after this time, as 90s or 2h")->type_name("DURATION");
+  run.add_option("--output", request.output, "Keep the run directory here")->type_name("DIR");
+  run.add_flag("--keep", request.keep, "Keep the run directory after a success too");
+  run.add_option("--json", request.json, "Write the record of the job to this file")->type_name("FILE");
+  run.add_option("--config", flags.config_file, "Read options from this TOML file")->type_name("FILE");
+  run.add_flag("--dry-run", request.dry_run, "Print the launcher's command and end");
+  run.add_flag("-q,--quiet", request.quiet, "Print nothing of Holdfast's own after a success");
+}
+
+/// The program and its arguments, where no "--" marks them. What starts with '-' before any program is a misspelt
+/// option.
+Status take_application(const CLI::App& run, RunFlags& flags) {
+  std::vector<std::string> words = run.remaining();
+  if (words.empty()) return {};
+  if (words.front().starts_with('-')) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : run.get_options()) names.push_back(option->get_name());
+    std::vector<std::string_view> views(names.begin(), names.end());
+    return {Code::bad_input, "reading the command line", "unknown option " + words.front(),
+            did_you_mean(words.front().substr(0, words.front().find('=')), views, "see holdfast run --help")};
+  }
+  if (!flags.request.application.empty())
+    return {Code::bad_input, "reading the command line", "'" + words.front() + "' before -- is not understood",
+            "put the program after --"};
+  flags.request.application = std::move(words);
+  return {};
+}
+
+Status take_time_limit(RunFlags& flags) {
+  if (!flags.time_limit) return {};
+  auto limit = time::parse_duration(*flags.time_limit);
+  if (!limit.ok()) return limit.status();
+  flags.request.time_limit_ns = limit.value();
+  if (limit.value() > 0) return {};
+  return {Code::bad_input, "reading --time-limit", "it is not above 0", "leave it out for no limit"};
+}
+
+int run_action(const CLI::App& run, RunFlags& flags) {
+  config::AnySettings* tables[] = {flags.library.get()};
+  Status status = take_application(run, flags);
+  if (status.ok()) status = flags.status;
+  if (status.ok()) status = config::read_environment(*flags.library, environ);
+  if (status.ok() && flags.config_file) status = config::read_toml_file(*flags.config_file, tables);
+  if (status.ok()) status = take_time_limit(flags);
+  if (!status.ok()) return complain(status);
+  flags.request.library = flags.library.get();
+  return launch::run_job(flags.request, std::cout, std::cerr);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& action, const std::vector<std::string>& application) {
+  CLI::App* run = app.add_subcommand("run",
+                                     "Run an unmodified MPI program in several replicas, so that flipped bits are "
+                                     "detected and corrected");
+  auto flags = std::make_shared<RunFlags>();
+  flags->request.application = application;
+  run->prefix_command();
+  run->footer(footer + launch::exit_code_help());
+  add_own_options(*run, *flags);
+  add_library_options(*run, *flags);
+  run->callback([run, flags, &action] { action = [run, flags] { return run_action(*run, *flags); }; });
+}
+
+}  // namespace holdfast::cli

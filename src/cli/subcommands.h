@@ -1,0 +1,31 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/status/status.h"
+
+/// The subcommands of `holdfast`, one file each. They read flags, call the capability, and print; nothing is decided
+/// here.
+namespace holdfast::cli {
+
+/// What a subcommand does once the command line has been read; returns the exit code.
+using Action = std::function<int()>;
+
+/// Each adds its subcommand and sets `action` when that subcommand was chosen.
+/// `application` is what stood after the first "--": the program and its arguments, which CLI11 must not read.
+void add_run(CLI::App& app, Action& action, const std::vector<std::string>& application);
+void add_doctor(CLI::App& app, Action& action);
+void add_config(CLI::App& app, Action& action);
+void add_fault(CLI::App& app, Action& action);
+void add_reference(CLI::App& app, Action& action);
+
+/// holdfast(1) as roff, from the subcommands themselves.
+std::string manual(const CLI::App& app);
+
+/// Prints "holdfast: what was being done: what went wrong: what to do" and returns the status's exit code.
+int complain(const Status& status);
+
+}  // namespace holdfast::cli

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "core/status/status.h"
+
+namespace holdfast::launch {
+
+/// What the launcher needs to know of a file that is to be run.
+struct ElfFile {
+  bool elf = false;
+  bool script = false;      ///< starts with #!
+  bool executable = false;  ///< ET_EXEC, or ET_DYN as position-independent programs are
+  std::string interpreter;  ///< PT_INTERP, the dynamic loader; empty when statically linked
+};
+
+/// Reads the headers of `path`. Errors: io when it cannot be read, bad_input for a damaged ELF file.
+Result<ElfFile> read_elf(const std::string& path);
+
+/// Which MPI implementations' own functions a program or library defines in its symbol tables.
+struct MpiSymbols {
+  bool openmpi = false;  ///< ompi_mpi_comm_world: what MPI_COMM_WORLD is in Open MPI's mpi.h
+  bool mpich = false;    ///< MPI_Init beside MPIR_Err_return_comm: MPICH and what is built from it
+  bool any = false;      ///< MPI_Init, whosever it is
+};
+
+/// Looks at the dynamic and, where present, the full symbol table. Errors as for read_elf().
+Result<MpiSymbols> read_mpi_symbols(const std::string& path);
+
+}  // namespace holdfast::launch

@@ -1,0 +1,83 @@
+#include "replicate/launch/exit_code.h"
+
+#include <array>
+#include <cstring>
+
+namespace holdfast::launch {
+namespace {
+
+constexpr std::array<ExitRow, 10> rows{{
+    {0, "success", "The program ended well, and everything it sent was verified or corrected."},
+    {1, "the application failed by itself",
+     "The program ended with a status of its own other than 0, called MPI_Abort, or crashed in every replica alike. "
+     "Its "
+     "own status is in the message and in the record."},
+    {2, "bad input", "An option, a file or the program that was named is wrong. Nothing was started."},
+    {3, "corruption that could not be corrected",
+     "Corruption was detected, and there was no majority to correct it from: two replicas, or too many corrupt ones."},
+    {4, "replicas diverged, or one went silent or died",
+     "The replicas of a rank no longer did the same thing, or one of them stopped answering, crashed or was killed."},
+    {5, "something needed is not installed, or the launcher could not start",
+     "An MPI, its launcher or a library of Holdfast is missing. `holdfast doctor` says what and how to get it."},
+    {6, "a function that is not supported was called",
+     "The program called an MPI function that Holdfast cannot protect yet. The message names it."},
+    {7, "a defect in Holdfast", "Holdfast itself did something wrong, or cannot show that the job was verified."},
+    {124, "the time limit passed", "The job took longer than --time-limit, and was ended."},
+    {128, "ended by a signal", "128 + n: the user sent signal n, which was passed on and ended the job."},
+}};
+
+}  // namespace
+
+std::span<const ExitRow> exit_codes() {
+  return rows;
+}
+
+std::string exit_meaning(int code) {
+  if (code > 128) return "ended by signal " + std::to_string(code - 128) + " (" + strsignal(code - 128) + ")";
+  for (const ExitRow& row : rows)
+    if (row.code == code) return std::string(row.meaning);
+  return "exit status " + std::to_string(code);
+}
+
+Exit exit_for(Code code) {
+  switch (code) {
+    case Code::ok:
+      return Exit::success;
+    case Code::bad_input:
+    case Code::not_found:
+      return Exit::bad_input;
+    case Code::unavailable:
+    case Code::io:
+      return Exit::unavailable;
+    case Code::corrupt:
+      return Exit::uncorrected;
+    case Code::diverged:
+      return Exit::diverged;
+    case Code::internal:
+      break;
+  }
+  return Exit::internal;
+}
+
+std::string exit_code_page() {
+  std::string page =
+      "# Exit codes\n\n"
+      "How `holdfast` ends. Scripts may rely on these numbers; the table is generated from the one in the program.\n\n"
+      "| code | meaning | when |\n|---|---|---|\n";
+  for (const ExitRow& row : rows) {
+    std::string code = row.code == 128 ? "128 + n" : std::to_string(row.code);
+    page += "| " + code + " | " + std::string(row.meaning) + " | " + std::string(row.doc) + " |\n";
+  }
+  return page;
+}
+
+std::string exit_code_help() {
+  std::string help = "Exit codes:\n";
+  for (const ExitRow& row : rows) {
+    std::string code = row.code == 128 ? "128+n" : std::to_string(row.code);
+    help += "  " + code + std::string(7 - code.size(), ' ') + std::string(row.meaning) + "\n";
+  }
+  return help;
+}
+
+}  // namespace holdfast::launch

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "core/status/status.h"
+
+namespace holdfast::launch {
+
+/// Checks the faults that --inject asks for (docs/spec/faults.md) against the job: only flips reach messages of a run,
+/// and rank, replica and peer must exist. Returns them in the grammar's plain form, joined by ';'. Error: bad_input.
+Result<std::string> check_injection(const std::string& text, int ranks, int degree);
+
+}  // namespace holdfast::launch

@@ -1,0 +1,32 @@
+#include "replicate/launch/injection.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace holdfast::launch {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(CheckInjection, JoinsFaultsInPlainForm) {
+  auto joined = check_injection("rank 1  replica 2 message 40 bit 7 # exponent\nflip rate 1/1000", 2, 3);
+  ASSERT_TRUE(joined.ok()) << joined.status().message();
+  auto again = check_injection(joined.value(), 2, 3);
+  EXPECT_EQ(again.value(), joined.value());
+  EXPECT_EQ(joined.value().find('#'), std::string::npos);
+  EXPECT_NE(joined.value().find(';'), std::string::npos);
+}
+
+TEST(CheckInjection, RefusesPlacesThatDoNotExist) {
+  EXPECT_THAT(check_injection("rank 2 message 1", 2, 3).status().message(), HasSubstr("there is no rank 2"));
+  EXPECT_THAT(check_injection("replica 3 message 1", 2, 3).status().message(), HasSubstr("there is no replica 3"));
+  EXPECT_THAT(check_injection("peer 9 message 1", 2, 3).status().message(), HasSubstr("there is no peer 9"));
+}
+
+TEST(CheckInjection, RefusesFaultsOfOtherLayers) {
+  EXPECT_THAT(check_injection("kill-process rank 0 time 1s", 2, 3).status().message(), HasSubstr("only flip is"));
+  EXPECT_THAT(check_injection("flup rate 1/3", 2, 3).status().message(), HasSubstr("--inject"));
+}
+
+}  // namespace
+}  // namespace holdfast::launch

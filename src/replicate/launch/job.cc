@@ -1,0 +1,119 @@
+#include "replicate/launch/job.h"
+
+#include <unistd.h>
+
+#include <fstream>
+#include <optional>
+#include <ostream>
+
+#include "core/event/record.h"
+#include "replicate/launch/exit_code.h"
+#include "replicate/launch/outcome.h"
+#include "replicate/launch/run_directory.h"
+#include "replicate/launch/summary.h"
+#include "replicate/launch/supervise.h"
+#include "replicate/launch/tee.h"
+
+namespace holdfast::launch {
+namespace {
+
+int report(const Status& status, std::ostream& err) {
+  err << "holdfast: " << status.message() << "\n";
+  return static_cast<int>(exit_for(status.code()));
+}
+
+/// The command, after the host file as comments that can be copied.
+void print_plan(const JobPlan& plan, std::ostream& out) {
+  std::string_view text = plan.placement_text;
+  if (!text.empty()) out << "# " << plan.run_directory << "/hosts:\n";
+  while (!text.empty()) {
+    std::size_t end = text.find('\n');
+    out << "#   " << text.substr(0, end) << "\n";
+    text.remove_prefix(end + 1);
+  }
+  out << as_shell(plan.command) << "\n";
+}
+
+Status write_placement(const JobPlan& plan) {
+  if (plan.placement_text.empty()) return {};
+  std::string path = plan.run_directory + "/hosts";
+  std::ofstream file(path);
+  file << plan.placement_text;
+  file.close();
+  if (file) return {};
+  return {Code::io, "writing the host file " + path, "the write failed", "choose another --output folder"};
+}
+
+Status prepare_input(const InputPlan& input) {
+  if (input.kind == InputPlan::Kind::tee) return InputTee::make_fifos(input.fifos);
+  if (input.kind == InputPlan::Kind::spool) return spool_input(STDIN_FILENO, input);
+  return {};
+}
+
+Result<Ended> run_launcher(const JobRequest& request, const JobPlan& plan) {
+  SignalWatch watch;
+  std::optional<InputTee> tee;
+  if (plan.input.kind == InputPlan::Kind::tee)
+    tee.emplace(STDIN_FILENO, plan.input.fifos, plan.run_directory + "/stdin.spool");
+  SuperviseOptions options;
+  options.time_limit = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::nanoseconds(request.time_limit_ns));
+  return supervise(plan.command, watch, options);
+}
+
+Evidence gather(const JobPlan& plan, const Ended& ended) {
+  Evidence evidence;
+  evidence.ended = ended;
+  evidence.record = read_json_file(plan.run_directory + "/record.json");
+  evidence.incidents = read_incidents(plan.run_directory);
+  evidence.ranks = plan.map.ranks();
+  evidence.degree = plan.map.degree();
+  return evidence;
+}
+
+void print_outcome(const Evidence& evidence, const Outcome& outcome, bool quiet, std::ostream& err) {
+  if (!quiet || outcome.code != 0) err << "holdfast: " << summary_line(evidence) << "\n";
+  if (outcome.code != 0)
+    err << "holdfast: " << outcome.message << " (exit code " << outcome.code << ": " << exit_meaning(outcome.code)
+        << ")\n";
+}
+
+int conclude(const JobRequest& request, const JobPlan& plan, const Ended& ended, RunDirectory& directory,
+             std::ostream& err) {
+  const Evidence evidence = gather(plan, ended);
+  const Outcome outcome = judge(evidence);
+  print_outcome(evidence, outcome, request.quiet, err);
+  Status written;
+  if (request.json)
+    written = event::write_record_file(
+        *request.json,
+        final_record(evidence, outcome, {plan.protocol, std::string(name(plan.program.mpi)), plan.program.path}));
+  bool kept = directory.conclude(outcome.code == 0);
+  if (kept && (!request.quiet || outcome.code != 0))
+    err << "holdfast: output of the other replicas and what is known: " << directory.path() << "\n";
+  if (!written.ok() && outcome.code == 0) return report(written, err);
+  if (!written.ok()) err << "holdfast: " << written.message() << "\n";
+  return outcome.code;
+}
+
+}  // namespace
+
+int run_job(const JobRequest& request, std::ostream& out, std::ostream& err) {
+  auto plan = plan_job(request);
+  if (!plan.ok()) return report(plan.status(), err);
+  if (request.dry_run) {
+    print_plan(plan.value(), out);
+    return 0;
+  }
+  auto directory = RunDirectory::create(plan.value().run_directory, request.keep || request.output);
+  if (!directory.ok()) return report(directory.status(), err);
+  Status ready = write_placement(plan.value());
+  if (ready.ok()) ready = prepare_input(plan.value().input);
+  if (ready.ok() && !plan.value().seed.empty())
+    err << "holdfast: injecting faults with seed " << plan.value().seed << std::endl;
+  auto ended = ready.ok() ? run_launcher(request, plan.value()) : Result<Ended>(ready);
+  if (ended.ok()) return conclude(request, plan.value(), ended.value(), directory.value(), err);
+  directory.value().conclude(true);
+  return report(ended.status(), err);
+}
+
+}  // namespace holdfast::launch

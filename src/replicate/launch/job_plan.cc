@@ -1,0 +1,207 @@
+#include "replicate/launch/job_plan.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "replicate/launch/injection.h"
+#include "replicate/launch/launcher.h"
+#include "replicate/launch/library.h"
+#include "replicate/launch/library_options.h"
+#include "replicate/launch/placement.h"
+#include "replicate/launch/preload.h"
+#include "replicate/launch/run_directory.h"
+
+namespace holdfast::launch {
+namespace {
+
+using replicate::ReplicaMap;
+
+Result<std::string> read_file(const std::string& what, const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  if (file.is_open() && !file.bad() && !std::filesystem::is_directory(path)) return text;
+  return Status(Code::not_found, "reading the " + what + " " + path, "there is no such file, or it cannot be read",
+                "check the path");
+}
+
+std::string host_name() {
+  std::array<char, 256> text{};
+  gethostname(text.data(), text.size() - 1);
+  return text.data();
+}
+
+bool is_here(const std::string& host) {
+  std::string own = host_name();
+  return host == "localhost" || host == "127.0.0.1" || host == own || host == own.substr(0, own.find('.'));
+}
+
+/// The hosts of a job. `limited` when their slots may not be exceeded.
+struct Machine {
+  std::vector<Host> hosts;
+  bool limited = false;
+  bool only_here() const { return hosts.size() == 1 && is_here(hosts[0].name); }
+};
+
+Result<Machine> find_machine(const JobRequest& request) {
+  if (request.hostfile && request.slots)
+    return Status(Code::bad_input, "reading the options", "--slots and --hostfile exclude each other",
+                  "write the slots into the host file");
+  if (request.slots && *request.slots < 1)
+    return Status(Code::bad_input, "reading --slots", std::to_string(*request.slots) + " is below 1",
+                  "give at least 1");
+  if (request.hostfile) {
+    auto text = read_file("host file", *request.hostfile);
+    if (!text.ok()) return text.status();
+    auto hosts = parse_hostfile(text.value(), *request.hostfile);
+    if (!hosts.ok()) return hosts.status();
+    return Machine{hosts.value(), true};
+  }
+  auto allocated = slurm_hosts();
+  if (!allocated.ok()) return allocated.status();
+  if (!allocated.value().empty() && !request.slots) return Machine{allocated.value(), true};
+  return Machine{{{host_name(), request.slots.value_or(usable_cores())}}, request.slots.has_value()};
+}
+
+/// The text of the host file for the launcher; empty where it needs none.
+Result<std::string> plan_placement(const JobRequest& request, const ReplicaMap& map, const Machine& machine, Mpi mpi,
+                                   bool srun) {
+  if (!machine.limited) return std::string();
+  auto placement = place(map, machine.hosts, request.colocate);
+  if (!placement.ok()) return placement.status();
+  if (machine.only_here()) return std::string();
+  bool sequence = srun || mpi == Mpi::openmpi;
+  return sequence ? as_host_sequence(placement.value(), machine.hosts)
+                  : as_machine_file(placement.value(), machine.hosts);
+}
+
+/// Options that the library must be told: what is not its default, and what a variable of ours would set otherwise.
+Result<std::vector<Variable>> library_variables(const config::AnySettings& settings, const ReplicaMap& map) {
+  std::vector<Variable> variables;
+  for (const config::AnySettings::Shown& row : settings.show()) {
+    std::string name = config::environment_name(row.option->row.name);
+    std::string value = row.value;
+    if (row.option->row.name == "replicate.degree") value = std::to_string(map.degree());
+    if (row.option->row.name == "replicate.map" && !value.empty()) value = std::filesystem::absolute(value).string();
+    if (row.option->row.name == "replicate.inject") {
+      auto faults = check_injection(value, map.ranks(), map.degree());
+      if (!faults.ok()) return faults.status();
+      value = faults.value();
+    }
+    bool told = row.origin.source != config::Source::row_default || std::getenv(name.c_str()) != nullptr;
+    bool seeds = row.option->row.name == "replicate.seed" && !value_of(settings, "replicate.inject").empty();
+    if (told || seeds || row.option->row.name == "replicate.degree") variables.emplace_back(name, value);
+  }
+  return variables;
+}
+
+std::string now_ns() {
+  auto since = std::chrono::system_clock::now().time_since_epoch();
+  return std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+}
+
+Result<CommandSpec> plan_command(const JobRequest& request, const JobPlan& plan) {
+  CommandSpec spec;
+  spec.mpi = plan.program.mpi;
+  std::optional<Launcher> wish;
+  if (request.launcher) {
+    auto launcher = launcher_named(*request.launcher);
+    if (!launcher.ok()) return launcher.status();
+    wish = launcher.value();
+  }
+  spec.srun = wish == Launcher::srun;
+  auto launcher = find_launcher(spec.mpi, wish);
+  if (!launcher.ok()) return launcher.status();
+  spec.launcher = launcher.value();
+  auto library = find_library(spec.mpi);
+  if (!library.ok()) return library.status();
+  const char* users = std::getenv("LD_PRELOAD");
+  spec.preload = join_preload(library.value(), users != nullptr ? users : "",
+                              value_of(*request.library, "replicate.chain") == "true");
+  spec.processes = plan.map.natives();
+  spec.cores = usable_cores();
+  spec.as_root = geteuid() == 0;
+  spec.slurm_mpi_type_set = std::getenv("SLURM_MPI_TYPE") != nullptr;
+  spec.application = request.application;
+  spec.application[0] = plan.program.path;
+  return spec;
+}
+
+Result<Program> plan_program(const JobRequest& request) {
+  if (request.application.empty())
+    return Status(Code::bad_input, "reading the command line", "no program is given",
+                  "as in: holdfast run -n 2 -- ./app arguments");
+  std::optional<Mpi> told;
+  if (request.mpi) {
+    auto mpi = mpi_named(*request.mpi);
+    if (!mpi.ok()) return mpi.status();
+    told = mpi.value();
+  }
+  return inspect_program(request.application[0], told);
+}
+
+Status contradicts(const std::string& option, int asked, int mapped) {
+  return {Code::bad_input, "reading the map file",
+          "it gives " + std::to_string(mapped) + " for " + option + ", but " + std::to_string(asked) + " was asked for",
+          "leave " + option + " out, or correct the file"};
+}
+
+}  // namespace
+
+Result<ReplicaMap> plan_map(const JobRequest& request) {
+  const std::string path = value_of(*request.library, "replicate.map");
+  const int degree = std::atoi(value_of(*request.library, "replicate.degree").c_str());
+  if (path.empty()) {
+    if (!request.ranks)
+      return Status(Code::bad_input, "reading the command line", "the number of ranks is not given", "add -n N");
+    return ReplicaMap::uniform(*request.ranks, degree);
+  }
+  auto text = read_file("map file", path);
+  if (!text.ok()) return text.status();
+  auto map = ReplicaMap::parse(text.value(), path);
+  if (!map.ok()) return map.status();
+  if (request.ranks && *request.ranks != map.value().ranks())
+    return contradicts("-n", *request.ranks, map.value().ranks());
+  if (!is_default(*request.library, "replicate.degree") && degree != map.value().degree())
+    return contradicts("--replicas", degree, map.value().degree());
+  return map;
+}
+
+Result<JobPlan> plan_job(const JobRequest& request) {
+  JobPlan plan;
+  auto map = plan_map(request);
+  if (!map.ok()) return map.status();
+  plan.map = map.value();
+  auto variables = library_variables(*request.library, plan.map);
+  if (!variables.ok()) return variables.status();
+  auto program = plan_program(request);
+  if (!program.ok()) return program.status();
+  plan.program = program.value();
+  plan.protocol = value_of(*request.library, "replicate.protocol");
+  if (!value_of(*request.library, "replicate.inject").empty()) plan.seed = value_of(*request.library, "replicate.seed");
+
+  auto machine = find_machine(request);
+  if (!machine.ok()) return machine.status();
+  auto spec = plan_command(request, plan);
+  if (!spec.ok()) return spec.status();
+  auto placement = plan_placement(request, plan.map, machine.value(), spec.value().mpi, spec.value().srun);
+  if (!placement.ok()) return placement.status();
+  plan.placement_text = placement.value();
+  plan.run_directory = RunDirectory::plan(request.output);
+  if (!plan.placement_text.empty()) spec.value().placement_file = plan.run_directory + "/hosts";
+  plan.input = plan_input(STDIN_FILENO, plan.run_directory, plan.map.degree(), !machine.value().only_here());
+
+  spec.value().variables = variables.value();
+  for (Variable variable : {Variable("HOLDFAST_RUN_RANKS", std::to_string(plan.map.ranks())),
+                            Variable("HOLDFAST_RUN_DIRECTORY", plan.run_directory),
+                            Variable("HOLDFAST_RUN_STDIN", plan.input.path), Variable("HOLDFAST_RUN_EPOCH", now_ns())})
+    spec.value().variables.push_back(std::move(variable));
+  plan.command = build_command(spec.value());
+  return plan;
+}
+
+}  // namespace holdfast::launch

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/config/settings.h"
+#include "core/status/status.h"
+#include "replicate/engine/replica_map.h"
+#include "replicate/launch/command.h"
+#include "replicate/launch/hosts.h"
+#include "replicate/launch/input.h"
+#include "replicate/launch/program.h"
+
+namespace holdfast::launch {
+
+/// What the user asked `holdfast run` for.
+struct JobRequest {
+  std::optional<int> ranks;                      ///< -n; a map file can give it instead
+  const config::AnySettings* library = nullptr;  ///< the options of the preloaded library (library_settings())
+  std::optional<std::string> launcher;
+  std::optional<std::string> mpi;
+  std::optional<std::string> hostfile;
+  std::optional<int> slots;
+  std::optional<std::string> output;
+  std::optional<std::string> json;
+  std::int64_t time_limit_ns = 0;  ///< 0: none
+  bool keep = false;
+  bool dry_run = false;
+  bool colocate = false;
+  bool quiet = false;
+  std::vector<std::string> application;  ///< program and arguments
+};
+
+/// What to do for it. Nothing has been touched yet.
+struct JobPlan {
+  replicate::ReplicaMap map;
+  Program program;
+  std::string protocol;
+  std::string run_directory;
+  std::string placement_text;  ///< for the file run_directory/hosts; empty: none is needed
+  InputPlan input;
+  std::string seed;  ///< of the injected faults; empty without any
+  Command command;
+};
+
+/// Turns a request into the exact command, or says what is wrong with it. Reads files and the environment and runs the
+/// program's loader, scontrol and the launcher's --version; writes nothing. Errors: bad_input, not_found, unavailable.
+Result<JobPlan> plan_job(const JobRequest& request);
+
+/// The ranks and replicas of a request: from the map file where there is one, which must then agree with -n and a
+/// --replicas that was given. Errors: bad_input, not_found.
+Result<replicate::ReplicaMap> plan_map(const JobRequest& request);
+
+}  // namespace holdfast::launch

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/status/status.h"
+#include "replicate/launch/program.h"
+
+namespace holdfast::launch {
+
+/// "libholdfast-replicate-openmpi.so".
+std::string library_file(Mpi mpi);
+
+/// Where libraries are looked for, in order: the folders of HOLDFAST_LIBRARY_PATH (`users`, separated by ':'); ../lib
+/// of the program's folder, as in the build tree; the installed place relative to it.
+std::vector<std::string> library_folders(const std::string& program_folder, const std::string& users);
+
+/// The preloaded library for an MPI, found relative to this process's executable. Error: unavailable.
+Result<std::string> find_library(Mpi mpi);
+
+}  // namespace holdfast::launch

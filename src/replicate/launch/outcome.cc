@@ -1,0 +1,91 @@
+#include "replicate/launch/outcome.h"
+
+#include <cstring>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "replicate/launch/exit_code.h"
+
+namespace holdfast::launch {
+namespace {
+
+Outcome make(Exit code, std::string message) {
+  return {static_cast<int>(code), std::move(message)};
+}
+
+std::string place(const Incident& incident) {
+  return "rank " + std::to_string(incident.rank) + " replica " + std::to_string(incident.replica);
+}
+
+std::string words(const Incident& incident) {
+  if (!incident.message.empty()) return incident.message;
+  return place(incident) + ": " + (incident.kind.empty() ? "an incident of no kind" : incident.kind);
+}
+
+const Incident* first_of(const std::vector<Incident>& incidents, std::initializer_list<std::string_view> kinds) {
+  for (std::string_view kind : kinds)
+    for (const Incident& incident : incidents)
+      if (incident.kind == kind) return &incident;
+  return nullptr;
+}
+
+bool ends_a_replica(const Incident& incident) {
+  return incident.kind == "crash" || incident.kind == "abort";
+}
+
+/// A crash or abort that all replicas of its rank had alike (same kind, same signal): a fault of the application, since
+/// a flipped bit strikes one replica only.
+const Incident* alike_in_all_replicas(const Evidence& evidence) {
+  using Manner = std::tuple<int, std::string, int>;
+  std::map<Manner, std::set<int>> replicas;
+  for (const Incident& incident : evidence.incidents) {
+    if (!ends_a_replica(incident)) continue;
+    std::set<int>& seen = replicas[{incident.rank, incident.kind, incident.signal}];
+    seen.insert(incident.replica);
+    if (static_cast<int>(seen.size()) >= evidence.degree) return &incident;
+  }
+  return nullptr;
+}
+
+Outcome judge_incidents(const Evidence& evidence) {
+  const auto& incidents = evidence.incidents;
+  if (const Incident* found = first_of(incidents, {"bad_input"})) return make(Exit::bad_input, words(*found));
+  if (const Incident* found = first_of(incidents, {"refused"})) return make(Exit::refused, words(*found));
+  if (const Incident* found = first_of(incidents, {"uncorrected"})) return make(Exit::uncorrected, words(*found));
+  if (const Incident* found = first_of(incidents, {"application"})) return make(Exit::application, words(*found));
+  if (const Incident* found = alike_in_all_replicas(evidence)) {
+    std::string all = evidence.degree > 1 ? ", in all " + std::to_string(evidence.degree) + " replicas alike" : "";
+    return make(Exit::application, "the application failed: " + words(*found) + all);
+  }
+  if (const Incident* found = first_of(incidents, {"diverged", "crash", "abort", "silent", "unreadable"}))
+    return make(Exit::diverged, words(*found));
+  return make(Exit::internal, words(incidents.front()));
+}
+
+/// Launchers report a process that a signal ended as 128 + n.
+std::string ending(const Ended& ended) {
+  int signal = ended.signal != 0 ? ended.signal : ended.exit_status > 128 ? ended.exit_status - 128 : 0;
+  if (signal > 0 && signal < 65) return "signal " + std::to_string(signal) + " (" + strsignal(signal) + ") ended it";
+  return "its status is " + std::to_string(ended.exit_status);
+}
+
+}  // namespace
+
+Outcome judge(const Evidence& evidence) {
+  const Ended& ended = evidence.ended;
+  if (ended.user_signal != 0)
+    return {128 + ended.user_signal,
+            "ended by signal " + std::to_string(ended.user_signal) + " (" + strsignal(ended.user_signal) + ")"};
+  if (ended.timed_out) return make(Exit::time_limit, "the time limit passed, so the job was ended");
+  if (!evidence.incidents.empty()) return judge_incidents(evidence);
+  if (ended.exit_status != 0 || ended.signal != 0)
+    return make(Exit::application, "the application failed by itself: " + ending(ended));
+  if (evidence.record.is_null() && evidence.degree > 1)
+    return make(Exit::internal,
+                "the program ended well, but nothing shows that it was verified: it never went through MPI_Init and "
+                "MPI_Finalize with Holdfast's library");
+  return {};
+}
+
+}  // namespace holdfast::launch

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "replicate/launch/incident.h"
+#include "replicate/launch/supervise.h"
+
+namespace holdfast::launch {
+
+/// All that is known after a job has ended.
+struct Evidence {
+  Ended ended;
+  nlohmann::ordered_json record;  ///< the library's record.json, null without one
+  std::vector<Incident> incidents;
+  int ranks = 1;
+  int degree = 1;
+};
+
+struct Outcome {
+  int code = 0;         ///< one of exit_codes()
+  std::string message;  ///< one line: what happened; empty on success
+};
+
+/// Judges a job. A signal of the user and the time limit come first; then the incidents, the root before what follows
+/// from it: a refused function, corruption that could not be corrected, an application that failed by itself (it says
+/// so, or all replicas of a rank crashed or aborted alike), then anything that only some replicas did; then the status
+/// of the launcher. A success without the library's record is a defect: nothing would show that the job was verified.
+/// Pure.
+Outcome judge(const Evidence& evidence);
+
+}  // namespace holdfast::launch

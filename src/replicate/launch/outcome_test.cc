@@ -1,0 +1,112 @@
+#include "replicate/launch/outcome.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+namespace holdfast::launch {
+namespace {
+
+using testing::HasSubstr;
+
+Incident incident(const char* kind, int rank, int replica, int signal = 0) {
+  Incident made;
+  made.kind = kind;
+  made.rank = rank;
+  made.replica = replica;
+  made.signal = signal;
+  made.message = std::string(kind) + " at " + std::to_string(rank) + "." + std::to_string(replica);
+  return made;
+}
+
+Evidence evidence(std::vector<Incident> incidents, int status = 1) {
+  Evidence made;
+  made.ended.exit_status = status;
+  made.record = nlohmann::ordered_json::object();
+  made.incidents = std::move(incidents);
+  made.ranks = 2;
+  made.degree = 3;
+  return made;
+}
+
+TEST(Judge, Success) {
+  Outcome outcome = judge(evidence({}, 0));
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.message, "");
+}
+
+TEST(Judge, SuccessWithoutARecordIsADefect) {
+  Evidence unverified = evidence({}, 0);
+  unverified.record = nullptr;
+  EXPECT_EQ(judge(unverified).code, 7);
+  unverified.degree = 1;
+  EXPECT_EQ(judge(unverified).code, 0) << "one replica is never verified";
+}
+
+TEST(Judge, TheApplicationsOwnStatusIsInTheMessage) {
+  Outcome outcome = judge(evidence({}, 9));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.message, HasSubstr("its status is 9"));
+  EXPECT_THAT(judge(evidence({}, 139)).message, HasSubstr("signal 11 (Segmentation fault)"));
+}
+
+TEST(Judge, EachKindHasItsCode) {
+  EXPECT_EQ(judge(evidence({incident("uncorrected", 0, 0)})).code, 3);
+  EXPECT_EQ(judge(evidence({incident("diverged", 0, 0)})).code, 4);
+  EXPECT_EQ(judge(evidence({incident("silent", 0, 0)})).code, 4);
+  EXPECT_EQ(judge(evidence({incident("unreadable", 0, 0)})).code, 4);
+  EXPECT_EQ(judge(evidence({incident("refused", 0, 0)})).code, 6);
+  EXPECT_EQ(judge(evidence({incident("application", 0, 0)})).code, 1);
+  EXPECT_EQ(judge(evidence({incident("bad_input", 0, 0)})).code, 2);
+  EXPECT_EQ(judge(evidence({incident("surprise", 0, 0)})).code, 7);
+  EXPECT_EQ(judge(evidence({incident("", 0, 0)})).code, 7);
+}
+
+TEST(Judge, CorruptionThatTheRunSurvivedStillCounts) {
+  EXPECT_EQ(judge(evidence({incident("uncorrected", 0, 0)}, 0)).code, 3) << "--on-corruption report";
+}
+
+TEST(Judge, ACrashOfAllReplicasIsTheApplications) {
+  Outcome outcome = judge(evidence({incident("crash", 1, 0, SIGSEGV), incident("crash", 1, 1, SIGSEGV),
+                                    incident("crash", 1, 2, SIGSEGV), incident("silent", 0, 1)}));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.message, HasSubstr("in all 3 replicas alike"));
+}
+
+TEST(Judge, ACrashOfSomeReplicasIsADivergence) {
+  EXPECT_EQ(judge(evidence({incident("crash", 1, 0, SIGSEGV), incident("crash", 1, 1, SIGSEGV)})).code, 4);
+  EXPECT_EQ(judge(evidence({incident("crash", 1, 0, SIGSEGV), incident("crash", 1, 1, SIGSEGV),
+                            incident("crash", 1, 2, SIGFPE)}))
+                .code,
+            4)
+      << "not alike";
+  EXPECT_EQ(judge(evidence({incident("crash", 0, 0, SIGSEGV), incident("crash", 1, 1, SIGSEGV),
+                            incident("crash", 0, 2, SIGSEGV)}))
+                .code,
+            4)
+      << "of different ranks";
+}
+
+TEST(Judge, AnUnprotectedCrashIsTheApplications) {
+  Evidence single = evidence({incident("crash", 1, 0, SIGSEGV)});
+  single.degree = 1;
+  EXPECT_EQ(judge(single).code, 1);
+}
+
+TEST(Judge, TheRootComesBeforeWhatFollows) {
+  EXPECT_EQ(judge(evidence({incident("silent", 0, 1), incident("uncorrected", 1, 2)})).code, 3);
+  EXPECT_EQ(judge(evidence({incident("diverged", 0, 1), incident("refused", 1, 2)})).code, 6);
+  EXPECT_THAT(judge(evidence({incident("silent", 0, 1), incident("diverged", 1, 2)})).message, HasSubstr("diverged"));
+}
+
+TEST(Judge, TheUsersSignalComesFirst) {
+  Evidence stopped = evidence({incident("silent", 0, 0)});
+  stopped.ended.user_signal = SIGINT;
+  EXPECT_EQ(judge(stopped).code, 130);
+  Evidence late = evidence({incident("silent", 0, 0)});
+  late.ended.timed_out = true;
+  EXPECT_EQ(judge(late).code, 124);
+}
+
+}  // namespace
+}  // namespace holdfast::launch

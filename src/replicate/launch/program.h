@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/status/status.h"
+
+namespace holdfast::launch {
+
+enum class Mpi { openmpi, mpich };
+
+/// "openmpi", "mpich".
+std::string_view name(Mpi mpi);
+/// The MPI of that name. Error: bad_input, with a hint.
+Result<Mpi> mpi_named(std::string_view text);
+
+/// The program to run.
+struct Program {
+  std::string path;
+  Mpi mpi{};
+  bool script = false;  ///< a #! script: which MPI its commands use is the user's word (--mpi)
+};
+
+/// The resolved paths in the output of the dynamic loader's --list (one library a line, "name => path (address)").
+std::vector<std::string> listed_libraries(std::string_view output);
+
+/// Finds the program as a shell would and tells which MPI it links, through its whole closure of needed libraries as
+/// its own dynamic loader (PT_INTERP) resolves it. The program itself is never run. `told` is the user's --mpi; it is
+/// needed for scripts and for programs that load MPI by themselves (Python), and must agree with what a program links.
+/// Errors, all with a remedy: not_found, bad_input (not a program, static, no MPI, two MPIs, --mpi contradicts).
+Result<Program> inspect_program(std::string_view name, std::optional<Mpi> told);
+
+}  // namespace holdfast::launch

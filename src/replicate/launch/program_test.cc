@@ -1,0 +1,139 @@
+#include "replicate/launch/program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace holdfast::launch {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// A folder for programs made by a test.
+class InspectProgram : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "holdfast-program-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string write(const std::string& base, const std::string& bytes) {
+    std::string path = folder_ + "/" + base;
+    std::ofstream(path) << bytes;
+    chmod(path.c_str(), 0755);
+    return path;
+  }
+  /// Compiles `source` with `command` (a compiler and options); empty when that compiler is not installed.
+  std::string build(const std::string& command, const std::string& source) {
+    std::string path = folder_ + "/program";
+    std::string file = write("program.c", source);
+    std::string line = command + " -o " + path + " " + file + " >/dev/null 2>&1";
+    return std::system(line.c_str()) == 0 ? path : std::string();
+  }
+
+  std::string folder_;
+  static constexpr const char* mpi_source =
+      "#include <mpi.h>\nint main(int c, char** v) { MPI_Init(&c, &v); MPI_Finalize(); return 0; }\n";
+};
+
+TEST(ListedLibraries, TakesResolvedPathsOnly) {
+  EXPECT_THAT(listed_libraries("\tlinux-vdso.so.1 (0x00007f)\n\tlibmpi.so.40 => /lib/libmpi.so.40 (0x00007f)\n"
+                               "\tlibx.so => not found\n\t/lib64/ld-linux-x86-64.so.2 (0x00007f)\n"),
+              ElementsAre("/lib/libmpi.so.40"));
+}
+
+TEST_F(InspectProgram, SeesOpenMpi) {
+  std::string path = build("mpicc.openmpi", mpi_source);
+  if (path.empty()) GTEST_SKIP() << "mpicc.openmpi is not installed";
+  auto program = inspect_program(path, {});
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(program.value().mpi, Mpi::openmpi);
+  EXPECT_THAT(inspect_program(path, Mpi::mpich).status().message(),
+              HasSubstr("it links openmpi, but --mpi says mpich"));
+}
+
+TEST_F(InspectProgram, SeesMpich) {
+  std::string path = build("mpicc.mpich", mpi_source);
+  if (path.empty()) GTEST_SKIP() << "mpicc.mpich is not installed";
+  auto program = inspect_program(path, {});
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(program.value().mpi, Mpi::mpich);
+}
+
+TEST_F(InspectProgram, SeesAnMpiThatOnlyALibraryNeeds) {
+  std::string library = write("part.c", "#include <mpi.h>\nvoid part(void) { MPI_Init(0, 0); }\n");
+  std::string make = "mpicc.mpich -shared -fPIC -o " + folder_ + "/libpart.so " + library + " >/dev/null 2>&1";
+  if (std::system(make.c_str()) != 0) GTEST_SKIP() << "mpicc.mpich is not installed";
+  std::string path = build("cc -L" + folder_ + " -Wl,-rpath," + folder_ + " -Wl,--no-as-needed -lpart",
+                           "void part(void);\nint main(void) { part(); return 0; }\n");
+  ASSERT_FALSE(path.empty());
+  auto program = inspect_program(path, {});
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(program.value().mpi, Mpi::mpich);
+}
+
+TEST_F(InspectProgram, RefusesTwoMpis) {
+  std::string libraries = " -Wl,--no-as-needed -l:libmpi.so.40 -l:libmpich.so.12";
+  std::string path = build("cc" + libraries, "int main(void) { return 0; }\n");
+  if (path.empty()) GTEST_SKIP() << "one of the MPIs is not installed";
+  EXPECT_THAT(inspect_program(path, {}).status().message(), HasSubstr("links both Open MPI"));
+}
+
+TEST_F(InspectProgram, RefusesAProgramWithoutMpi) {
+  auto program = inspect_program("/bin/ls", {});
+  ASSERT_FALSE(program.ok());
+  EXPECT_EQ(program.status().code(), Code::bad_input);
+  EXPECT_THAT(program.status().message(), HasSubstr("not an MPI program"));
+  EXPECT_TRUE(inspect_program("/bin/ls", Mpi::mpich).ok()) << "--mpi is the user's word that it loads MPI by itself";
+}
+
+TEST_F(InspectProgram, RefusesAStaticProgram) {
+  std::string path = build("cc -static", "int main(void) { return 0; }\n");
+  ASSERT_FALSE(path.empty());
+  EXPECT_THAT(inspect_program(path, {}).status().message(), HasSubstr("statically linked"));
+}
+
+TEST_F(InspectProgram, SeesAnMpiThatIsLinkedIn) {
+  std::string path = build("cc",
+                           "int MPI_Init(int* c, char*** v) { return c != 0 && v != 0; }\n"
+                           "int main(void) { return MPI_Init(0, 0); }\n");
+  ASSERT_FALSE(path.empty());
+  EXPECT_THAT(inspect_program(path, {}).status().message(), HasSubstr("linked into it statically"));
+}
+
+TEST_F(InspectProgram, AsksForTheMpiOfAScript) {
+  std::string path = write("job.sh", "#!/bin/sh\ntrue\n");
+  EXPECT_THAT(inspect_program(path, {}).status().message(), HasSubstr("add --mpi"));
+  auto program = inspect_program(path, Mpi::openmpi);
+  ASSERT_TRUE(program.ok());
+  EXPECT_TRUE(program.value().script);
+}
+
+TEST_F(InspectProgram, RefusesOtherFiles) {
+  EXPECT_THAT(inspect_program(write("text", "hello\n"), {}).status().message(), HasSubstr("neither an ELF program"));
+  EXPECT_THAT(inspect_program(write("empty", ""), {}).status().message(), HasSubstr("neither an ELF program"));
+  EXPECT_EQ(inspect_program(folder_ + "/none", {}).status().code(), Code::not_found);
+}
+
+TEST_F(InspectProgram, SurvivesEveryTruncationOfAnElfFile) {
+  std::ifstream in("/bin/true", std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  for (std::size_t length = 4; length < bytes.size(); length = length * 3 / 2)
+    EXPECT_FALSE(inspect_program(write("cut", bytes.substr(0, length)), {}).ok()) << length;
+}
+
+TEST(MpiNamed, HintsAtANearName) {
+  EXPECT_EQ(mpi_named("mpich").value(), Mpi::mpich);
+  EXPECT_THAT(mpi_named("opnmpi").status().message(), HasSubstr("did you mean 'openmpi'?"));
+}
+
+}  // namespace
+}  // namespace holdfast::launch

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/status/status.h"
+
+namespace holdfast::launch {
+
+/// The folder of one run, shared by all its processes (HOLDFAST_RUN_DIRECTORY):
+///
+///   rank-<v>.replica-<k>.out, .err   output of the replicas other than 0, written by the library
+///   record.json                      what the library counted, written at the end by native rank 0
+///   incident-<v>.<k>.json            why a job ended early, written by whoever diagnosed it
+///   hosts, stdin*                    what the launcher was given
+///
+/// Removed after a success, unless the user named the folder or asked to keep it.
+class RunDirectory {
+ public:
+  /// The absolute path that create() would use: `output`, or holdfast-run-<time>-<pid> in the working folder.
+  static std::string plan(const std::optional<std::string>& output);
+  /// Makes the folder. In one that exists, the files of an earlier run are removed, and nothing else. Error: io.
+  static Result<RunDirectory> create(const std::string& path, bool keep);
+
+  const std::string& path() const { return path_; }
+  /// Ends the run: removes what nobody needs any more (FIFOs, spooled input, host files), and the whole folder after a
+  /// success unless it is to be kept. True when the folder is still there.
+  bool conclude(bool success);
+
+ private:
+  RunDirectory(std::string path, bool keep) : path_(std::move(path)), keep_(keep) {}
+  std::string path_;
+  bool keep_;
+};
+
+}  // namespace holdfast::launch

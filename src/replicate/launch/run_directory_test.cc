@@ -1,0 +1,65 @@
+#include "replicate/launch/run_directory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace holdfast::launch {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::MatchesRegex;
+
+class RunDirectoryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "holdfast-run-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  void touch(const std::string& base) { std::ofstream(folder_ + "/" + base) << "x"; }
+  std::string folder_;
+};
+
+TEST_F(RunDirectoryTest, PlansAnAbsolutePath) {
+  EXPECT_THAT(RunDirectory::plan({}), MatchesRegex("/.*/holdfast-run-[0-9]+-[0-9]+-[0-9]+"));
+  EXPECT_EQ(RunDirectory::plan("/a/./b"), "/a/b");
+  EXPECT_EQ(RunDirectory::plan("b"), fs::current_path().string() + "/b");
+}
+
+TEST_F(RunDirectoryTest, IsGoneAfterASuccessAndStaysAfterAFailure) {
+  auto run = RunDirectory::create(folder_ + "/new", false);
+  ASSERT_TRUE(run.ok());
+  EXPECT_TRUE(run.value().conclude(false));
+  EXPECT_TRUE(fs::exists(folder_ + "/new"));
+  EXPECT_FALSE(run.value().conclude(true));
+  EXPECT_FALSE(fs::exists(folder_ + "/new"));
+}
+
+TEST_F(RunDirectoryTest, ClearsAnEarlierRunAndNothingElse) {
+  for (const char* base : {"rank-0.replica-1.out", "incident-0.1.json", "record.json", "hosts", "notes.txt"})
+    touch(base);
+  auto run = RunDirectory::create(folder_, true);
+  ASSERT_TRUE(run.ok());
+  EXPECT_FALSE(fs::exists(folder_ + "/incident-0.1.json"));
+  EXPECT_FALSE(fs::exists(folder_ + "/record.json"));
+  EXPECT_FALSE(fs::exists(folder_ + "/rank-0.replica-1.out"));
+  EXPECT_TRUE(fs::exists(folder_ + "/notes.txt"));
+  touch("stdin.replica-0");
+  touch("record.json");
+  EXPECT_TRUE(run.value().conclude(true)) << "kept on request";
+  EXPECT_FALSE(fs::exists(folder_ + "/stdin.replica-0"));
+  EXPECT_TRUE(fs::exists(folder_ + "/record.json"));
+}
+
+TEST_F(RunDirectoryTest, SaysWhenItCannotBeMade) {
+  touch("file");
+  EXPECT_EQ(RunDirectory::create(folder_ + "/file/run", false).status().code(), Code::io);
+}
+
+}  // namespace
+}  // namespace holdfast::launch

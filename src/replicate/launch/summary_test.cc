@@ -1,0 +1,77 @@
+#include "replicate/launch/summary.h"
+
+#include <gtest/gtest.h>
+
+namespace holdfast::launch {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Evidence corrected_once() {
+  Evidence evidence;
+  evidence.ranks = 2;
+  evidence.degree = 3;
+  evidence.ended.seconds = 1.5;
+  evidence.record = Json::parse(R"({"counters": {"messages": 48112, "bytes": 61200000,
+    "mismatches": 1, "corrections": 1, "votes": 0}, "corrupted": [{"rank": 1, "replica": 2, "copies": 1}], "collectives": "native"})");
+  return evidence;
+}
+
+TEST(SummaryLine, SaysWhatWasVerifiedAndCorrected) {
+  EXPECT_EQ(summary_line(corrected_once()),
+            "2 ranks x 3 replicas, 48,112 messages (61.2 MB) verified, 1 mismatch, 1 corrected (rank 1 replica 2)");
+}
+
+TEST(SummaryLine, NamesSuspectsAndShortensLongLists) {
+  Evidence evidence = corrected_once();
+  for (int rank = 2; rank < 8; ++rank) evidence.record["corrupted"].push_back({{"rank", rank}, {"replica", 0}});
+  evidence.record["corrupted"][0]["copies"] = suspect_copies;
+  EXPECT_EQ(summary_line(evidence),
+            "2 ranks x 3 replicas, 48,112 messages (61.2 MB) verified, 1 mismatch, 1 corrected (rank 1 replica 2, "
+            "rank 2 replica 0, rank 3 replica 0, rank 4 replica 0 and 3 more); suspect: rank 1 replica 2");
+}
+
+TEST(SummaryLine, SurvivesStrangeRecords) {
+  Evidence evidence = corrected_once();
+  for (const char* text : {"{}", R"({"counters": 3, "corrupted": {}})",
+                           R"({"counters": {"mismatches": -1, "corrections": "x"}, "corrupted": [{"rank": "a"}]})"}) {
+    evidence.record = Json::parse(text);
+    EXPECT_TRUE(summary_line(evidence).starts_with("2 ranks x 3 replicas, 0 messages (0 bytes) verified, 0 mis"))
+        << text;
+  }
+  evidence.record = nullptr;
+  evidence.ranks = 1;
+  evidence.degree = 1;
+  EXPECT_EQ(summary_line(evidence), "1 rank x 1 replica, unprotected");
+  evidence.degree = 2;
+  EXPECT_EQ(summary_line(evidence), "1 rank x 2 replicas, no record of what was verified");
+}
+
+TEST(FinalRecord, HoldsEverything) {
+  Evidence evidence = corrected_once();
+  Incident incident;
+  incident.whole = {{"kind", "silent"}};
+  evidence.incidents.push_back(incident);
+  Json record = final_record(evidence, {4, "went silent"}, {"msg-plus-hash", "openmpi", "/bin/app"});
+  EXPECT_EQ(record["record"], "holdfast.run");
+  EXPECT_EQ(record["ranks"], 2);
+  EXPECT_EQ(record["program"], "/bin/app");
+  EXPECT_EQ(record["exit"]["code"], 4);
+  EXPECT_EQ(record["exit"]["meaning"], "replicas diverged, or one went silent or died");
+  EXPECT_EQ(record["counters"]["messages"], 48112);
+  EXPECT_EQ(record["incidents"][0]["kind"], "silent");
+  EXPECT_EQ(record["collectives"], "native") << "what else the library wrote is kept";
+  evidence.record = nullptr;
+  EXPECT_TRUE(final_record(evidence, {}, {})["counters"].empty());
+}
+
+TEST(ByteSize, RoundsToOneDigit) {
+  EXPECT_EQ(byte_size(1), "1 byte");
+  EXPECT_EQ(byte_size(999), "999 bytes");
+  EXPECT_EQ(byte_size(1000), "1.0 kB");
+  EXPECT_EQ(byte_size(999960), "1.0 MB");
+  EXPECT_EQ(byte_size(UINT64_MAX), "18.4 EB");
+}
+
+}  // namespace
+}  // namespace holdfast::launch
