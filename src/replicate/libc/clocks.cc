@@ -4,7 +4,7 @@
 
 #include "hooks.h"
 #include "real_functions.h"
-#include "replicate/libc/real_clock.h"
+#include "replicate/mpi/real_clock.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/guard.h"
 

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "functions.h"
-#include "replicate/libc/real_clock.h"
+#include "replicate/mpi/real_clock.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/runtime.h"
 

@@ -1,4 +1,4 @@
-#include "replicate/libc/real_clock.h"
+#include "replicate/mpi/real_clock.h"
 
 #include <dlfcn.h>
 
