@@ -29,24 +29,30 @@ class ReceiveOrder {
   ReceiveOrder(ReceiveOrder&&) noexcept;
   ReceiveOrder& operator=(ReceiveOrder&&) noexcept;
 
+  /// Numbers the receives of this communicator in posting order, from 0: replicas that post alike get the same tickets.
   using Ticket = std::uint64_t;
 
   /// Registers a receive in posting order. source and tag may be wildcards. Constant time when no wildcard is pending.
   Ticket post(std::int32_t source, std::int32_t tag);
-  /// The match of a wildcard receive is known. May place later receives; they are appended to `now_placed` in order.
+  /// The match of a wildcard receive is known. May place it and later receives; they are appended to `now_placed` in
+  /// posting order. An unknown ticket, or one without wildcards, changes nothing.
   void resolve(Ticket ticket, std::int32_t source, std::int32_t tag, std::vector<Ticket>& now_placed);
-  /// The receive was cancelled before it matched; it takes no message. May place later ones.
-  void cancel(Ticket ticket, std::vector<Ticket>& now_placed);
+  /// The receive was cancelled before it matched; it takes no message, and its ticket is forgotten. May place later
+  /// ones. When it had an ordinal already, the later receives of its channel, none of which can have matched, move down
+  /// by one: place() changes for them, and they are appended to `moved`, if given, in the order of their ordinals.
+  void cancel(Ticket ticket, std::vector<Ticket>& now_placed, std::vector<Ticket>* moved = nullptr);
   /// True when the ticket's channel and ordinal are known.
   bool placed(Ticket ticket) const;
   /// Its channel (communicator left 0) and ordinal. Requires placed().
   MessageId place(Ticket ticket) const;
-  /// The receive is over; the ticket is forgotten.
+  /// The receive is over; the ticket is forgotten. If it is not placed yet, it still takes its message's ordinal when
+  /// its turn comes, without appearing in `now_placed`; a wildcard receive must still be resolved for that.
   void done(Ticket ticket);
   /// Number of wildcard receives that have not been resolved.
   std::size_t unresolved_wildcards() const;
-  /// Takes the next ordinal of a channel at once, for a matched probe's message (MPI_Mrecv) or a receive that is known
-  /// to be placed. Requires that no unresolved wildcard could match (source, tag).
+  /// Takes the next ordinal of a channel at once: for the message of a matched probe (at the moment of MPI_Mprobe or
+  /// MPI_Improbe, which take it out of the queue) or a receive that is known to be placed. Requires that no unresolved
+  /// wildcard could match (source, tag).
   std::uint64_t take(std::int32_t source, std::int32_t tag);
   /// True when an unresolved wildcard receive posted earlier could match (source, tag), wildcards included.
   bool blocked(std::int32_t source, std::int32_t tag) const;

@@ -1,0 +1,222 @@
+#include "replicate/engine/ordering.h"
+
+#include <algorithm>
+#include <memory_resource>
+#include <unordered_map>
+
+// How receives get their places
+//
+// Within one communicator a receive is a pattern (source, tag), either of which may be a wildcard. MPI gives a message
+// to the earliest posted receive that still wants one and whose pattern covers it. So for one channel (s, t) the
+// messages 0, 1, 2, ... go, in posting order, to those receives that are on (s, t): the ones posted for it, and the
+// wildcard ones that turned out to match it. An ordinal can therefore be given as soon as it is known of every earlier
+// receive whether it is on the channel. Only unresolved wildcard receives leave that open, hence the one rule used
+// throughout:
+//
+//   a receive whose channel is known is placed when no unresolved wildcard receive posted earlier covers its channel.
+//
+// Two receives on one channel are placed in posting order, because whatever blocks the first one also blocks the
+// second. The rule also holds a resolved wildcard receive back while an earlier one that covers its channel is
+// unresolved (MPI may complete them in any order): the earlier one matched first, perhaps on this very channel.
+//
+// Receives that are not placed wait in `waiting`, in posting order, with the unresolved wildcards among them. It is
+// empty whenever no wildcard is unresolved, so that programs without wildcards never touch it.
+
+namespace holdfast::replicate {
+namespace {
+
+struct Pattern {
+  std::int32_t source = 0;
+  std::int32_t tag = 0;
+
+  bool wild() const { return source == any_source || tag == any_tag; }
+  /// True when every message that `other` takes would be taken by this one too.
+  bool covers(const Pattern& other) const {
+    return (source == any_source || source == other.source) && (tag == any_tag || tag == other.tag);
+  }
+  /// True when some message would be taken by either.
+  bool meets(const Pattern& other) const {
+    return (source == any_source || other.source == any_source || source == other.source) &&
+           (tag == any_tag || other.tag == any_tag || tag == other.tag);
+  }
+  friend bool operator==(const Pattern&, const Pattern&) = default;
+};
+
+struct PatternHash {
+  std::size_t operator()(const Pattern& pattern) const {
+    const std::uint64_t both = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(pattern.source)) << 32) |
+                               static_cast<std::uint32_t>(pattern.tag);
+    const std::uint64_t mixed = both * 0x9e3779b97f4a7c15ULL;
+    return mixed ^ (mixed >> 32);
+  }
+};
+
+struct Receive {
+  Pattern pattern;  ///< its channel, once that is known
+  std::uint64_t ordinal = 0;
+  bool placed = false;
+  bool over = false;  ///< done() came before the place
+};
+
+/// The wildcard patterns met so far on a walk through the waiting receives. One that another covers adds nothing, so
+/// the list stays short however many wildcard receives are pending.
+class Obstacles {
+ public:
+  void add(const Pattern& pattern) {
+    if (!cover(pattern)) patterns_.push_back(pattern);
+  }
+  bool cover(const Pattern& channel) const {
+    return std::any_of(patterns_.begin(), patterns_.end(), [&](const Pattern& p) { return p.covers(channel); });
+  }
+  bool cover_everything() const { return cover({any_source, any_tag}); }
+
+ private:
+  std::vector<Pattern> patterns_;
+};
+
+}  // namespace
+
+struct ReceiveOrder::State {
+  // Nodes come from a pool that keeps what is given back: posting and finishing receives allocates nothing once as many
+  // have been outstanding as ever will be.
+  std::pmr::unsynchronized_pool_resource pool;
+  std::pmr::unordered_map<Ticket, Receive> receives{&pool};
+  std::unordered_map<Pattern, std::uint64_t, PatternHash> next_ordinal;
+  std::vector<Ticket> waiting;
+  std::size_t unresolved = 0;
+  Ticket next_ticket = 0;
+
+  Receive* find(Ticket ticket) {
+    const auto found = receives.find(ticket);
+    return found == receives.end() ? nullptr : &found->second;
+  }
+
+  void give_ordinal(Receive& receive) {
+    receive.ordinal = next_ordinal[receive.pattern]++;
+    receive.placed = true;
+  }
+
+  /// Places the waiting receives that nothing blocks any more.
+  void place_waiting(std::vector<Ticket>& now_placed) {
+    Obstacles obstacles;
+    std::size_t kept = 0;
+    std::size_t i = 0;
+    for (; i < waiting.size() && !obstacles.cover_everything(); ++i) {
+      const Ticket ticket = waiting[i];
+      Receive& receive = receives.find(ticket)->second;
+      if (receive.pattern.wild()) obstacles.add(receive.pattern);
+      if (receive.pattern.wild() || obstacles.cover(receive.pattern)) {
+        waiting[kept++] = ticket;
+        continue;
+      }
+      give_ordinal(receive);
+      if (receive.over) {
+        receives.erase(ticket);
+      } else {
+        now_placed.push_back(ticket);
+      }
+    }
+    waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(kept),
+                  waiting.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+
+  /// The ordinal of a cancelled receive goes to the next one of its channel, and so on.
+  void close_gap(const Receive& gone, std::vector<Ticket>* moved) {
+    --next_ordinal[gone.pattern];
+    std::vector<Ticket> later;
+    for (auto& [ticket, receive] : receives) {
+      if (!receive.placed || receive.ordinal <= gone.ordinal || !(receive.pattern == gone.pattern)) continue;
+      --receive.ordinal;
+      later.push_back(ticket);
+    }
+    if (moved == nullptr) return;
+    std::sort(later.begin(), later.end());  // posting order is the order of ordinals within a channel
+    moved->insert(moved->end(), later.begin(), later.end());
+  }
+};
+
+ReceiveOrder::ReceiveOrder() : state_(std::make_unique<State>()) {}
+ReceiveOrder::~ReceiveOrder() = default;
+ReceiveOrder::ReceiveOrder(ReceiveOrder&&) noexcept = default;
+ReceiveOrder& ReceiveOrder::operator=(ReceiveOrder&&) noexcept = default;
+
+ReceiveOrder::Ticket ReceiveOrder::post(std::int32_t source, std::int32_t tag) {
+  State& s = *state_;
+  const Ticket ticket = s.next_ticket++;
+  Receive& receive = s.receives[ticket];
+  receive.pattern = {source, tag};
+  const bool wild = receive.pattern.wild();
+  if (!wild && (s.unresolved == 0 || !blocked(source, tag))) {
+    s.give_ordinal(receive);
+    return ticket;
+  }
+  s.waiting.push_back(ticket);
+  if (wild) ++s.unresolved;
+  return ticket;
+}
+
+void ReceiveOrder::resolve(Ticket ticket, std::int32_t source, std::int32_t tag, std::vector<Ticket>& now_placed) {
+  State& s = *state_;
+  Receive* receive = s.find(ticket);
+  if (receive == nullptr || !receive->pattern.wild() || Pattern{source, tag}.wild()) return;
+  receive->pattern = {source, tag};
+  --s.unresolved;
+  s.place_waiting(now_placed);
+}
+
+void ReceiveOrder::cancel(Ticket ticket, std::vector<Ticket>& now_placed, std::vector<Ticket>* moved) {
+  State& s = *state_;
+  const Receive* receive = s.find(ticket);
+  if (receive == nullptr) return;
+  const Receive gone = *receive;
+  s.receives.erase(ticket);
+  if (gone.placed) {
+    s.close_gap(gone, moved);
+    return;
+  }
+  s.waiting.erase(std::lower_bound(s.waiting.begin(), s.waiting.end(), ticket));
+  if (!gone.pattern.wild()) return;
+  --s.unresolved;
+  s.place_waiting(now_placed);
+}
+
+bool ReceiveOrder::placed(Ticket ticket) const {
+  const Receive* receive = state_->find(ticket);
+  return receive != nullptr && receive->placed;
+}
+
+MessageId ReceiveOrder::place(Ticket ticket) const {
+  const Receive& receive = state_->receives.find(ticket)->second;
+  return {{0, receive.pattern.source, receive.pattern.tag}, receive.ordinal};
+}
+
+void ReceiveOrder::done(Ticket ticket) {
+  State& s = *state_;
+  const auto found = s.receives.find(ticket);
+  if (found == s.receives.end()) return;
+  if (found->second.placed) {
+    s.receives.erase(found);
+  } else {
+    found->second.over = true;
+  }
+}
+
+std::size_t ReceiveOrder::unresolved_wildcards() const {
+  return state_->unresolved;
+}
+
+std::uint64_t ReceiveOrder::take(std::int32_t source, std::int32_t tag) {
+  return state_->next_ordinal[{source, tag}]++;
+}
+
+bool ReceiveOrder::blocked(std::int32_t source, std::int32_t tag) const {
+  const State& s = *state_;
+  if (s.unresolved == 0) return false;
+  const Pattern wanted{source, tag};
+  return std::any_of(s.waiting.begin(), s.waiting.end(), [&](Ticket ticket) {
+    const Pattern& pattern = s.receives.find(ticket)->second.pattern;
+    return pattern.wild() && pattern.meets(wanted);
+  });
+}
+
+}  // namespace holdfast::replicate
