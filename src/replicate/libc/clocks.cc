@@ -1,12 +1,12 @@
-// Clocks that programs read outside MPI. Every replica gets the leader's answer, so that a time that steers the program or
-// is sent to another rank is the same in all of them (RedMPI section 3.3, "Deterministic Results").
+// Clocks that programs read outside MPI. Every replica gets the leader's answer, so that a time that steers the program
+// or is sent to another rank is the same in all of them (RedMPI section 3.3, "Deterministic Results").
 #include <bit>
 
 #include "hooks.h"
 #include "real_functions.h"
-#include "replicate/mpi/real_clock.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/guard.h"
+#include "replicate/mpi/real_clock.h"
 
 namespace holdfast::replicate {
 
@@ -15,7 +15,9 @@ namespace {
 /// Which clock a decision answers: POSIX clock ids are small numbers, the others stand above them.
 enum : int { wtime_clock = 1000, day_clock, seconds_clock, usage_clock, processor_clock };
 
-std::uint64_t word(long value) { return static_cast<std::uint64_t>(value); }
+std::uint64_t word(long value) {
+  return static_cast<std::uint64_t>(value);
+}
 
 }  // namespace
 

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "real_functions.h"
-#include "replicate/mpi/handle.h"
 #include "replicate/mpi/failure.h"
+#include "replicate/mpi/handle.h"
 
 namespace holdfast::replicate {
 

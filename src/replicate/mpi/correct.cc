@@ -14,9 +14,10 @@ namespace {
 
 struct IdHash {
   std::size_t operator()(const MessageId& id) const {
-    return static_cast<std::size_t>(mix(mix(id.channel.communicator, id.ordinal),
-                                        (static_cast<std::uint64_t>(static_cast<std::uint32_t>(id.channel.source)) << 32) |
-                                            static_cast<std::uint32_t>(id.channel.tag)));
+    return static_cast<std::size_t>(
+        mix(mix(id.channel.communicator, id.ordinal),
+            (static_cast<std::uint64_t>(static_cast<std::uint32_t>(id.channel.source)) << 32) |
+                static_cast<std::uint32_t>(id.channel.tag)));
   }
 };
 

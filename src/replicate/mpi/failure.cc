@@ -28,10 +28,8 @@ const char* word(Incident incident) {
       return "refused";
     case Incident::bad_input:
       return "bad_input";
-    case Incident::crash:
-      return "crash";
-    case Incident::application:
-      return "application";
+    case Incident::abort:
+      return "abort";
   }
   return "unknown";
 }
@@ -43,13 +41,12 @@ int exit_code(Incident incident) {
       return 3;
     case Incident::diverged:
     case Incident::silent:
-    case Incident::crash:
       return 4;
     case Incident::refused:
       return 6;
     case Incident::bad_input:
       return 2;
-    case Incident::application:
+    case Incident::abort:
       return 1;
   }
   return 7;

@@ -1,5 +1,5 @@
-// Communicators. They are the MPI library's own, made within each replica's world; the library notes beside them an id that
-// all members and all replicas derive alike, and to which ranks of the application their ranks belong.
+// Communicators. They are the MPI library's own, made within each replica's world; the library notes beside them an id
+// that all members and all replicas derive alike, and to which ranks of the application their ranks belong.
 #include <numeric>
 
 #include "hooks.h"
@@ -112,8 +112,9 @@ int hook::Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const in
   return make(Function::Graph_create, comm_old, comm_graph,
               [&] { return real().Graph_create(comm_old, nnodes, indx, edges, reorder, comm_graph); });
 }
-int hook::Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[],
-                            const int weights[], MPI_Info info, int reorder, MPI_Comm* result) {
+int hook::Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
+                            const int destinations[], const int weights[], MPI_Info info, int reorder,
+                            MPI_Comm* result) {
   return make(Function::Dist_graph_create, comm_old, result, [&] {
     return real().Dist_graph_create(comm_old, n, sources, degrees, destinations, weights, info, reorder, result);
   });

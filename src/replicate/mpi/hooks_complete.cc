@@ -1,4 +1,5 @@
-// Completion. Which of several requests is done, and whether one is, must be the same in every replica: the leader decides.
+// Completion. Which of several requests is done, and whether one is, must be the same in every replica: the leader
+// decides.
 #include <vector>
 
 #include "hooks.h"

@@ -13,13 +13,14 @@
 #include "core/event/record.h"
 #include "hooks.h"
 #include "real_functions.h"
-#include "replicate/mpi/real_clock.h"
 #include "replicate/mpi/collective.h"
 #include "replicate/mpi/correct.h"
+#include "replicate/mpi/crash.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/finish.h"
 #include "replicate/mpi/guard.h"
+#include "replicate/mpi/real_clock.h"
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/tolerance.h"
 
@@ -136,6 +137,7 @@ void begin() {
   real().Sendrecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF,
                   MPI_STATUS_IGNORE);
   agree_on_this_thread();
+  watch_for_crashes();
   protection.active.store(true, std::memory_order_relaxed);
 }
 
@@ -179,10 +181,8 @@ void write_record() {
   for (std::size_t i = 0; i < counter_rows.size(); ++i) {
     counters[std::string(counter_rows[i].name)] = sum.values()[i];
   }
-  const nlohmann::json record = {{"ranks", state.ranks},
-                                 {"degree", state.degree},
-                                 {"counters", counters},
-                                 {"corrupted", corrupted}};
+  const nlohmann::json record = {
+      {"ranks", state.ranks}, {"degree", state.degree}, {"counters", counters}, {"corrupted", corrupted}};
   std::ofstream(std::string(directory) + "/record.json") << record.dump(2) << "\n";
 }
 
@@ -229,7 +229,7 @@ int hook::Finalize() {
 }
 
 int hook::Abort(MPI_Comm comm, int errorcode) {
-  report_incident(Incident::application, "MPI_Abort with code " + std::to_string(errorcode));
+  note_abort(errorcode);
   return real().Abort(comm == runtime().world ? MPI_COMM_WORLD : comm, errorcode);
 }
 

@@ -20,11 +20,15 @@ struct Matched {
 };
 std::unordered_map<std::uint64_t, Matched> matched;
 
-std::int32_t engine_source(int source) { return source == MPI_ANY_SOURCE ? any_source : source; }
-std::int32_t engine_tag(int tag) { return tag == MPI_ANY_TAG ? any_tag : tag; }
+std::int32_t engine_source(int source) {
+  return source == MPI_ANY_SOURCE ? any_source : source;
+}
+std::int32_t engine_tag(int tag) {
+  return tag == MPI_ANY_TAG ? any_tag : tag;
+}
 
-/// Asks MPI once; status is filled when the answer is yes. An earlier wildcard receive that is not resolved yet could own
-/// the message at a follower, so that the answer is no until it is.
+/// Asks MPI once; status is filled when the answer is yes. An earlier wildcard receive that is not resolved yet could
+/// own the message at a follower, so that the answer is no until it is.
 template <class Ask>
 bool look(Comm& comm, int source, int tag, Ask ask) {
   progress();
@@ -32,8 +36,8 @@ bool look(Comm& comm, int source, int tag, Ask ask) {
   return ask(source, tag);
 }
 
-/// A probe in which the leader decides; `once` has looked and found nothing yet. Returns whether there is a message, with
-/// source and tag set to the leader's.
+/// A probe in which the leader decides; `once` has looked and found nothing yet. Returns whether there is a message,
+/// with source and tag set to the leader's.
 template <class Ask>
 bool agreed_probe(Comm& comm, int& source, int& tag, bool blocking, MPI_Status* status, Ask ask) {
   const auto mine = [&] {

@@ -43,8 +43,8 @@ void wait_native(MPI_Request& request) {
 
 /// A send of any mode: `start` is MPI's non-blocking function of that mode.
 template <class Start>
-int start_send(Function function, Start start, const void* buffer, int count, MPI_Datatype type, int destination, int tag,
-               MPI_Comm comm, MPI_Request* request) {
+int start_send(Function function, Start start, const void* buffer, int count, MPI_Datatype type, int destination,
+               int tag, MPI_Comm comm, MPI_Request* request) {
   if (destination == MPI_PROC_NULL) return start(buffer, count, type, destination, tag, comm, request);
   const Outgoing out = prepare(function, buffer, count, type, destination, tag, comm);
   const int code = start(buffer, count, type, destination, tag, comm, request);
@@ -62,8 +62,8 @@ int send(Function function, Start start, const void* buffer, int count, MPI_Data
 }
 
 template <class Make>
-int make_persistent(Make make, const void* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,
-                    MPI_Request* request) {
+int make_persistent(Make make, const void* buffer, int count, MPI_Datatype type, int destination, int tag,
+                    MPI_Comm comm, MPI_Request* request) {
   const int code = make(buffer, count, type, destination, tag, comm, request);
   if (code != MPI_SUCCESS || destination == MPI_PROC_NULL) return code;
   Operation& op = runtime().requests.make();
@@ -135,7 +135,8 @@ int hook::Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest
   std::vector<std::byte> copy(static_cast<std::size_t>(space));
   int packed = 0;
   if (dest != MPI_PROC_NULL) {
-    inject(Region::borrow(buf, static_cast<std::uint64_t>(count), datatype), runtime().comms.find(comm).virtual_rank(dest));
+    inject(Region::borrow(buf, static_cast<std::uint64_t>(count), datatype),
+           runtime().comms.find(comm).virtual_rank(dest));
   }
   real().Pack(buf, count, datatype, copy.data(), space, &packed, comm);
   MPI_Request incoming = MPI_REQUEST_NULL;

@@ -47,6 +47,8 @@ bool agreed_clocks() {
   return agreeing && depth == 0 && active() && runtime().verifying && runtime().options.clocks;
 }
 
-void agree_on_this_thread() { agreeing = true; }
+void agree_on_this_thread() {
+  agreeing = true;
+}
 
 }  // namespace holdfast::replicate

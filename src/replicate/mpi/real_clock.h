@@ -13,8 +13,8 @@ time_t real_time(time_t* time);
 int real_getrusage(int who, rusage* usage);
 clock_t real_clock();
 
-/// True when the calling thread's clock readings are to be agreed on: it is the thread that called MPI_Init, it is outside
-/// MPI, and replication is active.
+/// True when the calling thread's clock readings are to be agreed on: it is the thread that called MPI_Init, it is
+/// outside MPI, and replication is active.
 bool agreed_clocks();
 /// Makes the calling thread the one whose readings are agreed on.
 void agree_on_this_thread();

@@ -34,8 +34,12 @@ struct PutBack {
 };
 std::list<PutBack> put_back;
 
-std::int32_t engine_source(int source) { return source == MPI_ANY_SOURCE ? any_source : source; }
-std::int32_t engine_tag(int tag) { return tag == MPI_ANY_TAG ? any_tag : tag; }
+std::int32_t engine_source(int source) {
+  return source == MPI_ANY_SOURCE ? any_source : source;
+}
+std::int32_t engine_tag(int tag) {
+  return tag == MPI_ANY_TAG ? any_tag : tag;
+}
 
 std::list<PutBack>::iterator find_put_back(Comm& comm, int source, int tag) {
   return std::find_if(put_back.begin(), put_back.end(), [&](const PutBack& message) {
@@ -125,7 +129,9 @@ bool native_done(Operation& op) {
   return true;
 }
 
-Channel channel_of(const Operation& op) { return {op.comm->id, op.source, op.tag}; }
+Channel channel_of(const Operation& op) {
+  return {op.comm->id, op.source, op.tag};
+}
 
 std::uint64_t received_bytes(const Operation& op) {
   int bytes = 0;

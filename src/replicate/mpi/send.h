@@ -9,8 +9,8 @@ void inject(const Region& region, int destination_rank);
 /// Reads the injector's faults from the options. Errors end the job.
 void open_injector();
 
-/// After the native send of a message was started: tells the receivers in the other replicas what it must be, by its digest
-/// or, under all-to-all, by a whole copy that the post office owns.
+/// After the native send of a message was started: tells the receivers in the other replicas what it must be, by its
+/// digest or, under all-to-all, by a whole copy that the post office owns.
 void announce(const Region& region, int destination, int tag, Comm& comm);
 
 bool advance_send(Operation& op);

@@ -59,7 +59,9 @@ Result<std::vector<TolerancePlace>> parse_tolerance(std::string_view text) {
   return places;
 }
 
-void set_tolerance(std::vector<TolerancePlace> places) { allowed = std::move(places); }
+void set_tolerance(std::vector<TolerancePlace> places) {
+  allowed = std::move(places);
+}
 
 bool tolerated(const Operation& op) {
   for (const TolerancePlace& place : allowed) {

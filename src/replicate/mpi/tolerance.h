@@ -9,7 +9,8 @@
 
 namespace holdfast::replicate {
 
-/// A place where copies may differ, such as uninitialised padding that a program sends along. Members left at -1 fit all.
+/// A place where copies may differ, such as uninitialised padding that a program sends along. Members left at -1 fit
+/// all.
 struct TolerancePlace {
   int rank = -1;  ///< the sender
   int tag = -1;
