@@ -10,6 +10,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -71,7 +72,7 @@ void watch_for_crashes() {
                       "{\"kind\": \"crash\", \"rank\": %d, \"replica\": %d, \"signal\": %d, \"message\": \"rank %d "
                       "replica %d was ended by "
                       "signal %d (%s)\"}\n",
-                      state.rank, state.replica, signal, state.rank, state.replica, signal, ::sigabbrev_np(signal));
+                      state.rank, state.replica, signal, state.rank, state.replica, signal, ::strsignal(signal));
     struct sigaction action {};
     action.sa_handler = on_crash;
     sigemptyset(&action.sa_mask);
