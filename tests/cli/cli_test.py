@@ -442,6 +442,31 @@ class Input(Case):
         self.assertEqual(ended.returncode, 0, ended.stderr)
 
 
+class Hosts(Case):
+    """Placement as the launchers carry it out, on hosts that are made of UTS namespaces of this one."""
+
+    def setUp(self):
+        super().setUp()
+        made = subprocess.run(["unshare", "--uts", "hostname", "alpha"], capture_output=True, check=False)
+        if made.returncode != 0:
+            self.skipTest("making hosts takes root")
+        self.write("rsh", '#!/bin/bash\nwhile [[ $1 == -* ]]; do shift; done\nhost=$1; shift\n'
+                          'exec unshare --uts bash -c "hostname $host; $*"\n', 0o755)
+
+    def test_replicas_of_a_rank_run_on_different_hosts(self):
+        self.write("hosts", "alpha slots=2\nbeta slots=3\ngamma slots=2\ndelta slots=2\n")
+        for flavour in FLAVOURS:
+            os.mkdir(self.path(flavour))
+            ended = self.holdfast("run", "-n", "3", "--hostfile", "hosts", "--", job(flavour), "host", self.path(flavour),
+                                  OMPI_MCA_plm_rsh_agent=self.path("rsh"), OMPI_MCA_hwloc_base_binding_policy="none",
+                                  HYDRA_LAUNCHER="rsh", HYDRA_LAUNCHER_EXEC=self.path("rsh"),
+                                  HYDRA_IFACE="lo", MPIR_CVAR_CH4_OFI_ENABLE="0")
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            hosts = [self.read(f"{flavour}/{native}") for native in range(9)]
+            for rank in range(3):
+                self.assertEqual(len({hosts[rank], hosts[rank + 3], hosts[rank + 6]}), 3, hosts)
+
+
 class Signals(Case):
     """Signals and the time limit end jobs with their codes, and nothing of them is left."""
 

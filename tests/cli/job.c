@@ -4,6 +4,7 @@
  *               them a pipe that never ends
  *   wait DIR    says that it is up in DIR/<native rank>, and sleeps
  *   environment NAME DIR   writes the variable's value to DIR/<native rank>
+ *   host DIR    writes the host's name to DIR/<native rank>
  *   noread      reads nothing */
 #include <mpi.h>
 #include <stdio.h>
@@ -39,6 +40,12 @@ int main(int argc, char** argv) {
   } else if (strcmp(action, "environment") == 0) {
     FILE* file = file_of(argv[3], rank);
     fputs(getenv(argv[2]) ? getenv(argv[2]) : "(unset)", file);
+    fclose(file);
+  } else if (strcmp(action, "host") == 0) {
+    FILE* file = file_of(argv[2], rank);
+    char name[256] = "";
+    gethostname(name, sizeof name - 1);
+    fputs(name, file);
     fclose(file);
   } else if (strcmp(action, "wait") == 0) {
     fclose(file_of(argv[2], rank));
