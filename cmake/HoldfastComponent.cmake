@@ -58,6 +58,9 @@ endfunction()
 # Warnings, and the sanitizers that the preset asks for.
 function(holdfast_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wpedantic)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)  # GCC bug 105651: std::string +
+  endif()
   if(HOLDFAST_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()

@@ -91,7 +91,9 @@ Follower::Reply Follower::clock(std::uint32_t which, std::span<std::uint64_t, 3>
   return Reply::ready;
 }
 
-std::vector<Decision> Follower::take_matches() { return std::exchange(matches_, {}); }
+std::vector<Decision> Follower::take_matches() {
+  return std::exchange(matches_, {});
+}
 
 const char* Follower::leader_did() const {
   if (answers_.empty()) return "nothing yet";

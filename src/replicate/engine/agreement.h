@@ -22,9 +22,9 @@ struct Decision {
   std::array<std::uint64_t, 3> words{};
 };
 
-/// The leader's side: collects decisions and says when they must be sent. Runs of "no", as a polling loop makes them, are
-/// one decision; a follower hears of a run when it has reached 1, 2, 4, 8 ... so that it is never far behind, at a number
-/// of messages that grows with the logarithm. No I/O, no clock, one thread at a time.
+/// The leader's side: collects decisions and says when they must be sent. Runs of "no", as a polling loop makes them,
+/// are one decision; a follower hears of a run when it has reached 1, 2, 4, 8 ... so that it is never far behind, at a
+/// number of messages that grows with the logarithm. No I/O, no clock, one thread at a time.
 class Publisher {
  public:
   void yes_or_no(bool answer);
@@ -40,12 +40,12 @@ class Publisher {
   void close_run();
   std::vector<Decision> queued_;
   std::uint64_t unsent_noes_ = 0;
-  std::uint64_t run_ = 0;      ///< length of the present run of "no"
-  std::uint64_t next_due_ = 1; ///< run length at which followers must hear of it
+  std::uint64_t run_ = 0;       ///< length of the present run of "no"
+  std::uint64_t next_due_ = 1;  ///< run length at which followers must hear of it
 };
 
-/// A follower's side: repeats the leader's answers in program order. An answer of another kind than the one asked for means
-/// that the replicas went different ways.
+/// A follower's side: repeats the leader's answers in program order. An answer of another kind than the one asked for
+/// means that the replicas went different ways.
 class Follower {
  public:
   enum class Reply { waiting, ready, diverged };

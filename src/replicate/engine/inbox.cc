@@ -4,7 +4,9 @@
 
 namespace holdfast::replicate {
 
-Arrival& Lane::push(Arrival arrival) { return arrivals_.emplace_back(std::move(arrival)); }
+Arrival& Lane::push(Arrival arrival) {
+  return arrivals_.emplace_back(std::move(arrival));
+}
 
 Arrival* Lane::find(std::uint64_t ordinal) {
   const std::uint64_t index = ordinal - base_;

@@ -17,12 +17,13 @@ const config::Table<Options>& options_table() {
   static const config::Table<Options> table(
       "replicate",
       {
-          option<&Options::degree>({.name = "replicate.degree",
-                                    .initial = "1",
-                                    .least = "1",
-                                    .most = "1024",
-                                    .unit = "replicas",
-                                    .doc = "How many processes play each rank. Two detect corruption, three correct it."}),
+          option<&Options::degree>(
+              {.name = "replicate.degree",
+               .initial = "1",
+               .least = "1",
+               .most = "1024",
+               .unit = "replicas",
+               .doc = "How many processes play each rank. Two detect corruption, three correct it."}),
           option<&Options::protocol>({.name = "replicate.protocol",
                                       .initial = "message-and-digests",
                                       .choices = protocols,
@@ -52,19 +53,18 @@ const config::Table<Options>& options_table() {
                                     .doc = "Faults to inject into send buffers, as docs/spec/faults.md says."}),
           option<&Options::seed>(
               {.name = "replicate.seed", .initial = "1", .doc = "Root seed of the injected faults."}),
-          option<&Options::map>({.name = "replicate.map",
-                                 .initial = "",
-                                 .doc = "File that maps native ranks to ranks and replicas."}),
-          option<&Options::tolerate>(
-              {.name = "replicate.tolerate",
-               .initial = "",
-               .doc = "Places where copies may differ, such as 'tag 7' or 'rank 0 tag 3; tag 9'.\n"
-                      "Differences there are counted and neither corrected nor fatal."}),
-          duration<&Options::silence_limit_ns>({.name = "replicate.silence_limit",
-                                                .initial = "120s",
-                                                .least = "100ms",
-                                                .most = "24h",
-                                                .doc = "How long one replica may lag behind another before the job ends."}),
+          option<&Options::map>(
+              {.name = "replicate.map", .initial = "", .doc = "File that maps native ranks to ranks and replicas."}),
+          option<&Options::tolerate>({.name = "replicate.tolerate",
+                                      .initial = "",
+                                      .doc = "Places where copies may differ: 'tag 7; call MPI_Alltoall bytes 64'.\n"
+                                             "Differences there are counted and neither corrected nor fatal."}),
+          duration<&Options::silence_limit_ns>(
+              {.name = "replicate.silence_limit",
+               .initial = "120s",
+               .least = "100ms",
+               .most = "24h",
+               .doc = "How long one replica may lag behind another before the job ends."}),
       });
   return table;
 }

@@ -24,8 +24,8 @@ struct MessageId {
   friend bool operator==(const MessageId&, const MessageId&) = default;
 };
 
-/// What a record says. Digest and payload records go from a sender to replicas of the receiver; the others stay between the
-/// replicas of one rank (its team), state questions apart.
+/// What a record says. Digest and payload records go from a sender to replicas of the receiver; the others stay between
+/// the replicas of one rank (its team), state questions apart.
 enum class RecordKind : std::uint32_t {
   none = 0,
   digest,      ///< the digest of a message, to the receiver's other replicas

@@ -23,7 +23,9 @@ struct PollKey {
   bool operator==(const PollKey&) const = default;
 };
 struct PollHash {
-  std::size_t operator()(const PollKey& key) const { return static_cast<std::size_t>(mix(key.communicator, key.number)); }
+  std::size_t operator()(const PollKey& key) const {
+    return static_cast<std::size_t>(mix(key.communicator, key.number));
+  }
 };
 std::unordered_map<PollKey, Poll, PollHash> polls;
 

@@ -8,8 +8,8 @@
 
 namespace holdfast::replicate {
 
-/// One collective of the application: run by MPI in each replica's own world; the results that this rank gets are compared
-/// with those of its other replicas, and a wrong one is replaced by the majority's.
+/// One collective of the application: run by MPI in each replica's own world; the results that this rank gets are
+/// compared with those of its other replicas, and a wrong one is replaced by the majority's.
 class Collective {
  public:
   Collective(Function function, MPI_Comm comm);
@@ -53,8 +53,8 @@ class Collective {
   std::vector<Region> outputs_;
 };
 
-/// Argument arrays that MPI reads until the operation completes must be the application's; MPI 3.1, 5.12 says it may not
-/// change them, so they are used as they are.
+/// Argument arrays that MPI reads until the operation completes must be the application's; MPI 3.1, 5.12 says it may
+/// not change them, so they are used as they are.
 bool advance_collective(Operation& op);
 void file_collective_ballot(int replica, const Record& record);
 

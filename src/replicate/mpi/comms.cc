@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "real_functions.h"
-#include "replicate/mpi/handle.h"
 #include "replicate/mpi/failure.h"
+#include "replicate/mpi/handle.h"
 
 namespace holdfast::replicate {
 
@@ -30,9 +30,6 @@ void Comms::open(MPI_Comm world, int rank) {
 }
 
 void Comms::close() {
-  for (auto& [key, comm] : comms_) {
-    if (comm->shadow != MPI_COMM_NULL) real().Comm_free(&comm->shadow);
-  }
   comms_.clear();
   last_ = nullptr;
   if (world_group_ != MPI_GROUP_NULL) real().Group_free(&world_group_);
@@ -82,7 +79,6 @@ void Comms::add_with_id(MPI_Comm handle, std::uint64_t id) {
   if (comm->peers == ranks) comm->peers.clear();
   comm->peers.shrink_to_fit();
 
-  if (shadows && !comm->inter) real().Comm_dup(handle, &comm->shadow);
   comms_[handle_key(handle)] = std::move(comm);
   last_ = nullptr;
 }
@@ -90,7 +86,6 @@ void Comms::add_with_id(MPI_Comm handle, std::uint64_t id) {
 void Comms::remove(MPI_Comm handle) {
   auto found = comms_.find(handle_key(handle));
   if (found == comms_.end()) return;
-  if (found->second->shadow != MPI_COMM_NULL) real().Comm_free(&found->second->shadow);
   std::erase_if(freed_, [](const auto& comm) { return comm->pending == 0; });
   if (found->second->pending > 0) freed_.push_back(std::move(found->second));
   comms_.erase(found);

@@ -11,13 +11,13 @@
 
 namespace holdfast::replicate {
 
-/// What the library knows of one communicator of the application. The handle is the MPI library's own; this stands beside.
+/// What the library knows of one communicator of the application. The handle is the MPI library's own; this stands
+/// beside.
 struct Comm {
   MPI_Comm handle = MPI_COMM_NULL;
-  MPI_Comm shadow = MPI_COMM_NULL;  ///< duplicate for collectives made of point-to-point messages, else null
-  std::uint64_t id = 0;             ///< the same number in every member and every replica
-  int rank = 0;                     ///< own rank in the (local) group
-  int size = 0;                     ///< size of the local group
+  std::uint64_t id = 0;  ///< the same number in every member and every replica
+  int rank = 0;          ///< own rank in the (local) group
+  int size = 0;          ///< size of the local group
   bool inter = false;
   /// Virtual rank of each rank that can be a peer (the remote group's for an intercommunicator); empty when identical.
   std::vector<int> peers;
@@ -25,7 +25,8 @@ struct Comm {
   std::uint64_t created = 0;        ///< communicators made from this one so far
   std::uint64_t collectives = 0;    ///< verified collectives so far
   std::vector<std::uint64_t> sent;  ///< messages sent so far, by destination; grown when first needed
-  int pending = 0;                  ///< operations that refer to this
+  std::unordered_map<std::uint64_t, std::uint64_t> groups;  ///< MPI_Comm_create_group calls alike so far
+  int pending = 0;                                          ///< operations that refer to this
 
   int virtual_rank(int peer) const { return peers.empty() ? peer : peers[static_cast<std::size_t>(peer)]; }
 };
@@ -38,8 +39,8 @@ class Comms {
   void close();
 
   Comm& find(MPI_Comm handle);
-  /// Registers a communicator that a call on `parent` made, with an id that every member derives alike: from the parent,
-  /// how many were made from it before, and a distinguishing value (the colour of a split).
+  /// Registers a communicator that a call on `parent` made, with an id that every member derives alike: from the
+  /// parent, how many were made from it before, and a distinguishing value (the colour of a split).
   void add(MPI_Comm handle, Comm& parent, std::uint64_t distinguishing);
   /// The same for communicators made by calls that only some of the parent's members make: the id comes from what those
   /// members share, agreed by communication on the new communicator where nothing else is shared.
@@ -48,7 +49,6 @@ class Comms {
 
   /// Number of communicators that the application made and has not freed.
   std::size_t live() const { return comms_.size(); }
-  bool shadows = false;  ///< make a shadow communicator for each
 
  private:
   std::unordered_map<std::uint64_t, std::unique_ptr<Comm>> comms_;

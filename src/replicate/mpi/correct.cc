@@ -14,9 +14,10 @@ namespace {
 
 struct IdHash {
   std::size_t operator()(const MessageId& id) const {
-    return static_cast<std::size_t>(mix(mix(id.channel.communicator, id.ordinal),
-                                        (static_cast<std::uint64_t>(static_cast<std::uint32_t>(id.channel.source)) << 32) |
-                                            static_cast<std::uint32_t>(id.channel.tag)));
+    return static_cast<std::size_t>(
+        mix(mix(id.channel.communicator, id.ordinal),
+            (static_cast<std::uint64_t>(static_cast<std::uint32_t>(id.channel.source)) << 32) |
+                static_cast<std::uint32_t>(id.channel.tag)));
   }
 };
 
@@ -85,7 +86,7 @@ void supply(const MessageId& id, int replica, Bytes bytes) {
   record.bytes = bytes->size();
   record.extra = static_cast<std::uint64_t>(state.post.send_payload(native, std::move(bytes)));
   state.post.send(native, record);
-  ++state.counters[Count::payload_bytes];
+  state.counters[Count::payload_bytes] += record.bytes;
 }
 
 void finish_transfer(const Transfer& transfer) {
@@ -168,7 +169,7 @@ void report_pair(Operation& op, const Ballot& other) {
   const std::string text = described(op) + ": the two replicas' copies differ, which of them is wrong cannot be told" +
                            ballot_list(both) + "; three replicas would correct it";
   if (state.options.on_corruption == OnCorruption::stop) fail(Incident::uncorrected, text);
-  if (state.replica == 0) say(text);
+  if (state.replica == 0) say(text);  // once is enough
 }
 
 void receive_announced(int native, const Record& record) {

@@ -6,8 +6,8 @@
 namespace holdfast::replicate {
 
 /// All ballots on the result of `op` are in (messages and collectives alike). Delivers, corrects, or ends the job;
-/// leaves the operation disputed while a correction is on its way. `copies[k]` is replica k's whole copy where it was sent
-/// along, else null.
+/// leaves the operation disputed while a correction is on its way. `copies[k]` is replica k's whole copy where it was
+/// sent along, else null.
 void settle(Operation& op, std::span<const Ballot> ballots,
             std::span<const std::shared_ptr<const std::vector<std::byte>>> copies);
 

@@ -28,10 +28,8 @@ const char* word(Incident incident) {
       return "refused";
     case Incident::bad_input:
       return "bad_input";
-    case Incident::crash:
-      return "crash";
-    case Incident::application:
-      return "application";
+    case Incident::abort:
+      return "abort";
   }
   return "unknown";
 }
@@ -43,13 +41,12 @@ int exit_code(Incident incident) {
       return 3;
     case Incident::diverged:
     case Incident::silent:
-    case Incident::crash:
       return 4;
     case Incident::refused:
       return 6;
     case Incident::bad_input:
       return 2;
-    case Incident::application:
+    case Incident::abort:
       return 1;
   }
   return 7;
@@ -69,10 +66,12 @@ void report_incident(Incident incident, std::string_view message) {
   const std::string path = std::string(directory) + "/incident-" + std::to_string(state.rank) + "." +
                            std::to_string(state.replica) + ".json";
   const std::string text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const std::string draft = path + ".draft";  // the job may be ended at any moment: whole or not at all
+  const int file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (file < 0) return;
-  if (::write(file, text.data(), text.size()) < 0) std::perror("holdfast: writing the incident file");
+  const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   ::close(file);
+  if (!written || ::rename(draft.c_str(), path.c_str()) != 0) std::perror("holdfast: writing the incident file");
 }
 
 void say(std::string_view message) {

@@ -12,8 +12,7 @@ enum class Incident {
   silent,       ///< a replica stopped answering
   refused,      ///< a function that is not supported was called
   bad_input,    ///< the options given to the library are wrong
-  crash,        ///< a signal ended a replica
-  application,  ///< MPI_Abort, called by every replica alike
+  abort,        ///< the application called MPI_Abort
 };
 
 /// Writes the incident file, prints one line to the job's standard error, and ends the whole job. Never returns.

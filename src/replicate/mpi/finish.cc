@@ -76,6 +76,8 @@ void finish_team() {
   });
 }
 
-void file_finished(const Record&) { ++finished_replicas; }
+void file_finished(const Record&) {
+  ++finished_replicas;
+}
 
 }  // namespace holdfast::replicate

@@ -75,8 +75,8 @@ bool blocks_dense(const Contents& c, const std::vector<TypeFacts>& children) {
     const int count = one_length ? c.integers[1] : c.integers[1 + i];
     if (count > 0 && !(count == 1 ? child.one_dense : child.many_dense)) return false;
     lengths[i] = static_cast<std::uint64_t>(count) * child.size;
-    const MPI_Aint start = in_bytes ? c.addresses[i]
-                                    : c.integers[one_length ? 2 + i : 1 + n + i] * static_cast<MPI_Aint>(child.size);
+    const MPI_Aint start =
+        in_bytes ? c.addresses[i] : c.integers[one_length ? 2 + i : 1 + n + i] * static_cast<MPI_Aint>(child.size);
     displacements[i] = start + child.true_lower;
   }
   return adjacent(displacements, lengths);
@@ -87,16 +87,15 @@ bool vector_dense(const Contents& c, const TypeFacts& child) {
   const int block = c.integers[1];
   if (count == 0 || block == 0) return true;
   if (count == 1) return block == 1 ? child.one_dense : child.many_dense;
-  const MPI_Aint stride = c.combiner == MPI_COMBINER_VECTOR
-                              ? c.integers[2] * static_cast<MPI_Aint>(child.size)
-                              : c.addresses[0];
+  const MPI_Aint stride =
+      c.combiner == MPI_COMBINER_VECTOR ? c.integers[2] * static_cast<MPI_Aint>(child.size) : c.addresses[0];
   const bool block_dense = block == 1 ? child.one_dense : child.many_dense;
   const bool extent_is_size = child.many_dense || c.combiner == MPI_COMBINER_HVECTOR;
   return block_dense && extent_is_size && stride == block * static_cast<MPI_Aint>(child.size);
 }
 
-/// Whether one element of a derived type selects consecutive bytes in type-map order. False where it is not sure: then the
-/// data is packed, which is always right.
+/// Whether one element of a derived type selects consecutive bytes in type-map order. False where it is not sure: then
+/// the data is packed, which is always right.
 bool one_element_dense(const Contents& c) {
   std::vector<TypeFacts> children;
   for (MPI_Datatype child : c.types) {
@@ -215,7 +214,9 @@ Region Region::keep(const void* buffer, std::uint64_t count, MPI_Datatype type) 
   return region;
 }
 
-Region::Region(Region&& other) noexcept { *this = std::move(other); }
+Region::Region(Region&& other) noexcept {
+  *this = std::move(other);
+}
 
 Region& Region::operator=(Region&& other) noexcept {
   std::swap(buffer_, other.buffer_);
@@ -277,7 +278,9 @@ void Region::flip(std::uint64_t bit) const {
   scatter(packed);
 }
 
-void set_digest_algorithm(integrity::Algorithm chosen) { algorithm = chosen; }
+void set_digest_algorithm(integrity::Algorithm chosen) {
+  algorithm = chosen;
+}
 
 Ballot ballot_of(std::span<const std::byte> bytes) {
   return {integrity::digest(algorithm, bytes), bytes.size(), true};

@@ -14,10 +14,10 @@ namespace holdfast::replicate {
 
 /// What verification needs to know of a datatype.
 struct TypeFacts {
-  std::uint64_t size = 0;          ///< bytes that one element selects
-  std::ptrdiff_t true_lower = 0;   ///< offset of the first selected byte from the buffer's address
-  bool one_dense = false;          ///< one element selects consecutive bytes, in the order of the type map
-  bool many_dense = false;         ///< and so do many
+  std::uint64_t size = 0;         ///< bytes that one element selects
+  std::ptrdiff_t true_lower = 0;  ///< offset of the first selected byte from the buffer's address
+  bool one_dense = false;         ///< one element selects consecutive bytes, in the order of the type map
+  bool many_dense = false;        ///< and so do many
 };
 
 /// Facts of a datatype, from a cache; the first question about a derived type decodes it (MPI 3.1, section 4.1.13).
@@ -26,8 +26,8 @@ const TypeFacts& type_facts(MPI_Datatype type);
 /// The application frees the handle; the library may use its value again for another type.
 void forget_type(MPI_Datatype type);
 
-/// The bytes of application memory that a (buffer, count, datatype) triple selects. Keeps a non-contiguous datatype alive
-/// by a duplicate handle, because the application may free its own while a request is pending. Move-only.
+/// The bytes of application memory that a (buffer, count, datatype) triple selects. Keeps a non-contiguous datatype
+/// alive by a duplicate handle, because the application may free its own while a request is pending. Move-only.
 class Region {
  public:
   Region() = default;
@@ -53,8 +53,8 @@ class Region {
   void gather(std::uint64_t length, std::vector<std::byte>& out) const;
   /// Writes bytes back in type-map order; in.size() <= bytes().
   void scatter(std::span<const std::byte> in) const;
-  /// Inverts one bit, counted from the first selected byte in type-map order, in the application's memory, even where that
-  /// memory is mapped read-only.
+  /// Inverts one bit, counted from the first selected byte in type-map order, in the application's memory, even where
+  /// that memory is mapped read-only.
   void flip(std::uint64_t bit) const;
 
  private:

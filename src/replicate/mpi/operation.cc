@@ -17,8 +17,12 @@ int query_placeholder(void*, MPI_Status* status) {
   status->MPI_TAG = MPI_UNDEFINED;
   return MPI_SUCCESS;
 }
-int free_placeholder(void*) { return MPI_SUCCESS; }
-int cancel_placeholder(void*, int) { return MPI_SUCCESS; }
+int free_placeholder(void*) {
+  return MPI_SUCCESS;
+}
+int cancel_placeholder(void*, int) {
+  return MPI_SUCCESS;
+}
 
 }  // namespace
 

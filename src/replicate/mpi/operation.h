@@ -16,8 +16,8 @@
 
 namespace holdfast::replicate {
 
-/// A communication of the application that has to be followed beyond the MPI library's own request: every receive, every
-/// non-blocking collective, and persistent sends.
+/// A communication of the application that has to be followed beyond the MPI library's own request: every receive,
+/// every non-blocking collective, and persistent sends.
 struct Operation {
   enum class Kind : std::uint8_t {
     receive,
@@ -38,7 +38,7 @@ struct Operation {
   Stage stage = Stage::native;
   Function function{};
   bool persistent = false;
-  bool active = true;        ///< persistent only: started and not completed
+  bool active = true;  ///< persistent only: started and not completed
   bool wildcard = false;
   bool has_ticket = false;
   bool cancelled = false;
@@ -55,12 +55,14 @@ struct Operation {
   void* buffer = nullptr;
   int count = 0;
   MPI_Datatype type = MPI_DATATYPE_NULL;  ///< as given; valid until posted
-  std::int32_t source = 0;  ///< as given, or as decided
+  int posted_source = 0;                  ///< persistent receives: as the application gave them
+  int posted_tag = 0;
+  std::int32_t source = 0;  ///< as given, or as decided; a persistent send's destination
   std::int32_t tag = 0;
 
   ReceiveOrder::Ticket ticket = 0;
-  MessageId place;       ///< channel and local ordinal
-  MessageId identity;    ///< channel and the sender's sequence number: the name all replicas use
+  MessageId place;     ///< channel and local ordinal
+  MessageId identity;  ///< channel and the sender's sequence number: the name all replicas use
   std::vector<Lane>* lanes = nullptr;
   Ballot own;
   std::uint64_t corrected_bytes = 0;
@@ -68,15 +70,14 @@ struct Operation {
 
   std::vector<Region> outputs;       ///< collectives: where the results are
   std::vector<std::byte> keepalive;  ///< argument arrays and temporaries that MPI reads until completion
-
 };
 
 /// The operations behind the application's request handles. One thread at a time; owns them.
 class Requests {
  public:
   Operation& make();
-  /// Files `op` under its visible handle. When the MPI library gave out a handle that is already filed (shared handles of
-  /// communications that were over at once), the operation gets a generalised request as its visible handle.
+  /// Files `op` under its visible handle. When the MPI library gave out a handle that is already filed (shared handles
+  /// of communications that were over at once), the operation gets a generalised request as its visible handle.
   void file(Operation& op);
   /// The operation behind a handle, null for handles that the MPI library alone knows.
   Operation* find(MPI_Request handle);

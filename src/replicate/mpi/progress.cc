@@ -20,7 +20,8 @@ void file_digest(int native, const Record& record) {
   Arrival arrival;
   arrival.ballot = {record.digest, record.bytes, true};
   arrival.sequence = record.ordinal;
-  state.inbox->lanes(record.id().channel)[static_cast<std::size_t>(state.map->replica(native))].push(std::move(arrival));
+  state.inbox->lanes(record.id().channel)[static_cast<std::size_t>(state.map->replica(native))].push(
+      std::move(arrival));
 }
 
 void deliver(const Letter& letter) {
@@ -66,9 +67,13 @@ void progress() {
   finish_orphans();
 }
 
-void watch_in_background(Operation& op) { background.push_back(&op); }
+void watch_in_background(Operation& op) {
+  background.push_back(&op);
+}
 
-void forget_in_background(Operation& op) { std::erase(background, &op); }
+void forget_in_background(Operation& op) {
+  std::erase(background, &op);
+}
 
 bool advance(Operation& op) {
   if (op.stage == Operation::Stage::complete) return true;

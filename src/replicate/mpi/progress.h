@@ -18,9 +18,9 @@ void forget_in_background(Operation& op);
 /// Moves one operation as far as it goes now; true when it is complete. Callable again after completion.
 bool advance(Operation& op);
 
-/// Waits by testing, never inside MPI, so that this replica answers the others while it waits: ready() is asked after every
-/// look at the world. Where processes outnumber cores the core is given away between looks. Ends the job with a diagnosis
-/// when another replica stays silent past the limit (watch.h).
+/// Waits by testing, never inside MPI, so that this replica answers the others while it waits: ready() is asked after
+/// every look at the world. Where processes outnumber cores the core is given away between looks. Ends the job with a
+/// diagnosis when another replica stays silent past the limit (watch.h).
 template <class Ready>
 void wait_until(Ready ready) {
   if (ready()) return;

@@ -34,8 +34,12 @@ struct PutBack {
 };
 std::list<PutBack> put_back;
 
-std::int32_t engine_source(int source) { return source == MPI_ANY_SOURCE ? any_source : source; }
-std::int32_t engine_tag(int tag) { return tag == MPI_ANY_TAG ? any_tag : tag; }
+std::int32_t engine_source(int source) {
+  return source == MPI_ANY_SOURCE ? any_source : source;
+}
+std::int32_t engine_tag(int tag) {
+  return tag == MPI_ANY_TAG ? any_tag : tag;
+}
 
 std::list<PutBack>::iterator find_put_back(Comm& comm, int source, int tag) {
   return std::find_if(put_back.begin(), put_back.end(), [&](const PutBack& message) {
@@ -107,7 +111,11 @@ bool native_done(Operation& op) {
   if (op.stage != Operation::Stage::native) return true;
   int done = 0;
   op.status.MPI_ERROR = MPI_SUCCESS;
-  real().Request_get_status(op.native, &done, &op.status);
+  const int code = real().Request_get_status(op.native, &done, &op.status);
+  if (code != MPI_SUCCESS) {
+    op.status.MPI_ERROR = code;
+    done = 1;
+  }
   if (!done) {
     set_awaited({Awaited::What::own_world, op.source >= 0 ? op.comm->virtual_rank(op.source) : -1, runtime().replica});
     return false;
@@ -121,7 +129,9 @@ bool native_done(Operation& op) {
   return true;
 }
 
-Channel channel_of(const Operation& op) { return {op.comm->id, op.source, op.tag}; }
+Channel channel_of(const Operation& op) {
+  return {op.comm->id, op.source, op.tag};
+}
 
 std::uint64_t received_bytes(const Operation& op) {
   int bytes = 0;
@@ -160,9 +170,13 @@ bool compare(Operation& op) {
     ballots[k] = said->ballot;
     copies[k] = said->copy;
   }
+  bool truncated = true;  // the others say that it was longer than the buffer; MPI reports it at completion
   for (int k = 0; k < state.degree; ++k) {
-    if (k != state.replica) (*op.lanes)[k].take(op.place.ordinal);
+    if (k == state.replica) continue;
+    truncated = truncated && ballots[k].bytes > op.region.bytes();
+    (*op.lanes)[k].take(op.place.ordinal);
   }
+  op.failed = op.failed || truncated;
   if (op.failed) {
     complete(op);
   } else {

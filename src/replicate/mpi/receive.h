@@ -9,8 +9,8 @@ namespace holdfast::replicate {
 void post_receive(Operation& op, void* buffer, int count, MPI_Datatype type, int source, int tag, Comm& comm);
 
 /// A receive that has its message already: from a matched probe.
-void post_matched(Operation& op, void* buffer, int count, MPI_Datatype type, MPI_Message* message, const MessageId& place,
-                  Comm& comm);
+void post_matched(Operation& op, void* buffer, int count, MPI_Datatype type, MPI_Message* message,
+                  const MessageId& place, Comm& comm);
 
 bool advance_receive(Operation& op);
 
@@ -21,8 +21,8 @@ int finish_receive(Operation& op, MPI_Status* status);
 void poll_wildcards();
 /// Follower: the leader's wildcard receive number `wildcard` matched (source, tag).
 void resolve_wildcard(std::uint64_t wildcard, int source, int tag);
-/// The leader's receive was cancelled before it matched. At a follower whose own had matched already, the message is put
-/// back for the next receive that fits.
+/// The leader's receive was cancelled before it matched. At a follower whose own had matched already, the message is
+/// put back for the next receive that fits.
 void settle_cancel(Operation& op, bool cancelled);
 
 /// A message put back by settle_cancel that (source, tag) would take; for probes.

@@ -20,13 +20,13 @@
 
 namespace holdfast::replicate {
 
-/// The state of replication in this process: made by MPI_Init, gone after MPI_Finalize. Hooks run on one thread at a time
-/// (MPI_THREAD_SERIALIZED at most is granted), so nothing here is locked.
+/// The state of replication in this process: made by MPI_Init, gone after MPI_Finalize. Hooks run on one thread at a
+/// time (MPI_THREAD_SERIALIZED at most is granted), so nothing here is locked.
 struct Runtime {
   Options options;
   std::optional<ReplicaMap> map;
-  int native = 0;   ///< own rank in the real world
-  int rank = 0;     ///< own virtual rank
+  int native = 0;  ///< own rank in the real world
+  int rank = 0;    ///< own virtual rank
   int replica = 0;
   int ranks = 1;
   int degree = 1;

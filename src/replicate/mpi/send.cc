@@ -55,10 +55,11 @@ void open_injector() {
   auto faults = fault::parse(state.options.inject);
   if (!faults) fail(Incident::bad_input, faults.status().message());
   for (const fault::Fault& fault : faults.value()) {
-    const bool when = std::holds_alternative<fault::Message>(fault.when) || std::holds_alternative<fault::Rate>(fault.when);
+    const bool when =
+        std::holds_alternative<fault::Message>(fault.when) || std::holds_alternative<fault::Rate>(fault.when);
     if (fault.kind != fault::Kind::flip || !when) {
-      fail(Incident::bad_input, "injecting '" + fault::format(fault) +
-                                    "': only flips at a message or at a rate can be injected here");
+      fail(Incident::bad_input,
+           "injecting '" + fault::format(fault) + "': only flips at a message or at a rate can be injected here");
     }
   }
   injector.faults = std::move(faults).value();
@@ -83,7 +84,8 @@ void inject(const Region& region, int destination_rank) {
 
 void announce(const Region& region, int destination, int tag, Comm& comm) {
   Runtime& state = runtime();
-  if (static_cast<std::size_t>(destination) >= comm.sent.size()) comm.sent.resize(static_cast<std::size_t>(destination) + 1);
+  if (static_cast<std::size_t>(destination) >= comm.sent.size())
+    comm.sent.resize(static_cast<std::size_t>(destination) + 1);
   Record record;
   record.kind = RecordKind::digest;
   record.communicator = comm.id;
@@ -114,6 +116,10 @@ bool advance_send(Operation& op) {
 void note_call(Function function, const Comm& comm, int peer, int tag, std::uint64_t bytes) {
   runtime().history.note({static_cast<std::uint32_t>(function), peer, tag, comm.id, bytes});
   flush_decisions();
+}
+
+void note_probe(Function function, const Comm& comm, int peer, int tag, bool blocking) {
+  if (blocking) note_call(function, comm, peer, tag, 0);
 }
 
 }  // namespace holdfast::replicate

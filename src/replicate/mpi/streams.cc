@@ -53,7 +53,9 @@ __attribute__((constructor)) void place_streams() {
 
 }  // namespace
 
-int job_stderr() { return original_stderr; }
+int job_stderr() {
+  return original_stderr;
+}
 
 int launched_rank() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {

@@ -11,7 +11,32 @@ namespace holdfast::replicate {
 
 namespace {
 std::vector<TolerancePlace> allowed;
+
+bool read_word(const std::string& word, std::istringstream& words, TolerancePlace& place) {
+  if (word == "call") return static_cast<bool>(words >> place.call);
+  long value = -1;
+  if (!(words >> value) || value < 0) return false;
+  if (word == "rank") {
+    place.rank = static_cast<int>(value);
+  } else if (word == "tag") {
+    place.tag = static_cast<int>(value);
+  } else if (word == "bytes") {
+    place.bytes = value;
+  } else {
+    return false;
+  }
+  return true;
 }
+
+bool fits(const TolerancePlace& place, const Operation& op) {
+  const bool message = op.kind == Operation::Kind::receive;
+  if (place.rank >= 0 && (!message || place.rank != op.comm->virtual_rank(op.source))) return false;
+  if (place.tag >= 0 && (!message || place.tag != op.tag)) return false;
+  if (place.bytes >= 0 && static_cast<std::uint64_t>(place.bytes) != op.own.bytes) return false;
+  return place.call.empty() || place.call == function_name(op.function);
+}
+
+}  // namespace
 
 Result<std::vector<TolerancePlace>> parse_tolerance(std::string_view text) {
   std::vector<TolerancePlace> places;
@@ -23,12 +48,10 @@ Result<std::vector<TolerancePlace>> parse_tolerance(std::string_view text) {
     TolerancePlace place;
     bool any = false;
     while (words >> word) {
-      int value = -1;
-      if ((word != "rank" && word != "tag") || !(words >> value) || value < 0) {
+      if (!read_word(word, words, place)) {
         return Status(Code::bad_input, "reading replicate.tolerate", "'" + word + "' is not understood",
-                      "write places such as 'tag 7' or 'rank 0 tag 3'");
+                      "write places such as 'tag 7', 'rank 0 tag 3' or 'call MPI_Alltoall bytes 64'");
       }
-      (word == "rank" ? place.rank : place.tag) = value;
       any = true;
     }
     if (any) places.push_back(place);
@@ -36,13 +59,13 @@ Result<std::vector<TolerancePlace>> parse_tolerance(std::string_view text) {
   return places;
 }
 
-void set_tolerance(std::vector<TolerancePlace> places) { allowed = std::move(places); }
+void set_tolerance(std::vector<TolerancePlace> places) {
+  allowed = std::move(places);
+}
 
 bool tolerated(const Operation& op) {
-  if (op.kind != Operation::Kind::receive) return false;
   for (const TolerancePlace& place : allowed) {
-    if (place.rank >= 0 && place.rank != op.comm->virtual_rank(op.source)) continue;
-    if (place.tag >= 0 && place.tag != op.tag) continue;
+    if (!fits(place, op)) continue;
     ++runtime().counters[Count::tolerated];
     return true;
   }

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "functions.h"
-#include "replicate/libc/real_clock.h"
 #include "replicate/mpi/failure.h"
+#include "replicate/mpi/real_clock.h"
 #include "replicate/mpi/runtime.h"
 
 namespace holdfast::replicate {
@@ -115,7 +115,9 @@ std::uint64_t steady_now_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1000000000ULL + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-void set_awaited(Awaited what) { awaited = what; }
+void set_awaited(Awaited what) {
+  awaited = what;
+}
 
 Watch::Watch()
     : since_ns_(steady_now_ns()),

@@ -25,10 +25,10 @@ struct Awaited {
 /// Set by whatever returns "not yet".
 void set_awaited(Awaited awaited);
 
-/// Tells a replica that went another way, or died, from one that is merely slow. After half the silence limit the waiting
-/// process asks the replicas of the awaited rank and of its own what they are doing. When the limit passes and it waits for
-/// another replica, or its own replicas have all gone past this call, the job ends with a message that names the calls.
-/// Waiting for the application's own messages has no limit as long as the other replicas wait alike.
+/// Tells a replica that went another way, or died, from one that is merely slow. After half the silence limit the
+/// waiting process asks the replicas of the awaited rank and of its own what they are doing. When the limit passes and
+/// it waits for another replica, or its own replicas have all gone past this call, the job ends with a message that
+/// names the calls. Waiting for the application's own messages has no limit as long as the other replicas wait alike.
 class Watch {
  public:
   Watch();

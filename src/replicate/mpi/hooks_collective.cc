@@ -1,0 +1,386 @@
+// Collectives: run by MPI in each replica's own world; below stands, for each, which memory goes in and which memory
+// comes out at this rank (MPI 3.1, chapters 5 and 7).
+#include <numeric>
+
+#include "hooks.h"
+#include "real_functions.h"
+#include "replicate/mpi/collective.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+std::uint64_t size_of(int count) {
+  return static_cast<std::uint64_t>(count);
+}
+
+std::uint64_t sum(const int* counts, int n) {
+  return std::accumulate(counts, counts + n, std::uint64_t{0});
+}
+
+/// Whether this rank gives something to a rooted collective, or takes something: all of an intracommunicator, the group
+/// opposite the root of an intercommunicator.
+bool contributes(Collective& call, int root) {
+  return !call.inter() || (root != MPI_ROOT && root != MPI_PROC_NULL);
+}
+bool receives(Collective& call, int root) {
+  return contributes(call, root);
+}
+
+/// The injector's target in a v-variant: the first block that is not empty.
+void input_block(Collective& call, const void* buffer, const int* counts, const int* displacements, MPI_Datatype type) {
+  if (buffer == MPI_IN_PLACE) return;
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  real().Type_get_extent(type, &lower, &extent);
+  for (int i = 0; i < call.size(); ++i) {
+    if (counts[i] == 0) continue;
+    call.input(static_cast<const std::byte*>(buffer) + displacements[i] * extent, size_of(counts[i]), type);
+    return;
+  }
+}
+
+template <class Displacement>
+void outputs_each(Collective& call, void* buffer, const int* counts, const Displacement* displacements,
+                  const MPI_Datatype* types, int blocks) {
+  for (int i = 0; i < blocks; ++i) {
+    call.output(static_cast<std::byte*>(buffer) + displacements[i], size_of(counts[i]), types[i]);
+  }
+}
+
+/// How many neighbours send to this rank.
+int in_neighbours(MPI_Comm comm) {
+  int topology = MPI_UNDEFINED;
+  real().Topo_test(comm, &topology);
+  int number = 0;
+  int rank = 0;
+  real().Comm_rank(comm, &rank);
+  if (topology == MPI_CART) {
+    real().Cartdim_get(comm, &number);
+    return 2 * number;
+  }
+  if (topology == MPI_GRAPH) {
+    real().Graph_neighbors_count(comm, rank, &number);
+    return number;
+  }
+  int out = 0;
+  int weighted = 0;
+  real().Dist_graph_neighbors_count(comm, &number, &out, &weighted);
+  return number;
+}
+
+}  // namespace
+
+int hook::Barrier(MPI_Comm comm) {
+  Collective call(Function::Barrier, comm);
+  return call.run([&] { return real().Barrier(comm); });
+}
+int hook::Ibarrier(MPI_Comm comm, MPI_Request* request) {
+  Collective call(Function::Ibarrier, comm);
+  return call.start(request, [&](MPI_Request* r) { return real().Ibarrier(comm, r); });
+}
+
+int hook::Allgather(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm) {
+  Collective call(Function::Allgather, comm);
+  call.input(sb, size_of(sc), st);
+  call.output(rb, size_of(rc) * size_of(call.size()), rt);
+  return call.run([&] { return real().Allgather(sb, sc, st, rb, rc, rt, comm); });
+}
+int hook::Iallgather(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm,
+                     MPI_Request* request) {
+  Collective call(Function::Iallgather, comm);
+  call.input(sb, size_of(sc), st);
+  call.output(rb, size_of(rc) * size_of(call.size()), rt);
+  return call.start(request, [&](MPI_Request* r) { return real().Iallgather(sb, sc, st, rb, rc, rt, comm, r); });
+}
+
+int hook::Allgatherv(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[], const int rd[], MPI_Datatype rt,
+                     MPI_Comm comm) {
+  Collective call(Function::Allgatherv, comm);
+  call.input(sb, size_of(sc), st);
+  call.outputs(rb, rc, rd, rt, call.size());
+  return call.run([&] { return real().Allgatherv(sb, sc, st, rb, rc, rd, rt, comm); });
+}
+int hook::Iallgatherv(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[], const int rd[],
+                      MPI_Datatype rt, MPI_Comm comm, MPI_Request* request) {
+  Collective call(Function::Iallgatherv, comm);
+  call.input(sb, size_of(sc), st);
+  call.outputs(rb, rc, rd, rt, call.size());
+  return call.start(request, [&](MPI_Request* r) { return real().Iallgatherv(sb, sc, st, rb, rc, rd, rt, comm, r); });
+}
+
+int hook::Allreduce(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_Comm comm) {
+  Collective call(Function::Allreduce, comm);
+  call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
+  call.output(rb, size_of(c), t);
+  return call.run([&] { return real().Allreduce(sb, rb, c, t, op, comm); });
+}
+int hook::Iallreduce(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  Collective call(Function::Iallreduce, comm);
+  call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
+  call.output(rb, size_of(c), t);
+  return call.start(request, [&](MPI_Request* r) { return real().Iallreduce(sb, rb, c, t, op, comm, r); });
+}
+
+int hook::Alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm) {
+  Collective call(Function::Alltoall, comm);
+  call.input(sb, size_of(sc) * size_of(call.size()), st);
+  call.output(rb, size_of(rc) * size_of(call.size()), rt);
+  return call.run([&] { return real().Alltoall(sb, sc, st, rb, rc, rt, comm); });
+}
+int hook::Ialltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm,
+                    MPI_Request* request) {
+  Collective call(Function::Ialltoall, comm);
+  call.input(sb, size_of(sc) * size_of(call.size()), st);
+  call.output(rb, size_of(rc) * size_of(call.size()), rt);
+  return call.start(request, [&](MPI_Request* r) { return real().Ialltoall(sb, sc, st, rb, rc, rt, comm, r); });
+}
+
+int hook::Alltoallv(const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb, const int rc[],
+                    const int rd[], MPI_Datatype rt, MPI_Comm comm) {
+  Collective call(Function::Alltoallv, comm);
+  input_block(call, sb, sc, sd, st);
+  call.outputs(rb, rc, rd, rt, call.size());
+  return call.run([&] { return real().Alltoallv(sb, sc, sd, st, rb, rc, rd, rt, comm); });
+}
+int hook::Ialltoallv(const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb, const int rc[],
+                     const int rd[], MPI_Datatype rt, MPI_Comm comm, MPI_Request* request) {
+  Collective call(Function::Ialltoallv, comm);
+  input_block(call, sb, sc, sd, st);
+  call.outputs(rb, rc, rd, rt, call.size());
+  return call.start(request,
+                    [&](MPI_Request* r) { return real().Ialltoallv(sb, sc, sd, st, rb, rc, rd, rt, comm, r); });
+}
+
+int hook::Alltoallw(const void* sb, const int sc[], const int sd[], const MPI_Datatype st[], void* rb, const int rc[],
+                    const int rd[], const MPI_Datatype rt[], MPI_Comm comm) {
+  Collective call(Function::Alltoallw, comm);
+  outputs_each(call, rb, rc, rd, rt, call.size());
+  return call.run([&] { return real().Alltoallw(sb, sc, sd, st, rb, rc, rd, rt, comm); });
+}
+int hook::Ialltoallw(const void* sb, const int sc[], const int sd[], const MPI_Datatype st[], void* rb, const int rc[],
+                     const int rd[], const MPI_Datatype rt[], MPI_Comm comm, MPI_Request* request) {
+  Collective call(Function::Ialltoallw, comm);
+  outputs_each(call, rb, rc, rd, rt, call.size());
+  return call.start(request,
+                    [&](MPI_Request* r) { return real().Ialltoallw(sb, sc, sd, st, rb, rc, rd, rt, comm, r); });
+}
+
+int hook::Bcast(void* b, int c, MPI_Datatype t, int root, MPI_Comm comm) {
+  Collective call(Function::Bcast, comm);
+  if (call.is_root(root)) call.input(b, size_of(c), t);
+  if (!call.is_root(root) && !call.idle_root(root)) call.output(b, size_of(c), t);
+  return call.run([&] { return real().Bcast(b, c, t, root, comm); });
+}
+int hook::Ibcast(void* b, int c, MPI_Datatype t, int root, MPI_Comm comm, MPI_Request* request) {
+  Collective call(Function::Ibcast, comm);
+  if (call.is_root(root)) call.input(b, size_of(c), t);
+  if (!call.is_root(root) && !call.idle_root(root)) call.output(b, size_of(c), t);
+  return call.start(request, [&](MPI_Request* r) { return real().Ibcast(b, c, t, root, comm, r); });
+}
+
+int hook::Exscan(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_Comm comm) {
+  Collective call(Function::Exscan, comm);
+  call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
+  if (call.comm().rank > 0) call.output(rb, size_of(c), t);
+  return call.run([&] { return real().Exscan(sb, rb, c, t, op, comm); });
+}
+int hook::Iexscan(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  Collective call(Function::Iexscan, comm);
+  call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
+  if (call.comm().rank > 0) call.output(rb, size_of(c), t);
+  return call.start(request, [&](MPI_Request* r) { return real().Iexscan(sb, rb, c, t, op, comm, r); });
+}
+
+int hook::Scan(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_Comm comm) {
+  Collective call(Function::Scan, comm);
+  call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
+  call.output(rb, size_of(c), t);
+  return call.run([&] { return real().Scan(sb, rb, c, t, op, comm); });
+}
+int hook::Iscan(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  Collective call(Function::Iscan, comm);
+  call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
+  call.output(rb, size_of(c), t);
+  return call.start(request, [&](MPI_Request* r) { return real().Iscan(sb, rb, c, t, op, comm, r); });
+}
+
+int hook::Gather(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, int root, MPI_Comm comm) {
+  Collective call(Function::Gather, comm);
+  if (contributes(call, root)) call.input(sb, size_of(sc), st);
+  if (call.is_root(root)) call.output(rb, size_of(rc) * size_of(call.size()), rt);
+  return call.run([&] { return real().Gather(sb, sc, st, rb, rc, rt, root, comm); });
+}
+int hook::Igather(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, int root, MPI_Comm comm,
+                  MPI_Request* request) {
+  Collective call(Function::Igather, comm);
+  if (contributes(call, root)) call.input(sb, size_of(sc), st);
+  if (call.is_root(root)) call.output(rb, size_of(rc) * size_of(call.size()), rt);
+  return call.start(request, [&](MPI_Request* r) { return real().Igather(sb, sc, st, rb, rc, rt, root, comm, r); });
+}
+
+int hook::Gatherv(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[], const int rd[], MPI_Datatype rt,
+                  int root, MPI_Comm comm) {
+  Collective call(Function::Gatherv, comm);
+  if (contributes(call, root)) call.input(sb, size_of(sc), st);
+  if (call.is_root(root)) call.outputs(rb, rc, rd, rt, call.size());
+  return call.run([&] { return real().Gatherv(sb, sc, st, rb, rc, rd, rt, root, comm); });
+}
+int hook::Igatherv(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[], const int rd[], MPI_Datatype rt,
+                   int root, MPI_Comm comm, MPI_Request* request) {
+  Collective call(Function::Igatherv, comm);
+  if (contributes(call, root)) call.input(sb, size_of(sc), st);
+  if (call.is_root(root)) call.outputs(rb, rc, rd, rt, call.size());
+  return call.start(request,
+                    [&](MPI_Request* r) { return real().Igatherv(sb, sc, st, rb, rc, rd, rt, root, comm, r); });
+}
+
+int hook::Scatter(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, int root, MPI_Comm comm) {
+  Collective call(Function::Scatter, comm);
+  if (call.is_root(root)) call.input(sb, size_of(sc) * size_of(call.size()), st);
+  if (receives(call, root)) call.output(rb, size_of(rc), rt);
+  return call.run([&] { return real().Scatter(sb, sc, st, rb, rc, rt, root, comm); });
+}
+int hook::Iscatter(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, int root, MPI_Comm comm,
+                   MPI_Request* request) {
+  Collective call(Function::Iscatter, comm);
+  if (call.is_root(root)) call.input(sb, size_of(sc) * size_of(call.size()), st);
+  if (receives(call, root)) call.output(rb, size_of(rc), rt);
+  return call.start(request, [&](MPI_Request* r) { return real().Iscatter(sb, sc, st, rb, rc, rt, root, comm, r); });
+}
+
+int hook::Scatterv(const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
+                   int root, MPI_Comm comm) {
+  Collective call(Function::Scatterv, comm);
+  if (call.is_root(root)) input_block(call, sb, sc, sd, st);
+  if (receives(call, root)) call.output(rb, size_of(rc), rt);
+  return call.run([&] { return real().Scatterv(sb, sc, sd, st, rb, rc, rt, root, comm); });
+}
+int hook::Iscatterv(const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
+                    int root, MPI_Comm comm, MPI_Request* request) {
+  Collective call(Function::Iscatterv, comm);
+  if (call.is_root(root)) input_block(call, sb, sc, sd, st);
+  if (receives(call, root)) call.output(rb, size_of(rc), rt);
+  return call.start(request,
+                    [&](MPI_Request* r) { return real().Iscatterv(sb, sc, sd, st, rb, rc, rt, root, comm, r); });
+}
+
+int hook::Reduce(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, int root, MPI_Comm comm) {
+  Collective call(Function::Reduce, comm);
+  if (contributes(call, root)) call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
+  if (call.is_root(root)) call.output(rb, size_of(c), t);
+  return call.run([&] { return real().Reduce(sb, rb, c, t, op, root, comm); });
+}
+int hook::Ireduce(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, int root, MPI_Comm comm,
+                  MPI_Request* request) {
+  Collective call(Function::Ireduce, comm);
+  if (contributes(call, root)) call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
+  if (call.is_root(root)) call.output(rb, size_of(c), t);
+  return call.start(request, [&](MPI_Request* r) { return real().Ireduce(sb, rb, c, t, op, root, comm, r); });
+}
+
+int hook::Reduce_scatter(const void* sb, void* rb, const int rc[], MPI_Datatype t, MPI_Op op, MPI_Comm comm) {
+  Collective call(Function::Reduce_scatter, comm);
+  call.input(sb == MPI_IN_PLACE ? rb : sb, sum(rc, call.comm().size), t);
+  call.output(rb, size_of(rc[call.comm().rank]), t);
+  return call.run([&] { return real().Reduce_scatter(sb, rb, rc, t, op, comm); });
+}
+int hook::Ireduce_scatter(const void* sb, void* rb, const int rc[], MPI_Datatype t, MPI_Op op, MPI_Comm comm,
+                          MPI_Request* request) {
+  Collective call(Function::Ireduce_scatter, comm);
+  call.input(sb == MPI_IN_PLACE ? rb : sb, sum(rc, call.comm().size), t);
+  call.output(rb, size_of(rc[call.comm().rank]), t);
+  return call.start(request, [&](MPI_Request* r) { return real().Ireduce_scatter(sb, rb, rc, t, op, comm, r); });
+}
+
+int hook::Reduce_scatter_block(const void* sb, void* rb, int rc, MPI_Datatype t, MPI_Op op, MPI_Comm comm) {
+  Collective call(Function::Reduce_scatter_block, comm);
+  call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(rc) * size_of(call.comm().size), t);
+  call.output(rb, size_of(rc), t);
+  return call.run([&] { return real().Reduce_scatter_block(sb, rb, rc, t, op, comm); });
+}
+int hook::Ireduce_scatter_block(const void* sb, void* rb, int rc, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
+                                MPI_Request* request) {
+  Collective call(Function::Ireduce_scatter_block, comm);
+  call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(rc) * size_of(call.comm().size), t);
+  call.output(rb, size_of(rc), t);
+  return call.start(request, [&](MPI_Request* r) { return real().Ireduce_scatter_block(sb, rb, rc, t, op, comm, r); });
+}
+
+int hook::Neighbor_allgather(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
+                             MPI_Comm comm) {
+  Collective call(Function::Neighbor_allgather, comm);
+  call.input(sb, size_of(sc), st);
+  call.output(rb, size_of(rc) * size_of(in_neighbours(comm)), rt);
+  return call.run([&] { return real().Neighbor_allgather(sb, sc, st, rb, rc, rt, comm); });
+}
+int hook::Ineighbor_allgather(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm,
+                              MPI_Request* request) {
+  Collective call(Function::Ineighbor_allgather, comm);
+  call.input(sb, size_of(sc), st);
+  call.output(rb, size_of(rc) * size_of(in_neighbours(comm)), rt);
+  return call.start(request,
+                    [&](MPI_Request* r) { return real().Ineighbor_allgather(sb, sc, st, rb, rc, rt, comm, r); });
+}
+
+int hook::Neighbor_allgatherv(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[], const int rd[],
+                              MPI_Datatype rt, MPI_Comm comm) {
+  Collective call(Function::Neighbor_allgatherv, comm);
+  call.input(sb, size_of(sc), st);
+  call.outputs(rb, rc, rd, rt, in_neighbours(comm));
+  return call.run([&] { return real().Neighbor_allgatherv(sb, sc, st, rb, rc, rd, rt, comm); });
+}
+int hook::Ineighbor_allgatherv(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[], const int rd[],
+                               MPI_Datatype rt, MPI_Comm comm, MPI_Request* request) {
+  Collective call(Function::Ineighbor_allgatherv, comm);
+  call.input(sb, size_of(sc), st);
+  call.outputs(rb, rc, rd, rt, in_neighbours(comm));
+  return call.start(request,
+                    [&](MPI_Request* r) { return real().Ineighbor_allgatherv(sb, sc, st, rb, rc, rd, rt, comm, r); });
+}
+
+int hook::Neighbor_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm) {
+  Collective call(Function::Neighbor_alltoall, comm);
+  call.input(sb, size_of(sc), st);
+  call.output(rb, size_of(rc) * size_of(in_neighbours(comm)), rt);
+  return call.run([&] { return real().Neighbor_alltoall(sb, sc, st, rb, rc, rt, comm); });
+}
+int hook::Ineighbor_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm,
+                             MPI_Request* request) {
+  Collective call(Function::Ineighbor_alltoall, comm);
+  call.input(sb, size_of(sc), st);
+  call.output(rb, size_of(rc) * size_of(in_neighbours(comm)), rt);
+  return call.start(request,
+                    [&](MPI_Request* r) { return real().Ineighbor_alltoall(sb, sc, st, rb, rc, rt, comm, r); });
+}
+
+int hook::Neighbor_alltoallv(const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb, const int rc[],
+                             const int rd[], MPI_Datatype rt, MPI_Comm comm) {
+  Collective call(Function::Neighbor_alltoallv, comm);
+  call.outputs(rb, rc, rd, rt, in_neighbours(comm));
+  return call.run([&] { return real().Neighbor_alltoallv(sb, sc, sd, st, rb, rc, rd, rt, comm); });
+}
+int hook::Ineighbor_alltoallv(const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb, const int rc[],
+                              const int rd[], MPI_Datatype rt, MPI_Comm comm, MPI_Request* request) {
+  Collective call(Function::Ineighbor_alltoallv, comm);
+  call.outputs(rb, rc, rd, rt, in_neighbours(comm));
+  return call.start(
+      request, [&](MPI_Request* r) { return real().Ineighbor_alltoallv(sb, sc, sd, st, rb, rc, rd, rt, comm, r); });
+}
+
+int hook::Neighbor_alltoallw(const void* sb, const int sc[], const MPI_Aint sd[], const MPI_Datatype st[], void* rb,
+                             const int rc[], const MPI_Aint rd[], const MPI_Datatype rt[], MPI_Comm comm) {
+  Collective call(Function::Neighbor_alltoallw, comm);
+  outputs_each(call, rb, rc, rd, rt, in_neighbours(comm));
+  return call.run([&] { return real().Neighbor_alltoallw(sb, sc, sd, st, rb, rc, rd, rt, comm); });
+}
+int hook::Ineighbor_alltoallw(const void* sb, const int sc[], const MPI_Aint sd[], const MPI_Datatype st[], void* rb,
+                              const int rc[], const MPI_Aint rd[], const MPI_Datatype rt[], MPI_Comm comm,
+                              MPI_Request* request) {
+  Collective call(Function::Ineighbor_alltoallw, comm);
+  outputs_each(call, rb, rc, rd, rt, in_neighbours(comm));
+  return call.start(
+      request, [&](MPI_Request* r) { return real().Ineighbor_alltoallw(sb, sc, sd, st, rb, rc, rd, rt, comm, r); });
+}
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,139 @@
+// Communicators. They are the MPI library's own, made within each replica's world; the library notes beside them an id
+// that all members and all replicas derive alike, and to which ranks of the application their ranks belong.
+#include <numeric>
+
+#include "hooks.h"
+#include "real_functions.h"
+#include "replicate/mpi/collective.h"
+#include "replicate/mpi/comms.h"
+#include "replicate/mpi/runtime.h"
+#include "replicate/mpi/send.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+/// A value that tells apart the communicators that one call makes: the virtual rank of the new one's first member.
+std::uint64_t first_member(MPI_Comm comm) {
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Group world = MPI_GROUP_NULL;
+  real().Comm_group(comm, &group);
+  real().Comm_group(runtime().world, &world);
+  const int zero = 0;
+  int rank = 0;
+  real().Group_translate_ranks(group, 1, &zero, world, &rank);
+  real().Group_free(&group);
+  real().Group_free(&world);
+  return static_cast<std::uint64_t>(rank);
+}
+
+/// Runs a call that makes a communicator from `parent`, and registers the result.
+template <class Make>
+int make(Function function, MPI_Comm parent, MPI_Comm* result, Make call) {
+  Comm& from = runtime().comms.find(parent);
+  note_call(function, from, -1, 0, 0);
+  const int code = call();
+  if (code == MPI_SUCCESS) {
+    runtime().comms.add(*result, from, *result == MPI_COMM_NULL ? 0 : first_member(*result));
+  }
+  return code;
+}
+
+}  // namespace
+
+int hook::Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
+  return make(Function::Comm_dup, comm, newcomm, [&] { return real().Comm_dup(comm, newcomm); });
+}
+int hook::Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
+  return make(Function::Comm_dup_with_info, comm, newcomm,
+              [&] { return real().Comm_dup_with_info(comm, info, newcomm); });
+}
+// The new handle may be used only after completion, so making it at once is within the standard (MPI 3.1, 6.4.2).
+int hook::Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
+  const int code = make(Function::Comm_idup, comm, newcomm, [&] { return real().Comm_dup(comm, newcomm); });
+  return code == MPI_SUCCESS ? real().Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, comm, request) : code;
+}
+int hook::Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
+  return make(Function::Comm_split, comm, newcomm, [&] { return real().Comm_split(comm, color, key, newcomm); });
+}
+int hook::Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
+  return make(Function::Comm_split_type, comm, newcomm,
+              [&] { return real().Comm_split_type(comm, split_type, key, info, newcomm); });
+}
+int hook::Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
+  return make(Function::Comm_create, comm, newcomm, [&] { return real().Comm_create(comm, group, newcomm); });
+}
+int hook::Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
+  Comm& from = runtime().comms.find(comm);
+  note_call(Function::Comm_create_group, from, -1, tag, 0);
+  const int code = real().Comm_create_group(comm, group, tag, newcomm);
+  if (code != MPI_SUCCESS || *newcomm == MPI_COMM_NULL) return code;
+  int size = 0;
+  real().Group_size(group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::vector<int> in_parent(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  MPI_Group parent = MPI_GROUP_NULL;
+  real().Comm_group(comm, &parent);
+  real().Group_translate_ranks(group, size, ranks.data(), parent, in_parent.data());
+  real().Group_free(&parent);
+  std::uint64_t id = mix(from.id, static_cast<std::uint64_t>(tag));
+  for (const int rank : in_parent) id = mix(id, static_cast<std::uint64_t>(rank));
+  runtime().comms.add_with_id(*newcomm, mix(id, ++from.groups[id]));
+  return code;
+}
+int hook::Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
+                           MPI_Comm* newintercomm) {
+  Comm& from = runtime().comms.find(local_comm);
+  note_call(Function::Intercomm_create, from, -1, tag, 0);
+  const int code = real().Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
+  if (code != MPI_SUCCESS) return code;
+  // The two sides share nothing that both can derive: each tells the other its own.
+  const std::uint64_t mine = mix(mix(from.id, from.created++), first_member(local_comm));
+  std::uint64_t theirs = 0;
+  real().Allreduce(&mine, &theirs, 1, MPI_UINT64_T, MPI_MAX, *newintercomm);
+  runtime().comms.add_with_id(*newintercomm, mix(std::min(mine, theirs), std::max(mine, theirs)));
+  return code;
+}
+int hook::Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
+  return make(Function::Intercomm_merge, intercomm, newintracomm,
+              [&] { return real().Intercomm_merge(intercomm, high, newintracomm); });
+}
+int hook::Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
+                      MPI_Comm* comm_cart) {
+  return make(Function::Cart_create, comm_old, comm_cart,
+              [&] { return real().Cart_create(comm_old, ndims, dims, periods, reorder, comm_cart); });
+}
+int hook::Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm) {
+  return make(Function::Cart_sub, comm, newcomm, [&] { return real().Cart_sub(comm, remain_dims, newcomm); });
+}
+int hook::Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
+                       MPI_Comm* comm_graph) {
+  return make(Function::Graph_create, comm_old, comm_graph,
+              [&] { return real().Graph_create(comm_old, nnodes, indx, edges, reorder, comm_graph); });
+}
+int hook::Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
+                            const int destinations[], const int weights[], MPI_Info info, int reorder,
+                            MPI_Comm* result) {
+  return make(Function::Dist_graph_create, comm_old, result, [&] {
+    return real().Dist_graph_create(comm_old, n, sources, degrees, destinations, weights, info, reorder, result);
+  });
+}
+int hook::Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[],
+                                     int outdegree, const int destinations[], const int destweights[], MPI_Info info,
+                                     int reorder, MPI_Comm* result) {
+  return make(Function::Dist_graph_create_adjacent, comm_old, result, [&] {
+    return real().Dist_graph_create_adjacent(comm_old, indegree, sources, sourceweights, outdegree, destinations,
+                                             destweights, info, reorder, result);
+  });
+}
+int hook::Comm_free(MPI_Comm* comm) {
+  runtime().comms.remove(*comm);
+  return real().Comm_free(comm);
+}
+int hook::Comm_disconnect(MPI_Comm* comm) {
+  runtime().comms.remove(*comm);
+  return real().Comm_disconnect(comm);
+}
+
+}  // namespace holdfast::replicate

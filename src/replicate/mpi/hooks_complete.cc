@@ -1,0 +1,252 @@
+// Completion. Which of several requests is done, and whether one is, must be the same in every replica: the leader
+// decides.
+#include <vector>
+
+#include "hooks.h"
+#include "real_functions.h"
+#include "replicate/mpi/decide.h"
+#include "replicate/mpi/finish.h"
+#include "replicate/mpi/progress.h"
+#include "replicate/mpi/receive.h"
+#include "replicate/mpi/runtime.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+/// True when completion of this request completes nothing: null handles and inactive persistent requests. Every replica
+/// knows that by itself.
+bool idle(MPI_Request request) {
+  if (request == MPI_REQUEST_NULL) return true;
+  const Operation* op = runtime().requests.find(request);
+  return op && op->persistent && !op->active;
+}
+
+/// Whether the request can be completed now; frees nothing.
+bool done_now(MPI_Request request) {
+  Operation* op = runtime().requests.find(request);
+  if (op) {
+    if (op->cancel_asked && op->stage != Operation::Stage::complete) {
+      int done = 0;
+      if (runtime().leader()) real().Request_get_status(op->native, &done, &op->status);
+      return done != 0;
+    }
+    return advance(*op);
+  }
+  int done = 0;
+  set_awaited({});
+  real().Request_get_status(request, &done, MPI_STATUS_IGNORE);
+  return done != 0;
+}
+
+/// A receive that the application asked to cancel: the leader's outcome counts.
+void settle_cancellation(Operation& op) {
+  int cancelled = 0;
+  if (runtime().leader()) {
+    wait_until([&] {
+      int done = 0;
+      real().Request_get_status(op.native, &done, &op.status);
+      return done != 0;
+    });
+    real().Test_cancelled(&op.status, &cancelled);
+  }
+  cancelled = static_cast<int>(decide_index(cancelled));
+  op.cancel_asked = false;
+  settle_cancel(op, cancelled != 0);
+}
+
+int complete(MPI_Request* request, MPI_Status* status) {
+  Operation* op = runtime().requests.find(*request);
+  if (op && op->cancel_asked) settle_cancellation(*op);
+  if (op && !(op->persistent && !op->active)) {
+    wait_until([&] { return advance(*op); });
+    return finish(*op, request, status);
+  }
+  int done = 0;
+  int code = MPI_SUCCESS;
+  wait_until([&] {
+    set_awaited({});
+    code = real().Test(request, &done, status);
+    return done != 0 || code != MPI_SUCCESS;
+  });
+  return code;
+}
+
+MPI_Status* at(MPI_Status* statuses, int index) {
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[index];
+}
+
+/// Completes the requests at these indices; the return code is MPI_ERR_IN_STATUS when one failed (MPI 3.1, 3.7.5).
+int complete_many(MPI_Request* requests, const std::vector<int>& indices, MPI_Status* statuses) {
+  int result = MPI_SUCCESS;
+  std::vector<int> codes;
+  for (std::size_t n = 0; n < indices.size(); ++n) {
+    codes.push_back(complete(&requests[indices[n]], at(statuses, static_cast<int>(n))));
+    if (codes.back() != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;
+  }
+  for (std::size_t n = 0; result != MPI_SUCCESS && statuses != MPI_STATUSES_IGNORE && n < codes.size(); ++n) {
+    statuses[n].MPI_ERROR = codes[n];
+  }
+  return result;
+}
+
+std::vector<int> done_indices(int count, const MPI_Request* requests) {
+  std::vector<int> done;
+  for (int i = 0; i < count; ++i) {
+    if (!idle(requests[i]) && done_now(requests[i])) done.push_back(i);
+  }
+  return done;
+}
+
+bool all_idle(int count, const MPI_Request* requests) {
+  for (int i = 0; i < count; ++i) {
+    if (!idle(requests[i])) return false;
+  }
+  return true;
+}
+
+int first_done(int count, const MPI_Request* requests) {
+  for (int i = 0; i < count; ++i) {
+    if (!idle(requests[i]) && done_now(requests[i])) return i;
+  }
+  return MPI_UNDEFINED;
+}
+
+/// The leader's list of completed requests, told to the followers.
+std::vector<int> decide_list(std::vector<int> own) {
+  const auto n = decide_index(static_cast<std::int64_t>(own.size()));
+  own.resize(static_cast<std::size_t>(n));
+  for (int& index : own) index = static_cast<int>(decide_index(index));
+  return own;
+}
+
+}  // namespace
+
+int hook::Wait(MPI_Request* request, MPI_Status* status) {
+  flush_decisions();
+  if (idle(*request) || !runtime().verifying) return real().Wait(request, status);
+  return complete(request, status);
+}
+
+int hook::Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  flush_decisions();
+  if (!runtime().verifying) return real().Waitall(count, requests, statuses);
+  std::vector<int> all(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) all[static_cast<std::size_t>(i)] = i;
+  return complete_many(requests, all, statuses);
+}
+
+int hook::Waitany(int count, MPI_Request requests[], int* indx, MPI_Status* status) {
+  flush_decisions();
+  if (!runtime().verifying || all_idle(count, requests)) return real().Waitany(count, requests, indx, status);
+  int index = MPI_UNDEFINED;
+  if (runtime().leader()) wait_until([&] { return (index = first_done(count, requests)) != MPI_UNDEFINED; });
+  *indx = static_cast<int>(decide_index(index));
+  return complete(&requests[*indx], status);
+}
+
+int hook::Waitsome(int incount, MPI_Request requests[], int* outcount, int indices[], MPI_Status statuses[]) {
+  flush_decisions();
+  if (!runtime().verifying || all_idle(incount, requests)) {
+    return real().Waitsome(incount, requests, outcount, indices, statuses);
+  }
+  std::vector<int> done;
+  if (runtime().leader()) wait_until([&] { return !(done = done_indices(incount, requests)).empty(); });
+  done = decide_list(std::move(done));
+  *outcount = static_cast<int>(done.size());
+  for (std::size_t i = 0; i < done.size(); ++i) indices[i] = done[i];
+  return complete_many(requests, done, statuses);
+}
+
+int hook::Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  if (idle(*request) || !runtime().verifying) return real().Test(request, flag, status);
+  *flag = decide([&] {
+    progress();
+    return done_now(*request);
+  });
+  return *flag ? complete(request, status) : MPI_SUCCESS;
+}
+
+int hook::Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  if (!runtime().verifying || all_idle(count, requests)) return real().Testall(count, requests, flag, statuses);
+  *flag = decide([&] {
+    progress();
+    for (int i = 0; i < count; ++i) {
+      if (!idle(requests[i]) && !done_now(requests[i])) return false;
+    }
+    return true;
+  });
+  return *flag ? Waitall(count, requests, statuses) : MPI_SUCCESS;
+}
+
+int hook::Testany(int count, MPI_Request requests[], int* indx, int* flag, MPI_Status* status) {
+  if (!runtime().verifying || all_idle(count, requests)) return real().Testany(count, requests, indx, flag, status);
+  int index = MPI_UNDEFINED;
+  *flag = decide([&] {
+    progress();
+    index = first_done(count, requests);
+    return index != MPI_UNDEFINED;
+  });
+  *indx = MPI_UNDEFINED;
+  if (!*flag) return MPI_SUCCESS;
+  *indx = static_cast<int>(decide_index(index));
+  return complete(&requests[*indx], status);
+}
+
+int hook::Testsome(int incount, MPI_Request requests[], int* outcount, int indices[], MPI_Status statuses[]) {
+  if (!runtime().verifying || all_idle(incount, requests)) {
+    return real().Testsome(incount, requests, outcount, indices, statuses);
+  }
+  std::vector<int> done;
+  const bool any = decide([&] {
+    progress();
+    done = done_indices(incount, requests);
+    return !done.empty();
+  });
+  *outcount = 0;
+  if (!any) return MPI_SUCCESS;
+  done = decide_list(std::move(done));
+  *outcount = static_cast<int>(done.size());
+  for (std::size_t i = 0; i < done.size(); ++i) indices[i] = done[i];
+  return complete_many(requests, done, statuses);
+}
+
+int hook::Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  if (!runtime().verifying || idle(request)) return real().Request_get_status(request, flag, status);
+  *flag = decide([&] {
+    progress();
+    return done_now(request);
+  });
+  if (!*flag) return MPI_SUCCESS;
+  wait_until([&] { return done_now(request); });
+  const Operation* op = runtime().requests.find(request);
+  if (!op) return real().Request_get_status(request, flag, status);
+  if (status != MPI_STATUS_IGNORE) *status = op->status;
+  return MPI_SUCCESS;
+}
+
+int hook::Request_free(MPI_Request* request) {
+  Operation* op = runtime().requests.find(*request);
+  if (!op || !runtime().verifying) {
+    if (op) runtime().requests.drop(*op);
+    return real().Request_free(request);
+  }
+  if (op->persistent && !op->active) {
+    runtime().requests.drop(*op);
+    return real().Request_free(request);
+  }
+  runtime().requests.orphan(*op);  // its message must still be verified
+  *request = MPI_REQUEST_NULL;
+  return MPI_SUCCESS;
+}
+
+int hook::Cancel(MPI_Request* request) {
+  if (!runtime().verifying) return real().Cancel(request);
+  Operation* op = runtime().requests.find(*request);
+  // A send that is not cancelled is one that was in time (MPI 3.1, 3.8.4): replicas need no agreement on that.
+  if (!op || op->kind != Operation::Kind::receive) return MPI_SUCCESS;
+  op->cancel_asked = true;
+  return runtime().leader() ? real().Cancel(&op->native) : MPI_SUCCESS;
+}
+
+}  // namespace holdfast::replicate

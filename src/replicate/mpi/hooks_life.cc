@@ -1,0 +1,247 @@
+// The beginning and the end: MPI_Init divides the real world into the replicas' worlds, MPI_Finalize reports.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "core/config/environment.h"
+#include "core/config/settings.h"
+#include "core/event/record.h"
+#include "hooks.h"
+#include "real_functions.h"
+#include "replicate/mpi/collective.h"
+#include "replicate/mpi/correct.h"
+#include "replicate/mpi/crash.h"
+#include "replicate/mpi/decide.h"
+#include "replicate/mpi/failure.h"
+#include "replicate/mpi/finish.h"
+#include "replicate/mpi/guard.h"
+#include "replicate/mpi/real_clock.h"
+#include "replicate/mpi/runtime.h"
+#include "replicate/mpi/tolerance.h"
+
+namespace holdfast::replicate {
+
+Runtime& runtime() {
+  static auto* state = new Runtime();  // lives until the process ends: hooks run in exit handlers
+  return *state;
+}
+
+namespace {
+
+char leader_name[MPI_MAX_PROCESSOR_NAME] = "";
+int leader_name_length = 0;
+
+void read_options() {
+  Runtime& state = runtime();
+  config::Settings<Options> settings(options_table());
+  const Status read = config::read_environment(settings, environ);
+  state.options = settings.options();
+  if (!read.ok()) fail(Incident::bad_input, read.message());
+}
+
+ReplicaMap read_map(int natives) {
+  const Options& options = runtime().options;
+  const int degree = static_cast<int>(options.degree);
+  if (options.map.empty()) {
+    if (natives % degree != 0) {
+      fail(Incident::bad_input, "dividing " + std::to_string(natives) + " processes among " + std::to_string(degree) +
+                                    " replicas: it does not come out even: start ranks x replicas processes");
+    }
+    auto map = ReplicaMap::uniform(natives / degree, degree);
+    if (!map) fail(Incident::bad_input, map.status().message());
+    return std::move(map).value();
+  }
+  std::ifstream file(options.map);
+  std::stringstream text;
+  text << file.rdbuf();
+  auto map = ReplicaMap::parse(text.str(), options.map);
+  if (!map) fail(Incident::bad_input, map.status().message());
+  if (map.value().natives() != natives || map.value().degree() != degree) {
+    fail(Incident::bad_input, "using the map file " + options.map + ": it is for " +
+                                  std::to_string(map.value().natives()) + " processes in " +
+                                  std::to_string(map.value().degree()) + " replicas, the job has " +
+                                  std::to_string(natives) + " in " + std::to_string(degree));
+  }
+  return std::move(map).value();
+}
+
+void share_leader_name(MPI_Comm team) {
+  real().Get_processor_name(leader_name, &leader_name_length);
+  real().Bcast(&leader_name_length, 1, MPI_INT, 0, team);
+  real().Bcast(leader_name, MPI_MAX_PROCESSOR_NAME, MPI_CHAR, 0, team);
+}
+
+bool more_processes_than_cores() {
+  MPI_Comm host = MPI_COMM_NULL;
+  int here = 0;
+  real().Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  real().Comm_size(host, &here);
+  real().Comm_free(&host);
+  int crowded = here > sysconf(_SC_NPROCESSORS_ONLN) ? 1 : 0;
+  int anywhere = 0;  // the same answer everywhere, because all members of a collective must enter it alike
+  real().Allreduce(&crowded, &anywhere, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return anywhere != 0;
+}
+
+void divide_world() {
+  Runtime& state = runtime();
+  int natives = 0;
+  real().Comm_size(MPI_COMM_WORLD, &natives);
+  real().Comm_rank(MPI_COMM_WORLD, &state.native);
+  state.real_world = MPI_COMM_WORLD;
+  state.map = read_map(natives);
+  state.ranks = state.map->ranks();
+  state.degree = state.map->degree();
+  state.rank = state.map->virtual_rank(state.native);
+  state.replica = state.map->replica(state.native);
+  state.verifying = state.degree > 1;
+
+  real().Comm_split(MPI_COMM_WORLD, state.replica, state.rank, &state.world);
+  real().Comm_set_name(state.world, "MPI_COMM_WORLD");
+  // MPICH raises a failed receive's error here when it is only looked at; the application gets it at completion.
+  real().Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm team = MPI_COMM_NULL;
+  real().Comm_split(MPI_COMM_WORLD, state.rank, state.replica, &team);
+  share_leader_name(team);
+  real().Comm_free(&team);
+  state.comms.open(state.world, state.rank);
+  state.crowded = more_processes_than_cores();
+  if (state.verifying) {
+    MPI_Comm records = MPI_COMM_NULL;
+    MPI_Comm payloads = MPI_COMM_NULL;
+    real().Comm_dup(MPI_COMM_WORLD, &records);
+    real().Comm_dup(MPI_COMM_WORLD, &payloads);
+    state.inbox.emplace(state.degree);
+    state.post.open(records, payloads);
+  }
+  protection.world = state.world;
+}
+
+void begin() {
+  Runtime& state = runtime();
+  read_options();
+  if (state.options.degree == 1 && state.options.inject.empty()) return;  // nothing to do: calls pass
+  divide_world();
+  set_digest_algorithm(static_cast<integrity::Algorithm>(state.options.digest));
+  auto places = parse_tolerance(state.options.tolerate);
+  if (!places) fail(Incident::bad_input, places.status().message());
+  set_tolerance(std::move(places).value());
+  open_injector();
+  // MPICH 4.0 completes non-blocking receives from MPI_PROC_NULL with one shared request, whose status is empty until a
+  // blocking call has filled it. Applications' blocking calls are non-blocking ones from here on.
+  real().Sendrecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF,
+                  MPI_STATUS_IGNORE);
+  agree_on_this_thread();
+  watch_for_crashes();
+  protection.active.store(true, std::memory_order_relaxed);
+}
+
+/// (rank, replica, copies) triples of all processes, at the real world's rank 0.
+std::vector<std::uint64_t> gather_culprits() {
+  Runtime& state = runtime();
+  std::vector<std::uint64_t> mine;
+  for (const auto& [who, copies] : culprits()) {
+    mine.insert(mine.end(), {static_cast<std::uint64_t>(who.first), static_cast<std::uint64_t>(who.second), copies});
+  }
+  const int n = static_cast<int>(mine.size());
+  std::vector<int> counts(static_cast<std::size_t>(state.map->natives()));
+  real().Gather(&n, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
+  std::vector<int> at(counts.size());
+  int total = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    at[i] = total;
+    total += counts[i];
+  }
+  std::vector<std::uint64_t> all(static_cast<std::size_t>(total));
+  real().Gatherv(mine.data(), n, MPI_UINT64_T, all.data(), counts.data(), at.data(), MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  return all;
+}
+
+void write_record() {
+  Runtime& state = runtime();
+  Counters sum;
+  const auto mine = state.counters.values();
+  real().Reduce(mine.data(), sum.values().data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM, 0,
+                MPI_COMM_WORLD);
+  const std::vector<std::uint64_t> all = gather_culprits();
+  const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
+  if (state.native != 0 || !directory) return;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> merged;
+  for (std::size_t i = 0; i + 2 < all.size(); i += 3) merged[{all[i], all[i + 1]}] += all[i + 2];
+  nlohmann::json corrupted = nlohmann::json::array();
+  for (const auto& [who, copies] : merged) {
+    corrupted.push_back({{"rank", who.first}, {"replica", who.second}, {"copies", copies}});
+  }
+  nlohmann::json counters;
+  for (std::size_t i = 0; i < counter_rows.size(); ++i) {
+    counters[std::string(counter_rows[i].name)] = sum.values()[i];
+  }
+  const nlohmann::json record = {
+      {"ranks", state.ranks}, {"degree", state.degree}, {"counters", counters}, {"corrupted", corrupted}};
+  std::ofstream(std::string(directory) + "/record.json") << record.dump(2) << "\n";
+}
+
+void end() {
+  Runtime& state = runtime();
+  flush_decisions();
+  if (state.verifying) {
+    finish_team();
+    MPI_Request everybody = MPI_REQUEST_NULL;
+    real().Ibarrier(MPI_COMM_WORLD, &everybody);
+    wait_until([&] {
+      int done = 0;
+      set_awaited({});
+      real().Test(&everybody, &done, MPI_STATUS_IGNORE);
+      return done != 0;
+    });
+  }
+  protection.active.store(false, std::memory_order_relaxed);
+  write_record();
+  if (state.verifying) state.post.close();
+  state.comms.close();
+  real().Comm_free(&state.world);
+}
+
+}  // namespace
+
+int hook::Init(int* argc, char*** argv) {
+  const int code = real().Init(argc, argv);
+  if (code == MPI_SUCCESS) begin();
+  return code;
+}
+
+int hook::Init_thread(int* argc, char*** argv, int required, int* provided) {
+  // One thread at a time may be inside: less than asked for is the library's right (MPI 3.1, 12.4.3).
+  const int code = real().Init_thread(argc, argv, std::min<int>(required, MPI_THREAD_SERIALIZED), provided);
+  if (code == MPI_SUCCESS) begin();
+  if (active()) *provided = std::min<int>(*provided, MPI_THREAD_SERIALIZED);
+  return code;
+}
+
+int hook::Finalize() {
+  end();
+  return real().Finalize();
+}
+
+int hook::Abort(MPI_Comm comm, int errorcode) {
+  note_abort(errorcode);
+  return real().Abort(comm == runtime().world ? MPI_COMM_WORLD : comm, errorcode);
+}
+
+int hook::Get_processor_name(char* name, int* resultlen) {
+  std::copy_n(leader_name, leader_name_length + 1, name);
+  *resultlen = leader_name_length;
+  return MPI_SUCCESS;
+}
+
+int refuse(Function function, MPI_Comm) {
+  fail(Incident::refused, std::string(function_name(function)) +
+                              " is not protected yet, so it is refused: run this program without replication");
+}
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,186 @@
+// Sends. The message goes once, in the sender's own replica world, with MPI's own mode; its digest goes beside it.
+#include "hooks.h"
+#include "real_functions.h"
+#include "replicate/mpi/finish.h"
+#include "replicate/mpi/progress.h"
+#include "replicate/mpi/receive.h"
+#include "replicate/mpi/runtime.h"
+#include "replicate/mpi/send.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+/// What one send needs besides MPI's arguments.
+struct Outgoing {
+  Comm& comm;
+  Region region;
+  int destination;
+  int tag;
+};
+
+Outgoing prepare(Function function, const void* buffer, int count, MPI_Datatype type, int destination, int tag,
+                 MPI_Comm handle) {
+  Comm& comm = runtime().comms.find(handle);
+  Region region = Region::borrow(buffer, static_cast<std::uint64_t>(count), type);
+  note_call(function, comm, destination, tag, region.bytes());
+  inject(region, comm.virtual_rank(destination));
+  return {comm, std::move(region), destination, tag};
+}
+
+void announce(const Outgoing& out) {
+  if (runtime().verifying) announce(out.region, out.destination, out.tag, out.comm);
+}
+
+void wait_native(MPI_Request& request) {
+  wait_until([&] {
+    int done = 0;
+    set_awaited({});
+    real().Test(&request, &done, MPI_STATUS_IGNORE);
+    return done != 0;
+  });
+}
+
+/// A send of any mode: `start` is MPI's non-blocking function of that mode.
+template <class Start>
+int start_send(Function function, Start start, const void* buffer, int count, MPI_Datatype type, int destination,
+               int tag, MPI_Comm comm, MPI_Request* request) {
+  if (destination == MPI_PROC_NULL) return start(buffer, count, type, destination, tag, comm, request);
+  const Outgoing out = prepare(function, buffer, count, type, destination, tag, comm);
+  const int code = start(buffer, count, type, destination, tag, comm, request);
+  if (code == MPI_SUCCESS) announce(out);
+  return code;
+}
+
+template <class Start>
+int send(Function function, Start start, const void* buffer, int count, MPI_Datatype type, int destination, int tag,
+         MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code = start_send(function, start, buffer, count, type, destination, tag, comm, &request);
+  if (code == MPI_SUCCESS) wait_native(request);
+  return code;
+}
+
+template <class Make>
+int make_persistent(Make make, const void* buffer, int count, MPI_Datatype type, int destination, int tag,
+                    MPI_Comm comm, MPI_Request* request) {
+  const int code = make(buffer, count, type, destination, tag, comm, request);
+  if (code != MPI_SUCCESS || destination == MPI_PROC_NULL) return code;
+  Operation& op = runtime().requests.make();
+  op.kind = Operation::Kind::persistent_send;
+  op.persistent = true;
+  op.active = false;
+  op.native = *request;
+  op.comm = &runtime().comms.find(comm);
+  op.region = Region::keep(buffer, static_cast<std::uint64_t>(count), type);
+  op.source = destination;
+  op.tag = tag;
+  runtime().requests.file(op);
+  return code;
+}
+
+}  // namespace
+
+int hook::Send(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Comm m) {
+  return send(Function::Send, real().Isend, b, c, t, d, g, m);
+}
+int hook::Bsend(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Comm m) {
+  return send(Function::Bsend, real().Ibsend, b, c, t, d, g, m);
+}
+int hook::Ssend(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Comm m) {
+  return send(Function::Ssend, real().Issend, b, c, t, d, g, m);
+}
+int hook::Rsend(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Comm m) {
+  return send(Function::Rsend, real().Isend, b, c, t, d, g, m);  // a follower's receive may be posted later
+}
+int hook::Isend(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Comm m, MPI_Request* r) {
+  return start_send(Function::Isend, real().Isend, b, c, t, d, g, m, r);
+}
+int hook::Ibsend(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Comm m, MPI_Request* r) {
+  return start_send(Function::Ibsend, real().Ibsend, b, c, t, d, g, m, r);
+}
+int hook::Issend(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Comm m, MPI_Request* r) {
+  return start_send(Function::Issend, real().Issend, b, c, t, d, g, m, r);
+}
+int hook::Irsend(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Comm m, MPI_Request* r) {
+  return start_send(Function::Irsend, real().Isend, b, c, t, d, g, m, r);
+}
+int hook::Send_init(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Comm m, MPI_Request* r) {
+  return make_persistent(real().Send_init, b, c, t, d, g, m, r);
+}
+int hook::Bsend_init(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Comm m, MPI_Request* r) {
+  return make_persistent(real().Bsend_init, b, c, t, d, g, m, r);
+}
+int hook::Ssend_init(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Comm m, MPI_Request* r) {
+  return make_persistent(real().Ssend_init, b, c, t, d, g, m, r);
+}
+int hook::Rsend_init(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Comm m, MPI_Request* r) {
+  return make_persistent(real().Send_init, b, c, t, d, g, m, r);
+}
+
+int hook::Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
+                   int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+  MPI_Request incoming = MPI_REQUEST_NULL;
+  int code = Irecv(recvbuf, recvcount, recvtype, source, recvtag, comm, &incoming);
+  if (code != MPI_SUCCESS) return code;
+  code = Send(sendbuf, sendcount, sendtype, dest, sendtag, comm);
+  const int received = Wait(&incoming, status);
+  return code != MPI_SUCCESS ? code : received;
+}
+
+int hook::Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
+                           MPI_Comm comm, MPI_Status* status) {
+  int space = 0;
+  real().Pack_size(count, datatype, comm, &space);
+  std::vector<std::byte> copy(static_cast<std::size_t>(space));
+  int packed = 0;
+  if (dest != MPI_PROC_NULL) {
+    inject(Region::borrow(buf, static_cast<std::uint64_t>(count), datatype),
+           runtime().comms.find(comm).virtual_rank(dest));
+  }
+  real().Pack(buf, count, datatype, copy.data(), space, &packed, comm);
+  MPI_Request incoming = MPI_REQUEST_NULL;
+  MPI_Request outgoing = MPI_REQUEST_NULL;
+  int code = real().Isend(copy.data(), packed, MPI_PACKED, dest, sendtag, comm, &outgoing);
+  if (code != MPI_SUCCESS) return code;
+  Comm& on = runtime().comms.find(comm);
+  note_call(Function::Sendrecv_replace, on, dest, sendtag, static_cast<std::uint64_t>(packed));
+  if (dest != MPI_PROC_NULL && runtime().verifying) {
+    announce(Region::borrow(copy.data(), static_cast<std::uint64_t>(packed), MPI_BYTE), dest, sendtag, on);
+  }
+  code = Irecv(buf, count, datatype, source, recvtag, comm, &incoming);
+  wait_native(outgoing);
+  const int received = Wait(&incoming, status);
+  return code != MPI_SUCCESS ? code : received;
+}
+
+int hook::Start(MPI_Request* request) {
+  Operation* op = runtime().requests.find(*request);
+  if (!op || !op->persistent) return real().Start(request);
+  op->active = true;
+  if (op->kind == Operation::Kind::receive) {
+    note_call(Function::Start, *op->comm, -1, 0, 0);
+    if (!runtime().verifying) return real().Start(request);
+    op->native = op->visible;
+    op->was_corrected = op->pushed_back = op->cancelled = op->cancel_asked = op->failed = false;
+    op->stage = Operation::Stage::native;
+    post_receive(*op, op->buffer, op->count, op->type, op->posted_source, op->posted_tag, *op->comm);
+    return MPI_SUCCESS;
+  }
+  op->stage = Operation::Stage::native;
+  note_call(Function::Start, *op->comm, op->source, op->tag, op->region.bytes());
+  inject(op->region, op->comm->virtual_rank(op->source));
+  const int code = real().Start(request);
+  if (code == MPI_SUCCESS && runtime().verifying) announce(op->region, op->source, op->tag, *op->comm);
+  return code;
+}
+
+int hook::Startall(int count, MPI_Request requests[]) {
+  for (int i = 0; i < count; ++i) {
+    const int code = Start(&requests[i]);
+    if (code != MPI_SUCCESS) return code;
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace holdfast::replicate

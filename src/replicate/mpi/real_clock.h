@@ -1,0 +1,22 @@
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <time.h>
+
+namespace holdfast::replicate {
+
+/// The C library's own clocks, whatever the application is told. Any thread.
+int real_clock_gettime(clockid_t clock, timespec* time);
+int real_gettimeofday(timeval* time, void* zone);
+time_t real_time(time_t* time);
+int real_getrusage(int who, rusage* usage);
+clock_t real_clock();
+
+/// True when the calling thread's clock readings are to be agreed on: it is the thread that called MPI_Init, it is
+/// outside MPI, and replication is active.
+bool agreed_clocks();
+/// Makes the calling thread the one whose readings are agreed on.
+void agree_on_this_thread();
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Runs an example natively and under replication, and holds the two to each other.
+
+Every case starts real MPI processes. What a replicated run must do depends on the flips that are injected into it:
+  none        the same output as the native run, and nothing reported
+  degree 2    a flip that reached a message is detected: exit code 3
+  degree 3    the same output as the native run, with at least one correction and no mismatch left over
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+
+def command(args, processes, environment, program):
+    root = os.geteuid() == 0
+    if args.mpi == "openmpi":
+        line = ["mpirun.openmpi"] + (["--allow-run-as-root"] if root else [])
+        line += ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-np", str(processes)]
+        for name, value in environment.items():
+            line += ["-x", f"{name}={value}"]
+    else:
+        line = ["mpiexec.mpich", "-np", str(processes)]
+        for name, value in environment.items():
+            line += ["-genv", name, value]
+    return line + program
+
+
+def run(line, limit, directory):
+    """Runs it in its own process group; nothing of it is left when this returns."""
+    child = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True, start_new_session=True, cwd=directory)
+    try:
+        out, err = child.communicate(timeout=limit)
+        return child.returncode, out, err
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
+        sys.exit(f"FAILED: still running after {limit} s: {' '.join(line)}")
+
+
+def expect(condition, what, detail=""):
+    if not condition:
+        sys.exit(f"FAILED: {what}\n{detail}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--mpi", choices=["openmpi", "mpich"], required=True)
+    parser.add_argument("--library", required=True, help="the preloaded library")
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--degree", type=int, required=True)
+    parser.add_argument("--protocol", default="message-and-digests")
+    parser.add_argument("--inject", default="", help="faults, as in docs/spec/faults.md")
+    parser.add_argument("--limit", type=float, default=120)
+    parser.add_argument("--outcome", choices=["same", "detected", "diverged", "refused"], default="same")
+    parser.add_argument("program", nargs="+")
+    args = parser.parse_args()
+
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="holdfast-test-"))
+    try:
+        code, native, err = run(command(args, args.ranks, {}, args.program), args.limit, directory)
+        expect(code == 0, f"the native run ended with {code}", err)
+        environment = {
+            "LD_PRELOAD": args.library,
+            "HOLDFAST_REPLICATE_DEGREE": str(args.degree),
+            "HOLDFAST_REPLICATE_PROTOCOL": args.protocol,
+            "HOLDFAST_REPLICATE_SILENCE_LIMIT": "20s",
+            "HOLDFAST_RUN_RANKS": str(args.ranks),
+            "HOLDFAST_RUN_DIRECTORY": str(directory),
+        }
+        if args.inject:
+            environment["HOLDFAST_REPLICATE_INJECT"] = args.inject
+        code, out, err = run(command(args, args.ranks * args.degree, environment, args.program), args.limit, directory)
+        wanted = {"same": 0, "detected": 3, "diverged": 4, "refused": 6}[args.outcome]
+        expect(code == wanted, f"the replicated run ended with {code}, not {wanted}", out + err)
+        if args.outcome != "same":
+            kinds = {json.loads(f.read_text())["kind"] for f in directory.glob("incident-*.json")}
+            names = {"detected": "uncorrected", "diverged": "diverged", "refused": "refused"}
+            expect(names[args.outcome] in kinds, f"incidents are {kinds}", err)
+            return
+        expect(out == native, "the output differs from the native run's", f"native:\n{native}\nreplicated:\n{out}")
+        counters = json.loads((directory / "record.json").read_text())["counters"]
+        expect(counters["messages"] + counters["collectives"] > 0, "nothing was verified", str(counters))
+        expect(bool(args.inject) == (counters["injected"] > 0), "flips and the injector's count disagree", str(counters))
+        if args.inject:
+            expect(counters["corrections"] >= 1 and counters["corrections"] == counters["mismatches"],
+                   "a flip was not corrected", str(counters))
+        else:
+            expect(counters["mismatches"] == 0, "copies differ without a fault", str(counters))
+        print(json.dumps(counters))
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
