@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Injects seeded flips into examples under `holdfast run` and judges every outcome.
+
+Each run is one seed: program, MPI, place and rate of the flips follow from it, and --only SEED replays it. At degree 3 a run
+must end with the fault-free output, or with a diagnosis (exit codes 3 and 4); at degree 2 with the fault-free output if no
+flip happened or reached a message, else with a diagnosis. A run that is still going at the limit, or that accepts a wrong
+answer, fails the campaign. The table at the end counts the outcomes.
+"""
+import argparse
+import collections
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+PROGRAMS = {"cg": [], "heat": [], "sort": [], "task_farm": []}
+OUTCOMES = ["right, no flip", "right, corrected", "right, flip without effect", "diagnosed", "WRONG ANSWER", "FAILED",
+            "HUNG"]
+
+
+def holdfast(args, mpi, program, degree, extra, limit):
+    line = [args.holdfast, "run", "-n", "2", "--replicas", str(degree), "--quiet", "--silence-limit", "20s", *extra, "--",
+            str(pathlib.Path(args.examples) / mpi / program), *PROGRAMS[program]]
+    return subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limit)
+
+
+def plan(seed):
+    """What a seed stands for: (mpi, program, degree, fault)."""
+    draw = random.Random(seed)
+    mpi = draw.choice(["openmpi", "mpich"])
+    program = draw.choice(sorted(PROGRAMS))
+    degree = draw.choice([2, 3, 3, 3])
+    rank, replica = draw.randrange(2), draw.randrange(degree)
+    if draw.random() < 0.7:
+        fault = f"flip rank {rank} replica {replica} message {draw.randrange(1, 60)}"
+    else:
+        fault = f"flip replica {replica} rate 1/{draw.choice([20, 50, 100])}"
+    return mpi, program, degree, fault
+
+
+def judge(args, seed, natives):
+    mpi, program, degree, fault = plan(seed)
+    with tempfile.TemporaryDirectory(prefix="holdfast-campaign-") as folder:
+        record = pathlib.Path(folder) / "record.json"
+        extra = ["--inject", fault, "--seed", str(seed), "--json", str(record)]
+        try:
+            done = holdfast(args, mpi, program, degree, extra, args.limit)
+        except subprocess.TimeoutExpired:
+            return "HUNG"
+        if done.returncode in (3, 4):
+            return "diagnosed"
+        if done.returncode != 0:
+            return "FAILED"
+        if done.stdout != natives[mpi, program]:
+            return "WRONG ANSWER"
+        counters = json.loads(record.read_text())["counters"]
+        if counters["injected"] == 0:
+            return "right, no flip"
+        return "right, corrected" if counters["corrections"] > 0 else "right, flip without effect"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--holdfast", required=True, help="the program")
+    parser.add_argument("--examples", required=True, help="folder with openmpi/ and mpich/")
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--first", type=int, default=1, help="first seed")
+    parser.add_argument("--only", type=int, help="replay one seed")
+    parser.add_argument("--limit", type=float, default=120, help="seconds a run may take")
+    args = parser.parse_args()
+
+    natives = {}
+    for mpi in ("openmpi", "mpich"):
+        for program in PROGRAMS:
+            natives[mpi, program] = holdfast(args, mpi, program, 1, [], args.limit).stdout
+    seeds = [args.only] if args.only is not None else range(args.first, args.first + args.runs)
+    table = collections.Counter()
+    bad = []
+    for seed in seeds:
+        mpi, program, degree, fault = plan(seed)
+        outcome = judge(args, seed, natives)
+        table[program, degree, outcome] += 1
+        if outcome in ("WRONG ANSWER", "FAILED", "HUNG"):
+            bad.append(f"seed {seed}: {outcome}: {mpi} {program}, {degree} replicas, '{fault}'")
+    print(f"{'program':<12}{'degree':<8}" + "".join(f"{o:<28}" for o in OUTCOMES))
+    for program, degree in sorted({(p, d) for p, d, _ in table}):
+        print(f"{program:<12}{degree:<8}" + "".join(f"{table[program, degree, o]:<28}" for o in OUTCOMES))
+    for line in bad:
+        print(line)
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
