@@ -459,8 +459,7 @@ class Hosts(Case):
             os.mkdir(self.path(flavour))
             ended = self.holdfast("run", "-n", "3", "--hostfile", "hosts", "--", job(flavour), "host", self.path(flavour),
                                   OMPI_MCA_plm_rsh_agent=self.path("rsh"), OMPI_MCA_hwloc_base_binding_policy="none",
-                                  HYDRA_LAUNCHER="rsh", HYDRA_LAUNCHER_EXEC=self.path("rsh"),
-                                  HYDRA_IFACE="lo", MPIR_CVAR_CH4_OFI_ENABLE="0")
+                                  HYDRA_LAUNCHER="rsh", HYDRA_LAUNCHER_EXEC=self.path("rsh"))
             self.assertEqual(ended.returncode, 0, ended.stderr)
             hosts = [self.read(f"{flavour}/{native}") for native in range(9)]
             for rank in range(3):

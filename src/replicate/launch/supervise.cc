@@ -31,7 +31,8 @@ class Image {
     words_.push_back(nullptr);
     for (char** entry = environ; *entry != nullptr; ++entry)
       if (!replaced(*entry)) environment_.push_back(*entry);
-    for (const auto& [variable, value] : command_.environment) entries_.push_back(variable + "=" + value);
+    for (const auto& [variable, value] : command_.environment)
+      entries_.emplace_back(variable).append("=").append(value);
     for (std::string& entry : entries_) environment_.push_back(entry.data());
     environment_.push_back(nullptr);
   }

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 
 namespace holdfast::launch {
 namespace {
@@ -142,15 +143,12 @@ class Copier {
 };
 
 /// All signals belong to the main thread; SIGPIPE is an error of write() here.
-std::thread start_without_signals(Copier* copier) {
+std::thread start_without_signals(std::unique_ptr<Copier> copier) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
-  std::thread thread([copier] {
-    copier->run();
-    delete copier;
-  });
+  std::thread thread([copier = std::move(copier)] { copier->run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return thread;
 }
@@ -164,8 +162,9 @@ Status InputTee::make_fifos(const std::vector<std::string>& fifos) {
   return {};
 }
 
-InputTee::InputTee(int source, std::vector<std::string> fifos, std::string spool)
-    : stop_(eventfd(0, EFD_CLOEXEC)), thread_(start_without_signals(new Copier(source, fifos, spool, stop_))) {}
+InputTee::InputTee(int source, const std::vector<std::string>& fifos, const std::string& spool)
+    : stop_(eventfd(0, EFD_CLOEXEC)),
+      thread_(start_without_signals(std::make_unique<Copier>(source, fifos, spool, stop_))) {}
 
 InputTee::~InputTee() {
   std::uint64_t one = 1;

@@ -16,9 +16,10 @@ namespace holdfast::launch {
 /// wait for readers.
 class InputTee {
  public:
-  /// Creates the FIFOs and the spool file. `source` stays the caller's. Error: io.
+  /// Creates the FIFOs. Error: io.
   static Status make_fifos(const std::vector<std::string>& fifos);
-  InputTee(int source, std::vector<std::string> fifos, std::string spool);
+  /// `source` stays the caller's, open for as long as this lives; the spool file is created here.
+  InputTee(int source, const std::vector<std::string>& fifos, const std::string& spool);
   ~InputTee();
   InputTee(const InputTee&) = delete;
   InputTee& operator=(const InputTee&) = delete;
