@@ -126,9 +126,7 @@ Result<Forwarding> route_ftree(const Fabric& fabric, const SwitchGraph& graph, c
         graph.distances_to(row, hops);
         for (const std::uint32_t reached : choices.order) hops[reached] = none;
         for (std::uint32_t other = 0; other < graph.rows(); ++other) {
-          // switches without adapters send nothing but management packets, which go as they can
-          const bool matters = graph.sources_at(other) != 0 && !graph.terminals_at(row).empty();
-          if (hops[other] != none && matters) cut_off = other;
+          if (hops[other] != none && graph.sources_at(other) != 0) cut_off = other;  // others send to management only
         }
         if (cut_off != none) return false;
         tree.begin(choices, balance);

@@ -14,6 +14,18 @@ std::vector<std::uint32_t> rows_of(const SwitchGraph& graph, const std::vector<N
   return rows;
 }
 
+/// Whether every switch with adapters has a route; others send only management packets.
+bool all_senders_reach(const SwitchGraph& graph, std::uint32_t destination, const Choices& choices,
+                       std::vector<std::uint32_t>& hops) {
+  if (choices.order.size() == graph.rows()) return true;
+  graph.distances_to(destination, hops);
+  for (const std::uint32_t row : choices.order) hops[row] = none;
+  for (std::uint32_t row = 0; row < graph.rows(); ++row) {
+    if (hops[row] != none && graph.sources_at(row) != 0) return false;
+  }
+  return true;
+}
+
 /// Routes by this order; false when some switches that cables join are not joined by its paths.
 bool route_in_order(const SwitchGraph& graph, const SwitchOrder& order, const EngineOptions& options,
                     Forwarding& tables) {
@@ -21,11 +33,7 @@ bool route_in_order(const SwitchGraph& graph, const SwitchOrder& order, const En
   std::vector<std::uint32_t> hops;
   return for_each_destination(
       graph, UpDownRule(graph, order), options.threads, [&](std::uint32_t row, const Choices& choices) {
-        if (choices.order.size() < graph.rows()) {
-          graph.distances_to(row, hops);
-          const auto reachable = static_cast<std::size_t>(graph.rows() - std::count(hops.begin(), hops.end(), none));
-          if (choices.order.size() < reachable) return false;
-        }
+        if (!all_senders_reach(graph, row, choices, hops)) return false;
         lay_routes(graph, row, choices, balance, tables,
                    [](Balance& by, const Choices& among, bool counts) { by.pick_by_path(among, counts); });
         return true;
