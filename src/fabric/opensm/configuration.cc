@@ -1,0 +1,112 @@
+#include "fabric/opensm/configuration.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <queue>
+
+namespace holdfast::fabric::opensm {
+namespace {
+
+std::string hex(std::uint64_t value, int digits) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%0*llx", digits, static_cast<unsigned long long>(value));
+  return text;
+}
+
+/// OpenSM's code for the largest number of data lanes.
+int code_of_lanes(std::uint8_t lanes) {
+  for (int code = 1; code < 5; ++code)
+    if (lanes <= 1 << (code - 1)) return code;
+  return 5;
+}
+
+/// Sum of the hops from a switch to all others that it reaches.
+std::uint64_t distances_from(const Fabric& fabric, NodeId start) {
+  std::vector<std::uint32_t> hops(fabric.nodes().size(), none);
+  std::queue<NodeId> reached({start});
+  hops[start] = 0;
+  std::uint64_t sum = 0;
+  for (; !reached.empty(); reached.pop()) {
+    const Node& node = fabric.node(reached.front());
+    sum += hops[reached.front()];
+    for (std::uint32_t number = 1; number <= node.port_count; ++number) {
+      const PortId peer = fabric.peer(node.first_port + number);
+      if (peer == none) continue;
+      const NodeId next = fabric.port(peer).node;
+      if (!fabric.is_switch(next) || hops[next] != none) continue;
+      hops[next] = hops[reached.front()] + 1;
+      reached.push(next);
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::string configuration(const Request& request, const std::string& folder) {
+  const bool lane_maps = request.lane_maps.value_or(request.engine == "torus-2QoS");
+  std::string text;
+  auto set = [&text](const std::string& option, const std::string& value) { text += option + " " + value + "\n"; };
+  set("routing_engine", request.engine + ",no_fallback");
+  set("event_plugin_name", "holdfast-opensm-tap");
+  set("log_file", folder + "/opensm.log");
+  set("dump_files_dir", folder + "/");
+  set("log_flags", "0x03");
+  set("force_log_flush", "TRUE");
+  set("honor_guid2lid_file", "TRUE");
+  set("fsync_high_avail_files", "FALSE");
+  set("max_op_vls", std::to_string(code_of_lanes(request.lanes)));
+  set("nue_max_num_vls", std::to_string(request.lanes));
+  set("disable_multicast", "TRUE");
+  set("sweep_interval", "0");     // one sweep at a time, when we say so
+  set("sweep_on_trap", "FALSE");  // likewise
+  set("max_wire_smps", "64");     // MADs under way; ibsim loses none
+  set("max_wire_smps2", "64");
+  set("transaction_timeout", "10000");  // ms: on a loaded machine ibsim may be slow, never lossy
+  set("use_ucast_cache", "FALSE");
+  if (lane_maps) {
+    set("qos", "TRUE");
+    set("qos_max_vls", std::to_string(request.lanes));
+    set("qos_high_limit", "0");
+    set("qos_sl2vl", "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15");
+  }
+  if (!request.roots.empty()) set("root_guid_file", folder + "/roots");
+  if (request.engine == "torus-2QoS") set("torus_config", folder + "/torus-2QoS.conf");
+  return text;
+}
+
+std::string lid_table(const Fabric& fabric) {
+  std::string text;
+  for (const Node& node : fabric.nodes()) {
+    const bool is_switch = node.kind == NodeKind::switch_;
+    for (std::uint32_t number = is_switch ? 0 : 1; number <= (is_switch ? 0U : node.port_count); ++number) {
+      const Port& port = fabric.port(node.first_port + number);
+      if (port.lid == 0) continue;
+      text += hex(node.guid + number, 16) + " " + hex(port.lid, 4) + " " + hex(port.lid + (Lid{1} << port.lmc) - 1, 4) +
+              "\n\n";  // an empty line ends an entry
+    }
+  }
+  return text;
+}
+
+std::string root_guids(const Fabric& fabric, const std::vector<NodeId>& roots) {
+  std::string text;
+  for (const NodeId root : roots) text += hex(fabric.node(root).guid, 16) + "\n";
+  return text;
+}
+
+std::vector<NodeId> choose_roots(const Fabric& fabric) {
+  NodeId best = none;
+  std::uint64_t least = 0;
+  for (NodeId node = 0; node < fabric.nodes().size(); ++node) {
+    if (!fabric.is_switch(node)) continue;
+    const std::uint64_t sum = distances_from(fabric, node);
+    if (best == none || sum < least) {
+      best = node;
+      least = sum;
+    }
+  }
+  return best == none ? std::vector<NodeId>() : std::vector<NodeId>{best};
+}
+
+}  // namespace holdfast::fabric::opensm
