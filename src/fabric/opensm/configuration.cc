@@ -20,15 +20,16 @@ int code_of_lanes(std::uint8_t lanes) {
   return 5;
 }
 
-/// Sum of the hops from a switch to all others that it reaches.
-std::uint64_t distances_from(const Fabric& fabric, NodeId start) {
+/// Hops along working links from the nearest of the starts to each switch; `none` where no way leads.
+std::vector<std::uint32_t> hops_from(const Fabric& fabric, const std::vector<NodeId>& starts) {
   std::vector<std::uint32_t> hops(fabric.nodes().size(), none);
-  std::queue<NodeId> reached({start});
-  hops[start] = 0;
-  std::uint64_t sum = 0;
+  std::queue<NodeId> reached;
+  for (const NodeId start : starts) {
+    hops[start] = 0;
+    reached.push(start);
+  }
   for (; !reached.empty(); reached.pop()) {
     const Node& node = fabric.node(reached.front());
-    sum += hops[reached.front()];
     for (std::uint32_t number = 1; number <= node.port_count; ++number) {
       const PortId peer = fabric.peer(node.first_port + number);
       if (peer == none) continue;
@@ -38,7 +39,74 @@ std::uint64_t distances_from(const Fabric& fabric, NodeId start) {
       reached.push(next);
     }
   }
-  return sum;
+  return hops;
+}
+
+std::vector<NodeId> switches_with_adapters(const Fabric& fabric) {
+  std::vector<bool> found(fabric.nodes().size());
+  for (const Link& link : fabric.links()) {
+    const NodeId a = fabric.port(link.a).node;
+    const NodeId b = fabric.port(link.b).node;
+    if (link.up && fabric.is_switch(a) != fabric.is_switch(b)) found[fabric.is_switch(a) ? a : b] = true;
+  }
+  std::vector<NodeId> switches;
+  for (NodeId node = 0; node < found.size(); ++node)
+    if (found[node]) switches.push_back(node);
+  return switches;
+}
+
+NodeId middle_switch(const Fabric& fabric) {
+  NodeId best = none;
+  std::uint64_t least = 0;
+  for (NodeId node = 0; node < fabric.nodes().size(); ++node) {
+    if (!fabric.is_switch(node)) continue;
+    std::uint64_t sum = 0;
+    for (const std::uint32_t hops : hops_from(fabric, {node}))
+      if (hops != none) sum += hops;
+    if (best == none || sum < least) {
+      best = node;
+      least = sum;
+    }
+  }
+  return best;
+}
+
+bool joined(const Fabric& fabric, NodeId a, NodeId b) {
+  for (std::uint32_t number = 1; number <= fabric.node(a).port_count; ++number) {
+    const PortId peer = fabric.peer(fabric.node(a).first_port + number);
+    if (peer != none && fabric.port(peer).node == b) return true;
+  }
+  return false;
+}
+
+/// The switch one step from `from` along a dimension; `none` beyond the edge of a mesh.
+NodeId neighbour(const Structure& structure, NodeId from, std::size_t dimension, int step) {
+  const auto place = structure.at(from);
+  std::uint32_t stride = 1;  // the last coordinate runs fastest, as generate() numbers switches
+  for (std::size_t i = dimension + 1; i < structure.extent.size(); ++i) stride *= structure.extent[i];
+  const auto size = static_cast<int>(structure.extent[dimension]);
+  const int moved = static_cast<int>(place[dimension]) + step;
+  if (structure.shape == Shape::mesh && (moved < 0 || moved >= size)) return none;
+  return from +
+         static_cast<NodeId>(((moved + size) % size - static_cast<int>(place[dimension])) * static_cast<int>(stride));
+}
+
+/// Neighbours of a seed as torus-2QoS.conf wants them: forward of each dimension, and backward where the size is 4.
+struct SeedLink {
+  std::string keyword;
+  NodeId to = none;
+};
+
+std::vector<SeedLink> seed_links(const Fabric& fabric, NodeId seed) {
+  const Structure& structure = fabric.structure();
+  std::vector<SeedLink> links;
+  for (std::size_t i = 0; i < structure.extent.size(); ++i) {
+    if (structure.extent[i] < 2) continue;
+    const std::string letter(1, "xyz"[i]);
+    links.push_back({letter + "p_link", neighbour(structure, seed, i, 1)});
+    if (structure.extent[i] == 4) links.push_back({letter + "m_link", neighbour(structure, seed, i, -1)});
+  }
+  return links;
 }
 
 }  // namespace
@@ -96,17 +164,44 @@ std::string root_guids(const Fabric& fabric, const std::vector<NodeId>& roots) {
 }
 
 std::vector<NodeId> choose_roots(const Fabric& fabric) {
-  NodeId best = none;
-  std::uint64_t least = 0;
-  for (NodeId node = 0; node < fabric.nodes().size(); ++node) {
-    if (!fabric.is_switch(node)) continue;
-    const std::uint64_t sum = distances_from(fabric, node);
-    if (best == none || sum < least) {
-      best = node;
-      least = sum;
-    }
+  const std::vector<std::uint32_t> level = hops_from(fabric, switches_with_adapters(fabric));
+  std::uint32_t top = 0;
+  for (const std::uint32_t hops : level)
+    if (hops != none) top = std::max(top, hops);
+  if (top == 0) {
+    const NodeId middle = middle_switch(fabric);
+    return middle == none ? std::vector<NodeId>() : std::vector<NodeId>{middle};
   }
-  return best == none ? std::vector<NodeId>() : std::vector<NodeId>{best};
+  std::vector<NodeId> roots;
+  for (NodeId node = 0; node < level.size(); ++node)
+    if (level[node] == top) roots.push_back(node);
+  return roots;
+}
+
+Result<std::string> torus_configuration(const Fabric& fabric) {
+  const Structure& structure = fabric.structure();
+  const bool is_grid = structure.shape == Shape::torus || structure.shape == Shape::mesh;
+  if (!is_grid || structure.extent.empty() || structure.extent.size() > 3)
+    return Status(Code::bad_input, "writing torus-2QoS.conf",
+                  "the fabric is no generated mesh or torus of up to three dimensions", "choose another engine");
+  std::string text = structure.shape == Shape::torus ? "torus" : "mesh";
+  for (std::size_t i = 0; i < 3; ++i)
+    text += " " + std::to_string(i < structure.extent.size() ? structure.extent[i] : 1);
+  text += "\nportgroup_max_ports 64\n";
+  for (NodeId seed = 0; seed < fabric.switch_count(); ++seed) {
+    const std::vector<SeedLink> links = seed_links(fabric, seed);
+    if (!std::all_of(links.begin(), links.end(),
+                     [&](const SeedLink& link) { return link.to != none && joined(fabric, seed, link.to); }))
+      continue;
+    for (const SeedLink& link : links)
+      text += link.keyword + " " + hex(fabric.node(seed).guid, 16) + " " + hex(fabric.node(link.to).guid, 16) + "\n";
+    for (std::size_t i = 0; i < structure.extent.size(); ++i)  // the origin stays where the generator has it
+      text += std::string(1, "xyz"[i]) + "_dateline " +
+              std::to_string((structure.extent[i] - structure.at(seed)[i]) % structure.extent[i]) + "\n";
+    return text;
+  }
+  return Status(Code::bad_input, "writing torus-2QoS.conf", "no switch has links to all its neighbours",
+                "choose another engine");
 }
 
 }  // namespace holdfast::fabric::opensm

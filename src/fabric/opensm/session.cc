@@ -14,12 +14,13 @@
 
 #include "core/status/hint.h"
 #include "core/time/clock.h"
+#include "fabric/formats/ibsim_net.h"
+#include "fabric/formats/node_name.h"
 #include "fabric/opensm/configuration.h"
 #include "fabric/opensm/keeper.h"
 #include "fabric/opensm/log.h"
 #include "fabric/opensm/programs.h"
 #include "fabric/opensm/scratch.h"
-#include "fabric/opensm/simulator_net.h"
 #include "fabric/opensm/snapshot.h"
 
 namespace holdfast::fabric::opensm {
@@ -128,10 +129,14 @@ struct Session::State {
 };
 
 Status Session::State::prepare_files() {
-  Status status = write_file(path("fabric.net"), simulator_net(fabric));
+  Status status = write_file(path("fabric.net"), write_ibsim_net(fabric));
   if (status.ok()) status = write_file(path("opensm.conf"), configuration(request, keeper.folder()));
   if (status.ok()) status = write_file(path("guid2lid"), lid_table(fabric));
   if (status.ok() && !request.roots.empty()) status = write_file(path("roots"), root_guids(fabric, request.roots));
+  if (status.ok() && request.engine == "torus-2QoS") {
+    auto text = torus_configuration(fabric);
+    status = text.ok() ? write_file(path("torus-2QoS.conf"), text.value()) : text.status();
+  }
   return status;
 }
 
@@ -173,7 +178,7 @@ Status Session::State::start_opensm() {
   Program program;
   program.words = {programs.opensm, "-F", path("opensm.conf")};
   program.environment = {"IBSIM_SOCKNAME=" + keeper.folder().substr(keeper.folder().rfind('/') + 1),
-                         "SIM_HOST=" + simulator_id(fabric.node(home_of(fabric))),
+                         "SIM_HOST=" + node_id(fabric.node(home_of(fabric))),
                          "LD_PRELOAD=" + programs.umad2sim,
                          "LD_LIBRARY_PATH=" + folder_of(programs.tap),
                          "OSM_CACHE_DIR=" + keeper.folder() + "/",
@@ -327,7 +332,7 @@ Status Session::set_links(std::span<const LinkId> links, bool up) {
   for (const LinkId link : links) {
     const PortId port = state.fabric.link(link).a;
     const Node& node = state.fabric.node(state.fabric.port(port).node);
-    const std::string command = std::string(up ? "ReLink" : "Unlink") + " \"" + simulator_id(node) + "\"[" +
+    const std::string command = std::string(up ? "ReLink" : "Unlink") + " \"" + node_id(node) + "\"[" +
                                 std::to_string(state.fabric.number_of(port)) + "]\n";
     if (write(state.console.number(), command.data(), command.size()) != static_cast<ssize_t>(command.size()))
       return {Code::io, "speaking to ibsim", std::strerror(errno)};
