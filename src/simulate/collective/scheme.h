@@ -15,8 +15,8 @@ enum class Operation : std::uint8_t { allreduce, reduce, broadcast, barrier };
 inline constexpr std::array<std::string_view, 4> operation_names = {"allreduce", "reduce", "broadcast", "barrier"};
 
 /// How operands are combined: on unsigned 64-bit words, little-endian in the packet.
-enum class Combine : std::uint8_t { sum, minimum, maximum, exclusive_or };
-inline constexpr std::array<std::string_view, 4> combine_names = {"sum", "min", "max", "xor"};
+enum class Combine : std::uint8_t { sum, minimum, maximum };
+inline constexpr std::array<std::string_view, 3> combine_names = {"sum", "min", "max"};
 
 /// How a lost packet is made up for.
 enum class Protection : std::uint8_t {

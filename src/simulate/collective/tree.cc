@@ -1,10 +1,10 @@
 #include "simulate/collective/tree.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace holdfast::simulate::collective {
@@ -136,9 +136,9 @@ class Embedder {
     return tree;
   }
 
-  /// Switches that may be roots, nearest first: by the larger distance from two switches with hosts that lie as far
+  /// Switches that may be roots and how near they can be to all hosts' switches, nearest first: by the larger distance from two switches with hosts that lie as far
   /// apart as a double sweep finds.
-  std::vector<NodeId> candidates() const {
+  std::vector<std::pair<std::uint32_t, NodeId>> candidates() const {
     std::vector<NodeId> leaves;
     std::vector<bool> seen(fabric_.nodes().size());
     for (const NodeId host : hosts_) {
@@ -158,12 +158,12 @@ class Embedder {
     const auto one = distances(farthest(distances(leaves.front(), nullptr)), nullptr);
     const auto other = distances(farthest(one), nullptr);
     const auto bound = [&](NodeId node) { return std::max(one[node], other[node]); };
-    std::vector<NodeId> found;
+    std::vector<std::pair<std::uint32_t, NodeId>> found;
     for (NodeId node = 0; node < fabric_.nodes().size(); ++node) {
       // a switch of another plane is out of reach of these two, yet near to all hosts by their other ports
-      if (fabric_.is_switch(node)) found.push_back(node);
+      if (fabric_.is_switch(node)) found.emplace_back(bound(node), node);
     }
-    std::stable_sort(found.begin(), found.end(), [&](NodeId a, NodeId b) { return bound(a) < bound(b); });
+    std::sort(found.begin(), found.end());
     return found;
   }
 
@@ -173,40 +173,34 @@ class Embedder {
   }
 
   Status choose_roots() {
-    std::vector<InTree> trees;
+    struct Rated {
+      std::uint32_t farthest;
+      std::uint64_t total;
+      NodeId root;
+      bool operator<(const Rated& other) const {
+        return std::tie(farthest, total, root) < std::tie(other.farthest, other.total, other.root);
+      }
+    };
+    std::vector<Rated> rated;
     std::uint32_t best = unreachable;
-    std::size_t tried = 0;
-    for (const NodeId candidate : candidates()) {
-      if (++tried > most_candidates) break;
+    for (const auto& [bound, candidate] : candidates()) {
+      if (rated.size() >= most_candidates || (best != unreachable && bound != unreachable && bound + 1 > best)) break;
       auto tree = in_tree(candidate);
       if (!tree.ok()) return tree.status();
-      if (tree.value().farthest > best) {
-        if (!wants_more_roots() && tried > 256) break;
-        continue;
-      }
-      best = tree.value().farthest;
-      if (tree.value().farthest == unreachable) continue;
-      if (!wants_more_roots() && !trees.empty() && trees.front().farthest == best &&
-          trees.front().total <= tree.value().total) {
-        continue;
-      }
-      std::erase_if(trees, [&](const InTree& held) { return held.farthest > best || !wants_more_roots(); });
-      trees.push_back(std::move(tree.value()));
-      if (wants_more_roots() && trees.size() >= 512) break;
+      best = std::min(best, tree.value().farthest);
+      rated.push_back({tree.value().farthest, tree.value().total, candidate});
     }
-    if (trees.empty()) {
+    std::sort(rated.begin(), rated.end());
+    if (rated.empty() || rated.front().farthest == unreachable) {
       return {Code::unavailable, "embedding the collective", "no switch can be reached from all hosts",
               "leave out the hosts that are cut off, or repair their links"};
     }
-    std::stable_sort(trees.begin(), trees.end(),
-                     [](const InTree& a, const InTree& b) { return a.total < b.total; });
-    const std::uint64_t nearest = trees.front().total;
-    bool first = true;
-    for (const InTree& tree : trees) {
-      if (tree.total > nearest) break;
-      if (!first && (!wants_more_roots() || !fits(tree))) continue;
+    for (const Rated& each : rated) {
+      if (each.farthest != rated.front().farthest || each.total != rated.front().total) break;
+      const InTree tree = in_tree(each.root).value();
+      if (each.root != rated.front().root && !fits(tree)) continue;
       add(tree);
-      first = false;
+      if (!wants_more_roots()) break;
     }
     return {};
   }
