@@ -55,7 +55,7 @@ def main():
     parser.add_argument("--library", required=True, help="the preloaded library")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--degree", type=int, required=True)
-    parser.add_argument("--protocol", default="message-and-digests")
+    parser.add_argument("--protocol", default="msg-plus-hash")
     parser.add_argument("--inject", default="", help="faults, as in docs/spec/faults.md")
     parser.add_argument("--limit", type=float, default=120)
     parser.add_argument("--outcome", choices=["same", "detected", "diverged", "refused"], default="same")
