@@ -2,19 +2,19 @@
 
 namespace holdfast::replicate {
 
-Dispute::Dispute(int degree, int replica, const Ballot& own, const Ballot& below_said, std::vector<Telling>& out)
+Dispute::Dispute(int degree, int replica, const Statement& said, std::vector<Telling>& out)
     : degree_(degree),
       replica_(replica),
-      own_(own),
-      below_(below_said),
+      said_(said),
       senders_(static_cast<std::size_t>(degree), Ballot{{}, 0, false}),
+      may_be_cut_(static_cast<std::size_t>(degree)),
       agrees_(static_cast<std::size_t>(degree)),
       disputes_(static_cast<std::size_t>(degree)),
       told_(static_cast<std::size_t>(degree)),
       heard_(static_cast<std::size_t>(degree)) {
   disputes_[static_cast<std::size_t>(replica)] = true;
-  learn(replica, own);
-  learn(below(replica), below_said);
+  learn(replica, said.own, said.own_may_be_cut);
+  learn(below(replica), said.below, false);
   const int audience = degree == 3 ? 1 : degree - 1;
   for (int step = 1; step <= audience; ++step) tell((replica + degree - step) % degree, Statement::Kind::probe, out);
 }
@@ -34,23 +34,35 @@ void Dispute::hear(int from, const Statement& said, std::vector<Telling>& out) {
     if (from == below(replica_)) tell((replica_ + 1) % degree_, Statement::Kind::probe, out);
   } else {
     disputes_[static_cast<std::size_t>(from)] = true;
-    learn(from, said.own);
-    learn(below(from), said.below);
+    learn(from, said.own, said.own_may_be_cut);
+    learn(below(from), said.below, false);
     if (said.kind == Statement::Kind::probe) tell(from, Statement::Kind::acknowledge, out);
   }
   conclude();
 }
 
 /// True when something new was learned.
-bool Dispute::learn(int sender, const Ballot& ballot) {
+bool Dispute::learn(int sender, const Ballot& ballot, bool may_be_cut) {
+  const auto at = static_cast<std::size_t>(sender);
   if (!ballot.known) return false;
-  Ballot& here = senders_[static_cast<std::size_t>(sender)];
-  if (!here.known) {
+  Ballot& here = senders_[at];
+  if (here == ballot) {
+    may_be_cut_[at] = may_be_cut_[at] && may_be_cut;
+    return false;
+  }
+  if (!here.known || (may_be_cut_[at] && ballot.bytes > here.bytes)) {
     here = ballot;
+    may_be_cut_[at] = may_be_cut;
     return true;
   }
-  if (!(here == ballot)) contradicted_ = true;
+  if (!may_be_cut || here.bytes <= ballot.bytes) contradicted_ = true;
   return false;
+}
+
+Statement Dispute::statement(Statement::Kind kind) const {
+  Statement statement = said_;
+  statement.kind = kind;
+  return statement;
 }
 
 /// What every sender sent is known, and each receiver that must have noticed a difference has said so. Without the
@@ -71,8 +83,10 @@ void Dispute::conclude() {
     more = false;
     for (int k = 0; k < degree_; ++k) {
       if (!agrees_[static_cast<std::size_t>(k)]) continue;
-      more = learn(below(k), senders_[static_cast<std::size_t>(k)]) || more;
-      more = learn(k, senders_[static_cast<std::size_t>(below(k))]) || more;
+      const auto here = static_cast<std::size_t>(k);
+      const auto under = static_cast<std::size_t>(below(k));
+      more = learn(below(k), senders_[here], may_be_cut_[here]) || more;
+      more = learn(k, senders_[under], may_be_cut_[under]) || more;
     }
   }
   if (contradicted_) {

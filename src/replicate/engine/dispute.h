@@ -17,8 +17,11 @@ struct Statement {
     agrees,       ///< the answer of one whose message and digest agree
   };
   Kind kind = Kind::probe;
-  Ballot own;    ///< of the message that the replica received; not for `agrees`
-  Ballot below;  ///< of the message of the sender replica below, as that one announced it; not for `agrees`
+  Ballot own{};    ///< of the message that the replica received; not for `agrees`
+  Ballot below{};  ///< of the message of the sender replica below, as that one announced it; not for `agrees`
+  /// The message filled its buffer, so that more may have been sent than arrived. MPI cannot be relied on to say so
+  /// before the application completes the receive.
+  bool own_may_be_cut = false;
 };
 
 /// A dispute over one message at one replica of the receiver, under msg-plus-hash with three replicas or more.
@@ -48,15 +51,15 @@ class Dispute {
     Statement::Kind kind;
   };
 
-  /// `own` and `below` differ. Appends whom to probe.
-  Dispute(int degree, int replica, const Ballot& own, const Ballot& below, std::vector<Telling>& tell);
+  /// `said.own` and `said.below` differ. Appends whom to probe.
+  Dispute(int degree, int replica, const Statement& said, std::vector<Telling>& tell);
 
   /// Another replica spoke about this message. Appends whom to answer.
   void hear(int from, const Statement& said, std::vector<Telling>& tell);
 
   Ruling ruling() const { return ruling_; }
-  const Ballot& own() const { return own_; }
-  const Ballot& below() const { return below_; }
+  /// What this replica has to say, as a statement of this kind.
+  Statement statement(Statement::Kind kind) const;
   /// What each sender replica sent; `known` is false where that is not clear yet.
   std::span<const Ballot> senders() const { return senders_; }
   /// The majority's ballot. Requires the ruling keep or replace.
@@ -72,16 +75,16 @@ class Dispute {
   int below(int replica) const { return (replica + degree_ - 1) % degree_; }
   bool all_clear() const;
   void tell(int to, Statement::Kind kind, std::vector<Telling>& out);
-  bool learn(int sender, const Ballot& ballot);
+  bool learn(int sender, const Ballot& ballot, bool may_be_cut);
   void conclude();
 
   int degree_;
   int replica_;
-  Ballot own_;
-  Ballot below_;
+  Statement said_;
   std::vector<Ballot> senders_;
-  std::vector<bool> agrees_;    ///< by receiver replica: said that its sender and the one below sent the same
-  std::vector<bool> disputes_;  ///< said that they did not
+  std::vector<bool> may_be_cut_;  ///< by sender replica: it may have sent more than its ballot says
+  std::vector<bool> agrees_;      ///< by receiver replica: said that its sender and the one below sent the same
+  std::vector<bool> disputes_;    ///< said that they did not
   std::vector<bool> told_;
   std::vector<bool> heard_;
   bool contradicted_ = false;

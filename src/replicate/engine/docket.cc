@@ -4,8 +4,9 @@
 
 namespace holdfast::replicate {
 
-void Docket::open(const MessageId& id, const Ballot& own, const Ballot& below) {
-  const auto opened = cases_.try_emplace(id, Case{Dispute(degree_, replica_, own, below, telling_)}).first;
+void Docket::open(const MessageId& id, const Ballot& own, const Ballot& below, bool own_may_be_cut) {
+  const Statement said{Statement::Kind::probe, own, below, own_may_be_cut};
+  const auto opened = cases_.try_emplace(id, Case{Dispute(degree_, replica_, said, telling_)}).first;
   Dispute& dispute = opened->second.dispute;
   send(id, dispute);
   const auto questions = waiting_.find(id);
@@ -19,7 +20,7 @@ void Docket::agreed(const MessageId& id) {
   const auto questions = waiting_.find(id);
   if (questions == waiting_.end()) return;
   for (const Question& question : questions->second) {
-    outgoing_.push_back({question.from, id, {Statement::Kind::agrees, {}, {}}});
+    outgoing_.push_back({question.from, id, {.kind = Statement::Kind::agrees}});
   }
   waiting_.erase(questions);
 }
@@ -34,7 +35,7 @@ void Docket::hear(int from, const MessageId& id, const Statement& said, bool com
   }
   if (said.kind != Statement::Kind::probe) return;  // answers to a dispute that is over
   if (compared) {
-    outgoing_.push_back({from, id, {Statement::Kind::agrees, {}, {}}});
+    outgoing_.push_back({from, id, {.kind = Statement::Kind::agrees}});
   } else {
     waiting_[id].push_back({from, said});
   }
@@ -54,7 +55,7 @@ const Dispute* Docket::find(const MessageId& id) const {
 
 void Docket::send(const MessageId& id, const Dispute& dispute) {
   for (const Dispute::Telling& telling : telling_) {
-    outgoing_.push_back({telling.to, id, {telling.kind, dispute.own(), dispute.below()}});
+    outgoing_.push_back({telling.to, id, dispute.statement(telling.kind)});
   }
   telling_.clear();
 }

@@ -28,7 +28,7 @@ class Docket {
   Docket(int degree, int replica) : degree_(degree), replica_(replica) {}
 
   /// This replica's message and the digest it was given differ.
-  void open(const MessageId& id, const Ballot& own, const Ballot& below);
+  void open(const MessageId& id, const Ballot& own, const Ballot& below, bool own_may_be_cut = false);
   /// They agree. Need be told only while awaited().
   void agreed(const MessageId& id);
   /// Another replica spoke. `compared`: this replica has compared the message.

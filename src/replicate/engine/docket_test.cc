@@ -331,7 +331,7 @@ TEST(Docket, ASenderThatContradictsItselfIsFoundOut) {
 
 TEST(Docket, AQuestionAboutAMessageThatHasNotComeWaits) {
   Docket docket(4, 2);
-  docket.hear(3, message(5), {Statement::Kind::probe, ballot(1), ballot(0)}, false);
+  docket.hear(3, message(5), {Statement::Kind::probe, ballot(1), ballot(0), false}, false);
   EXPECT_TRUE(docket.awaited());
   EXPECT_TRUE(docket.outgoing().empty());
   docket.agreed(message(4));
@@ -347,17 +347,45 @@ TEST(Docket, AQuestionAboutAMessageThatHasNotComeWaits) {
 TEST(Docket, AMessageThatCouldNotBeReadIsJudgedByWhatTheNextOneWasTold) {
   Docket docket(3, 1);  // its own message was truncated, so its digest is unknown here
   docket.open(message(0), Ballot{{}, 0, false}, ballot(0));
-  docket.hear(2, message(0), {Statement::Kind::probe, ballot(0), ballot(1)}, true);
+  docket.hear(2, message(0), {Statement::Kind::probe, ballot(0), ballot(1), false}, true);
   const Dispute* dispute = docket.find(message(0));
   ASSERT_NE(dispute, nullptr);
   EXPECT_EQ(dispute->ruling(), Ruling::replace);
   EXPECT_EQ(dispute->good(), ballot(0));
 }
 
+TEST(Docket, AMessageThatFilledItsBufferMayHaveBeenLonger) {
+  const Ballot good = ballot(0);
+  const Ballot start{{500, 7}, 8, true};   // as many bytes of the long one as fit
+  const Ballot whole{{501, 7}, 16, true};  // what its sender announced
+  Docket loser(3, 1);
+  loser.open(message(0), start, good, true);
+  loser.hear(2, message(0), {Statement::Kind::probe, good, whole, true}, true);
+  EXPECT_EQ(loser.find(message(0))->ruling(), Ruling::replace);
+  EXPECT_EQ(loser.find(message(0))->senders()[1], whole);
+  Docket winner(3, 2);
+  winner.open(message(0), good, whole, true);
+  winner.hear(1, message(0), {Statement::Kind::acknowledge, start, good, true}, true);
+  EXPECT_EQ(winner.find(message(0))->ruling(), Ruling::keep);
+  EXPECT_EQ(winner.find(message(0))->supplied(), std::vector<int>{1});
+}
+
+TEST(Docket, AMessageTooLongEverywhereIsKept) {
+  const Ballot start{{500, 7}, 8, true};
+  const Ballot whole{{501, 7}, 16, true};
+  Docket docket(3, 0);
+  docket.open(message(0), start, whole, true);
+  docket.hear(1, message(0), {Statement::Kind::probe, start, whole, true}, true);
+  docket.hear(2, message(0), {Statement::Kind::acknowledge, start, whole, true}, true);
+  EXPECT_EQ(docket.find(message(0))->ruling(), Ruling::keep);
+  EXPECT_TRUE(docket.find(message(0))->supplied().empty());
+  EXPECT_EQ(docket.find(message(0))->good(), whole);
+}
+
 TEST(Docket, AnswersToADisputeThatIsOverAreDropped) {
   Docket docket(3, 0);
-  docket.hear(1, message(0), {Statement::Kind::agrees, {}, {}}, true);
-  docket.hear(1, message(0), {Statement::Kind::acknowledge, ballot(0), ballot(1)}, true);
+  docket.hear(1, message(0), {.kind = Statement::Kind::agrees}, true);
+  docket.hear(1, message(0), {Statement::Kind::acknowledge, ballot(0), ballot(1), false}, true);
   EXPECT_TRUE(docket.empty());
   EXPECT_TRUE(docket.outgoing().empty());
 }

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint32_t kind_bits = 0xff;
 constexpr std::uint32_t own_known = 0x100;
+constexpr std::uint32_t own_may_be_cut = 0x200;
 
 /// What follows the record of a statement.
 struct Below {
@@ -31,7 +32,8 @@ void send_statement(const Docket::Letter& letter) {
   const Statement& said = letter.statement;
   Record record;
   record.kind = RecordKind::statement;
-  record.flags = static_cast<std::uint32_t>(said.kind) | (said.own.known ? own_known : 0);
+  record.flags = static_cast<std::uint32_t>(said.kind) | (said.own.known ? own_known : 0) |
+                 (said.own_may_be_cut ? own_may_be_cut : 0);
   record.set_id(letter.id);
   record.digest = said.own.digest;
   record.bytes = said.own.bytes;
@@ -51,7 +53,8 @@ Statement statement_of(const Letter& letter) {
   std::memcpy(&below, letter.tail.data(), sizeof below);
   return {static_cast<Statement::Kind>(letter.record.flags & kind_bits),
           {letter.record.digest, letter.record.bytes, (letter.record.flags & own_known) != 0},
-          {below.digest, below.bytes, true}};
+          {below.digest, below.bytes, true},
+          (letter.record.flags & own_may_be_cut) != 0};
 }
 
 /// Whether this replica has compared the message that others name so.
@@ -86,7 +89,7 @@ void leave(Operation& op) {
 }
 
 bool keep(Operation& op, const Dispute& dispute) {
-  if (!op.failed) {
+  if (dispute.good().bytes <= op.region.bytes()) {  // else it is the application's mistake, which MPI tells it
     for (const int loser : dispute.supplied()) supply(op, loser);
   }
   op.own = dispute.good();
@@ -99,6 +102,7 @@ bool replace(Operation& op, const Dispute& dispute) {
     fail(Incident::uncorrected,
          described(op) + ": the majority's copy is longer than the receive buffer" + ballot_list(dispute.senders()));
   }
+  op.failed = dispute.senders()[static_cast<std::size_t>(runtime().replica)].bytes > op.region.bytes();
   op.own = dispute.good();
   set_awaited({Awaited::What::correction, runtime().rank, -1});
   if (!take_correction(op)) return false;
@@ -112,7 +116,7 @@ void open_dispute(Operation& op, const Ballot& announced) {
   Runtime& state = runtime();
   ++state.counters[Count::disputes];
   op.stage = Operation::Stage::disputed;
-  state.docket->open(op.identity, op.own, announced);
+  state.docket->open(op.identity, op.own, announced, op.own.bytes == op.region.bytes());
   send_statements();
   watch_in_background(op);
 }
@@ -142,7 +146,8 @@ void note_agreement(const MessageId& id) {
 void ask_for_correction(Operation& op, std::span<const Ballot> ballots) {
   Runtime& state = runtime();
   const int holder = holder_for(state.replica, vote(ballots), ballots);
-  send_statement({holder, op.identity, {Statement::Kind::probe, ballots[static_cast<std::size_t>(state.replica)], {}}});
+  send_statement(
+      {holder, op.identity, {Statement::Kind::probe, ballots[static_cast<std::size_t>(state.replica)], {}, false}});
 }
 
 void receive_statement(const Letter& letter) {

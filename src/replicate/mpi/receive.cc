@@ -185,8 +185,11 @@ bool compare_with_below(Operation& op) {
   op.identity = {channel_of(op), said->sequence};
   const Ballot announced = said->ballot;
   lane.take(op.place.ordinal);
-  const bool longer_than_the_buffer = op.failed && announced.bytes > op.region.bytes();
-  if (op.own == announced || longer_than_the_buffer || tolerated(op)) {
+  // Too long for the buffer in both replicas: the application's mistake, which MPI tells it at completion. Open MPI
+  // does not tell before; of two replicas, the one whose message did fit reports the difference.
+  const bool cut = op.failed || (state.degree == 2 && op.own.bytes == op.region.bytes());
+  const bool cut_alike = cut && announced.bytes > op.region.bytes();
+  if (op.own == announced || cut_alike || tolerated(op)) {
     note_agreement(op.identity);
     complete(op);
   } else if (state.degree == 2) {
@@ -320,7 +323,10 @@ bool advance_receive(Operation& op) {
 int finish_receive(Operation& op, MPI_Status* status) {
   int code = MPI_SUCCESS;
   MPI_Status own_status = op.status;
-  if (op.was_corrected && op.failed && !op.persistent) {
+  if (op.cancelled) {
+    // A follower's own may have got a message all the same; the application hears what the leader's outcome was.
+    if (op.native != MPI_REQUEST_NULL && !op.pushed_back) real().Wait(&op.native, MPI_STATUS_IGNORE);
+  } else if (op.was_corrected && op.failed && !op.persistent) {
     real().Request_free(&op.native);  // MPI's own message was too long; the one delivered instead is not
   } else if (op.native != MPI_REQUEST_NULL && !op.pushed_back) {
     code = real().Wait(&op.native, &own_status);
