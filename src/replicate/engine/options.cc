@@ -5,7 +5,7 @@
 namespace holdfast::replicate {
 
 namespace {
-constexpr std::string_view protocols[] = {"message-and-digests", "all-to-all"};
+constexpr std::string_view protocols[] = {"msg-plus-hash", "msg-plus-vote", "all-to-all"};
 constexpr std::string_view digests[] = {"xxh3-128", "xxh3-64", "crc32c"};
 constexpr std::string_view reactions[] = {"stop", "report"};
 constexpr std::string_view collectives[] = {"native", "p2p"};
@@ -26,9 +26,12 @@ const config::Table<Options>& options_table() {
                .unit = "replicas",
                .doc = "How many processes play each rank. Two detect corruption, three correct it."}),
           option<&Options::protocol>({.name = "replicate.protocol",
-                                      .initial = "message-and-digests",
+                                      .initial = "msg-plus-hash",
                                       .choices = protocols,
-                                      .doc = "What each sender replica sends to the receivers of the others."}),
+                                      .doc = "What each sender replica sends to the receivers of the others.\n"
+                                             "msg-plus-hash: a digest to the next one; those who differ settle it.\n"
+                                             "msg-plus-vote: a digest to all; each receiver counts for itself.\n"
+                                             "all-to-all: the whole message to all."}),
           option<&Options::digest>({.name = "replicate.digest",
                                     .initial = "xxh3-128",
                                     .choices = digests,

@@ -9,8 +9,9 @@ namespace holdfast::replicate {
 
 /// How replicas check a message (docs/design/replication.md).
 enum class Protocol : std::uint8_t {
-  message_and_digests,  ///< the message once, and its digest from every other sender replica
-  all_to_all,           ///< the whole message from every sender replica
+  msg_plus_hash,  ///< the message once, and its digest from the sender replica below on the ring
+  msg_plus_vote,  ///< the message once, and its digest from every other sender replica
+  all_to_all,     ///< the whole message from every sender replica
 };
 enum class OnCorruption : std::uint8_t { stop, report };
 /// How collectives run.

@@ -158,7 +158,7 @@ void Collective::enter() {
   const Runtime& state = runtime();
   if (!state.verifying) return;
   const CollectiveEntry how = state.options.collective_entry;
-  if (how == CollectiveEntry::direct || (how == CollectiveEntry::automatic && !state.crowded)) return;
+  if (how == CollectiveEntry::direct || (how == CollectiveEntry::automatic && !state.crowded && !state.must_answer())) return;
   MPI_Request arrived = MPI_REQUEST_NULL;
   real().Ibarrier(comm_->handle, &arrived);
   wait_until([&] {

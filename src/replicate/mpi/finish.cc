@@ -65,7 +65,10 @@ void finish_orphans() {
 
 void finish_team() {
   Runtime& state = runtime();
-  wait_until([&] { return state.requests.orphans().empty(); });
+  wait_until([&] {
+    set_awaited({Awaited::What::team, state.rank, -1});
+    return state.requests.orphans().empty() && (!state.docket || state.docket->empty());
+  });
   Record record;
   record.kind = RecordKind::finished;
   record.ordinal = state.history.count();

@@ -124,6 +124,9 @@ void divide_world() {
     real().Comm_dup(MPI_COMM_WORLD, &records);
     real().Comm_dup(MPI_COMM_WORLD, &payloads);
     state.inbox.emplace(state.degree);
+    if (state.options.protocol == Protocol::msg_plus_hash && state.degree > 2) {
+      state.docket.emplace(state.degree, state.replica);
+    }
     state.post.open(records, payloads);
   }
   protection.world = state.world;

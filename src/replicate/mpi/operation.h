@@ -32,7 +32,7 @@ struct Operation {
     native,     ///< with the MPI library
     placing,    ///< arrived; its ordinal on the channel is not known yet
     comparing,  ///< waiting for what the other replicas say about it
-    disputed,   ///< they disagree; the Arbiter or a vote is at work
+    disputed,   ///< they disagree; for the dispute's end, or for the correction
     complete,   ///< may be delivered
   };
 
@@ -93,6 +93,11 @@ class Requests {
   void orphan(Operation& op);
   std::vector<Operation*>& orphans() { return orphans_; }
   std::size_t live() const { return live_; }
+  /// Calls `visit(Operation&)` for every operation behind a handle; it must neither file nor drop any.
+  template <class Visit>
+  void for_each(Visit visit) {
+    for (const auto& [handle, op] : by_handle_) visit(*op);
+  }
 
  private:
   std::unordered_map<std::uint64_t, Operation*> by_handle_;
