@@ -106,6 +106,8 @@ void add_own_options(CLI::App& run, RunFlags& flags) {
   run.add_option("--hostfile", request.hostfile, "Hosts: 'name slots=4' or 'name:4' a line")->type_name("FILE");
   run.add_option("--slots", request.slots, "Processes that this host may run. Default: any number")->type_name("N");
   run.add_flag("--colocate", request.colocate, "Let replicas of one rank share a host where they must");
+  run.add_flag("--fill-heap", request.fill_heap,
+               "Give memory that the program sends without having set it the same bytes in every replica");
   run.add_option("--time-limit", flags.time_limit, "End the job after this time, as 90s or 2h")->type_name("DURATION");
   run.add_option("--output", request.output, "Keep the run directory here")->type_name("DIR");
   run.add_flag("--keep", request.keep, "Keep the run directory after a success too");

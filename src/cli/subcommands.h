@@ -20,6 +20,7 @@ void add_run(CLI::App& app, Action& action, const std::vector<std::string>& appl
 void add_doctor(CLI::App& app, Action& action);
 void add_config(CLI::App& app, Action& action);
 void add_fault(CLI::App& app, Action& action);
+void add_fabric(CLI::App& app, Action& action);
 void add_reference(CLI::App& app, Action& action);
 
 /// holdfast(1) as roff, from the subcommands themselves.

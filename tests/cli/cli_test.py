@@ -192,7 +192,8 @@ class DryRun(Case):
             "-x HOLDFAST_REPLICATE_PROTOCOL=all-to-all "
             "-x 'HOLDFAST_REPLICATE_INJECT=flip rank 1 message 40 bit 7; flip rate 1/9' -x HOLDFAST_REPLICATE_SEED=5 "
             "-x HOLDFAST_RUN_RANKS=2 -x HOLDFAST_RUN_DIRECTORY=DIR/out -x HOLDFAST_RUN_STDIN=/dev/null "
-            "-x HOLDFAST_RUN_EPOCH=EPOCH -x LD_PRELOAD=DIR/lib/libholdfast-replicate-openmpi.so "
+            "-x HOLDFAST_RUN_EPOCH=EPOCH -x HOLDFAST_RUN_PROGRAM=JOBS/job-openmpi "
+            "-x LD_PRELOAD=DIR/lib/libholdfast-replicate-openmpi.so "
             "JOBS/job-openmpi 'it'\\''s' -n\n")
 
     @unittest.skipUnless("openmpi" in FLAVOURS, "Open MPI is not installed")
@@ -203,7 +204,8 @@ class DryRun(Case):
             "# DIR/out/hosts:\n#   a\n#   a\n#   b\n#   b\n#   c\n#   c\n"
             "mpirun.openmpi -n 6 --map-by seq --hostfile DIR/out/hosts -x HOLDFAST_REPLICATE_DEGREE=3 "
             "-x HOLDFAST_RUN_RANKS=2 -x HOLDFAST_RUN_DIRECTORY=DIR/out -x HOLDFAST_RUN_STDIN=/dev/null "
-            "-x HOLDFAST_RUN_EPOCH=EPOCH -x LD_PRELOAD=DIR/lib/libholdfast-replicate-openmpi.so JOBS/job-openmpi\n")
+            "-x HOLDFAST_RUN_EPOCH=EPOCH -x HOLDFAST_RUN_PROGRAM=JOBS/job-openmpi "
+            "-x LD_PRELOAD=DIR/lib/libholdfast-replicate-openmpi.so JOBS/job-openmpi\n")
 
     @unittest.skipUnless("mpich" in FLAVOURS, "MPICH is not installed")
     def test_hydra(self):
@@ -213,7 +215,8 @@ class DryRun(Case):
             "# DIR/out/hosts:\n#   a:2\n#   b:2\n"
             "mpiexec.mpich -n 4 -f DIR/out/hosts -genv HOLDFAST_REPLICATE_DEGREE 2 "
             "-genv HOLDFAST_RUN_RANKS 2 -genv HOLDFAST_RUN_DIRECTORY DIR/out -genv HOLDFAST_RUN_STDIN /dev/null "
-            "-genv HOLDFAST_RUN_EPOCH EPOCH -genv LD_PRELOAD DIR/lib/libholdfast-replicate-mpich.so:libm.so.6 "
+            "-genv HOLDFAST_RUN_EPOCH EPOCH -genv HOLDFAST_RUN_PROGRAM JOBS/job-mpich "
+            "-genv LD_PRELOAD DIR/lib/libholdfast-replicate-mpich.so:libm.so.6 "
             "JOBS/job-mpich\n")
 
     def test_srun(self):
@@ -228,6 +231,7 @@ class DryRun(Case):
             "# DIR/out/hosts:\n#   a\n#   a\n#   b\n#   b\n#   c\n#   c\n"
             "HOLDFAST_REPLICATE_DEGREE=3 HOLDFAST_REPLICATE_CHAIN=true HOLDFAST_RUN_RANKS=2 "
             "HOLDFAST_RUN_DIRECTORY=DIR/out HOLDFAST_RUN_STDIN=/dev/null HOLDFAST_RUN_EPOCH=EPOCH "
+            f"HOLDFAST_RUN_PROGRAM=JOBS/job-{flavour} "
             "SLURM_HOSTFILE=DIR/out/hosts srun -n 6 --export=ALL --input=none --quit-on-interrupt "
             f"--mpi={plugin} --distribution=arbitrary "
             f"env LD_PRELOAD=libm.so.6:DIR/lib/libholdfast-replicate-{flavour}.so JOBS/job-{flavour}\n")

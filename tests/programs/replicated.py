@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 
 def command(args, processes, environment, program):
@@ -72,6 +73,8 @@ def main():
             "HOLDFAST_REPLICATE_PROTOCOL": args.protocol,
             "HOLDFAST_REPLICATE_SILENCE_LIMIT": "20s",
             "HOLDFAST_RUN_RANKS": str(args.ranks),
+            "HOLDFAST_RUN_EPOCH": str(time.time_ns()),
+            "HOLDFAST_RUN_PROGRAM": os.path.realpath(args.program[0]),
             "HOLDFAST_RUN_DIRECTORY": str(directory),
         }
         if args.inject:

@@ -32,8 +32,10 @@ class Publisher {
   void match(std::uint64_t wildcard, int source, int tag);
   void clock(std::uint32_t which, std::span<const std::uint64_t, 3> words);
 
-  /// Decisions that are due now; with `all`, those that could wait as well. Hands them over.
+  /// Decisions that are due now, and clock answers that the caller let wait; with `all`, those that could wait as well. Hands them over.
   std::vector<Decision> due(bool all);
+  /// How many decisions due() would hand over now without `all`.
+  std::size_t queued() const { return queued_.size(); }
   bool pending() const { return !queued_.empty() || unsent_noes_ > 0; }
 
  private:

@@ -104,6 +104,20 @@ std::string now_ns() {
   return std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
 }
 
+std::string real_path(const std::string& path) {
+  std::error_code error;
+  auto resolved = std::filesystem::canonical(path, error);
+  return error ? path : resolved.string();
+}
+
+/// Makes glibc fill what malloc() gives out, so that memory which a program sends without ever setting it is the same
+/// in every replica. The cache of a thread's freed blocks must be off: what comes from it is not filled (glibc 2.36).
+Variable fill_heap_variable() {
+  std::string tunables = "glibc.malloc.perturb=165:glibc.malloc.tcache_count=0";
+  if (const char* users = std::getenv("GLIBC_TUNABLES")) tunables = std::string(users) + ":" + tunables;
+  return {"GLIBC_TUNABLES", tunables};
+}
+
 Result<CommandSpec> plan_command(const JobRequest& request, const JobPlan& plan) {
   CommandSpec spec;
   spec.mpi = plan.program.mpi;
@@ -200,6 +214,9 @@ Result<JobPlan> plan_job(const JobRequest& request) {
                             Variable("HOLDFAST_RUN_DIRECTORY", plan.run_directory),
                             Variable("HOLDFAST_RUN_STDIN", plan.input.path), Variable("HOLDFAST_RUN_EPOCH", now_ns())})
     spec.value().variables.push_back(std::move(variable));
+  if (value_of(*request.library, "replicate.clocks") == "true")
+    spec.value().variables.emplace_back("HOLDFAST_RUN_PROGRAM", real_path(plan.program.path));
+  if (request.fill_heap) spec.value().variables.push_back(fill_heap_variable());
   plan.command = build_command(spec.value());
   return plan;
 }

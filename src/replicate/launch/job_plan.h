@@ -29,6 +29,7 @@ struct JobRequest {
   bool keep = false;
   bool dry_run = false;
   bool colocate = false;
+  bool fill_heap = false;
   bool quiet = false;
   std::vector<std::string> application;  ///< program and arguments
 };

@@ -4,6 +4,7 @@
 
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/libc/start_time.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/guard.h"
 #include "replicate/mpi/real_clock.h"
@@ -13,7 +14,7 @@ namespace holdfast::replicate {
 namespace {
 
 /// Which clock a decision answers: POSIX clock ids are small numbers, the others stand above them.
-enum : int { wtime_clock = 1000, day_clock, seconds_clock, usage_clock, processor_clock };
+enum : int { wtime_clock = 1000, day_clock, seconds_clock, usage_clock, processor_clock, process_times };
 
 std::uint64_t word(long value) {
   return static_cast<std::uint64_t>(value);
@@ -34,6 +35,7 @@ namespace hr = holdfast::replicate;
 extern "C" {
 
 [[gnu::visibility("default")]] int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  if (clock == CLOCK_REALTIME && hr::time_before_init(*time)) return 0;
   const int code = hr::real_clock_gettime(clock, time);
   if (code != 0 || !hr::agreed_clocks()) return code;
   const hr::Depth inside;
@@ -44,6 +46,11 @@ extern "C" {
 }
 
 [[gnu::visibility("default")]] int gettimeofday(timeval* __restrict time, void* __restrict zone) noexcept {
+  timespec start{};
+  if (hr::time_before_init(start)) {
+    *time = {start.tv_sec, start.tv_nsec / 1000};
+    return 0;
+  }
   const int code = hr::real_gettimeofday(time, zone);
   if (code != 0 || !hr::agreed_clocks()) return code;
   const hr::Depth inside;
@@ -55,7 +62,10 @@ extern "C" {
 
 [[gnu::visibility("default")]] time_t time(time_t* result) noexcept {
   time_t now = hr::real_time(nullptr);
-  if (hr::agreed_clocks()) {
+  timespec start{};
+  if (hr::time_before_init(start)) {
+    now = start.tv_sec;
+  } else if (hr::agreed_clocks()) {
     const hr::Depth inside;
     std::uint64_t words[3] = {hr::word(now), 0, 0};
     hr::decide_words(hr::seconds_clock, words);
@@ -87,6 +97,22 @@ extern "C" {
   const hr::Depth inside;
   std::uint64_t words[3] = {hr::word(own), 0, 0};
   hr::decide_words(hr::processor_clock, words);
+  return static_cast<clock_t>(words[0]);
+}
+
+/// C11's clock; glibc's own goes straight to the kernel.
+[[gnu::visibility("default")]] int timespec_get(timespec* time, int base) noexcept {
+  if (base != TIME_UTC) return 0;
+  return clock_gettime(CLOCK_REALTIME, time) == 0 ? base : 0;
+}
+
+[[gnu::visibility("default")]] clock_t times(tms* used) noexcept {
+  const clock_t own = hr::real_times(used);
+  if (own == static_cast<clock_t>(-1) || !hr::agreed_clocks()) return own;
+  const hr::Depth inside;
+  std::uint64_t words[3] = {hr::word(own), used ? hr::word(used->tms_utime) : 0, used ? hr::word(used->tms_stime) : 0};
+  hr::decide_words(hr::process_times, words);
+  if (used) *used = {static_cast<clock_t>(words[1]), static_cast<clock_t>(words[2]), 0, 0};
   return static_cast<clock_t>(words[0]);
 }
 

@@ -167,7 +167,8 @@ void report_pair(Operation& op, const Ballot& other) {
   if (state.replica == 0) ++state.counters[Count::mismatches];
   const Ballot both[] = {op.own, other};
   const std::string text = described(op) + ": the two replicas' copies differ, which of them is wrong cannot be told" +
-                           ballot_list(both) + "; three replicas would correct it";
+                           ballot_list(both) +
+                           "; three replicas would correct it, and memory that was never set agrees with --fill-heap";
   if (state.options.on_corruption == OnCorruption::stop) fail(Incident::uncorrected, text);
   if (state.replica == 0) say(text);  // once is enough
 }

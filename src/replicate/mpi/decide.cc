@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "replicate/engine/clock_pace.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/progress.h"
+#include "replicate/mpi/real_clock.h"
 #include "replicate/mpi/receive.h"
 
 namespace holdfast::replicate {
@@ -13,11 +15,12 @@ namespace {
 
 Publisher publisher;
 Follower follower;
+ClockPace pace;
+constexpr std::size_t per_message = PostOffice::tail_capacity / sizeof(Decision);
 
 void send_due(bool all) {
   Runtime& state = runtime();
   const std::vector<Decision> due = publisher.due(all);
-  constexpr std::size_t per_message = PostOffice::tail_capacity / sizeof(Decision);
   for (std::size_t at = 0; at < due.size(); at += per_message) {
     const std::size_t n = std::min(per_message, due.size() - at);
     Record record;
@@ -76,7 +79,7 @@ void decide_words(int clock, std::uint64_t (&words)[3]) {
   ++runtime().counters[Count::clock_reads];
   if (runtime().leader()) {
     publisher.clock(which, words);
-    send_due(false);
+    if (!pace.may_wait(monotonic_now_ns()) || publisher.queued() >= per_message) send_due(false);
     return;
   }
   follow("read a clock", [&] { return follower.clock(which, words); });
@@ -97,6 +100,7 @@ void receive_decisions(std::span<const std::byte> batch) {
 }
 
 void flush_decisions() {
+  if (pace.open()) pace.other_call(monotonic_now_ns());
   if (publisher.pending()) send_due(true);
 }
 

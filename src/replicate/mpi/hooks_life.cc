@@ -13,6 +13,7 @@
 #include "core/event/record.h"
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/libc/start_time.h"
 #include "replicate/mpi/collective.h"
 #include "replicate/mpi/correct.h"
 #include "replicate/mpi/crash.h"
@@ -210,12 +211,14 @@ void end() {
 }  // namespace
 
 int hook::Init(int* argc, char*** argv) {
+  init_was_called();
   const int code = real().Init(argc, argv);
   if (code == MPI_SUCCESS) begin();
   return code;
 }
 
 int hook::Init_thread(int* argc, char*** argv, int required, int* provided) {
+  init_was_called();
   // One thread at a time may be inside: less than asked for is the library's right (MPI 3.1, 12.4.3).
   const int code = real().Init_thread(argc, argv, std::min<int>(required, MPI_THREAD_SERIALIZED), provided);
   if (code == MPI_SUCCESS) begin();

@@ -43,6 +43,17 @@ clock_t real_clock() {
   return function();
 }
 
+clock_t real_times(tms* times) {
+  static const auto function = next<clock_t (*)(tms*)>("times");
+  return function(times);
+}
+
+std::int64_t monotonic_now_ns() {
+  timespec now{};
+  real_clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
 bool agreed_clocks() {
   return agreeing && depth == 0 && active() && runtime().verifying && runtime().options.clocks;
 }

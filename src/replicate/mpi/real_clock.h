@@ -2,7 +2,10 @@
 
 #include <sys/resource.h>
 #include <sys/time.h>
+#include <sys/times.h>
 #include <time.h>
+
+#include <cstdint>
 
 namespace holdfast::replicate {
 
@@ -12,6 +15,10 @@ int real_gettimeofday(timeval* time, void* zone);
 time_t real_time(time_t* time);
 int real_getrusage(int who, rusage* usage);
 clock_t real_clock();
+clock_t real_times(tms* times);
+
+/// CLOCK_MONOTONIC of this host, whatever the application is told.
+std::int64_t monotonic_now_ns();
 
 /// True when the calling thread's clock readings are to be agreed on: it is the thread that called MPI_Init, it is
 /// outside MPI, and replication is active.

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "simulate/kernel/time.h"
+
+namespace holdfast::simulate {
+
+/// What is due: a number whose meaning is its user's (a kind in some bits, an index in the others).
+using Event = std::uint32_t;
+
+/// The pending events of a simulation, taken instant by instant: everything due at the earliest moment comes at once,
+/// so that its user can apply all of an instant's changes before it decides anything (docs/design/simulator.md).
+///
+/// A timing wheel: buckets of a power of two of picoseconds, sorted when their turn comes; events beyond the wheel's
+/// horizon wait in a heap. push() costs O(1), taking O(log of a bucket's events). The order within an instant is the
+/// events' own, ascending, so it does not depend on the order of pushes. No allocation once the pools have grown to the
+/// largest number of events that were ever pending. Not thread-safe.
+///
+///   EventQueue queue(1024, 4096);
+///   queue.push(500, 7);
+///   while (queue.next_instant()) for (Event event : queue.events()) ... queue.now() ...
+class EventQueue {
+ public:
+  /// `bucket_ps` and `buckets` are rounded up to powers of two; their product is the horizon. Best: a bucket holds some
+  /// 10 events, and nearly every event is due within the horizon. bucket_ps at most 2^31, buckets at least 64.
+  EventQueue(Time bucket_ps, std::uint32_t buckets);
+
+  /// Adds an event at or after now(). At now() itself, it comes with the next call of next_instant().
+  void push(Time at, Event event) {
+    const std::uint64_t bucket = static_cast<std::uint64_t>(at) >> shift_;
+    ++pending_;
+    if (bucket - current_ - 1 < mask_) {
+      put(bucket, entry(at, event));
+    } else {
+      push_elsewhere(at, event);
+    }
+  }
+
+  /// Goes to the earliest moment that has events and takes them off; false, and nothing changes, when there are none.
+  bool next_instant();
+
+  /// What next_instant() took, ascending. Valid until the next call of it; push() may be called meanwhile.
+  const std::vector<Event>& events() const { return instant_; }
+
+  /// The moment of next_instant(), 0 before the first.
+  Time now() const { return now_; }
+  std::uint64_t pending() const { return pending_; }
+  bool empty() const { return pending_ == 0; }
+  std::uint64_t bytes() const;  ///< held by the queue
+
+ private:
+  // 32 low bits of the time above the event, so that a bucket sorts by one comparison of integers.
+  using Entry = std::uint64_t;
+  static constexpr std::uint32_t per_chunk = 7;
+  struct alignas(64) Chunk {
+    std::uint32_t next;
+    std::uint32_t count;
+    Entry entries[per_chunk];
+  };
+  struct Far {
+    Time at;
+    Event event;
+    bool operator>(const Far& other) const { return at > other.at || (at == other.at && event > other.event); }
+  };
+  static constexpr std::uint32_t no_chunk = 0xffffffff;
+
+  static Entry entry(Time at, Event event) { return (static_cast<std::uint64_t>(at) << 32) | event; }
+  Time time_of(Entry held) const {
+    const auto start = static_cast<std::uint64_t>(current_ << shift_);
+    return static_cast<Time>((start & ~0xffffffffULL) | (held >> 32));
+  }
+
+  void put(std::uint64_t bucket, Entry held) {
+    const std::uint32_t slot = static_cast<std::uint32_t>(bucket & mask_);
+    std::uint32_t head = heads_[slot];
+    if (head == no_chunk || chunks_[head].count == per_chunk) {
+      head = take_chunk(head);
+      heads_[slot] = head;
+      occupied_[slot >> 6] |= 1ULL << (slot & 63);
+    }
+    Chunk& chunk = chunks_[head];
+    chunk.entries[chunk.count++] = held;
+  }
+  std::uint32_t take_chunk(std::uint32_t next);
+  void push_elsewhere(Time at, Event event);
+  std::uint64_t next_bucket() const;
+  bool load();
+
+  unsigned shift_;
+  std::uint64_t mask_;
+  std::uint64_t current_ = 0;  // absolute number of the bucket in ready_
+  Time now_ = 0;
+  std::uint64_t pending_ = 0;
+  std::size_t position_ = 0;
+  std::vector<Entry> ready_;  // the current bucket, sorted; taken up to position_
+  std::vector<Event> instant_;
+  std::vector<std::uint32_t> heads_;
+  std::vector<std::uint64_t> occupied_;
+  std::vector<Chunk> chunks_;
+  std::uint32_t free_chunk_ = no_chunk;
+  std::vector<Far> far_;  // a heap, earliest first
+};
+
+}  // namespace holdfast::simulate

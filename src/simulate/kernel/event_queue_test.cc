@@ -1,0 +1,88 @@
+#include "simulate/kernel/event_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "core/random/stream.h"
+
+namespace holdfast::simulate {
+namespace {
+
+TEST(EventQueue, GivesAnInstantAtOnceAndInOrder) {
+  EventQueue queue(64, 64);
+  queue.push(100, 3);
+  queue.push(50, 9);
+  queue.push(100, 1);
+  ASSERT_TRUE(queue.next_instant());
+  EXPECT_EQ(queue.now(), 50);
+  EXPECT_EQ(queue.events(), std::vector<Event>{9});
+  ASSERT_TRUE(queue.next_instant());
+  EXPECT_EQ(queue.now(), 100);
+  EXPECT_EQ(queue.events(), (std::vector<Event>{1, 3}));
+  EXPECT_FALSE(queue.next_instant());
+  EXPECT_EQ(queue.now(), 100);
+}
+
+TEST(EventQueue, TakesEventsForTheInstantItIsIn) {
+  EventQueue queue(64, 64);
+  queue.push(70, 1);
+  ASSERT_TRUE(queue.next_instant());
+  queue.push(70, 2);
+  queue.push(71, 3);
+  ASSERT_TRUE(queue.next_instant());
+  EXPECT_EQ(queue.now(), 70);
+  EXPECT_EQ(queue.events(), std::vector<Event>{2});
+  ASSERT_TRUE(queue.next_instant());
+  EXPECT_EQ(queue.now(), 71);
+}
+
+TEST(EventQueue, HoldsEventsAtTheHorizonAndFarBeyond) {
+  EventQueue queue(64, 64);  // horizon 4096
+  for (const Time at : {4095, 4096, 4097, 8192, 64 * 63, 64 * 64}) queue.push(at, static_cast<Event>(at));
+  queue.push(5'000'000'000'000, 7);
+  queue.push(Time{1} << 62, 8);
+  Time last = -1;
+  std::size_t taken = 0;
+  while (queue.next_instant()) {
+    EXPECT_GT(queue.now(), last);
+    last = queue.now();
+    taken += queue.events().size();
+  }
+  EXPECT_EQ(taken, 8U);
+  EXPECT_EQ(last, Time{1} << 62);
+}
+
+/// Against an ordered map, under every mix of near and far pushes.
+TEST(EventQueue, EqualsAnOrderedMap) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    random::Stream draw = random::Stream(seed).child("event queue");
+    EventQueue queue(Time{1} << draw.below(12), static_cast<std::uint32_t>(64 << draw.below(4)));
+    std::map<Time, std::multiset<Event>> expected;
+    std::uint64_t pushed = 0;
+    auto push_some = [&] {
+      for (std::uint64_t count = draw.below(6); count > 0 && pushed < 4000; --count, ++pushed) {
+        const Time reach = Time{1} << draw.below(seed % 2 == 0 ? 14 : 40);
+        const Time at = queue.now() + static_cast<Time>(draw.below(static_cast<std::uint64_t>(reach)));
+        const Event event = static_cast<Event>(draw.next64());
+        queue.push(at, event);
+        expected[at].insert(event);
+      }
+    };
+    while (expected.empty()) push_some();
+    while (queue.next_instant()) {
+      ASSERT_FALSE(expected.empty());
+      ASSERT_EQ(queue.now(), expected.begin()->first) << "seed " << seed;
+      const auto& due = expected.begin()->second;
+      ASSERT_EQ(queue.events(), std::vector<Event>(due.begin(), due.end())) << "seed " << seed;
+      expected.erase(expected.begin());
+      push_some();
+    }
+    EXPECT_TRUE(expected.empty());
+    EXPECT_EQ(queue.pending(), 0U);
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::simulate

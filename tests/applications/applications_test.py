@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Runs a program that is not ours natively and under `holdfast run`, and holds its answer to the native one.
+
+Usage: applications_test.py HOLDFAST lammps|hpcc
+"""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+LAMMPS_INPUT = """
+units lj
+atom_style atomic
+lattice fcc 0.8442
+region box block 0 6 0 6 0 6
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 3.0 87287 loop geom
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+neighbor 0.3 bin
+neigh_modify every 20 delay 0 check no
+fix 1 all nve
+thermo_modify norm no
+thermo 10
+run 60
+"""
+HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
+
+
+def run(words, folder, limit=240):
+    """Its exit code, standard output and standard error; nothing of it is left running."""
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             start_new_session=True, cwd=folder, env=environment)
+    try:
+        out, err = child.communicate(timeout=limit)
+        return child.returncode, out, err
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
+        sys.exit(f"FAILED: still running after {limit} s: {' '.join(words)}")
+
+
+def expect(condition, what, detail=""):
+    if not condition:
+        sys.exit(f"FAILED: {what}\n{detail}")
+
+
+def natively(program, folder):
+    return run(["mpirun.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-np", "2", *program], folder)
+
+
+def replicated(holdfast, options, program, folder):
+    code, out, err = run([holdfast, "run", "-n", "2", "--json", "record.json", *options, "--", *program], folder)
+    expect(code == 0, f"{program[0]} {options} ended with {code}", err)
+    record = json.loads((folder / "record.json").read_text())
+    return out, record["counters"]
+
+
+def thermodynamics(out):
+    """The lines of numbers between the table's head and the loop time: the physics, without any timing."""
+    return re.findall(r"^ *\d+(?: +-?[\d.e+-]+){5} *$", out, re.MULTILINE)
+
+
+def lammps(holdfast, folder):
+    (folder / "in.small").write_text(LAMMPS_INPUT)
+    program = ["lmp", "-in", "in.small"]
+    code, out, err = natively(program, folder)
+    expect(code == 0, f"the native run ended with {code}", err)
+    right = thermodynamics(out)
+    expect(len(right) == 7, "a line for each ten steps", out)
+    for options in (["--replicas", "2"], ["--replicas", "3"], ["--replicas", "3", "--protocol", "all-to-all"]):
+        out, counters = replicated(holdfast, options, program, folder)
+        expect(thermodynamics(out) == right, f"{options}: the answer is another one", out)
+        expect(counters["messages"] > 100 and counters["mismatches"] == 0, f"{options}: verified and equal", counters)
+    flips = ["--replicas", "3", "--inject", "rank 1 replica 1 message 40 bit 62"]
+    out, counters = replicated(holdfast, flips, program, folder)
+    expect(thermodynamics(out) == right, "the flip changed the answer", out)
+    expect(counters["corrections"] >= 1, "the flip was not noticed", counters)
+
+
+def hpcc_input():
+    """Debian's example with a matrix of 200 rather than 1,000 rows in blocks of 20, and a process grid of 1 x 2."""
+    lines = pathlib.Path(HPCC_INPUT).read_text().splitlines(keepends=True)
+    for number, old, new in ((6, "1000", "200"), (8, "80", "20"), (11, "2", "1")):
+        expect(lines[number - 1].split()[0] == old, f"line {number} of {HPCC_INPUT} is as known")
+        lines[number - 1] = lines[number - 1].replace(old, new, 1)
+    return "".join(lines)
+
+
+def hpcc(holdfast, folder):
+    (folder / "hpccinf.txt").write_text(hpcc_input())
+    result = folder / "hpccoutf.txt"
+    # HPCC sends parts of its buffers that it has never set (RandomAccess's verification, the latency test).
+    for options in (["--replicas", "2"], ["--replicas", "3", "--inject", "replica 1 rate 1/2000", "--seed", "3"]):
+        result.unlink(missing_ok=True)
+        out, counters = replicated(holdfast, ["--fill-heap", *options], ["hpcc"], folder)
+        text = result.read_text()
+        expect("Success=1" in text, f"{options}: HPCC says that its tests failed", text[-2000:])
+        expect("FAILED" not in text, f"{options}: one of HPCC's tests failed", text[-2000:])
+        expect(counters["messages"] > 1000, f"{options}: messages were verified", counters)
+        if "--inject" in options:
+            expect(counters["corrections"] >= 1, "no flip was corrected", counters)
+        else:
+            expect(counters["mismatches"] == 0, "copies differed without a fault", counters)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(prefix="holdfast-test-") as name:
+        {"lammps": lammps, "hpcc": hpcc}[sys.argv[2]](sys.argv[1], pathlib.Path(name))
