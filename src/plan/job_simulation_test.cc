@@ -55,12 +55,12 @@ INSTANTIATE_TEST_SUITE_P(Jobs, Agreement,
                          testing::Values(Case{1000, 1, 43800, 0, 168, 63, 20000},    // Table 2
                                          Case{100000, 1, 43800, 0, 168, 773, 2000},  // Table 2
                                          Case{2000, 2, 2000, 0, 168, 60, 2000},      // pairs
-                                         Case{100000, 2, 43800, 0, 168, 40, 500},   // section 7, half its size
+                                         Case{100000, 2, 43800, 0, 168, 40, 500},    // section 7, half its size
                                          Case{300, 3, 300, 0, 168, 60, 2000},        // triples
-                                         Case{1000, 1.5, 5000, 0, 100, 60, 5000},   // partial
+                                         Case{1000, 1.5, 5000, 0, 100, 60, 5000},    // partial
                                          Case{500, 2.5, 800, 0, 100, 40, 2500},      // partial
-                                         Case{500, 2, 1e9, 1e-4, 100, 100, 5000},   // detected corruption
-                                         Case{500, 3, 1e9, 2e-3, 100, 40, 400}));   // lost votes
+                                         Case{500, 2, 1e9, 1e-4, 100, 100, 5000},    // detected corruption
+                                         Case{500, 3, 1e9, 2e-3, 100, 40, 400}));    // lost votes
 
 TEST(SimulatedJob, EqualsDalysClosedForm) {
   const CheckpointedJob job{168 * hour_s, 300, 600};

@@ -45,7 +45,11 @@ TEST(Quantity, RefusesInOneLineThatSaysWhatToWrite) {
   EXPECT_EQ(refused("120 %", Dimension::share).wrong(), "'120 %' is more than all");
   EXPECT_EQ(refused("1.5", Dimension::count).wrong(), "'1.5' is no whole number");
   EXPECT_EQ(refused("1e308 y", Dimension::time).wrong(), "'1e308 y' is too large");
-  EXPECT_EQ(refused("\n\x01", Dimension::real).wrong(), "'" "?" "?" "' does not begin with a number");
+  EXPECT_EQ(refused("\n\x01", Dimension::real).wrong(),
+            "'"
+            "?"
+            "?"
+            "' does not begin with a number");
   EXPECT_EQ(refused(std::string(100, 'x'), Dimension::real).wrong().size(), 94u);
 }
 
