@@ -87,7 +87,9 @@ std::string scaled(double value, std::span<const Unit> scale) {
   for (const Unit& unit : scale) {
     if (value >= unit.scale) best = &unit;
   }
-  return fmt::format("{:#.3g} {}", value / best->scale, best->name);
+  const double number = value / best->scale;
+  return fmt::format("{} {}", number >= 999.5 ? fmt::format("{:.0f}", number) : fmt::format("{:#.3g}", number),
+                     best->name);
 }
 
 }  // namespace
