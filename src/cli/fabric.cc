@@ -6,6 +6,8 @@ namespace {
 /// The list: one row a subcommand, in the order of the help.
 constexpr std::initializer_list<void (*)(CLI::App& fabric, Action& action)> subcommands = {
     add_fabric_generate,
+    add_fabric_route,
+    add_fabric_check,
 };
 
 constexpr const char* footer =
