@@ -1,6 +1,9 @@
 #include "fabric/check/lost_routes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "core/random/stream.h"
 #include "fabric/routing/parallel_for.h"
@@ -84,6 +87,29 @@ std::vector<LostRoutes> count_lost_routes(const Fabric& fabric, const Forwarding
                        expected_lost_routes(fabric, tables, report, what, failures[i])});
   }
   return results;
+}
+
+std::string lost_routes_text(const std::vector<LostRoutes>& counts, Failing what) {
+  std::string text =
+      fmt::format("{:>16} {:>10} {:>12} {:>10} {:>12}\n", what == Failing::links ? "failed links" : "failed switches",
+                  "least", "mean", "most", "expected");
+  for (const LostRoutes& count : counts) {
+    text += fmt::format("{:>16} {:>10} {:>12.1f} {:>10} {:>12.1f}\n", count.failures, count.min, count.mean, count.max,
+                        count.expected);
+  }
+  return text;
+}
+
+nlohmann::ordered_json lost_routes_json(const std::vector<LostRoutes>& counts) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const LostRoutes& count : counts) {
+    json.push_back({{"failures", count.failures},
+                    {"min", count.min},
+                    {"mean", count.mean},
+                    {"max", count.max},
+                    {"expected", count.expected}});
+  }
+  return json;
 }
 
 }  // namespace holdfast::fabric

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <vector>
 
 #include "fabric/check/paths.h"
@@ -31,5 +33,9 @@ struct LostRoutes {
 std::vector<LostRoutes> count_lost_routes(const Fabric& fabric, const Forwarding& tables, Failing what,
                                           const std::vector<unsigned>& failures, unsigned seeds,
                                           std::uint64_t first_seed = 1, unsigned threads = 0);
+
+/// A table for people, a line a number of failures; and as an array of JSON objects.
+std::string lost_routes_text(const std::vector<LostRoutes>& counts, Failing what);
+nlohmann::ordered_json lost_routes_json(const std::vector<LostRoutes>& counts);
 
 }  // namespace holdfast::fabric

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "fabric/routing/engine.h"
 #include "fabric/topology/generate.h"
 
@@ -36,6 +38,8 @@ TEST(LostRoutes, ASwitchTakesItsHostsWithIt) {
   EXPECT_EQ(lost[0].min, 18U);
   EXPECT_DOUBLE_EQ(lost[0].expected, (3 * 42.0 + 3 * 18.0) / 6);
   EXPECT_EQ(lost[1].min, 72U) << "all of them";
+  EXPECT_NE(lost_routes_text(lost, Failing::switches).find("failed switches"), std::string::npos);
+  EXPECT_EQ(lost_routes_json(lost)[1]["min"], 72);
 }
 
 TEST(LostRoutes, DependsOnSeedsAndNotOnThreads) {
