@@ -6,6 +6,7 @@
 #include "cli/fabric_subcommands.h"
 #include "core/event/record.h"
 #include "fabric/check/health.h"
+#include "fabric/check/lost_routes.h"
 #include "fabric/formats/forwarding_tables.h"
 #include "fabric/formats/source.h"
 
@@ -21,6 +22,8 @@ struct RouteFlags {
   std::vector<std::string> roots;
   unsigned lanes = 8;
   unsigned threads = 0;
+  std::string lost_routes;
+  unsigned seeds = 100;
   bool json = false;
 };
 
@@ -36,7 +39,8 @@ std::string engine_help() {
          "refuses.\n\n"
          "Examples:\n"
          "  holdfast fabric route 14-ary-3-tree --engine ftree --out lfts\n"
-         "  holdfast fabric route cluster.ibnetdiscover --engine dfsssp --json\n";
+         "  holdfast fabric route cluster.ibnetdiscover --engine dfsssp --json\n"
+         "  holdfast fabric route 10-ary-3-tree --engine ftree --lost-routes links\n";
 }
 
 Status write_file(const std::string& path, const std::string& text) {
@@ -82,7 +86,17 @@ int route(const RouteFlags& flags) {
   }
   fabric::RoutingHealth routing = fabric::examine_tables(network, tables.value(), flags.threads);
   routing.engine = flags.engine;
-  std::cout << (flags.json ? event::record_text(fabric::routing_record(routing)) : fabric::routing_text(routing));
+  nlohmann::ordered_json record = fabric::routing_record(routing);
+  std::string text = fabric::routing_text(routing);
+  if (!flags.lost_routes.empty()) {
+    const auto what = flags.lost_routes == "links" ? fabric::Failing::links : fabric::Failing::switches;
+    const auto counts = fabric::count_lost_routes(network, tables.value(), what, {1, 2, 3, 4, 5, 10, 20, 50, 100},
+                                                  flags.seeds, 1, flags.threads);
+    record["lost_routes_of_failed_" + flags.lost_routes] = fabric::lost_routes_json(counts);
+    text += "\nRoutes cut until rerouted, over " + std::to_string(flags.seeds) + " seeds\n" +
+            fabric::lost_routes_text(counts, what);
+  }
+  std::cout << (flags.json ? event::record_text(record) : text);
   return routing.good() ? 0 : 1;
 }
 
@@ -103,6 +117,14 @@ void add_fabric_route(CLI::App& fabric, Action& action) {
       ->type_name("N")
       ->check(CLI::Range(1U, 15U));
   command->add_option("--threads", flags->threads, "Default: all of the machine")->type_name("N");
+  command
+      ->add_option("--lost-routes", flags->lost_routes,
+                   "Count the routes that failures cut until rerouted: links or switches")
+      ->type_name("KIND")
+      ->check(CLI::IsMember({"links", "switches"}));
+  command->add_option("--seeds", flags->seeds, "Draws for each number of failures. Default: 100")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 10000U));
   command->add_flag("--json", flags->json, "Print a record instead of text");
   command->callback([flags, &action] { action = [flags] { return route(*flags); }; });
 }
