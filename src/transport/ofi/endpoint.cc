@@ -104,6 +104,10 @@ Endpoint::Endpoint(Domain* of, const fi_info& info) : domain(of) {
   }
 }
 
+std::size_t Endpoint::wanted_packet_bytes() const {
+  return options_.fragment_bytes + wire::most_data_header_bytes;
+}
+
 Status Endpoint::open_rails() {
   config::Settings<Options> settings(options_table());
   if (Status status = config::read_environment(settings, environ); !status.ok()) return status;
@@ -113,14 +117,22 @@ Status Endpoint::open_rails() {
   counters_folder_ = own.options().counters;
   auto specs = chosen_rails();
   if (!specs.ok()) return specs.status();
-  const std::size_t wanted = options_.fragment_bytes + wire::most_data_header_bytes;
+  const std::size_t wanted = wanted_packet_bytes();
+  Status failure;
+  bool opened = false;
   for (const RailSpec& spec : specs.value()) {
     const bool first = rails_.empty();
     auto rail = LibfabricRail::open(spec, wanted, first ? node_ : "", first ? service_ : "");
-    if (!rail.ok()) return rail.status();
+    if (!rail.ok()) {
+      failure = rail.status();
+      rails_.push_back(nullptr);  // it keeps its place in the list, which is the same on every host
+      continue;
+    }
+    opened = true;
     rails_.push_back(std::move(rail).value());
   }
-  return {};
+  if (opened && !failure.ok()) warn(failure.message() + ": going on without it");
+  return opened ? Status() : failure;
 }
 
 int Endpoint::enable() {
@@ -137,14 +149,18 @@ int Endpoint::enable() {
   std::vector<RailTraits> traits;
   can_wait_ = true;
   for (std::uint32_t i = 0; i < rails_.size(); ++i) {
-    const auto bytes = rails_[i]->address();
-    address.rails.emplace_back(bytes.begin(), bytes.end());
-    RailTraits one;
-    one.most_packet_bytes = rails_[i]->most_packet_bytes();
-    one.bytes_per_second = rails_[i]->bytes_per_second();
-    traits.push_back(one);
     sinks_.emplace_back(*this, i);
-    can_wait_ = can_wait_ && rails_[i]->wait_fd() >= 0;
+    RailTraits one;
+    one.most_packet_bytes = wanted_packet_bytes();
+    address.rails.emplace_back();
+    if (rails_[i] != nullptr) {
+      const auto bytes = rails_[i]->address();
+      address.rails.back().assign(bytes.begin(), bytes.end());
+      one.most_packet_bytes = rails_[i]->most_packet_bytes();
+      one.bytes_per_second = rails_[i]->bytes_per_second();
+      can_wait_ = can_wait_ && rails_[i]->wait_fd() >= 0;
+    }
+    traits.push_back(one);
   }
   if (!address.write(address_)) {
     warn("naming an endpoint: the addresses of " + std::to_string(rails_.size()) + " rails do not fit: use fewer");
@@ -238,7 +254,7 @@ void Endpoint::wait_for_packets(int most_ms) {
     const std::lock_guard lock(mutex_);
     until = engine_->next_deadline();
     for (const auto& rail : rails_) {
-      if (rail->wait_fd() < 0) continue;
+      if (rail == nullptr || rail->wait_fd() < 0) continue;
       sleep = sleep && rail->may_wait();
       descriptors.push_back({rail->wait_fd(), POLLIN, 0});
     }
@@ -261,7 +277,9 @@ void Endpoint::progress() {
 void Endpoint::progress_locked(std::int64_t now) {
   if (engine_ == nullptr) return;
   last_progress_ns_.store(now, std::memory_order_relaxed);
-  for (std::size_t i = 0; i < rails_.size(); ++i) rails_[i]->poll(sinks_[i], now);
+  for (std::size_t i = 0; i < rails_.size(); ++i) {
+    if (rails_[i] != nullptr) rails_[i]->poll(sinks_[i], now);
+  }
   if (engine_->next_deadline() <= now) engine_->advance(now);
 }
 
@@ -292,7 +310,7 @@ void Endpoint::rename(Peer& peer, const Address::Raw& raw, const Address& addres
   peer.destinations.assign(rails_.size(), no_destination);
   const bool same_host = address.partial || address.host == Address::this_host();
   for (std::size_t i = 0; i < std::min(rails_.size(), address.rails.size()); ++i) {
-    if (rails_[i]->local_only() && !same_host) continue;
+    if (rails_[i] == nullptr || address.rails[i].empty() || (rails_[i]->local_only() && !same_host)) continue;
     auto destination = rails_[i]->add_destination(address.rails[i]);
     if (destination.ok()) peer.destinations[i] = destination.value();
   }

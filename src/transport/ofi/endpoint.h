@@ -105,6 +105,7 @@ class Endpoint : public Host {
   };
 
   Status open_rails();
+  std::size_t wanted_packet_bytes() const;
   void progress_locked(std::int64_t now);
   void run_thread();
   PeerId peer_of(fi_addr_t number);
@@ -126,7 +127,7 @@ class Endpoint : public Host {
   std::string counters_folder_;
   Address::Raw address_{};
   std::mutex mutex_;
-  std::vector<std::unique_ptr<LibfabricRail>> rails_;
+  std::vector<std::unique_ptr<LibfabricRail>> rails_;  ///< null: could not be opened
   std::vector<Sink> sinks_;
   std::unique_ptr<Engine> engine_;
   std::vector<Peer> peers_;
