@@ -36,6 +36,20 @@ void add_fabric_argument(CLI::App& command, std::string& source) {
       ->type_name("FABRIC");
 }
 
+void add_table_flags(CLI::App& command, fabric::TableFiles& files) {
+  command
+      .add_option("--tables", files.forwarding, "Forwarding tables: dump_lfts, ibroute, opensm-lfts.dump, opensm.fdbs")
+      ->type_name("FILE");
+  command.add_option("--sl2vl", files.lanes, "SL to VL tables: opensm-sl2vl.dump")->type_name("FILE");
+  command.add_option("--path-records", files.path_records, "Path records: the output of saquery -p")->type_name("FILE");
+}
+
+Status check_table_flags(const fabric::TableFiles& files) {
+  if (!files.forwarding.empty() || (files.lanes.empty() && files.path_records.empty())) return {};
+  return {Code::bad_input, "reading the command line", "--sl2vl and --path-records belong to --tables",
+          "give the forwarding tables too"};
+}
+
 void add_fabric(CLI::App& app, Action& action) {
   CLI::App* fabric = app.add_subcommand("fabric", "Build, import, break, route and check InfiniBand networks");
   fabric->require_subcommand(1);

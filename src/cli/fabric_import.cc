@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/fabric_subcommands.h"
 #include "core/event/record.h"
@@ -17,33 +18,10 @@ namespace {
 
 struct Flags {
   std::string source;
-  std::string tables;
-  std::string lanes;
-  std::string paths;
+  fabric::TableFiles tables;
   std::string output;
   bool json = false;
 };
-
-/// Reads the tables that were named. Nothing when there are none.
-Result<std::optional<fabric::ImportedTables>> read_tables(const Flags& flags, const fabric::Fabric& fabric) {
-  std::optional<fabric::ImportedTables> tables;
-  if (flags.tables.empty()) return tables;
-  Result<std::string> text = fabric::read_text_file(flags.tables);
-  if (!text.ok()) return text.status();
-  Result<fabric::ImportedTables> read = fabric::read_forwarding(text.value(), flags.tables, fabric);
-  if (!read.ok()) return read.status();
-  tables = std::move(read).value();
-  const std::pair<const std::string*, decltype(&fabric::read_sl2vl)> further[] = {
-      {&flags.lanes, fabric::read_sl2vl}, {&flags.paths, fabric::read_path_records}};
-  for (const auto& [file, reader] : further) {
-    if (file->empty()) continue;
-    text = fabric::read_text_file(*file);
-    if (!text.ok()) return text.status();
-    if (Status status = reader(text.value(), *file, fabric, *tables); !status.ok()) return status;
-  }
-  fabric::settle_lanes(fabric, tables->forwarding);
-  return tables;
-}
 
 /// Entries that lead somewhere, of all that there could be.
 std::pair<std::uint64_t, std::uint64_t> filled(const fabric::Fabric& fabric, const fabric::Forwarding& tables) {
@@ -64,38 +42,39 @@ std::pair<std::uint64_t, std::uint64_t> filled(const fabric::Fabric& fabric, con
 }
 
 int import_fabric(const Flags& flags) {
-  if (flags.tables.empty() && (!flags.lanes.empty() || !flags.paths.empty()))
-    return complain({Code::bad_input, "reading the command line", "--sl2vl and --path-records belong to --tables",
-                     "give the forwarding tables too"});
+  if (Status status = check_table_flags(flags.tables); !status.ok()) return complain(status);
   Result<fabric::Imported> opened = fabric::open_fabric(flags.source);
   if (!opened.ok()) return complain(opened.status());
   const fabric::Fabric& fabric = opened.value().fabric;
-  Result<std::optional<fabric::ImportedTables>> tables = read_tables(flags, fabric);
-  if (!tables.ok()) return complain(tables.status());
+  std::optional<fabric::ImportedTables> tables;
+  if (!flags.tables.forwarding.empty()) {
+    Result<fabric::ImportedTables> read = fabric::open_tables(fabric, flags.tables);
+    if (!read.ok()) return complain(read.status());
+    tables = std::move(read).value();
+  }
   if (!flags.output.empty()) {
     if (Status status = fabric::write_text_file(flags.output, fabric::write_discovery(fabric)); !status.ok())
       return complain(status);
   }
   std::vector<std::string> notes = opened.value().notes;
-  if (tables.value()) notes.insert(notes.end(), tables.value()->notes.begin(), tables.value()->notes.end());
+  if (tables) notes.insert(notes.end(), tables->notes.begin(), tables->notes.end());
   const fabric::Summary summary = fabric::summarize(fabric);
   if (flags.json) {
     nlohmann::ordered_json record = event::make_record("holdfast.fabric.import", 1);
     fabric::add_summary(record, fabric, summary);
-    if (tables.value()) {
-      const auto [there, all] = filled(fabric, tables.value()->forwarding);
+    if (tables) {
+      const auto [there, all] = filled(fabric, tables->forwarding);
       record["tables"] = {
-          {"entries", there}, {"entries_of_full_tables", all}, {"lanes", tables.value()->forwarding.lanes_used}};
+          {"entries", there}, {"entries_of_full_tables", all}, {"lanes", tables->forwarding.lanes_used}};
     }
     record["notes"] = notes;
     std::cout << event::record_text(record);
     return 0;
   }
   std::cout << fabric::summary_text(fabric, summary);
-  if (tables.value()) {
-    const auto [there, all] = filled(fabric, tables.value()->forwarding);
-    std::cout << fmt::format("{:<14}{} of {} entries, {} lanes\n", "tables", there, all,
-                             tables.value()->forwarding.lanes_used);
+  if (tables) {
+    const auto [there, all] = filled(fabric, tables->forwarding);
+    std::cout << fmt::format("{:<14}{} of {} entries, {} lanes\n", "tables", there, all, tables->forwarding.lanes_used);
   }
   for (const std::string& note : notes) std::cout << "note          " << note << "\n";
   return 0;
@@ -108,10 +87,7 @@ void add_fabric_import(CLI::App& fabric, Action& action) {
       fabric.add_subcommand("import", "Read a fabric and its tables, and say what is odd about the files");
   auto flags = std::make_shared<Flags>();
   add_fabric_argument(*command, flags->source);
-  command->add_option("--tables", flags->tables, "Forwarding tables: dump_lfts, ibroute, opensm-lfts.dump, opensm.fdbs")
-      ->type_name("FILE");
-  command->add_option("--sl2vl", flags->lanes, "SL to VL tables: opensm-sl2vl.dump")->type_name("FILE");
-  command->add_option("--path-records", flags->paths, "Path records: the output of saquery -p")->type_name("FILE");
+  add_table_flags(*command, flags->tables);
   command->add_option("-o,--output", flags->output, "Write the fabric as ibnetdiscover would")->type_name("FILE");
   command->add_flag("--json", flags->json, "Print a JSON record");
   command->footer(

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cli/subcommands.h"
+#include "fabric/formats/forwarding_tables.h"
 #include "fabric/formats/imported.h"
 
 /// The subcommands of `holdfast fabric`, one file each.
@@ -29,5 +30,9 @@ Result<fabric::Imported> open_fabric_with_notes(const std::string& source);
 
 /// Adds the positional FABRIC that open_fabric_with_notes() takes.
 void add_fabric_argument(CLI::App& command, std::string& source);
+
+/// Adds --tables, --sl2vl and --path-records; check_table_flags() says when they do not fit together.
+void add_table_flags(CLI::App& command, fabric::TableFiles& files);
+Status check_table_flags(const fabric::TableFiles& files);
 
 }  // namespace holdfast::cli

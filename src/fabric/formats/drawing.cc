@@ -172,7 +172,7 @@ void draw_links(fmt::memory_buffer& text, const Fabric& fabric, const Layout& la
       if ((bundle.down > 0) != (pass == 1)) continue;
       const Point a = layout[ends.first];
       const Point b = layout[ends.second];
-      const bool far = std::abs(a.x - b.x) > 2 * (box_width + 2) || std::abs(a.y - b.y) > 2 * (box_height + 2.5);
+      const bool far = std::abs(a.x - b.x) > 1.5 * (box_width + 2) || std::abs(a.y - b.y) > 1.5 * (box_height + 2.5);
       std::string title = fmt::format("{} - {}: {} links", xml_text(fabric.node(ends.first).name),
                                       xml_text(fabric.node(ends.second).name), bundle.up + bundle.down);
       if (bundle.down > 0) title += fmt::format(", {} down", bundle.down);

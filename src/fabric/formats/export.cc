@@ -11,6 +11,7 @@
 #include "core/status/hint.h"
 #include "fabric/formats/discovery.h"
 #include "fabric/formats/drawing.h"
+#include "fabric/formats/forwarding_tables.h"
 #include "fabric/formats/graph_files.h"
 #include "fabric/formats/ibsim_net.h"
 #include "fabric/formats/opensm_config.h"
@@ -52,7 +53,23 @@ constexpr std::array<ExportFormat, 9> rows{{
     {"torus-2qos", "torus-2QoS.conf of a generated mesh or torus", torus_config},
 }};
 
+constexpr std::array<TableFormat, 4> table_rows{{
+    {"lfts", "forwarding tables, for OpenSM's -R file -U FILE", write_lfts},
+    {"fdbs", "forwarding tables with hops, as ibdmchk reads them", write_fdbs},
+    {"sl2vl", "SL to VL tables, as OpenSM dumps them", write_sl2vl},
+    {"path-records", "service levels of all pairs, as saquery -p prints them", write_path_records},
+}};
+
 }  // namespace
+
+std::span<const TableFormat> table_formats() {
+  return table_rows;
+}
+
+const TableFormat* find_table_format(std::string_view name) {
+  const auto found = std::ranges::find(table_rows, name, &TableFormat::name);
+  return found == table_rows.end() ? nullptr : &*found;
+}
 
 std::span<const ExportFormat> export_formats() {
   return rows;
@@ -63,6 +80,7 @@ Result<std::string> write_fabric(const Fabric& fabric, std::string_view format) 
   if (found != rows.end()) return found->write(fabric);
   std::vector<std::string_view> names;
   for (const ExportFormat& row : rows) names.push_back(row.name);
+  for (const TableFormat& row : table_rows) names.push_back(row.name);
   return Status(Code::bad_input, "writing the fabric", "there is no format '" + std::string(format) + "'",
                 did_you_mean(format, names, "see holdfast fabric export --help"));
 }

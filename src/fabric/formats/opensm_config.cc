@@ -49,8 +49,8 @@ class TorusConfigReader {
       config_.seeds.emplace_back();
       return {};
     }
-    if (key == "xp_link" || key == "yp_link" || key == "zp_link")
-      return read_link(cursor, static_cast<std::size_t>(key[0] - 'x'));
+    if (key.size() == 7 && key.ends_with("_link") && key[0] >= 'x' && key[0] <= 'z' && (key[1] == 'p' || key[1] == 'm'))
+      return read_link(cursor, static_cast<std::size_t>(key[0] - 'x'), key[1] == 'p');
     if (key == "portgroup_max_ports") {
       cursor.skip_blanks();
       const auto count = cursor.decimal();
@@ -58,8 +58,7 @@ class TorusConfigReader {
       config_.max_ports_in_group = static_cast<std::uint32_t>(*count);
       return {};
     }
-    for (std::string_view known :
-         {"xm_link", "ym_link", "zm_link", "x_dateline", "y_dateline", "z_dateline", "port_order", "max_changes"}) {
+    for (std::string_view known : {"x_dateline", "y_dateline", "z_dateline", "port_order", "max_changes"}) {
       if (key == known) return {};
     }
     return start.wrong("there is no keyword '" + std::string(key.substr(0, 40)) + "'", "see torus-2QoS.conf(5)");
@@ -82,7 +81,7 @@ class TorusConfigReader {
     return {};
   }
 
-  Status read_link(Cursor& cursor, std::size_t direction) {
+  Status read_link(Cursor& cursor, std::size_t direction, bool forward) {
     std::array<NodeId, 2> ends{};
     for (NodeId& end : ends) {
       cursor.skip_blanks();
@@ -96,7 +95,7 @@ class TorusConfigReader {
     TorusConfig::Seed& seed = config_.seeds.back();
     if (seed.at != none && seed.at != ends[0]) return cursor.wrong("the links of a seed start at different switches");
     seed.at = ends[0];
-    seed.next[direction] = ends[1];
+    (forward ? seed.next : seed.previous)[direction] = ends[1];
     return {};
   }
 
@@ -149,9 +148,12 @@ std::string write_torus_config(const Fabric& fabric, const TorusConfig& config) 
     const TorusConfig::Seed& seed = config.seeds[i];
     if (i > 0) fmt::format_to(out, "next_seed\n");
     for (std::size_t d = 0; d < 3; ++d) {
-      if (seed.next[d] == none) continue;
-      fmt::format_to(out, "{}p_link 0x{:016x} 0x{:016x}\n", "xyz"[d], fabric.node(seed.at).guid,
-                     fabric.node(seed.next[d]).guid);
+      for (bool forward : {true, false}) {
+        const NodeId neighbour = (forward ? seed.next : seed.previous)[d];
+        if (neighbour == none) continue;
+        fmt::format_to(out, "{}{}_link 0x{:016x} 0x{:016x}\n", "xyz"[d], forward ? 'p' : 'm', fabric.node(seed.at).guid,
+                       fabric.node(neighbour).guid);
+      }
     }
   }
   fmt::format_to(out, "portgroup_max_ports {}\n", config.max_ports_in_group);
@@ -169,11 +171,13 @@ Result<TorusConfig> torus_config_of(const Fabric& fabric) {
     config.looped[d] = torus;
     if (d < structure.extent.size()) config.size[d] = structure.extent[d];
   }
-  TorusConfig::Seed seed{0, {none, none, none}};
+  TorusConfig::Seed seed;
+  seed.at = 0;
   std::uint32_t stride = fabric.switch_count();
   for (std::size_t d = 0; d < structure.extent.size(); ++d) {
     stride /= structure.extent[d];  // the distance of neighbours' numbers
     seed.next[d] = stride;
+    if (torus && structure.extent[d] == 4) seed.previous[d] = 3 * stride;
   }
   config.seeds.push_back(seed);
   // Parallel links, and the hosts of a switch, are port groups: they must fit.
