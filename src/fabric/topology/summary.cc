@@ -100,9 +100,9 @@ void line(std::string& text, std::string_view label, const std::string& value) {
   text += fmt::format("{:<14}{}\n", label, value);
 }
 
-std::string counted(const std::map<std::string, std::uint32_t>& counts) {
+std::string counted(const std::map<std::string, std::uint32_t>& counts, std::string_view word) {
   std::string text;
-  for (const auto& [what, count] : counts) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", count, what);
+  for (const auto& [what, count] : counts) text += fmt::format("{}{} {} {}", text.empty() ? "" : "; ", count, word, what);
   return text.empty() ? "none" : text;
 }
 
@@ -134,7 +134,7 @@ Summary summarize(const Fabric& fabric) {
 
 std::string summary_text(const Fabric& fabric, const Summary& s) {
   std::string text;
-  line(text, "switches", fmt::format("{} ({})", s.switches, counted(s.switch_types)));
+  line(text, "switches", fmt::format("{} ({})", s.switches, counted(s.switch_types, "of")));
   line(text, "hosts",
        fmt::format("{} adapters on {} switches, {} to {} a switch{}", s.adapters, s.host_switches, s.least_hosts,
                    s.most_hosts,
@@ -142,7 +142,7 @@ std::string summary_text(const Fabric& fabric, const Summary& s) {
   line(text, "links",
        fmt::format("{} between switches, {} to hosts{}", s.switch_links, s.host_links,
                    s.down_links > 0 ? fmt::format("; {} down", s.down_links) : ""));
-  line(text, "rates", counted(s.rates));
+  line(text, "rates", counted(s.rates, "at"));
   if (!s.slow_links.empty()) {
     line(text, "slow links", fmt::format("{} below what both ends can do", s.slow_links.size()));
     for (std::size_t i = 0; i < s.slow_links.size() && i < 10; ++i) {
