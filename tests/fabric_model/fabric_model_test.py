@@ -7,6 +7,7 @@ missing."""
 import glob
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -117,6 +118,19 @@ class CommandLine(WithFolder):
         record = self.record("fail", "tree(2,2)", "--faults", "fail-switch switch s-1-0", "--what-if", "s-0-0/4", code=1)
         self.assertTrue(record["critical"])
         self.assertEqual(len(record["hosts_lost"]), 2, "half of the hosts")
+
+    def test_the_commands_of_the_tutorial_run(self):
+        pages = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs")
+        with open(os.path.join(pages, "tutorial", "fabric.md"), encoding="utf-8") as page:
+            lines = [line.strip() for line in page if line.startswith("    holdfast fabric ")]
+        self.assertGreater(len(lines), 5)
+        for line in lines:
+            if "opensm" in line:
+                continue
+            command = shlex.split(line, comments=True)
+            run = subprocess.run([HOLDFAST, *command[1:]], capture_output=True, text=True, timeout=100, cwd=self.folder)
+            self.assertIn(run.returncode, (0, 1), line + run.stderr)
+            self.assertEqual(run.stderr, "", line)
 
     def test_pipes(self):
         degraded = self.good("fail", "tree(4,2)", "--faults", "fail-link link s-0-0/5", "-o", "-")

@@ -102,7 +102,8 @@ void line(std::string& text, std::string_view label, const std::string& value) {
 
 std::string counted(const std::map<std::string, std::uint32_t>& counts, std::string_view word) {
   std::string text;
-  for (const auto& [what, count] : counts) text += fmt::format("{}{} {} {}", text.empty() ? "" : "; ", count, word, what);
+  for (const auto& [what, count] : counts)
+    text += fmt::format("{}{} {} {}", text.empty() ? "" : "; ", count, word, what);
   return text.empty() ? "none" : text;
 }
 
