@@ -6,6 +6,7 @@ namespace {
 /// The list: one row a subcommand, in the order of the help.
 constexpr std::initializer_list<void (*)(CLI::App& fabric, Action& action)> subcommands = {
     add_fabric_generate,
+    add_fabric_compare,
 };
 
 constexpr const char* footer =
