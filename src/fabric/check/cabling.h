@@ -17,10 +17,10 @@ class Cabling {
   /// An adapter port that has LIDs and a working cable to a switch.
   struct Endpoint {
     PortId port = none;
-    Lid lid = 0;               ///< its first one
-    std::uint32_t lids = 1;    ///< 2^lmc
-    std::uint32_t row = 0;     ///< the switch
-    std::uint8_t out = 0;      ///< the switch's port
+    Lid lid = 0;             ///< its first one
+    std::uint32_t lids = 1;  ///< 2^lmc
+    std::uint32_t row = 0;   ///< the switch
+    std::uint8_t out = 0;    ///< the switch's port
   };
 
   Cabling(const Fabric& fabric, const Forwarding& tables);

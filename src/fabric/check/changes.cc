@@ -10,7 +10,8 @@ Changes compare_tables(const Fabric& fabric, const Forwarding& before, const For
   const Lid lids = std::min(before.lids(), after.lids());
   std::vector<bool> used(lids, false);
   for (const Port& port : fabric.ports()) {
-    for (Lid lid = port.lid; port.lid != 0 && lid < std::min<Lid>(lids, port.lid + (1U << port.lmc)); ++lid) used[lid] = true;
+    for (Lid lid = port.lid; port.lid != 0 && lid < std::min<Lid>(lids, port.lid + (1U << port.lmc)); ++lid)
+      used[lid] = true;
   }
   constexpr Lid block_size = 64;
   for (std::uint32_t row = 0; row < before.rows(); ++row) {
@@ -19,7 +20,8 @@ Changes compare_tables(const Fabric& fabric, const Forwarding& before, const For
     for (Lid lid = 0; lid < lids; ++lid) {
       if (!used[lid]) continue;
       ++changes.entries;
-      if (before.service_level(row, lid, lid) != after.service_level(row, lid, lid) && !before.distinguishes_sources()) {
+      if (before.service_level(row, lid, lid) != after.service_level(row, lid, lid) &&
+          !before.distinguishes_sources()) {
         ++changes.levels;
       }
       if (before.out_port(row, lid) == after.out_port(row, lid)) continue;

@@ -55,7 +55,6 @@ class DependencyGraph {
         bits_(static_cast<std::size_t>(cabling.channels()) * lanes_ * words_) {}
 
   std::uint32_t vertices() const { return cabling_.channels() * lanes_; }
-  unsigned lanes() const { return lanes_; }
 
   /// Adds the dependencies of all routes to one destination. `seen` is the caller's scratch space.
   void add_routes_to(const Cabling::Endpoint& home, Lid lid, std::vector<std::uint16_t>& seen) {
@@ -76,14 +75,19 @@ class DependencyGraph {
     for (const Word word : bits_) count += static_cast<unsigned>(std::popcount(word));
     return count;
   }
-  std::uint64_t vertices_used() const {
+  /// Fills in how many vertices have edges, and on which lanes they are.
+  void count_vertices(CreditLoopReport& report) const {
     std::vector<bool> used(vertices());
     for (std::uint32_t vertex = 0; vertex < vertices(); ++vertex) {
       for (std::uint32_t bit = next_bit(vertex, 0); bit != none; bit = next_bit(vertex, bit + 1)) {
         used[vertex] = used[target(vertex, bit)] = true;
       }
     }
-    return static_cast<std::uint64_t>(std::count(used.begin(), used.end(), true));
+    for (std::uint32_t vertex = 0; vertex < vertices(); ++vertex) {
+      if (!used[vertex]) continue;
+      ++report.channels;
+      report.lanes = std::max(report.lanes, vertex % lanes_ + 1U);
+    }
   }
 
   /// The first successor bit of a vertex from `bit` on; `none` at the end.
@@ -153,15 +157,16 @@ class DependencyGraph {
 /// its own.
 class StrongParts {
  public:
-  explicit StrongParts(const DependencyGraph& graph) : graph_(graph), index_(graph.vertices(), none), low_(graph.vertices()) {
+  explicit StrongParts(const DependencyGraph& graph)
+      : graph_(graph), index_(graph.vertices(), none), low_(graph.vertices()) {
     part.assign(graph.vertices(), none);
     for (std::uint32_t vertex = 0; vertex < graph.vertices(); ++vertex) {
       if (index_[vertex] == none && graph.next_bit(vertex, 0) != none) visit(vertex);
     }
   }
 
-  std::vector<std::uint32_t> part;                 // by vertex; none: on no cycle
-  std::vector<std::vector<std::uint32_t>> members; // by part
+  std::vector<std::uint32_t> part;                  // by vertex; none: on no cycle
+  std::vector<std::vector<std::uint32_t>> members;  // by part
 
  private:
   struct Frame {
@@ -270,9 +275,8 @@ CreditLoopReport check_credit_loops(const Fabric& fabric, const Forwarding& tabl
     }
   });
   CreditLoopReport report;
-  report.lanes = graph.lanes();
   report.dependencies = graph.dependencies();
-  report.channels = graph.vertices_used();
+  graph.count_vertices(report);
   const StrongParts parts(graph);
   std::vector<std::uint32_t> before(graph.vertices(), none);
   for (const auto& members : parts.members) {
@@ -294,10 +298,12 @@ CreditLoopReport check_credit_loops(const Fabric& fabric, const Forwarding& tabl
 
 std::string describe(const Fabric& fabric, const CreditLoop& loop) {
   if (loop.empty()) return "";
-  const bool one_lane = std::all_of(loop.begin(), loop.end(), [&](const auto& at) { return at.lane == loop.front().lane; });
+  const bool one_lane =
+      std::all_of(loop.begin(), loop.end(), [&](const auto& at) { return at.lane == loop.front().lane; });
   std::string text = one_lane ? "lane " + std::to_string(loop.front().lane) + ": " : "";
   const auto name = [&](const LaneOfChannel& at) {
-    std::string one = fabric.node(fabric.port(at.port).node).name + " port " + std::to_string(fabric.number_of(at.port));
+    std::string one =
+        fabric.node(fabric.port(at.port).node).name + " port " + std::to_string(fabric.number_of(at.port));
     return one_lane ? one : one + " lane " + std::to_string(at.lane);
   };
   for (const LaneOfChannel& at : loop) text += name(at) + " -> ";

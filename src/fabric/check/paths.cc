@@ -15,7 +15,9 @@ constexpr std::int32_t unknown = -1;
 constexpr std::int32_t on_the_way = -2;
 constexpr std::int32_t first_loss = -3;  // first_loss - Loss
 
-constexpr std::int32_t lost_by(Loss loss) { return first_loss - static_cast<std::int32_t>(loss); }
+constexpr std::int32_t lost_by(Loss loss) {
+  return first_loss - static_cast<std::int32_t>(loss);
+}
 
 /// The ways of all switches to one LID.
 class Walker {
@@ -104,7 +106,8 @@ struct Sums {
 
 class PathCheck {
  public:
-  PathCheck(const Fabric& fabric, const Forwarding& tables) : fabric_(fabric), tables_(tables), cabling_(fabric, tables) {
+  PathCheck(const Fabric& fabric, const Forwarding& tables)
+      : fabric_(fabric), tables_(tables), cabling_(fabric, tables) {
     const std::size_t count = cabling_.endpoints().size();
     for (std::uint32_t i = 0; i < count; ++i) {
       for (std::uint32_t offset = 0; offset < cabling_.endpoints()[i].lids; ++offset) {
@@ -261,10 +264,14 @@ class PathCheck {
 
 const char* name_of(Loss loss) {
   switch (loss) {
-    case Loss::dropped: return "dropped";
-    case Loss::looping: return "looping";
-    case Loss::misdelivered: return "misdelivered";
-    case Loss::no_level: return "no service level";
+    case Loss::dropped:
+      return "dropped";
+    case Loss::looping:
+      return "looping";
+    case Loss::misdelivered:
+      return "misdelivered";
+    case Loss::no_level:
+      return "no service level";
   }
   return "";
 }

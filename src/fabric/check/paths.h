@@ -38,18 +38,18 @@ Spread spread_of(const std::vector<std::uint64_t>& counts);
 /// What walking the tables from every adapter port to every LID of every other adapter port found. A pair is a source
 /// port and a destination LID; without lmc there are hosts x (hosts - 1) of them.
 struct PathReport {
-  std::uint64_t endpoints = 0;     ///< adapter ports with LIDs and a working cable
-  std::uint64_t unplugged = 0;     ///< adapter ports with LIDs but without one: their pairs are not counted
+  std::uint64_t endpoints = 0;  ///< adapter ports with LIDs and a working cable
+  std::uint64_t unplugged = 0;  ///< adapter ports with LIDs but without one: their pairs are not counted
   std::uint64_t pairs = 0;
   std::uint64_t routed = 0;
-  std::uint64_t disconnected = 0;  ///< no cables lead there: no routing can help
-  std::uint64_t lost[4] = {};      ///< by Loss; pairs = routed + disconnected + all of these
+  std::uint64_t disconnected = 0;   ///< no cables lead there: no routing can help
+  std::uint64_t lost[4] = {};       ///< by Loss; pairs = routed + disconnected + all of these
   std::uint64_t switches_lost = 0;  ///< (adapter port, switch LID) that cables connect and tables do not
-  std::vector<LostPair> examples;  ///< the first few lost pairs, by destination
+  std::vector<LostPair> examples;   ///< the first few lost pairs, by destination
 
-  std::vector<std::uint64_t> hops;          ///< routed pairs by switch-to-switch links on their way
-  std::vector<std::uint64_t> port_routes;   ///< by PortId: routes that leave the switch by it; 0 for other ports
-  std::vector<std::uint64_t> switch_routes; ///< by row: routes that pass the switch
+  std::vector<std::uint64_t> hops;           ///< routed pairs by switch-to-switch links on their way
+  std::vector<std::uint64_t> port_routes;    ///< by PortId: routes that leave the switch by it; 0 for other ports
+  std::vector<std::uint64_t> switch_routes;  ///< by row: routes that pass the switch
   /// Routes by working switch-to-switch channel (one direction of a link): the edge forwarding index is `max`
   /// (M. Heydemann, J. Meyer, D. Sotteau, "On Forwarding Indices of Networks", 1989; the paper's equation 4).
   Spread index;

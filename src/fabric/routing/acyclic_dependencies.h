@@ -35,7 +35,8 @@ class AcyclicDependencies {
   void start_from(const std::vector<std::uint32_t>& arcs);
 
   bool has(std::uint32_t a, std::uint32_t b) const { return state_[space_->id(a, b)] == present; }
-  /// Adds the dependency of arc b on arc a, and is true, unless that would close a cycle. True when it is there already.
+  /// Adds the dependency of arc b on arc a, and is true, unless that would close a cycle. True when it is there
+  /// already.
   bool add(std::uint32_t a, std::uint32_t b);
   /// Adds all consecutive pairs of a path or none of them.
   bool add_path(const std::vector<std::uint32_t>& arcs);

@@ -19,9 +19,9 @@ class Balance {
   /// through it: how even the result is depends on what the switch itself sees.
   void pick_by_switch(const Choices& choices, bool counts);
 
-  /// Takes for each switch the allowed path whose channels carry the fewest routes in sum, then counts: the algorithm of
-  /// T. Hoefler, T. Schneider, A. Lumsdaine, "Optimized Routing for Large-Scale InfiniBand Networks", HOTI 2009, with
-  /// every hop costing more than any sum of loads. As the hops are known, sums over a graph without cycles replace
+  /// Takes for each switch the allowed path whose channels carry the fewest routes in sum, then counts: the algorithm
+  /// of T. Hoefler, T. Schneider, A. Lumsdaine, "Optimized Routing for Large-Scale InfiniBand Networks", HOTI 2009,
+  /// with every hop costing more than any sum of loads. As the hops are known, sums over a graph without cycles replace
   /// Dijkstra's queue.
   void pick_by_path(const Choices& choices, bool counts);
 

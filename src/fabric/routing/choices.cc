@@ -88,7 +88,8 @@ void UpDownRule::settle(std::uint32_t row) {
   std::uint32_t up = none;
   if (goes_down_[row] == 0) {
     for (const SwitchGraph::Arc& arc : graph_->arcs_of(row)) {
-      if (order_->position[arc.to] < order_->position[row] && hops_[arc.to] != none) up = std::min(up, hops_[arc.to] + 1);
+      if (order_->position[arc.to] < order_->position[row] && hops_[arc.to] != none)
+        up = std::min(up, hops_[arc.to] + 1);
     }
     if (down_[row] == none || up < down_[row]) {
       hops_[row] = up;

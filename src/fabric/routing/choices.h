@@ -33,11 +33,11 @@ class MinimalRule {
   std::vector<std::uint32_t> distance_;
 };
 
-/// Shortest paths that first go up and then down (M. Schroeder et al., "Autonet: A High-Speed, Self-Configuring Local Area
-/// Network Using Point-to-Point Links", IEEE JSAC 9(8), 1991), made consistent: a switch that others come down into for
-/// this destination must itself go down, since its table cannot tell where a packet came from. Switches are taken from
-/// the top; each goes down when it must or when that is no longer than going up, and then binds those below it. So
-/// no route ever turns from down to up, on any graph, and channels cannot wait in a circle.
+/// Shortest paths that first go up and then down (M. Schroeder et al., "Autonet: A High-Speed, Self-Configuring Local
+/// Area Network Using Point-to-Point Links", IEEE JSAC 9(8), 1991), made consistent: a switch that others come down
+/// into for this destination must itself go down, since its table cannot tell where a packet came from. Switches are
+/// taken from the top; each goes down when it must or when that is no longer than going up, and then binds those below
+/// it. So no route ever turns from down to up, on any graph, and channels cannot wait in a circle.
 class UpDownRule {
  public:
   UpDownRule(const SwitchGraph& graph, const SwitchOrder& order) : graph_(&graph), order_(&order) {}

@@ -7,8 +7,8 @@
 namespace holdfast::fabric {
 namespace {
 
-/// Of all shortest paths, those that finish one dimension before they begin the next. Off a grid, the arc with the lowest
-/// port number, as OpenSM does: the same, where cabling is regular.
+/// Of all shortest paths, those that finish one dimension before they begin the next. Off a grid, the arc with the
+/// lowest port number, as OpenSM does: the same, where cabling is regular.
 class DimensionOrderRule {
  public:
   DimensionOrderRule(const SwitchGraph& graph, const std::optional<Grid>& grid)
@@ -21,7 +21,8 @@ class DimensionOrderRule {
     choices.channels.clear();
     for (std::size_t i = 1; i < all_.order.size(); ++i) {
       std::uint32_t first = none;
-      for (std::uint32_t at = all_.first[i]; at < all_.first[i + 1]; ++at) first = std::min(first, rank(all_.channels[at]));
+      for (std::uint32_t at = all_.first[i]; at < all_.first[i + 1]; ++at)
+        first = std::min(first, rank(all_.channels[at]));
       for (std::uint32_t at = all_.first[i]; at < all_.first[i + 1]; ++at) {
         if (rank(all_.channels[at]) == first) choices.channels.push_back(all_.channels[at]);
       }

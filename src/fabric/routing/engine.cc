@@ -68,7 +68,9 @@ Status check_options(const Fabric& fabric, std::string_view engine, const Engine
 
 }  // namespace
 
-std::span<const Engine> engines() { return engine_rows; }
+std::span<const Engine> engines() {
+  return engine_rows;
+}
 
 Result<Engine> find_engine(std::string_view name) {
   const auto found = index_of(name);

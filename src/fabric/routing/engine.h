@@ -13,17 +13,17 @@
 namespace holdfast::fabric {
 
 struct EngineOptions {
-  unsigned lanes = 8;          ///< virtual lanes for data, 1 to 15
-  unsigned threads = 0;        ///< 0: all of the machine. Results do not depend on it
-  std::vector<NodeId> roots;   ///< updn: the switches on top; dnup: those at the bottom; ftree: the roots. Empty: found
+  unsigned lanes = 8;         ///< virtual lanes for data, 1 to 15
+  unsigned threads = 0;       ///< 0: all of the machine. Results do not depend on it
+  std::vector<NodeId> roots;  ///< updn: the switches on top; dnup: those at the bottom; ftree: the roots. Empty: found
 };
 
 /// A routing engine that runs in this process, named as OpenSM names its own.
 struct Engine {
   std::string_view name;
-  bool minimal;         ///< every route is a shortest path
-  bool deadlock_free;   ///< its routes have no credit loops, on every fabric that it accepts
-  bool any_fabric;      ///< routes whatever cables connect (lanes permitting)
+  bool minimal;        ///< every route is a shortest path
+  bool deadlock_free;  ///< its routes have no credit loops, on every fabric that it accepts
+  bool any_fabric;     ///< routes whatever cables connect (lanes permitting)
   std::string_view summary;
   std::string_view source;  ///< the paper
 };

@@ -3,11 +3,12 @@
 #include "fabric/routing/balance.h"
 #include "fabric/routing/native_engines.h"
 
-// E. Zahavi, G. Johnson, D. Kerbyson, M. Lang, "Optimized InfiniBand Fat-Tree Routing for Shift All-to-All Communication
-// Patterns", Concurrency and Computation 22(2), 2010. In a complete tree the paper's D-mod-K gives every destination one
-// way down from one root, such that destinations are dealt to the channels in turn. Here the way down is built from the
-// destination's leaf upwards over the channels that the fewest destinations have so far, which is the same on a complete
-// tree and stays even where links, leaves or hosts are missing. All others go up to that root where they can.
+// E. Zahavi, G. Johnson, D. Kerbyson, M. Lang, "Optimized InfiniBand Fat-Tree Routing for Shift All-to-All
+// Communication Patterns", Concurrency and Computation 22(2), 2010. In a complete tree the paper's D-mod-K gives every
+// destination one way down from one root, such that destinations are dealt to the channels in turn. Here the way down
+// is built from the destination's leaf upwards over the channels that the fewest destinations have so far, which is the
+// same on a complete tree and stays even where links, leaves or hosts are missing. All others go up to that root where
+// they can.
 
 namespace holdfast::fabric {
 namespace {

@@ -102,7 +102,8 @@ class GridFinder {
   /// By edge. Two classes that never share a square are of one dimension.
   std::vector<std::uint32_t> dimensions_of_classes() {
     std::map<std::uint32_t, std::uint32_t> number;  // of a class, by its root
-    for (std::uint32_t e = 0; e < class_.size(); ++e) number.emplace(root(e), static_cast<std::uint32_t>(number.size()));
+    for (std::uint32_t e = 0; e < class_.size(); ++e)
+      number.emplace(root(e), static_cast<std::uint32_t>(number.size()));
     std::set<std::pair<std::uint32_t, std::uint32_t>> crossing;
     for_each_square([&](std::uint32_t v, std::uint32_t a, std::uint32_t, std::uint32_t b) {
       crossing.insert(std::minmax(number[root(edge(v, a))], number[root(edge(v, b))]));
@@ -128,7 +129,8 @@ class GridFinder {
     return by_edge;
   }
 
-  /// Appends the coordinate of each row in dimension d to grid.place; false when the layers are neither a line nor a ring.
+  /// Appends the coordinate of each row in dimension d to grid.place; false when the layers are neither a line nor a
+  /// ring.
   bool number_layers(const std::vector<std::uint32_t>& dimension, std::uint32_t d, Grid& grid) const {
     const auto rows = static_cast<std::uint32_t>(neighbours_.size());
     std::vector<std::uint32_t> layer(rows, none);

@@ -104,7 +104,8 @@ class LanePacker {
     parallel_for(terminals, 256, threads_, [&](unsigned, std::size_t begin, std::size_t end) {
       for (std::size_t source = 0; source < sources_.size(); ++source) {
         for (std::size_t terminal = begin; terminal < end; ++terminal) {
-          if (lane_[source * terminals + terminal] == lane) count_path(sources_[source], graph_.terminals()[terminal].lid);
+          if (lane_[source * terminals + terminal] == lane)
+            count_path(sources_[source], graph_.terminals()[terminal].lid);
         }
       }
     });

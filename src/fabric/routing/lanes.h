@@ -28,11 +28,11 @@ class ArcTables {
 Status lanes_exhausted(std::string_view engine, unsigned needed, unsigned there);
 
 /// Gives every route between adapters a virtual lane (as its service level) such that no lane has a cycle of channel
-/// dependencies, in as few lanes as it finds, and returns how many. After J. Domke, T. Hoefler, W. Nagel, "Deadlock-Free
-/// Oblivious Routing for Arbitrary Topologies", IPDPS 2011, section III: routes over the weakest dependencies of a lane's
-/// cycles move to the next lane. Here a lane keeps its dependencies in the order of how many routes need them, as long as
-/// they close no cycle; then routes that had to leave come back where what is left has room for them.
-/// The number may be larger than what switches have; then only those below 16 are in the tables.
+/// dependencies, in as few lanes as it finds, and returns how many. After J. Domke, T. Hoefler, W. Nagel,
+/// "Deadlock-Free Oblivious Routing for Arbitrary Topologies", IPDPS 2011, section III: routes over the weakest
+/// dependencies of a lane's cycles move to the next lane. Here a lane keeps its dependencies in the order of how many
+/// routes need them, as long as they close no cycle; then routes that had to leave come back where what is left has
+/// room for them. The number may be larger than what switches have; then only those below 16 are in the tables.
 unsigned assign_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned threads);
 
 }  // namespace holdfast::fabric

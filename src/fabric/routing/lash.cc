@@ -8,13 +8,15 @@ namespace holdfast::fabric {
 namespace {
 
 /// The choices left when each switch has settled on one arc: its parallel channels.
-void narrow_to_arcs(const SwitchGraph& graph, const Choices& from, const std::vector<std::uint32_t>& picks, Choices& to) {
+void narrow_to_arcs(const SwitchGraph& graph, const Choices& from, const std::vector<std::uint32_t>& picks,
+                    Choices& to) {
   to.order = from.order;
   to.first.assign(2, 0);
   to.channels.clear();
   for (std::size_t i = 1; i < picks.size(); ++i) {
     const SwitchGraph::Arc& arc = graph.arc(graph.channels()[picks[i]].arc);
-    for (std::uint32_t channel = 0; channel < arc.channels; ++channel) to.channels.push_back(arc.first_channel + channel);
+    for (std::uint32_t channel = 0; channel < arc.channels; ++channel)
+      to.channels.push_back(arc.first_channel + channel);
     to.first.push_back(static_cast<std::uint32_t>(to.channels.size()));
   }
 }

@@ -214,8 +214,12 @@ class Layer {
 class NueRouter {
  public:
   NueRouter(const Fabric& fabric, const SwitchGraph& graph)
-      : graph_(graph), space_(graph), tables_(graph.local_tables(fabric)), load_(graph.channels().size()),
-        cost_(graph.arcs().size()), through_(graph.rows()) {
+      : graph_(graph),
+        space_(graph),
+        tables_(graph.local_tables(fabric)),
+        load_(graph.channels().size()),
+        cost_(graph.arcs().size()),
+        through_(graph.rows()) {
     hop_cost_ = std::uint64_t{graph.source_count()} * graph.terminals().size() + 1;
   }
 

@@ -11,14 +11,14 @@ namespace holdfast::fabric {
 
 /// The switches of a fabric and the working cables between them, in the compact form that routing engines work on.
 ///
-/// A channel is one direction of a cable. An arc is all parallel channels from one switch to another: channels of an arc
-/// follow one another, arcs of a switch follow one another. Engines that must avoid deadlock reason about arcs: what
-/// cannot wait in a circle when parallel channels are taken for one cannot when they are told apart, and any of them may
-/// then carry any route, which is how parallel links are balanced for free.
+/// A channel is one direction of a cable. An arc is all parallel channels from one switch to another: channels of an
+/// arc follow one another, arcs of a switch follow one another. Engines that must avoid deadlock reason about arcs:
+/// what cannot wait in a circle when parallel channels are taken for one cannot when they are told apart, and any of
+/// them may then carry any route, which is how parallel links are balanced for free.
 class SwitchGraph {
  public:
   struct Channel {
-    std::uint8_t port = 0;     ///< of the switch it leaves
+    std::uint8_t port = 0;  ///< of the switch it leaves
     std::uint32_t arc = 0;
   };
   struct Arc {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "fabric/check/credit_loops.h"
 #include "fabric/routing/balance.h"
 #include "fabric/routing/grid.h"
 #include "fabric/routing/lanes.h"
@@ -45,7 +46,8 @@ class TorusRouter {
   }
 
   Result<Forwarding> run(unsigned lanes) {
-    if (level_bits_ > 4) return refusal("it has " + std::to_string(level_bits_) + " dimensions of rings, and a service level 4 bits");
+    if (level_bits_ > 4)
+      return refusal("it has " + std::to_string(level_bits_) + " dimensions of rings, and a service level 4 bits");
     const unsigned needed = lanes_needed();
     if (needed > lanes) return lanes_exhausted(engine, needed, lanes);
     for (std::uint32_t row = 0; row < graph_.rows(); ++row) {
@@ -56,6 +58,12 @@ class TorusRouter {
     }
     set_lanes();
     tables_.lanes_used = static_cast<std::uint8_t>(needed);
+    if (is_damaged()) {  // its rules hold for one failed switch, or several in a line of the last dimension
+      const CreditLoopReport report = check_credit_loops(fabric_, tables_);
+      if (!report.none_found())
+        return refusal("too much has failed for it: there would be a credit loop, " +
+                       describe(fabric_, report.loops.front()));
+    }
     return std::move(tables_);
   }
 
@@ -76,6 +84,16 @@ class TorusRouter {
   }
   bool is_dead(std::uint32_t row) const { return row == none || graph_.arcs_of(row).empty(); }
 
+  bool is_damaged() const {
+    for (std::uint32_t row = 0; row < graph_.rows(); ++row) {
+      for (std::uint32_t d = 0; d < grid_.dimensions(); ++d) {
+        const bool inner = grid_.at(row, d) + 1 < grid_.size[d];
+        if ((inner || grid_.wraps[d] != 0) && step_[(row * grid_.dimensions() + d) * 2] == none) return true;
+      }
+    }
+    return false;
+  }
+
   /// Whether the way along a dimension from coordinate a to b is forwards on the whole torus. Where both are as long,
   /// every second switch goes the other way, and the variants differ.
   bool forward(std::uint32_t d, std::uint32_t a, std::uint32_t b, std::uint32_t variant) const {
@@ -87,7 +105,8 @@ class TorusRouter {
 
   std::uint32_t moved(std::uint32_t row, std::uint32_t d, std::uint32_t coordinate) const {
     std::uint32_t place = 0;
-    for (std::uint32_t i = 0; i < grid_.dimensions(); ++i) place += (i == d ? coordinate : grid_.at(row, i)) * stride_[i];
+    for (std::uint32_t i = 0; i < grid_.dimensions(); ++i)
+      place += (i == d ? coordinate : grid_.at(row, i)) * stride_[i];
     return row_at_[place];
   }
 
@@ -98,7 +117,8 @@ class TorusRouter {
     std::uint32_t hops = 0;
     for (std::uint32_t at = row; grid_.at(at, d) != to;) {
       const std::uint32_t coordinate = grid_.at(at, d);
-      const std::uint32_t next = ahead ? (coordinate + 1) % grid_.size[d] : (coordinate + grid_.size[d] - 1) % grid_.size[d];
+      const std::uint32_t next =
+          ahead ? (coordinate + 1) % grid_.size[d] : (coordinate + grid_.size[d] - 1) % grid_.size[d];
       if (stop_before && next == to) return hops;
       const std::uint32_t arc = step_[(at * grid_.dimensions() + d) * 2 + (ahead ? 0 : 1)];
       if (arc == none) return none;
