@@ -8,6 +8,7 @@
 #include "core/event/record.h"
 #include "core/time/duration.h"
 #include "fabric/compare/comparison.h"
+#include "fabric/compare/paper_tables.h"
 #include "fabric/topology/generate.h"
 
 namespace holdfast::cli {
@@ -24,7 +25,8 @@ constexpr const char* footer =
     "deviation over all of them; CPU time of the engine alone.\n\n"
     "Examples:\n"
     "  holdfast fabric compare 'torus(5,5) links=6 hosts=275'\n"
-    "  holdfast fabric compare 14-ary-3-tree --engines ftree,opensm:ftree,dfsssp,opensm:dfsssp\n";
+    "  holdfast fabric compare 14-ary-3-tree --engines ftree,opensm:ftree,dfsssp,opensm:dfsssp\n"
+    "  holdfast fabric compare --paper-tables --small\n";
 
 struct CompareFlags {
   std::string fabric;
@@ -32,6 +34,8 @@ struct CompareFlags {
   std::string time_limit = "10min";
   unsigned lanes = 8;
   unsigned jobs = 0;
+  bool paper_tables = false;
+  bool small = false;
   bool json = false;
   bool quiet = false;
 };
@@ -48,16 +52,37 @@ void show_progress(const fabric::Judged& judged, std::size_t done, std::size_t a
   std::cerr << std::flush;
 }
 
+int paper_tables(const CompareFlags& flags, const fabric::ContestRules& rules) {
+  std::vector<std::string_view> names = fabric::small_configurations();
+  if (!flags.small)
+    for (const std::string_view name : fabric::large_configurations()) names.push_back(name);
+  const auto progress = [&](std::string_view preset, const fabric::Judged& judged) {
+    if (flags.quiet) return;
+    std::cerr << preset << " " << judged.contender.label() << ": " << fabric::opensm::name(judged.routing.verdict)
+              << "\n";
+  };
+  auto rows = fabric::run_paper_tables(names, rules, flags.jobs, progress);
+  if (!rows.ok()) return complain(rows.status());
+  std::cout << (flags.json ? event::record_text(fabric::paper_tables_record(rows.value()))
+                           : fabric::paper_tables_markdown(rows.value()));
+  return 0;
+}
+
 int compare(const CompareFlags& flags) {
+  if (flags.paper_tables != flags.fabric.empty())
+    return complain({Code::bad_input, "reading the command line",
+                     flags.paper_tables ? "--paper-tables takes no FABRIC" : "FABRIC is missing",
+                     "see holdfast fabric compare --help"});
   auto contenders = fabric::parse_contenders(flags.engines);
   if (!contenders.ok()) return complain(contenders.status());
   auto limit = time::parse_duration(flags.time_limit);
   if (!limit.ok()) return complain(limit.status());
-  auto network = fabric::generate(flags.fabric);
-  if (!network.ok()) return complain(network.status());
   fabric::ContestRules rules;
   rules.lanes = static_cast<std::uint8_t>(flags.lanes);
   rules.time_limit_ns = limit.value();
+  if (flags.paper_tables) return paper_tables(flags, rules);
+  auto network = fabric::generate(flags.fabric);
+  if (!network.ok()) return complain(network.status());
   const fabric::Progress progress = flags.quiet ? fabric::Progress() : show_progress;
   auto ranking = fabric::compare(network.value(), contenders.value(), rules, flags.jobs, progress);
   if (!ranking.ok()) return complain(ranking.status());
@@ -74,7 +99,7 @@ void add_fabric_compare(CLI::App& fabric, Action& action) {
   CLI::App* command = fabric.add_subcommand("compare", "Rank routing engines, ours and OpenSM's, on a fabric");
   auto flags = std::make_shared<CompareFlags>();
   command->footer(footer);
-  command->add_option("fabric", flags->fabric, "A file, or a topology")->required()->type_name("FABRIC");
+  command->add_option("fabric", flags->fabric, "A file, or a topology")->type_name("FABRIC");
   command->add_option("--engines", flags->engines, "What to compare. Default: native")->type_name("ENGINES");
   command->add_option("--lanes", flags->lanes, "Virtual lanes of a port. Default: 8")
       ->type_name("N")
@@ -82,6 +107,10 @@ void add_fabric_compare(CLI::App& fabric, Action& action) {
   command->add_option("--time-limit", flags->time_limit, "For each run of OpenSM. Default: 10min")
       ->type_name("DURATION");
   command->add_option("--jobs", flags->jobs, "Engines at a time. Default: one a processor")->type_name("N");
+  command->add_flag(
+      "--paper-tables", flags->paper_tables,
+      "Instead of one FABRIC: every engine on every configuration of the fail-in-place paper's Table III");
+  command->add_flag("--small", flags->small, "Of those, the ones of about 256 hosts alone");
   command->add_flag("--json", flags->json, "Print a record instead of a table");
   command->add_flag("-q,--quiet", flags->quiet, "No progress");
   command->callback([flags, &action] { action = [flags] { return compare(*flags); }; });

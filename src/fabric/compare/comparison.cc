@@ -123,11 +123,8 @@ std::string comparison_text(std::span<const Judged> ranking) {
   return text + (notes.empty() ? "" : "\n" + notes);
 }
 
-nlohmann::ordered_json comparison_record(const Fabric& fabric, std::span<const Judged> ranking) {
-  nlohmann::ordered_json record = event::make_record("holdfast.fabric.compare", 1);
-  record["switches"] = fabric.switch_count();
-  record["adapters"] = fabric.adapter_count();
-  record["engines"] = nlohmann::ordered_json::array();
+nlohmann::ordered_json judged_json(std::span<const Judged> ranking) {
+  auto engines = nlohmann::ordered_json::array();
   for (const Judged& judged : ranking) {
     nlohmann::ordered_json entry;
     entry["engine"] = judged.contender.label();
@@ -149,8 +146,16 @@ nlohmann::ordered_json comparison_record(const Fabric& fabric, std::span<const J
       entry["routing_wall_ns"] = judged.routing.routing_wall_ns;
       if (judged.routing.memory_bytes != 0) entry["memory_bytes"] = judged.routing.memory_bytes;
     }
-    record["engines"].push_back(std::move(entry));
+    engines.push_back(std::move(entry));
   }
+  return engines;
+}
+
+nlohmann::ordered_json comparison_record(const Fabric& fabric, std::span<const Judged> ranking) {
+  nlohmann::ordered_json record = event::make_record("holdfast.fabric.compare", 1);
+  record["switches"] = fabric.switch_count();
+  record["adapters"] = fabric.adapter_count();
+  record["engines"] = judged_json(ranking);
   return record;
 }
 

@@ -44,6 +44,9 @@ Result<std::vector<Judged>> compare(const Fabric& fabric, std::span<const Conten
 /// A table for people, a line an engine, and below it why those without tables have none.
 std::string comparison_text(std::span<const Judged> ranking);
 
+/// An array with an object an engine: verdict, reason and figures.
+nlohmann::ordered_json judged_json(std::span<const Judged> ranking);
+
 /// The record "holdfast.fabric.compare".
 nlohmann::ordered_json comparison_record(const Fabric& fabric, std::span<const Judged> ranking);
 
