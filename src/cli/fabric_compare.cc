@@ -9,7 +9,7 @@
 #include "core/time/duration.h"
 #include "fabric/compare/comparison.h"
 #include "fabric/compare/paper_tables.h"
-#include "fabric/topology/generate.h"
+#include "fabric/formats/source.h"
 
 namespace holdfast::cli {
 namespace {
@@ -81,13 +81,14 @@ int compare(const CompareFlags& flags) {
   rules.lanes = static_cast<std::uint8_t>(flags.lanes);
   rules.time_limit_ns = limit.value();
   if (flags.paper_tables) return paper_tables(flags, rules);
-  auto network = fabric::generate(flags.fabric);
-  if (!network.ok()) return complain(network.status());
+  auto opened = fabric::open_fabric(flags.fabric);
+  if (!opened.ok()) return complain(opened.status());
+  const fabric::Fabric& network = opened.value().fabric;
   const fabric::Progress progress = flags.quiet ? fabric::Progress() : show_progress;
-  auto ranking = fabric::compare(network.value(), contenders.value(), rules, flags.jobs, progress);
+  auto ranking = fabric::compare(network, contenders.value(), rules, flags.jobs, progress);
   if (!ranking.ok()) return complain(ranking.status());
   if (flags.json)
-    std::cout << event::record_text(fabric::comparison_record(network.value(), ranking.value()));
+    std::cout << event::record_text(fabric::comparison_record(network, ranking.value()));
   else
     std::cout << fabric::comparison_text(ranking.value());
   return 0;
@@ -104,7 +105,7 @@ void add_fabric_compare(CLI::App& fabric, Action& action) {
   command->add_option("--lanes", flags->lanes, "Virtual lanes of a port. Default: 8")
       ->type_name("N")
       ->check(CLI::Range(1U, 8U));
-  command->add_option("--time-limit", flags->time_limit, "For each run of OpenSM. Default: 10min")
+  command->add_option("--time-limit", flags->time_limit, "CPU time of each run of OpenSM. Default: 10min")
       ->type_name("DURATION");
   command->add_option("--jobs", flags->jobs, "Engines at a time. Default: one a processor")->type_name("N");
   command->add_flag(

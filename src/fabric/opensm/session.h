@@ -29,7 +29,8 @@ struct Request {
   /// service level, as the tables would say. None: where the engine needs it (torus-2QoS has tables of its own, nue
   /// keeps to one lane otherwise).
   std::optional<bool> lane_maps;
-  std::int64_t time_limit_ns = 600'000'000'000;  ///< for one sweep, without the start of ibsim
+  /// For one sweep: CPU time of OpenSM, so that a busy machine changes no verdict; and ten times that on the clock.
+  std::int64_t time_limit_ns = 600'000'000'000;
   std::string keep_folder;                       ///< when not empty: the session's files stay, under this name
 };
 
