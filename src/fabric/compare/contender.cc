@@ -8,6 +8,7 @@
 
 #include "core/status/hint.h"
 #include "core/time/clock.h"
+#include "fabric/opensm/configuration.h"
 #include "fabric/routing/engine.h"
 
 namespace holdfast::fabric {
@@ -84,9 +85,16 @@ Result<Routing> run_opensm(const Contender& contender, const Fabric& fabric, con
   request.lanes = rules.lanes;
   request.roots = rules.roots;
   request.time_limit_ns = rules.time_limit_ns;
+  Routing routing;
+  if (contender.engine == "torus-2QoS") {
+    if (auto torus = opensm::torus_configuration(fabric); !torus.ok()) {  // it cannot even be configured
+      routing.verdict = opensm::Verdict::refused;
+      routing.reason = torus.status().wrong();
+      return routing;
+    }
+  }
   auto outcome = opensm::route(fabric, request);
   if (!outcome.ok()) return outcome.status();
-  Routing routing;
   routing.verdict = outcome.value().verdict;
   routing.reason = outcome.value().reason;
   routing.forwarding = std::move(outcome.value().forwarding);

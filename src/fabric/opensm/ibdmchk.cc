@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <optional>
 
 #include "core/time/clock.h"
 #include "fabric/formats/forwarding_tables.h"
@@ -81,11 +82,13 @@ Result<std::string> read_until_end(int descriptor, std::int64_t deadline_ns) {
   }
 }
 
-std::uint64_t count_of(std::string_view text, std::string_view words) {
-  std::uint64_t count = 0;
-  for (std::size_t at = text.find(words); at != std::string_view::npos; at = text.find(words, at + words.size()))
-    ++count;
-  return count;
+std::optional<std::uint64_t> number_after(std::string_view text, std::string_view words) {
+  const std::size_t found = text.find(words);
+  if (found == std::string_view::npos) return std::nullopt;
+  const char* first = text.data() + found + words.size();
+  std::uint64_t number = 0;
+  if (std::from_chars(first, text.data() + text.size(), number).ec != std::errc()) return std::nullopt;
+  return number;
 }
 
 std::string line_at(std::string_view text, std::size_t at) {
@@ -95,17 +98,17 @@ std::string line_at(std::string_view text, std::size_t at) {
 }  // namespace
 
 Result<Judgement> read_judgement(std::string_view text) {
-  constexpr std::string_view scanned = "-I- Scanned:";
   Judgement judgement;
-  const std::size_t paths = text.find(scanned);
-  if (paths != std::string_view::npos)
-    std::from_chars(text.data() + paths + scanned.size(), text.data() + text.size(), judgement.scanned_paths);
-  judgement.lost_paths = count_of(text, "-E- Fail to find a path from:");
+  const auto scanned = number_after(text, "-I- Scanned:");
+  const auto missing = number_after(text, "-E- Found ");  // "... 44 missing paths out of:75350 paths"
+  if (missing) judgement.lost_paths = *missing;
+  judgement.scanned_paths = scanned ? *scanned : number_after(text, " missing paths out of:").value_or(0);
   judgement.credit_loops = text.find("-E- credit loops in routing") != std::string_view::npos;
   if (const std::size_t loop = text.find("Found credit loop on:"); loop != std::string_view::npos)
     judgement.loop = line_at(text, loop);
-  const bool has_verdict = judgement.credit_loops || text.find("-I- no credit loops found") != std::string_view::npos;
-  if (has_verdict && paths != std::string_view::npos) return judgement;
+  judgement.looked_for_loops =
+      judgement.credit_loops || text.find("-I- no credit loops found") != std::string_view::npos;
+  if ((scanned && judgement.looked_for_loops) || (missing && judgement.scanned_paths != 0)) return judgement;
   const std::size_t error = text.find("-E- ");
   return Status(Code::internal, asking,
                 "it gave no verdict: " + (error == std::string_view::npos ? "it said nothing" : line_at(text, error)),

@@ -14,6 +14,7 @@ namespace holdfast::fabric::opensm {
 struct Judgement {
   std::uint64_t scanned_paths = 0;  ///< between adapters
   std::uint64_t lost_paths = 0;
+  bool looked_for_loops = false;  ///< it does not when paths are lost
   bool credit_loops = false;
   std::string loop;  ///< the first line that names one
 };

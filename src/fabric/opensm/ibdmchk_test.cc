@@ -27,12 +27,13 @@ void expect_agreement(const Fabric& fabric, const Forwarding& tables, const std:
   const PathReport paths = check_paths(fabric, tables, 1);
   EXPECT_EQ(judgement.value().scanned_paths, paths.pairs) << what;
   EXPECT_EQ(judgement.value().lost_paths, paths.lost_pairs()) << what;
+  EXPECT_TRUE(judgement.value().looked_for_loops) << what;
   EXPECT_EQ(judgement.value().credit_loops, !check_credit_loops(fabric, tables, 1).none_found())
       << what << ": " << judgement.value().loop;
 }
 
 TEST(Ibdmchk, AgreesWithOurChecksOnOpensmsTables) {
-  for (const char* text : {"torus(5,5) hosts=50", "tree(3,2)", "kautz(2,3) hosts=24"})
+  for (const char* text : {"torus(5,5) hosts=50 ports=6", "tree(3,2) ports=6", "kautz(2,3) hosts=24 ports=6"})
     for (const char* engine : {"minhop", "updn", "lash", "dfsssp", "dor", "nue", "torus-2QoS"}) {
       const Fabric fabric = made(text);
       Request request;
@@ -46,7 +47,7 @@ TEST(Ibdmchk, AgreesWithOurChecksOnOpensmsTables) {
 }
 
 TEST(Ibdmchk, AgreesWithOurChecksOnOurTables) {
-  for (const char* text : {"torus(5,5) hosts=50", "tree(3,2)", "kautz(2,3) hosts=24"})
+  for (const char* text : {"torus(5,5) hosts=50 ports=6", "tree(3,2) ports=6", "kautz(2,3) hosts=24 ports=6"})
     for (const Engine& engine : fabric::engines()) {
       const Fabric fabric = made(text);
       auto tables = fabric::route(fabric, engine.name);
@@ -73,6 +74,11 @@ TEST(Ibdmchk, NoVerdictIsAnError) {
   ASSERT_TRUE(good.ok());
   EXPECT_EQ(good.value().scanned_paths, 306U);
   EXPECT_TRUE(good.value().credit_loops);
+  auto lossy = read_judgement("-E- Found 44 missing paths out of:75350 paths\n");
+  ASSERT_TRUE(lossy.ok());
+  EXPECT_EQ(lossy.value().lost_paths, 44U);
+  EXPECT_EQ(lossy.value().scanned_paths, 75350U);
+  EXPECT_FALSE(lossy.value().looked_for_loops);
 }
 
 }  // namespace
