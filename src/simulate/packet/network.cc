@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/stats/distribution.h"
+
 namespace holdfast::simulate {
 
 template <class T>
@@ -47,7 +49,6 @@ Network::Network(const fabric::Fabric& fabric, const fabric::Forwarding& forward
   words_n_ = (lanes_n_ << stride_) / 64;
   fair_single_ = lanes_n_ == 1;
   watches_ = traffic.watches_deliveries();
-  quantile_ = normal_quantile(parameters.confidence / 100);
   build_ports(fabric);
   build_hosts(fabric);
   const Time sample = parameters.sample_ns * ps_per_ns;
@@ -756,13 +757,15 @@ bool Network::steady() {
   const Time sample = parameters_.sample_ns * ps_per_ns;
   const std::int64_t count = Samples::closed(now_, sample);
   if (count < 10) return false;
+  const double outside = (1 - parameters_.confidence / 100) / 2;
+  const double quantile = stats::student_t_quantile(1 - outside, static_cast<double>(count - 1));
   std::uint64_t receiving = 0;
   std::uint64_t settled = 0;
   for (Host& host : hosts_) {
     if (!host.samples.received()) continue;
     ++receiving;
     host.samples.settle(now_, sample);
-    if (host.samples.relative_half_width(count, quantile_) * 100 <= parameters_.steady_width) ++settled;
+    if (host.samples.relative_half_width(count, quantile) * 100 <= parameters_.steady_width) ++settled;
   }
   if (receiving == 0) return false;
   record_.steady_share = static_cast<double>(settled) / static_cast<double>(receiving);

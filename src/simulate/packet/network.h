@@ -262,7 +262,6 @@ class Network {
   Time next_control_ = never;
   Time next_check_ = never;
   bool over_ = false;
-  double quantile_ = 0;
   Histogram message_latency_, packet_latency_;
   Record record_;
 };
