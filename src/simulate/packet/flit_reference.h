@@ -136,8 +136,8 @@ class FlitNetwork {
     Time flit = 0, wire = 0, crossbar = 0;
     bool crossing = false;
     Time link_free = 0;
-    int reserved = 0;  // flits of the output buffer
-    int present = 0;   // of those, flits that are there
+    int reserved = 0;                            // flits of the output buffer
+    int present = 0;                             // of those, flits that are there
     std::vector<std::pair<Input*, int>> rivals;  // inputs_of()
     int host = -1;
   };
