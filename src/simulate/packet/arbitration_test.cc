@@ -18,8 +18,8 @@ TEST(Arbitration, ReadsTables) {
 }
 
 TEST(Arbitration, RefusesWhatItCannotRead) {
-  for (const char* text : {"", "fare", "low", "low 0", "low 0:", "low 15:1", "low 0:256", "low 0:1;", "low 0:1; low 1:1",
-                           "low 0:1 limit 3", "high 0:1 limit 256", "low 0:1 x"})
+  for (const char* text : {"", "fare", "low", "low 0", "low 0:", "low 15:1", "low 0:256", "low 0:1;",
+                           "low 0:1; low 1:1", "low 0:1 limit 3", "high 0:1 limit 256", "low 0:1 x"})
     EXPECT_FALSE(read_arbitration(text, 4).ok()) << text;
 }
 
@@ -39,6 +39,8 @@ double share_of_lane_1(const char* tables) {
   Parameters parameters;
   parameters_table().apply_defaults(parameters);
   parameters.vl_arbitration = tables;
+  parameters.pcie_generation = 3;  // the link, not the receiver, is what the lanes compete for
+  parameters.hiccup_ns = 0;
   sample::ListedTraffic traffic(3);
   for (int i = 0; i < 3000; ++i)
     for (const std::uint32_t host : {1U, 2U}) traffic.add(host, {0, host, 2048, 0});

@@ -51,7 +51,7 @@ TEST(Pattern, ExchangeShiftsOutwardsInBothDirections) {
 
 TEST(Pattern, FixedPartnersAreWhatTheySay) {
   const sample::Net net = sample::crossbar(8);
-  EXPECT_EQ(destinations("tornado order=lid", net, 1)[6][0], 1U);    // 6 + 3
+  EXPECT_EQ(destinations("tornado order=lid", net, 1)[6][0], 1U);  // 6 + 3
   EXPECT_EQ(destinations("bisection order=lid", net, 1)[6][0], 2U);
   EXPECT_EQ(destinations("neighbours reach=2 order=lid", net, 5)[0], (std::vector<std::uint32_t>{1, 7, 2, 6, 1}));
   const auto permuted = destinations("permutation", net, 1);

@@ -14,10 +14,12 @@ Time later_by(Time begin, Time duration) {
 
 ScheduleTraffic::ScheduleTraffic(Schedule schedule)
     : schedule_(std::move(schedule)), hosts_(schedule_.hosts), ready_at_(schedule_.operations.size(), 0) {
+  std::vector<std::uint32_t> first;
   for (std::uint32_t index = 0; index < schedule_.operations.size(); ++index) {
     if (schedule_.operations[index].kind == Schedule::Kind::send) ++sends_;
-    if (schedule_.operations[index].waits == 0) become_ready(index, 0);
+    if (schedule_.operations[index].waits == 0) first.push_back(index);
   }
+  for (const std::uint32_t index : first) become_ready(index, 0);
 }
 
 void ScheduleTraffic::become_ready(std::uint32_t index, Time now) {

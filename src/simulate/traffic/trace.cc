@@ -127,7 +127,7 @@ class TraceReader : public Reader {
     const std::size_t left = words.size() - at - 1;
     if (verb == "compute" && left == 1) {
       if (!read_time(words[at + 1], operation.duration)) return;
-    } else if ((verb == "send" || verb == "recv") && (left == 1 || left == 2 || left == 4)) {
+    } else if ((verb == "send" || verb == "recv") && left >= 1 && left <= 4) {
       if (!read_message(words, at + 1, verb == "send", operation)) return;
     } else {
       return wrong("'" + std::string(verb) + "' is not understood so",

@@ -31,8 +31,8 @@ TEST(Trace, PingPongTakesTwoWaysAndTheComputation) {
 }
 
 TEST(Trace, AtHoldsAnOperationBack) {
-  const Record record =
-      play(parse_trace("holdfast-trace 1\nhosts 2\nhost 0\nat 50us send 1 2048\nhost 1\nrecv any\n", "test").value(), 2);
+  const Record record = play(
+      parse_trace("holdfast-trace 1\nhosts 2\nhost 0\nat 50us send 1 2048\nhost 1\nrecv any\n", "test").value(), 2);
   EXPECT_EQ(record.completion_ps, 50 * ps_per_us + one_way);
 }
 
@@ -86,17 +86,19 @@ TEST(Goal, ComputationsOfOneCoreAreSerial) {
 }
 
 TEST(Goal, RefusesWhatItCannotRead) {
-  for (const char* text : {"", "rank 0 {\n}\n", "num_ranks 1\nrank 1 {\n}\n", "num_ranks 1\nrank 0 {\n",
-                           "num_ranks 2\nrank 0 {\nsend 8b from 1\n}\n", "num_ranks 2\nrank 0 {\na: calc 1\na: calc 2\n}\n",
-                           "num_ranks 2\nrank 0 {\na requires b\n}\n", "num_ranks 2\nrank 0 {\nsend 8b to 1 tag\n}\n",
-                           "num_ranks 2\nrank 0 {\ncalc x\n}\n", "num_ranks 2\nrank 0 {\nput 8b to 1\n}\n"})
+  for (const char* text :
+       {"", "rank 0 {\n}\n", "num_ranks 1\nrank 1 {\n}\n", "num_ranks 1\nrank 0 {\n",
+        "num_ranks 2\nrank 0 {\nsend 8b from 1\n}\n", "num_ranks 2\nrank 0 {\na: calc 1\na: calc 2\n}\n",
+        "num_ranks 2\nrank 0 {\na requires b\n}\n", "num_ranks 2\nrank 0 {\nsend 8b to 1 tag\n}\n",
+        "num_ranks 2\nrank 0 {\ncalc x\n}\n", "num_ranks 2\nrank 0 {\nput 8b to 1\n}\n"})
     EXPECT_FALSE(parse_goal(text, "test").ok()) << text;
 }
 
 TEST(Schedule, ACircleOfDependenciesIsStuck) {
-  EXPECT_EQ(play(parse_goal("num_ranks 2\nrank 0 {\na: calc 1\nb: calc 1\na requires b\nb requires a\n}\n", "t").value(), 2)
-                .ending,
-            Ending::stuck);
+  EXPECT_EQ(
+      play(parse_goal("num_ranks 2\nrank 0 {\na: calc 1\nb: calc 1\na requires b\nb requires a\n}\n", "t").value(), 2)
+          .ending,
+      Ending::stuck);
 }
 
 TEST(Schedule, AFileThatIsNotThere) {
