@@ -27,10 +27,10 @@ namespace {
 
 constexpr const char* footer =
     "Examples:\n"
-    "  holdfast simulate --fabric 'kary(16,2)' --engine dfsssp --traffic exchange\n"
+    "  holdfast simulate --fabric 'tree(16,2)' --engine dfsssp --traffic exchange\n"
     "  holdfast simulate --fabric 'torus(5,5) links=6 hosts=275' --engine torus-2QoS --traffic uniform --json -\n"
-    "  holdfast simulate --fabric 'kary(4,2)' --engine ftree --traffic 'uniform size=4096' --sweep\n"
-    "  holdfast simulate --fabric 'kary(4,2)' --engine updn --trace job.goal\n"
+    "  holdfast simulate --fabric 'tree(4,2)' --engine ftree --traffic 'uniform size=4096' --sweep\n"
+    "  holdfast simulate --fabric 'tree(4,2)' --engine updn --trace job.goal\n"
     "  holdfast simulate --fabric 'torus(5,5)' --engine dor --traffic tornado     finds the deadlock and prints it\n\n"
     "TRAFFIC is a pattern and its numbers: uniform, exchange, linear-exchange, all-to-all, neighbours, permutation,\n"
     "tornado, bisection or hotspot; size=BYTES (default: one MTU), messages=N of each host, load=0.7 with\n"
@@ -212,7 +212,7 @@ void add_simulate(CLI::App& app, Action& action) {
       app.add_subcommand("simulate", "Simulate an InfiniBand network under traffic: throughput, latency, deadlocks");
   auto flags = std::make_shared<SimulateFlags>();
   command->footer(footer);
-  command->add_option("--fabric", flags->fabric, "The network, as 'kary(16,2)'")->required()->type_name("TOPOLOGY");
+  command->add_option("--fabric", flags->fabric, "The network, as 'tree(16,2)'")->required()->type_name("TOPOLOGY");
   command->add_option("--engine", flags->engine, "Routing engine. Default: dfsssp")->type_name("NAME");
   command->add_option("--lanes", flags->lanes, "Virtual lanes that the engine may use. Default: 8")->type_name("N");
   auto* traffic =

@@ -15,7 +15,7 @@ def simulate(*arguments):
 
 class Command(unittest.TestCase):
     def test_an_exchange_completes_and_its_record_agrees_with_equation_7(self):
-        done = simulate("--fabric", "kary(4,2)", "--engine", "ftree", "--traffic", "exchange size=20480", "--json", "-")
+        done = simulate("--fabric", "tree(4,2)", "--engine", "ftree", "--traffic", "exchange size=20480", "--json", "-")
         self.assertEqual(done.returncode, 0, done.stderr)
         record = json.loads(done.stdout)
         self.assertEqual(record["record"], "holdfast.simulation")
@@ -24,7 +24,7 @@ class Command(unittest.TestCase):
         self.assertEqual(record["messages"]["delivered"], hosts * (hosts - 1))
         expected = hosts * (hosts - 1) * 20480 / (record["completion_ps"] / 1e12)
         self.assertAlmostEqual(record["throughput_bytes_per_s"] / expected, 1, places=9)
-        again = simulate("--fabric", "kary(4,2)", "--engine", "ftree", "--traffic", "exchange size=20480", "--json", "-")
+        again = simulate("--fabric", "tree(4,2)", "--engine", "ftree", "--traffic", "exchange size=20480", "--json", "-")
         self.assertEqual(again.stdout, done.stdout)
 
     def test_a_ring_without_escape_lanes_deadlocks_and_says_where(self):
@@ -39,18 +39,18 @@ class Command(unittest.TestCase):
         with tempfile.NamedTemporaryFile("w", suffix=".trace") as trace:
             trace.write("holdfast-trace 1\nhosts 2\nhost 0\nsend 1 4096\nhost 1\nrecv 0\n")
             trace.flush()
-            done = simulate("--fabric", "kary(4,2)", "--engine", "minhop", "--trace", trace.name)
+            done = simulate("--fabric", "tree(4,2)", "--engine", "minhop", "--trace", trace.name)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("1 of 1 delivered", done.stdout)
 
     def test_bad_input_is_one_line_and_exit_code_2(self):
         for arguments, words in [
             ((), "--fabric"),
-            (("--fabric", "kary(4,2)", "--traffic", "unifrom"), "uniform"),
-            (("--fabric", "kary(4,2)", "--engine", "dfsp"), "dfsp"),
-            (("--fabric", "kary(4,2)", "--limit", "5"), "unit"),
-            (("--fabric", "kary(4,2)", "--trace", "/nonexistent"), "/nonexistent"),
-            (("--fabric", "kary(4,2)", "--simulate.mtu", "9000"), "4096"),
+            (("--fabric", "tree(4,2)", "--traffic", "unifrom"), "uniform"),
+            (("--fabric", "tree(4,2)", "--engine", "dfsp"), "dfsp"),
+            (("--fabric", "tree(4,2)", "--limit", "5"), "unit"),
+            (("--fabric", "tree(4,2)", "--trace", "/nonexistent"), "/nonexistent"),
+            (("--fabric", "tree(4,2)", "--simulate.mtu", "9000"), "4096"),
         ]:
             done = simulate(*arguments)
             self.assertEqual(done.returncode, 2, arguments)
