@@ -119,8 +119,8 @@ void Engine::head_down(const Incoming& packet) {
   Side& to = side(flow, packet.edge, Direction::down);
   to.active = true;
   to.current = packet;
-  if (!state.holds_result && (state.source == none || (state.source == packet.edge &&
-                                                       state.source_attempt != packet.attempt))) {
+  if (!state.holds_result &&
+      (state.source == none || (state.source == packet.edge && state.source_attempt != packet.attempt))) {
     return adopt(flow, node, packet.edge);
   }
   if (state.source == packet.edge && state.source_attempt == packet.attempt) {

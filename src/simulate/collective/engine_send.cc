@@ -113,8 +113,7 @@ Engine::Fate Engine::reserve(Incoming& packet, Time earliest, Time least_tail, b
   const TreeEdge& edge = tree.edges[packet.edge];
   Side& from = side(flow, packet.edge, packet.direction);
   Time& busy = busy_[channel_index(edge.wire, packet.direction, packet.channel)];
-  const Time duration =
-      flow.duration[tree.is_host(edge.child) ? 1 : 0][static_cast<std::size_t>(packet.direction)];
+  const Time duration = flow.duration[tree.is_host(edge.child) ? 1 : 0][static_cast<std::size_t>(packet.direction)];
   Time start = std::max(std::max(earliest, busy), least_tail - duration);
   ++counts_[Count::packets];
   bool hit = false;
@@ -148,8 +147,8 @@ void Engine::begin_attempt(Flow& flow, std::uint32_t edge, Direction direction) 
   from.good_on_the_way = false;
 }
 
-/// Lets the packet arrive. A host's packets, and all on the way up, matter as a whole: of a transmission's copies, those
-/// behind the first good one change nothing.
+/// Lets the packet arrive. A host's packets, and all on the way up, matter as a whole: of a transmission's copies,
+/// those behind the first good one change nothing.
 void Engine::deliver(const Incoming& packet) {
   Flow& flow = flows_[packet.flow];
   const Tree& tree = tree_of(flow);
