@@ -72,9 +72,9 @@ constexpr const char* networks[] = {
     "random(1,0)",
 };
 
-class Network : public testing::TestWithParam<const char*> {};
+class ClosedFormNetwork : public testing::TestWithParam<const char*> {};
 
-TEST_P(Network, IsWhatItsFormulasSay) {
+TEST_P(ClosedFormNetwork, IsWhatItsFormulasSay) {
   auto topology = parse_topology(GetParam());
   ASSERT_TRUE(topology.ok()) << topology.status().message();
   auto fabric = generate(topology.value());
@@ -98,7 +98,7 @@ TEST_P(Network, IsWhatItsFormulasSay) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(ClosedForm, Network, testing::ValuesIn(networks));
+INSTANTIATE_TEST_SUITE_P(ClosedForm, ClosedFormNetwork, testing::ValuesIn(networks));
 
 TEST(ClosedForm, TableTwoOfThePaper) {
   auto edges = [](const char* text) { return *closed_form(parse_topology(text).value())->edge_connectivity; };

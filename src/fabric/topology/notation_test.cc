@@ -35,9 +35,9 @@ struct Wrong {
   const char* text;
   const char* message;
 };
-class Refused : public testing::TestWithParam<Wrong> {};
+class NotationRefused : public testing::TestWithParam<Wrong> {};
 
-TEST_P(Refused, NamesTheColumnAndWhatToDo) {
+TEST_P(NotationRefused, NamesTheColumnAndWhatToDo) {
   auto read = parse_topology(GetParam().text);
   ASSERT_FALSE(read.ok());
   EXPECT_EQ(read.status().code(), Code::bad_input);
@@ -45,7 +45,7 @@ TEST_P(Refused, NamesTheColumnAndWhatToDo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Notation, Refused,
+    Notation, NotationRefused,
     testing::Values(Wrong{"", "column 1: a topology begins with its name"},
                     Wrong{"torsu(5,5)", "column 1: there is no topology 'torsu': did you mean 'torus'?"},
                     Wrong{"torus", "column 6: torus does not take 0 lists of numbers: write torus(d1,d2,...)"},
@@ -66,9 +66,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"tree(3,3) @", "column 11: expected an option"},
                     Wrong{"tsubame2(3)", "tsubame2 does not take 1 lists"}));
 
-class Impossible : public testing::TestWithParam<Wrong> {};
+class GenerateImpossible : public testing::TestWithParam<Wrong> {};
 
-TEST_P(Impossible, IsRefusedByTheGenerator) {
+TEST_P(GenerateImpossible, IsRefusedByTheGenerator) {
   auto fabric = generate(GetParam().text);
   ASSERT_FALSE(fabric.ok());
   EXPECT_EQ(fabric.status().code(), Code::bad_input);
@@ -76,7 +76,7 @@ TEST_P(Impossible, IsRefusedByTheGenerator) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Generate, Impossible,
+    Generate, GenerateImpossible,
     testing::Values(Wrong{"torus(5,1)", "generating torus(5,1): a dimension has size 1: sizes are 2 or more"},
                     Wrong{"mesh(60000,60000)", "more than 1000000 switches"},
                     Wrong{"mesh(100000,100000,100000,100000,100000)", "more than 1000000 switches"},

@@ -10,9 +10,9 @@
 namespace holdfast::fabric {
 namespace {
 
-class Named : public testing::TestWithParam<Preset> {};
+class PresetNamed : public testing::TestWithParam<Preset> {};
 
-TEST_P(Named, HasExactlyThePublishedNumbers) {
+TEST_P(PresetNamed, HasExactlyThePublishedNumbers) {
   const Preset& preset = GetParam();
   auto fabric = generate(preset.name);
   ASSERT_TRUE(fabric.ok()) << fabric.status().message();
@@ -25,11 +25,12 @@ TEST_P(Named, HasExactlyThePublishedNumbers) {
   for (NodeId id = 0; id < f.switch_count(); ++id) ASSERT_EQ(f.node(id).port_count, ports) << f.node(id).name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, Named, testing::ValuesIn(presets().begin(), presets().end()), [](const auto& test) {
-  std::string name(test.param.name);
-  std::ranges::replace(name, '-', '_');
-  return "P" + name;
-});
+INSTANTIATE_TEST_SUITE_P(Presets, PresetNamed, testing::ValuesIn(presets().begin(), presets().end()),
+                         [](const auto& test) {
+                           std::string name(test.param.name);
+                           std::ranges::replace(name, '-', '_');
+                           return "P" + name;
+                         });
 
 TEST(Presets, OptionsMayFollowAName) {
   auto fabric = generate("torus-5x5 hosts=256 links=2");
