@@ -35,10 +35,11 @@ struct Rig {
   /// Events beyond the horizon cannot have mattered when the collective was over before it.
   Outcome play(const random::Stream& stream, const Disturbance& named) {
     draw.begin(stream);
-    for (Time horizon = 4 * calm.last_host_ps;; horizon *= 2) {
+    for (Time horizon = std::max(2 * calm.last_host_ps, last_ps + last_ps / 2);; horizon *= 2) {
       disturbance = draw.until(horizon);
       disturbance.named.insert(disturbance.named.end(), named.named.begin(), named.named.end());
       const Outcome outcome = simulation.run_reduced(disturbance);
+      last_ps = outcome.last_host_ps;
       if ((outcome.complete && outcome.last_host_ps < horizon) || horizon > longest_ps) return outcome;
       if (!outcome.complete && outcome.ended_ps < horizon) return outcome;
     }
@@ -47,6 +48,7 @@ struct Rig {
   Simulation simulation;
   ErrorDraw draw;
   Outcome calm;
+  Time last_ps = 0;  // the last collective's time, from which the next one's horizon is guessed
   Disturbance disturbance;
 };
 
