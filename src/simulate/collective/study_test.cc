@@ -11,7 +11,7 @@
 namespace holdfast::simulate::collective {
 namespace {
 
-constexpr const char* small_study = R"([study]
+constexpr const char* small_study = R"toml([study]
 name = "small"
 fabric = "xgft(3;4,4,2;1,4,2)"
 collectives = 40
@@ -25,7 +25,7 @@ protection = ["temporal", "link-retry"]
 copies = [2, 4]
 source = ["none", "link"]
 mean = ["1us", "10us"]
-)";
+)toml";
 
 TEST(Study, PointsAreTheProductWhereAChoiceHasAMeaning) {
   const Study study = read_study(small_study, "small.toml").value();
