@@ -56,6 +56,7 @@ Posted Core::send(const SendRequest& request) {
 }
 
 OutMessage* Core::new_message(Peer& peer, MessageKind kind) {
+  begin_waiting(peer);
   OutMessage* message = out_messages_.take();
   message->peer = &peer;
   message->kind = kind;
@@ -198,6 +199,7 @@ Fragment* Core::take_from(Peer& peer, Peer::OutQueue& queue, std::uint32_t spare
     if (message->stage == OutMessage::Stage::queued && !start(peer, *message)) return nullptr;
     message = queue.first();  // a long one may have become a request to send
     if (message->current == nullptr) make_vfrag(*message);
+    if (!waits_for_acknowledgement(peer)) peer.progress_ns = now();
     Vfrag& vfrag = *message->current;
     vfrag.number = peer.next_vfrag++;
     vfrag.numbered = true;
