@@ -171,6 +171,7 @@ class Core {
   int choose_path(Peer& peer);
   int ack_path(const Peer& peer) const;
   bool any_up(const Peer& peer) const;
+  bool another_up(const Peer& peer, std::uint32_t rail) const;
   void sign_of_life(Peer& peer, std::uint32_t rail, bool round_trip);
   void suspect(Peer& peer, std::uint32_t rail);
   void take_out(Peer& peer, std::uint32_t rail);

@@ -423,7 +423,6 @@ void Core::make_ready(Peer& peer, Fragment& fragment) {
   Path& path = peer.paths[fragment.path];
   path.flight.remove(&fragment);
   path.flying_bytes -= fragment.bytes;
-  if (path.flight.empty()) path.silent_since_ns = 0;
   if (sabotage == Engine::Sabotage::forget_retransmission && fragment.bytes % 7 == 3) {
     fragment.state = Fragment::State::waiting;
     return;

@@ -270,7 +270,10 @@ void Core::give_up(Peer& peer) {
   new_epoch(peer);  // should it come back, it must not go on where it was
   reset(peer, Outcome::unreachable);
   fail_directed(peer, Outcome::unreachable);
-  peer.without_rail_ns = 0;
+  if (peer.without_rail_ns != 0) {
+    count(Count::time_without_rail_ns) += static_cast<std::uint64_t>(now() - peer.without_rail_ns);
+    peer.without_rail_ns = now();
+  }
   peer.progress_ns = peer.sign_ns = now();
 }
 

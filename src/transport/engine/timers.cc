@@ -104,8 +104,11 @@ void Core::timed_out(Peer& peer, std::uint32_t rail) {
   path.timed_out_ns = now();
   ++path.timeouts;
   path.window.on_timeout(path.next_order);
-  if (path.silent_since_ns == 0) path.silent_since_ns = now();
-  if (path.timeouts >= options_.retransmission_limit) take_out(peer, rail);
+  if (path.timeouts >= options_.retransmission_limit) {
+    take_out(peer, rail);
+  } else if (another_up(peer, rail)) {
+    suspect(peer, rail);  // a probe finds out, and not the fragments of a message
+  }
 }
 
 // The local completion timer is due: the rails that hold fragments of the VFRAG do not send.
@@ -134,6 +137,7 @@ std::int64_t Core::serve_paths(Peer& peer) {
     }
     if (path.state == RailState::up || path.next_probe_ns == 0) continue;
     if (path.next_probe_ns <= now()) {
+      if (path.state == RailState::suspect && ++path.timeouts >= options_.retransmission_limit) take_out(peer, rail);
       say_hello(peer, rail, false, 0);
       path.probe_gap_ns = std::min(2 * path.probe_gap_ns, options_.probe_interval_ns);
       path.next_probe_ns = now() + path.probe_gap_ns;
