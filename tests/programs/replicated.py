@@ -57,6 +57,7 @@ def main():
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--degree", type=int, required=True)
     parser.add_argument("--protocol", default="msg-plus-hash")
+    parser.add_argument("--collectives", default="native")
     parser.add_argument("--inject", default="", help="faults, as in docs/spec/faults.md")
     parser.add_argument("--deviates", action="store_true", help="the program itself sends wrong data in some replica")
     parser.add_argument("--limit", type=float, default=120)
@@ -72,6 +73,7 @@ def main():
             "LD_PRELOAD": args.library,
             "HOLDFAST_REPLICATE_DEGREE": str(args.degree),
             "HOLDFAST_REPLICATE_PROTOCOL": args.protocol,
+            "HOLDFAST_REPLICATE_COLLECTIVES": args.collectives,
             "HOLDFAST_REPLICATE_SILENCE_LIMIT": "20s",
             "HOLDFAST_RUN_RANKS": str(args.ranks),
             "HOLDFAST_RUN_EPOCH": str(time.time_ns()),

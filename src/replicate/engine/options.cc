@@ -8,6 +8,7 @@ namespace {
 constexpr std::string_view protocols[] = {"msg-plus-hash", "msg-plus-vote", "all-to-all"};
 constexpr std::string_view digests[] = {"xxh3-128", "xxh3-64", "crc32c"};
 constexpr std::string_view reactions[] = {"stop", "report"};
+constexpr std::string_view collectives[] = {"native", "p2p"};
 constexpr std::string_view entries[] = {"auto", "polled", "direct"};
 }  // namespace
 
@@ -39,6 +40,13 @@ const config::Table<Options>& options_table() {
                                            .initial = "stop",
                                            .choices = reactions,
                                            .doc = "What to do about corruption that cannot be corrected."}),
+          option<&Options::collectives>(
+              {.name = "replicate.collectives",
+               .initial = "native",
+               .choices = collectives,
+               .doc =
+                   "How collectives run: by MPI, with their results compared, or on verified point-to-point messages.\n"
+                   "p2p combines operands in an order that does not depend on where processes run."}),
           option<&Options::collective_entry>(
               {.name = "replicate.collective_entry",
                .initial = "auto",

@@ -16,6 +16,8 @@
 
 namespace holdfast::replicate {
 
+class Schedule;
+
 /// A communication of the application that has to be followed beyond the MPI library's own request: every receive,
 /// every non-blocking collective, and persistent sends.
 struct Operation {
@@ -68,8 +70,9 @@ struct Operation {
   std::uint64_t corrected_bytes = 0;
   bool was_corrected = false;
 
-  std::vector<Region> outputs;       ///< collectives: where the results are
-  std::vector<std::byte> keepalive;  ///< argument arrays and temporaries that MPI reads until completion
+  std::shared_ptr<Schedule> schedule;  ///< collectives on point-to-point messages
+  std::vector<Region> outputs;         ///< collectives: where the results are
+  std::vector<std::byte> keepalive;    ///< argument arrays and temporaries that MPI reads until completion
 };
 
 /// The operations behind the application's request handles. One thread at a time; owns them.

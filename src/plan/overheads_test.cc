@@ -1,0 +1,42 @@
+#include "plan/overheads.h"
+
+#include <gtest/gtest.h>
+
+namespace holdfast::plan {
+namespace {
+
+TEST(Overheads, OfThePaperAreLabelled) {
+  const Overheads lu = paper_overheads("lu");
+  EXPECT_DOUBLE_EQ(lu.at(1), 1);
+  EXPECT_DOUBLE_EQ(lu.at(1.5), 1.065);
+  EXPECT_DOUBLE_EQ(lu.at(2), 1.13);
+  EXPECT_DOUBLE_EQ(lu.at(2.5), 1.17);
+  EXPECT_DOUBLE_EQ(lu.at(3), 1.21);
+  EXPECT_FALSE(lu.measured);
+  EXPECT_NE(lu.source.find("not measured"), std::string::npos);
+  EXPECT_DOUBLE_EQ(paper_overheads("cg").triple, 1.62);
+  EXPECT_DOUBLE_EQ(paper_overheads("ft").dual, 1.39);
+}
+
+TEST(Overheads, AreReadFromTheBenchmarksResult) {
+  const auto read =
+      read_overheads(R"({"mpi": "openmpi", "ratios": {"2 message-and-digests": {"median": 1.05, "all": []},
+      "3 message-and-digests": {"median": 1.1}, "3 all-to-all": {"median": 1.4}}})",
+                     "o.json");
+  ASSERT_TRUE(read.ok());
+  EXPECT_TRUE(read.value().measured);
+  EXPECT_DOUBLE_EQ(read.value().at(2), 1.05);
+  EXPECT_DOUBLE_EQ(read.value().at(3), 1.1);
+}
+
+TEST(Overheads, RefuseWhatIsNoResult) {
+  for (const char* text :
+       {"", "[]", "{}", "{\"ratios\": 3}", "{\"ratios\": {\"2 message-and-digests\": {\"median\": 1}}}",
+        R"({"ratios": {"2 message-and-digests": {"median": "1"}, "3 message-and-digests": {"median": 1}}})",
+        R"({"ratios": {"2 message-and-digests": {"median": -1}, "3 message-and-digests": {"median": 1}}})"}) {
+    EXPECT_EQ(read_overheads(text, "o.json").status().code(), Code::bad_input) << text;
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::plan
