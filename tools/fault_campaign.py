@@ -86,12 +86,15 @@ def main():
     seeds = [args.only] if args.only is not None else range(args.first, args.first + args.runs)
     table = collections.Counter()
     bad = []
-    for seed in seeds:
-        mpi, program, degree, fault = plan(seed, args)
-        outcome = judge(args, seed, natives)
-        table[program, degree, outcome] += 1
-        if outcome in ("WRONG ANSWER", "FAILED", "HUNG"):
-            bad.append(f"seed {seed}: {outcome}: {mpi} {program}, {degree} replicas, '{fault}'")
+    try:
+        for seed in seeds:
+            mpi, program, degree, fault = plan(seed, args)
+            outcome = judge(args, seed, natives)
+            table[program, degree, outcome] += 1
+            if outcome in ("WRONG ANSWER", "FAILED", "HUNG"):
+                bad.append(f"seed {seed}: {outcome}: {mpi} {program}, {degree} replicas, '{fault}'")
+    except KeyboardInterrupt:
+        bad.append(f"interrupted at seed {seed}: the table has what was run before")
     print(f"{'program':<12}{'degree':<8}" + "".join(f"{o:<28}" for o in OUTCOMES))
     for program, degree in sorted({(p, d) for p, d, _ in table}):
         print(f"{program:<12}{degree:<8}" + "".join(f"{table[program, degree, o]:<28}" for o in OUTCOMES))
