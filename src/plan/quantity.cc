@@ -149,9 +149,9 @@ std::string format_quantity(double value, Dimension dimension) {
     case Dimension::bit_rate:
       return scaled(value, std::span(bit_rate_units).first(5));
     case Dimension::rate:
-      return fmt::format("{:.3g} /y", value * year_s);
+      return value >= 0.1 ? fmt::format("{:.3g} /s", value) : fmt::format("{:.3g} /y", value * year_s);
     case Dimension::share: {
-      if (value == 0 || value >= 0.0005) return fmt::format("{:.3g} %", value * 100);
+      if (value == 0 || value >= 1e-5) return fmt::format("{:.3g} %", value * 100);
       return fmt::format("{:.2g}", value);
     }
     case Dimension::count:
