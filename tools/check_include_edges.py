@@ -28,6 +28,7 @@ EDGES = {
     "transport/engine": ["core", "transport/wire"],
     "transport/rail": ["core", "transport/wire"],
     "transport/ofi": ["core", "transport"],
+    "transport/world": ["core", "transport"],
     "simulate": ["core", "fabric", "transport/wire", "transport/engine", "transport/rail", "replicate/engine"],
     "report": ["core", "fabric/*record*.h", "simulate/*record*.h", "plan/*record*.h"],
     "cli": ["core", "fabric", "plan", "report", "simulate", "replicate/engine", "replicate/launch", "transport/wire",

@@ -4,7 +4,9 @@ namespace holdfast::cli {
 namespace {
 
 /// The list: one row a subcommand, in the order of the help.
-constexpr std::initializer_list<void (*)(CLI::App& fabric, Action& action)> subcommands = {};
+constexpr std::initializer_list<void (*)(CLI::App& fabric, Action& action)> subcommands = {
+    add_fabric_generate,
+};
 
 constexpr const char* footer =
     "A FABRIC is a file (ibnetdiscover's output, an ibsim net file) or a topology such as 'torus(5,5) links=6'.\n";

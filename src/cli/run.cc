@@ -25,9 +25,10 @@ struct Short {
   const char* doc;
   bool repeats;  ///< several values are joined by ';'
 };
-constexpr std::array<Short, 9> shorts{{
+constexpr std::array<Short, 10> shorts{{
     {"-r,--replicas", "replicate.degree", "R", "Processes that play each rank: 2 detect, 3 correct. Default: 3", false},
     {"--protocol", "replicate.protocol", "NAME", "How the copies of a message are compared", false},
+    {"--collectives", "replicate.collectives", "NAME", "native, or p2p: on verified messages, in a fixed order", false},
     {"--inject", "replicate.inject", "FAULT", "Flip bits on purpose, as 'rank 1 replica 2 message 40 bit 62'", true},
     {"--seed", "replicate.seed", "N", "Seed of the injected faults", false},
     {"--map", "replicate.map", "FILE", "Which process plays which rank and replica", false},

@@ -56,8 +56,10 @@ def main():
     parser.add_argument("--library", required=True, help="the preloaded library")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--degree", type=int, required=True)
-    parser.add_argument("--protocol", default="message-and-digests")
+    parser.add_argument("--protocol", default="msg-plus-hash")
+    parser.add_argument("--collectives", default="native")
     parser.add_argument("--inject", default="", help="faults, as in docs/spec/faults.md")
+    parser.add_argument("--deviates", action="store_true", help="the program itself sends wrong data in some replica")
     parser.add_argument("--limit", type=float, default=120)
     parser.add_argument("--outcome", choices=["same", "detected", "diverged", "refused"], default="same")
     parser.add_argument("program", nargs="+")
@@ -71,6 +73,7 @@ def main():
             "LD_PRELOAD": args.library,
             "HOLDFAST_REPLICATE_DEGREE": str(args.degree),
             "HOLDFAST_REPLICATE_PROTOCOL": args.protocol,
+            "HOLDFAST_REPLICATE_COLLECTIVES": args.collectives,
             "HOLDFAST_REPLICATE_SILENCE_LIMIT": "20s",
             "HOLDFAST_RUN_RANKS": str(args.ranks),
             "HOLDFAST_RUN_EPOCH": str(time.time_ns()),
@@ -91,7 +94,7 @@ def main():
         counters = json.loads((directory / "record.json").read_text())["counters"]
         expect(counters["messages"] + counters["collectives"] > 0, "nothing was verified", str(counters))
         expect(bool(args.inject) == (counters["injected"] > 0), "flips and the injector's count disagree", str(counters))
-        if args.inject:
+        if args.inject or args.deviates:
             expect(counters["corrections"] >= 1 and counters["corrections"] == counters["mismatches"],
                    "a flip was not corrected", str(counters))
         else:

@@ -1,6 +1,7 @@
 #include "core/integrity/crc32c.h"
 
 #include <array>
+#include <cstring>
 
 #include "core/integrity/crc32c_portable.h"
 #include "core/integrity/crc32c_sse42.h"
@@ -31,6 +32,18 @@ const Crc32cKernel& choose() {
 std::uint32_t crc32c_extend(std::uint32_t crc, std::span<const std::byte> bytes) {
   static const auto extend = choose().extend;
   return extend(crc, bytes);
+}
+
+std::uint32_t crc32c_copy_extend(std::uint32_t crc, std::byte* to, std::span<const std::byte> from) {
+  constexpr std::size_t block_bytes = 8192;  // still in the first-level cache when it is summed
+  while (!from.empty()) {
+    const std::size_t bytes = from.size() < block_bytes ? from.size() : block_bytes;
+    std::memcpy(to, from.data(), bytes);
+    crc = crc32c_extend(crc, {to, bytes});
+    to += bytes;
+    from = from.subspan(bytes);
+  }
+  return crc;
 }
 
 std::span<const Crc32cKernel> crc32c_kernels() {

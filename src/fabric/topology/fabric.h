@@ -5,7 +5,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "fabric/topology/link_rate.h"
+#include "fabric/topology/structure.h"
 
 /// An InfiniBand network as its subnet manager sees it: nodes (switches and channel adapters), their ports, and the
 /// links between ports.
@@ -22,16 +26,6 @@ inline constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 using Lid = std::uint32_t;
 
 enum class NodeKind : std::uint8_t { adapter, switch_ };
-
-/// Signalling rate of one lane, with what data rate is left after encoding (8b/10b up to QDR, 64b/66b from FDR10 on).
-enum class LaneSpeed : std::uint8_t { sdr, ddr, qdr, fdr10, fdr, edr, hdr, ndr };
-
-/// What a cable carries. `lanes` is 1, 2, 4, 8 or 12.
-struct LinkRate {
-  std::uint8_t lanes = 4;
-  LaneSpeed speed = LaneSpeed::qdr;
-  bool operator==(const LinkRate&) const = default;
-};
 
 /// Ports 0 to port_count of a node lie at first_port ... first_port + port_count. Port 0 is a switch's management port;
 /// an adapter has none, and its slot 0 is unused, so that port numbers are those printed on the case.
@@ -105,6 +99,10 @@ class Fabric {
     return links_[link].a == id ? links_[link].b : links_[link].a;
   }
 
+  /// How the generator arranged the switches; Shape::unknown for an imported fabric.
+  const Structure& structure() const { return structure_; }
+  void set_structure(Structure structure) { structure_ = std::move(structure); }
+
   /// How many there are, down or not. A switch-to-switch link has two switches at its ends.
   std::uint32_t switch_count() const { return switch_count_; }
   std::uint32_t adapter_count() const { return static_cast<std::uint32_t>(nodes_.size()) - switch_count_; }
@@ -120,6 +118,7 @@ class Fabric {
   std::vector<Node> nodes_;
   std::vector<Port> ports_;
   std::vector<Link> links_;
+  Structure structure_;
   std::uint32_t switch_count_ = 0;
   std::uint64_t next_guid_ = 0x0002c90000000001;
 };

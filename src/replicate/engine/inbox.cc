@@ -1,5 +1,6 @@
 #include "replicate/engine/inbox.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace holdfast::replicate {
@@ -19,9 +20,16 @@ void Lane::take(std::uint64_t ordinal) {
   arrival->taken = true;
   arrival->copy.reset();
   while (!arrivals_.empty() && arrivals_.front().taken) {
+    taken_up_to_ = arrivals_.front().sequence + 1;
     arrivals_.pop_front();
     ++base_;
   }
+}
+
+bool Lane::took(std::uint64_t sequence) const {
+  if (sequence < taken_up_to_) return true;
+  return std::any_of(arrivals_.begin(), arrivals_.end(),
+                     [&](const Arrival& arrival) { return arrival.taken && arrival.sequence == sequence; });
 }
 
 std::size_t Inbox::Hash::operator()(const Channel& c) const {

@@ -29,12 +29,15 @@ class Lane {
   Arrival* find(std::uint64_t ordinal);
   /// The arrival has served its purpose.
   void take(std::uint64_t ordinal);
+  /// True when the arrival with this sequence number was taken.
+  bool took(std::uint64_t sequence) const;
   std::size_t waiting() const { return arrivals_.size(); }
   /// How many have arrived ever; the ordinal of the next one.
   std::uint64_t pushed() const { return base_ + arrivals_.size(); }
 
  private:
-  std::uint64_t base_ = 0;  ///< ordinal of arrivals_.front()
+  std::uint64_t base_ = 0;         ///< ordinal of arrivals_.front()
+  std::uint64_t taken_up_to_ = 0;  ///< every arrival with a smaller sequence number was taken
   std::deque<Arrival> arrivals_;
 };
 

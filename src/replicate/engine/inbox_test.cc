@@ -27,6 +27,21 @@ TEST(Lane, FindsArrivalsByOrdinalWhateverTheOrderOfTaking) {
   EXPECT_EQ(lane.find(5)->sequence, 105U);
 }
 
+TEST(Lane, KnowsWhichSequenceNumbersWereTaken) {
+  Lane lane;
+  EXPECT_FALSE(lane.took(0));
+  for (const std::uint64_t n : {10, 12, 17}) lane.push(numbered(n));
+  lane.take(1);
+  EXPECT_FALSE(lane.took(10));
+  EXPECT_TRUE(lane.took(12));
+  EXPECT_FALSE(lane.took(17));
+  lane.take(0);
+  EXPECT_TRUE(lane.took(10));
+  EXPECT_TRUE(lane.took(12));
+  EXPECT_FALSE(lane.took(17));
+  EXPECT_FALSE(lane.took(18));
+}
+
 TEST(Inbox, KeepsChannelsAndReplicasApart) {
   Inbox inbox(3);
   inbox.lanes({7, 1, 5})[2].push(numbered(1));

@@ -5,9 +5,10 @@
 namespace holdfast::replicate {
 
 namespace {
-constexpr std::string_view protocols[] = {"message-and-digests", "all-to-all"};
+constexpr std::string_view protocols[] = {"msg-plus-hash", "msg-plus-vote", "all-to-all"};
 constexpr std::string_view digests[] = {"xxh3-128", "xxh3-64", "crc32c"};
 constexpr std::string_view reactions[] = {"stop", "report"};
+constexpr std::string_view collectives[] = {"native", "p2p"};
 constexpr std::string_view entries[] = {"auto", "polled", "direct"};
 }  // namespace
 
@@ -25,9 +26,12 @@ const config::Table<Options>& options_table() {
                .unit = "replicas",
                .doc = "How many processes play each rank. Two detect corruption, three correct it."}),
           option<&Options::protocol>({.name = "replicate.protocol",
-                                      .initial = "message-and-digests",
+                                      .initial = "msg-plus-hash",
                                       .choices = protocols,
-                                      .doc = "What each sender replica sends to the receivers of the others."}),
+                                      .doc = "What each sender replica sends to the receivers of the others.\n"
+                                             "msg-plus-hash: a digest to the next one; those who differ settle it.\n"
+                                             "msg-plus-vote: a digest to all; each receiver counts for itself.\n"
+                                             "all-to-all: the whole message to all."}),
           option<&Options::digest>({.name = "replicate.digest",
                                     .initial = "xxh3-128",
                                     .choices = digests,
@@ -36,6 +40,13 @@ const config::Table<Options>& options_table() {
                                            .initial = "stop",
                                            .choices = reactions,
                                            .doc = "What to do about corruption that cannot be corrected."}),
+          option<&Options::collectives>(
+              {.name = "replicate.collectives",
+               .initial = "native",
+               .choices = collectives,
+               .doc =
+                   "How collectives run: by MPI, with their results compared, or on verified point-to-point messages.\n"
+                   "p2p combines operands in an order that does not depend on where processes run."}),
           option<&Options::collective_entry>(
               {.name = "replicate.collective_entry",
                .initial = "auto",

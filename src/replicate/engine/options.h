@@ -9,10 +9,16 @@ namespace holdfast::replicate {
 
 /// How replicas check a message (docs/design/replication.md).
 enum class Protocol : std::uint8_t {
-  message_and_digests,  ///< the message once, and its digest from every other sender replica
-  all_to_all,           ///< the whole message from every sender replica
+  msg_plus_hash,  ///< the message once, and its digest from the sender replica below on the ring
+  msg_plus_vote,  ///< the message once, and its digest from every other sender replica
+  all_to_all,     ///< the whole message from every sender replica
 };
 enum class OnCorruption : std::uint8_t { stop, report };
+/// How collectives run.
+enum class Collectives : std::uint8_t {
+  native,  ///< by MPI, in each replica's world; results are compared
+  p2p,     ///< on verified point-to-point messages, operands combined in a fixed order
+};
 enum class CollectiveEntry : std::uint8_t { automatic, polled, direct };
 enum class DigestChoice : std::uint8_t { xxh3_128, xxh3_64, crc32c };
 
@@ -22,6 +28,7 @@ struct Options {
   Protocol protocol{};
   DigestChoice digest{};
   OnCorruption on_corruption{};
+  Collectives collectives{};
   CollectiveEntry collective_entry{};
   bool clocks{};
   bool chain{};

@@ -24,13 +24,24 @@ struct MessageId {
   friend bool operator==(const MessageId&, const MessageId&) = default;
 };
 
+struct MessageIdHash {
+  std::size_t operator()(const MessageId& id) const {
+    std::uint64_t x = id.channel.communicator ^ (id.ordinal * 0x9e3779b97f4a7c15ULL) ^
+                      (static_cast<std::uint64_t>(static_cast<std::uint32_t>(id.channel.source)) << 32) ^
+                      static_cast<std::uint32_t>(id.channel.tag);
+    x *= 0xbf58476d1ce4e5b9ULL;
+    return static_cast<std::size_t>(x ^ (x >> 31));
+  }
+};
+
 /// What a record says. Digest and payload records go from a sender to replicas of the receiver; the others stay between
 /// the replicas of one rank (its team), state questions apart.
 enum class RecordKind : std::uint32_t {
   none = 0,
-  digest,      ///< the digest of a message, to the receiver's other replicas
+  digest,      ///< the digest of a message, to the receiver's next replica, or to all others
   payload,     ///< all-to-all: announces a full copy that follows on the payload communicator
   correction,  ///< announces a corrected copy that follows on the payload communicator
+  statement,   ///< a Statement about a disputed message (dispute.h); flags has its kind, what else it says follows
   collective,  ///< digest of a collective's result
   decision,    ///< answers of the leader, see agreement.h
   ask_state,   ///< "what are you doing?"

@@ -1,5 +1,7 @@
 #include "replicate/mpi/collective.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/integrity/digester.h"
@@ -124,11 +126,39 @@ void Collective::outputs(void* buffer, const int* counts, const int* displacemen
   }
 }
 
+void Collective::operation(MPI_Op op) {
+  const MPI_Op predefined[] = {MPI_SUM, MPI_PROD, MPI_MAX,  MPI_MIN,    MPI_LAND,   MPI_BAND,    MPI_LOR,
+                               MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC, MPI_REPLACE, MPI_NO_OP};
+  own_operation_ = std::find(std::begin(predefined), std::end(predefined), op) == std::end(predefined);
+}
+
+int Collective::perform(Schedule& schedule) {
+  wait_until([&] { return schedule.advance(); });
+  if (schedule.code() == MPI_SUCCESS) {
+    verify_now();
+  } else {
+    real().Comm_call_errhandler(comm_->handle, schedule.code());
+  }
+  return schedule.code();
+}
+
+void Collective::begin(std::shared_ptr<Schedule> schedule, MPI_Request* request) {
+  Operation& op = runtime().requests.make();
+  prepare(op, function_, *comm_, std::move(outputs_));
+  ++comm_->pending;
+  op.schedule = std::move(schedule);
+  op.stage = Operation::Stage::native;
+  runtime().requests.file(op);
+  *request = op.visible;
+  watch_in_background(op);
+  advance_collective(op);
+}
+
 void Collective::enter() {
   const Runtime& state = runtime();
   if (!state.verifying) return;
   const CollectiveEntry how = state.options.collective_entry;
-  if (how == CollectiveEntry::direct || (how == CollectiveEntry::automatic && !state.crowded)) return;
+  if (how == CollectiveEntry::direct || (how == CollectiveEntry::automatic && !state.crowded && !state.must_answer())) return;
   MPI_Request arrived = MPI_REQUEST_NULL;
   real().Ibarrier(comm_->handle, &arrived);
   wait_until([&] {
@@ -159,14 +189,22 @@ void Collective::follow(MPI_Request* request) {
   watch_in_background(op);
 }
 
+namespace {
+
+/// Whether the collective itself is over, by MPI or by its schedule; its result is then to be compared.
+bool run_out(Operation& op) {
+  if (op.schedule) return op.schedule->advance();
+  int done = 0;
+  real().Request_get_status(op.native, &done, &op.status);
+  if (!done) set_awaited({});
+  return done != 0;
+}
+
+}  // namespace
+
 bool advance_collective(Operation& op) {
   if (op.stage == Operation::Stage::native) {
-    int done = 0;
-    real().Request_get_status(op.native, &done, &op.status);
-    if (!done) {
-      set_awaited({});
-      return false;
-    }
+    if (!run_out(op)) return false;
     if (op.outputs.empty()) {
       op.stage = Operation::Stage::complete;
       return true;

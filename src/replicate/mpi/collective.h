@@ -1,15 +1,22 @@
 #pragma once
 
+#include <memory>
+#include <utility>
 #include <vector>
 
+#include "replicate/mpi/algorithms.h"
 #include "replicate/mpi/operation.h"
 #include "replicate/mpi/progress.h"
+#include "replicate/mpi/schedule.h"
 #include "replicate/mpi/send.h"
 
 namespace holdfast::replicate {
 
-/// One collective of the application: run by MPI in each replica's own world; the results that this rank gets are
-/// compared with those of its other replicas, and a wrong one is replaced by the majority's.
+/// One collective of the application, in one of two ways (replicate.collectives). native: run by MPI in each replica's
+/// own world; the results that this rank gets are compared with those of its other replicas, and a wrong one is
+/// replaced by the majority's. p2p: a schedule of messages, each verified as the application's own are; always native
+/// on intercommunicators and between topology neighbours, and for non-blocking reductions by operations that the
+/// application made, because it may free them meanwhile.
 class Collective {
  public:
   Collective(Function function, MPI_Comm comm);
@@ -27,7 +34,18 @@ class Collective {
   /// Result blocks of the v-variants: block i at buffer + displacements[i] * extent.
   void outputs(void* buffer, const int* counts, const int* displacements, MPI_Datatype type, int blocks);
 
-  /// Runs a blocking collective and verifies it; returns MPI's error code.
+  /// The operation of a reduction.
+  void operation(MPI_Op op);
+
+  /// Runs a blocking collective and verifies it; returns MPI's error code. `build` makes the schedule of messages.
+  template <class Call, class Build>
+  int run(Call call, Build build) {
+    if (!by_messages()) return run(call);
+    Schedule schedule(*comm_, false);
+    build(schedule);
+    return perform(schedule);
+  }
+  /// The same for collectives that have no schedule.
   template <class Call>
   int run(Call call) {
     enter();
@@ -36,6 +54,14 @@ class Collective {
     return code;
   }
   /// Starts a non-blocking one; it is verified when the application completes the request.
+  template <class Call, class Build>
+  int start(MPI_Request* request, Call call, Build build) {
+    if (!by_messages() || own_operation_) return start(request, call);
+    auto schedule = std::make_shared<Schedule>(*comm_, true);
+    build(*schedule);
+    begin(std::move(schedule), request);
+    return MPI_SUCCESS;
+  }
   template <class Call>
   int start(MPI_Request* request, Call call) {
     const int code = call(request);
@@ -44,11 +70,15 @@ class Collective {
   }
 
  private:
+  bool by_messages() const { return comm_->shadow != nullptr; }
+  int perform(Schedule& schedule);
+  void begin(std::shared_ptr<Schedule> schedule, MPI_Request* request);
   void enter();
   void verify_now();
   void follow(MPI_Request* request);
 
   Function function_;
+  bool own_operation_ = false;  ///< made by the application
   Comm* comm_;
   std::vector<Region> outputs_;
 };

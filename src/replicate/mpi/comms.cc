@@ -12,6 +12,12 @@ namespace holdfast::replicate {
 namespace {
 constexpr std::uint64_t world_id = 1;
 constexpr std::uint64_t self_id = 2;
+constexpr std::uint64_t shadow_mark = 0x736861646f77;  // tells a shadow's id from its communicator's
+
+void free_shadow(Comm& comm) {
+  if (comm.shadow) real().Comm_free(&comm.shadow->handle);
+}
+
 }  // namespace
 
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
@@ -22,7 +28,8 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   return x == 0 ? 1 : x;
 }
 
-void Comms::open(MPI_Comm world, int rank) {
+void Comms::open(MPI_Comm world, int rank, bool shadows) {
+  shadows_ = shadows;
   real().Comm_group(world, &world_group_);
   add_with_id(world, world_id);
   add_with_id(MPI_COMM_SELF, self_id);
@@ -30,6 +37,7 @@ void Comms::open(MPI_Comm world, int rank) {
 }
 
 void Comms::close() {
+  for (auto& [handle, comm] : comms_) free_shadow(*comm);
   comms_.clear();
   last_ = nullptr;
   if (world_group_ != MPI_GROUP_NULL) real().Group_free(&world_group_);
@@ -54,6 +62,21 @@ void Comms::add(MPI_Comm handle, Comm& parent, std::uint64_t distinguishing) {
 }
 
 void Comms::add_with_id(MPI_Comm handle, std::uint64_t id) {
+  auto comm = describe(handle, id);
+  if (shadows_ && !comm->inter) {
+    MPI_Comm shadow = MPI_COMM_NULL;
+    MPI_Group members = MPI_GROUP_NULL;
+    real().Comm_group(handle, &members);
+    real().Comm_create(handle, members, &shadow);  // a duplicate would call the application's attribute callbacks
+    real().Group_free(&members);
+    comm->shadow = describe(shadow, mix(id, shadow_mark));
+    real().Comm_set_errhandler(shadow, MPI_ERRORS_RETURN);
+  }
+  comms_[handle_key(handle)] = std::move(comm);
+  last_ = nullptr;
+}
+
+std::unique_ptr<Comm> Comms::describe(MPI_Comm handle, std::uint64_t id) {
   auto comm = std::make_unique<Comm>();
   comm->handle = handle;
   comm->id = id;
@@ -78,15 +101,14 @@ void Comms::add_with_id(MPI_Comm handle, std::uint64_t id) {
   real().Group_free(&group);
   if (comm->peers == ranks) comm->peers.clear();
   comm->peers.shrink_to_fit();
-
-  comms_[handle_key(handle)] = std::move(comm);
-  last_ = nullptr;
+  return comm;
 }
 
 void Comms::remove(MPI_Comm handle) {
   auto found = comms_.find(handle_key(handle));
   if (found == comms_.end()) return;
   std::erase_if(freed_, [](const auto& comm) { return comm->pending == 0; });
+  free_shadow(*found->second);
   if (found->second->pending > 0) freed_.push_back(std::move(found->second));
   comms_.erase(found);
   last_ = nullptr;

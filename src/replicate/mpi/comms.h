@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
@@ -27,6 +28,12 @@ struct Comm {
   std::vector<std::uint64_t> sent;  ///< messages sent so far, by destination; grown when first needed
   std::unordered_map<std::uint64_t, std::uint64_t> groups;  ///< MPI_Comm_create_group calls alike so far
   int pending = 0;                                          ///< operations that refer to this
+  /// Where collectives on point-to-point messages travel: a communicator of the same group that the
+  /// application cannot see. Null unless
+  /// replicate.collectives asks for it, and for intercommunicators.
+  std::unique_ptr<Comm> shadow;
+  std::uint64_t schedules = 0;                     ///< schedules made so far
+  std::array<std::uint64_t, 16> schedules_done{};  ///< by tag: schedules completed so far
 
   int virtual_rank(int peer) const { return peers.empty() ? peer : peers[static_cast<std::size_t>(peer)]; }
 };
@@ -34,8 +41,9 @@ struct Comm {
 /// All live communicators by handle. One thread at a time.
 class Comms {
  public:
-  /// Registers the application's world (already this replica's own communicator) and MPI_COMM_SELF.
-  void open(MPI_Comm world, int rank);
+  /// Registers the application's world (already this replica's own communicator) and MPI_COMM_SELF. `shadows`: every
+  /// intracommunicator gets a shadow.
+  void open(MPI_Comm world, int rank, bool shadows);
   void close();
 
   Comm& find(MPI_Comm handle);
@@ -52,8 +60,11 @@ class Comms {
 
  private:
   std::unordered_map<std::uint64_t, std::unique_ptr<Comm>> comms_;
+  std::unique_ptr<Comm> describe(MPI_Comm handle, std::uint64_t id);
+
   std::vector<std::unique_ptr<Comm>> freed_;  ///< freed by the application while operations are pending
   MPI_Group world_group_ = MPI_GROUP_NULL;
+  bool shadows_ = false;
   MPI_Comm last_handle_ = MPI_COMM_NULL;
   Comm* last_ = nullptr;
 };

@@ -12,15 +12,6 @@ namespace holdfast::replicate {
 
 namespace {
 
-struct IdHash {
-  std::size_t operator()(const MessageId& id) const {
-    return static_cast<std::size_t>(
-        mix(mix(id.channel.communicator, id.ordinal),
-            (static_cast<std::uint64_t>(static_cast<std::uint32_t>(id.channel.source)) << 32) |
-                static_cast<std::uint32_t>(id.channel.tag)));
-  }
-};
-
 using Bytes = std::shared_ptr<const std::vector<std::byte>>;
 
 /// A payload on its way to this process.
@@ -35,7 +26,7 @@ struct Transfer {
   std::uint64_t ordinal = 0;
 };
 
-std::unordered_map<MessageId, Bytes, IdHash> corrections;  // arrived, not yet taken
+std::unordered_map<MessageId, Bytes, MessageIdHash> corrections;  // arrived, not yet taken
 std::vector<Transfer> transfers;
 std::map<std::pair<int, int>, std::uint64_t> wrong_copies;
 
@@ -77,18 +68,6 @@ void overwrite(Operation& op, std::span<const std::byte> bytes) {
   ++runtime().counters[Count::corrections];
 }
 
-void supply(const MessageId& id, int replica, Bytes bytes) {
-  Runtime& state = runtime();
-  const int native = state.team_native(replica);
-  Record record;
-  record.kind = RecordKind::correction;
-  record.set_id(id);
-  record.bytes = bytes->size();
-  record.extra = static_cast<std::uint64_t>(state.post.send_payload(native, std::move(bytes)));
-  state.post.send(native, record);
-  state.counters[Count::payload_bytes] += record.bytes;
-}
-
 void finish_transfer(const Transfer& transfer) {
   if (transfer.kind == RecordKind::correction) {
     corrections[transfer.id] = transfer.bytes;
@@ -100,6 +79,21 @@ void finish_transfer(const Transfer& transfer) {
   arrival->complete = true;
 }
 
+}  // namespace
+
+void supply(const Operation& op, int replica) {
+  Runtime& state = runtime();
+  const Bytes bytes = copy_of(op);
+  const int native = state.team_native(replica);
+  Record record;
+  record.kind = RecordKind::correction;
+  record.set_id(op.identity);
+  record.bytes = bytes->size();
+  record.extra = static_cast<std::uint64_t>(state.post.send_payload(native, bytes));
+  state.post.send(native, record);
+  state.counters[Count::payload_bytes] += record.bytes;
+}
+
 std::string described(const Operation& op) {
   if (op.kind == Operation::Kind::receive) {
     return "message from rank " + std::to_string(sender_rank(op)) + " to rank " + std::to_string(runtime().rank) +
@@ -108,8 +102,6 @@ std::string described(const Operation& op) {
   return std::string("result of ") + std::string(function_name(op.function)) + " at rank " +
          std::to_string(runtime().rank);
 }
-
-}  // namespace
 
 void settle(Operation& op, std::span<const Ballot> ballots,
             std::span<const std::shared_ptr<const std::vector<std::byte>>> copies) {
@@ -131,7 +123,7 @@ void settle(Operation& op, std::span<const Ballot> ballots,
   if (op.own == good) {
     for (int k = 0; k < state.degree; ++k) {
       if (ballots[k] == good || (!copies.empty() && copies[state.replica == 0 ? 1 : 0])) continue;
-      if (holder_for(k, verdict, ballots) == state.replica) supply(op.identity, k, copy_of(op));
+      if (holder_for(k, verdict, ballots) == state.replica) supply(op, k);
     }
     op.stage = Operation::Stage::complete;
     return;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "replicate/mpi/operation.h"
 #include "replicate/mpi/post.h"
 
@@ -10,6 +12,12 @@ namespace holdfast::replicate {
 /// sent along, else null.
 void settle(Operation& op, std::span<const Ballot> ballots,
             std::span<const std::shared_ptr<const std::vector<std::byte>>> copies);
+
+/// Sends this replica's copy of the message or result to another replica of its rank.
+void supply(const Operation& op, int replica);
+
+/// "message from rank 0 to rank 1 (tag 7, 8 bytes)", for messages to people.
+std::string described(const Operation& op);
 
 /// A disputed operation looks whether its correction has arrived.
 bool take_correction(Operation& op);

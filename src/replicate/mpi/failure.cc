@@ -54,9 +54,9 @@ int exit_code(Incident incident) {
 
 }  // namespace
 
-void report_incident(Incident incident, std::string_view message) {
+bool report_incident(Incident incident, std::string_view message) {
   const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
-  if (!directory) return;
+  if (!directory) return false;
   const Runtime& state = runtime();
   const nlohmann::json json = {{"kind", word(incident)},
                                {"rank", state.rank},
@@ -68,10 +68,12 @@ void report_incident(Incident incident, std::string_view message) {
   const std::string text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   const std::string draft = path + ".draft";  // the job may be ended at any moment: whole or not at all
   const int file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) return;
+  if (file < 0) return false;
   const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   ::close(file);
-  if (!written || ::rename(draft.c_str(), path.c_str()) != 0) std::perror("holdfast: writing the incident file");
+  if (written && ::rename(draft.c_str(), path.c_str()) == 0) return true;
+  std::perror("holdfast: writing the incident file");
+  return false;
 }
 
 void say(std::string_view message) {
@@ -80,8 +82,7 @@ void say(std::string_view message) {
 }
 
 void fail(Incident incident, std::string_view message) {
-  report_incident(incident, message);
-  say(message);
+  if (!report_incident(incident, message)) say(message);  // `holdfast run` tells what is in the file
   depth = 1;
   real().Abort(MPI_COMM_WORLD, exit_code(incident));
   std::_Exit(exit_code(incident));

@@ -23,6 +23,6 @@ enum class Incident {
 void say(std::string_view message);
 
 /// Writes the incident file only.
-void report_incident(Incident incident, std::string_view message);
+bool report_incident(Incident incident, std::string_view message);
 
 }  // namespace holdfast::replicate

@@ -4,6 +4,7 @@
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/receive.h"
 #include "replicate/mpi/runtime.h"
+#include "replicate/mpi/schedule.h"
 
 namespace holdfast::replicate {
 
@@ -13,7 +14,8 @@ int finished_replicas = 0;
 
 int finish_native(Operation& op, MPI_Status* status) {
   MPI_Status own = op.status;
-  const int code = op.native == MPI_REQUEST_NULL ? MPI_SUCCESS : real().Wait(&op.native, &own);
+  int code = op.schedule ? op.schedule->code() : MPI_SUCCESS;
+  if (op.native != MPI_REQUEST_NULL) code = real().Wait(&op.native, &own);
   if (status != MPI_STATUS_IGNORE) *status = own;
   return code;
 }
@@ -63,7 +65,10 @@ void finish_orphans() {
 
 void finish_team() {
   Runtime& state = runtime();
-  wait_until([&] { return state.requests.orphans().empty(); });
+  wait_until([&] {
+    set_awaited({Awaited::What::team, state.rank, -1});
+    return state.requests.orphans().empty() && (!state.docket || state.docket->empty());
+  });
   Record record;
   record.kind = RecordKind::finished;
   record.ordinal = state.history.count();

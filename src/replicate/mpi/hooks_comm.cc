@@ -31,8 +31,8 @@ std::uint64_t first_member(MPI_Comm comm) {
 template <class Make>
 int make(Function function, MPI_Comm parent, MPI_Comm* result, Make call) {
   Comm& from = runtime().comms.find(parent);
-  note_call(function, from, -1, 0, 0);
-  const int code = call();
+  Collective entry(function, parent);
+  const int code = entry.run(call);
   if (code == MPI_SUCCESS) {
     runtime().comms.add(*result, from, *result == MPI_COMM_NULL ? 0 : first_member(*result));
   }

@@ -21,6 +21,7 @@
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/finish.h"
 #include "replicate/mpi/guard.h"
+#include "replicate/mpi/placement.h"
 #include "replicate/mpi/real_clock.h"
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/tolerance.h"
@@ -109,8 +110,13 @@ void divide_world() {
   MPI_Comm team = MPI_COMM_NULL;
   real().Comm_split(MPI_COMM_WORLD, state.rank, state.replica, &team);
   share_leader_name(team);
+  const bool native = state.options.collectives == Collectives::native;
+  if (state.verifying && native && placed_differently(state.world, team) && state.native == 0) {
+    say("replicas are placed on hosts in different ways: MPI's own reductions may round differently in each, which "
+        "would be taken for corruption: use --collectives p2p");
+  }
   real().Comm_free(&team);
-  state.comms.open(state.world, state.rank);
+  state.comms.open(state.world, state.rank, state.verifying && state.options.collectives == Collectives::p2p);
   state.crowded = more_processes_than_cores();
   if (state.verifying) {
     MPI_Comm records = MPI_COMM_NULL;
@@ -118,6 +124,9 @@ void divide_world() {
     real().Comm_dup(MPI_COMM_WORLD, &records);
     real().Comm_dup(MPI_COMM_WORLD, &payloads);
     state.inbox.emplace(state.degree);
+    if (state.options.protocol == Protocol::msg_plus_hash && state.degree > 2) {
+      state.docket.emplace(state.degree, state.replica);
+    }
     state.post.open(records, payloads);
   }
   protection.world = state.world;

@@ -16,6 +16,8 @@
 
 namespace holdfast::replicate {
 
+class Schedule;
+
 /// A communication of the application that has to be followed beyond the MPI library's own request: every receive,
 /// every non-blocking collective, and persistent sends.
 struct Operation {
@@ -30,7 +32,7 @@ struct Operation {
     native,     ///< with the MPI library
     placing,    ///< arrived; its ordinal on the channel is not known yet
     comparing,  ///< waiting for what the other replicas say about it
-    disputed,   ///< they disagree; the Arbiter or a vote is at work
+    disputed,   ///< they disagree; for the dispute's end, or for the correction
     complete,   ///< may be delivered
   };
 
@@ -68,8 +70,9 @@ struct Operation {
   std::uint64_t corrected_bytes = 0;
   bool was_corrected = false;
 
-  std::vector<Region> outputs;       ///< collectives: where the results are
-  std::vector<std::byte> keepalive;  ///< argument arrays and temporaries that MPI reads until completion
+  std::shared_ptr<Schedule> schedule;  ///< collectives on point-to-point messages
+  std::vector<Region> outputs;         ///< collectives: where the results are
+  std::vector<std::byte> keepalive;    ///< argument arrays and temporaries that MPI reads until completion
 };
 
 /// The operations behind the application's request handles. One thread at a time; owns them.
@@ -90,6 +93,11 @@ class Requests {
   void orphan(Operation& op);
   std::vector<Operation*>& orphans() { return orphans_; }
   std::size_t live() const { return live_; }
+  /// Calls `visit(Operation&)` for every operation behind a handle; it must neither file nor drop any.
+  template <class Visit>
+  void for_each(Visit visit) {
+    for (const auto& [handle, op] : by_handle_) visit(*op);
+  }
 
  private:
   std::unordered_map<std::uint64_t, Operation*> by_handle_;

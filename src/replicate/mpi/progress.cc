@@ -6,6 +6,7 @@
 #include "replicate/mpi/collective.h"
 #include "replicate/mpi/correct.h"
 #include "replicate/mpi/decide.h"
+#include "replicate/mpi/dispute.h"
 #include "replicate/mpi/finish.h"
 #include "replicate/mpi/receive.h"
 
@@ -32,6 +33,9 @@ void deliver(const Letter& letter) {
     case RecordKind::payload:
     case RecordKind::correction:
       receive_announced(letter.native, letter.record);
+      break;
+    case RecordKind::statement:
+      receive_statement(letter);
       break;
     case RecordKind::collective:
       file_collective_ballot(runtime().map->replica(letter.native), letter.record);
@@ -63,6 +67,7 @@ void progress() {
   state.post.tidy();
   poll_transfers();
   poll_wildcards();
+  compare_what_others_ask_about();
   for (std::size_t i = 0; i < background.size(); ++i) advance(*background[i]);
   finish_orphans();
 }

@@ -6,9 +6,11 @@
 #include "real_functions.h"
 #include "replicate/mpi/correct.h"
 #include "replicate/mpi/decide.h"
+#include "replicate/mpi/dispute.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/runtime.h"
+#include "replicate/mpi/tolerance.h"
 
 namespace holdfast::replicate {
 
@@ -30,6 +32,7 @@ struct PutBack {
   Comm* comm;
   int source;
   int tag;
+  bool verified;  ///< it was compared already, because another replica asked about it
   std::vector<std::byte> bytes;
 };
 std::list<PutBack> put_back;
@@ -48,6 +51,12 @@ std::list<PutBack>::iterator find_put_back(Comm& comm, int source, int tag) {
   });
 }
 
+std::uint64_t received_bytes(const Operation& op) {
+  int bytes = 0;
+  real().Get_count(&op.status, MPI_BYTE, &bytes);
+  return bytes < 0 ? 0 : static_cast<std::uint64_t>(bytes);
+}
+
 bool take_put_back(Operation& op) {
   if (put_back.empty()) return false;
   const auto found = find_put_back(*op.comm, op.source, op.tag);
@@ -57,9 +66,17 @@ bool take_put_back(Operation& op) {
   op.status.MPI_TAG = found->tag;
   real().Status_set_elements(&op.status, MPI_BYTE, static_cast<int>(found->bytes.size()));
   op.pushed_back = true;
-  op.stage = Operation::Stage::placing;
+  op.stage = found->verified ? Operation::Stage::complete : Operation::Stage::placing;
   put_back.erase(found);
   return true;
+}
+
+/// Puts the message of a cancelled receive back for the next one that fits.
+void put_back_message(const Operation& op, bool verified) {
+  const std::uint64_t bytes = op.was_corrected ? op.corrected_bytes : received_bytes(op);
+  PutBack message{op.comm, op.status.MPI_SOURCE, op.status.MPI_TAG, verified, {}};
+  op.region.gather(std::min(bytes, op.region.bytes()), message.bytes);
+  put_back.push_back(std::move(message));
 }
 
 void give_to_mpi(Operation& op) {
@@ -133,17 +150,19 @@ Channel channel_of(const Operation& op) {
   return {op.comm->id, op.source, op.tag};
 }
 
-std::uint64_t received_bytes(const Operation& op) {
-  int bytes = 0;
-  real().Get_count(&op.status, MPI_BYTE, &bytes);
-  return bytes < 0 ? 0 : static_cast<std::uint64_t>(bytes);
+void read_message(Operation& op) {
+  op.lanes = &runtime().inbox->lanes(channel_of(op));
+  if (op.failed) {
+    op.own = {{}, 0, false};
+  } else {
+    op.own = op.region.ballot(std::min(received_bytes(op), op.region.bytes()));
+  }
+  op.stage = Operation::Stage::comparing;
 }
 
 void start_comparing(Operation& op) {
   op.place = op.comm->order.place(op.ticket);
-  op.lanes = &runtime().inbox->lanes(channel_of(op));
-  if (!op.failed) op.own = op.region.ballot(std::min(received_bytes(op), op.region.bytes()));
-  op.stage = Operation::Stage::comparing;
+  read_message(op);
 }
 
 void complete(Operation& op) {
@@ -153,8 +172,37 @@ void complete(Operation& op) {
   state.counters[Count::bytes] += op.own.bytes;
 }
 
+/// msg-plus-hash: the sender replica below has said something about the message.
+bool compare_with_below(Operation& op) {
+  Runtime& state = runtime();
+  const int below = (state.replica + state.degree - 1) % state.degree;
+  Lane& lane = (*op.lanes)[static_cast<std::size_t>(below)];
+  const Arrival* said = lane.find(op.place.ordinal);
+  if (!said) {
+    set_awaited({Awaited::What::verdict, op.comm->virtual_rank(op.source), below});
+    return false;
+  }
+  op.identity = {channel_of(op), said->sequence};
+  const Ballot announced = said->ballot;
+  lane.take(op.place.ordinal);
+  // Too long for the buffer in both replicas: the application's mistake, which MPI tells it at completion. Open MPI
+  // does not tell before; of two replicas, the one whose message did fit reports the difference.
+  const bool cut = op.failed || (state.degree == 2 && op.own.bytes == op.region.bytes());
+  const bool cut_alike = cut && announced.bytes > op.region.bytes();
+  if (op.own == announced || cut_alike || tolerated(op)) {
+    note_agreement(op.identity);
+    complete(op);
+  } else if (state.degree == 2) {
+    report_pair(op, announced);
+    complete(op);
+  } else {
+    open_dispute(op, announced);
+  }
+  return true;
+}
+
 /// Every other sender replica has said something about the message.
-bool compare(Operation& op) {
+bool compare_with_all(Operation& op) {
   Runtime& state = runtime();
   std::vector<Ballot> ballots(state.degree);
   std::vector<std::shared_ptr<const std::vector<std::byte>>> copies(state.degree);
@@ -182,8 +230,13 @@ bool compare(Operation& op) {
   } else {
     settle(op, ballots, copies);
     if (op.stage == Operation::Stage::complete) complete(op);
+    if (op.stage == Operation::Stage::disputed) ask_for_correction(op, ballots);
   }
   return true;
+}
+
+bool compare(Operation& op) {
+  return runtime().options.protocol == Protocol::msg_plus_hash ? compare_with_below(op) : compare_with_all(op);
 }
 
 }  // namespace
@@ -253,15 +306,13 @@ bool advance_receive(Operation& op) {
     if (op.has_ticket) {
       start_comparing(op);
     } else {
-      op.lanes = &runtime().inbox->lanes(channel_of(op));
-      if (!op.failed) op.own = op.region.ballot(std::min(received_bytes(op), op.region.bytes()));
-      op.stage = Operation::Stage::comparing;
+      read_message(op);
     }
   }
   if (op.stage == Operation::Stage::comparing && !compare(op)) return false;
   if (op.stage == Operation::Stage::disputed) {
-    if (!take_correction(op)) {
-      set_awaited({Awaited::What::correction, runtime().rank, -1});
+    if (!(runtime().docket ? advance_dispute(op) : take_correction(op))) {
+      if (!runtime().docket) set_awaited({Awaited::What::correction, runtime().rank, -1});
       return false;
     }
     complete(op);
@@ -272,7 +323,14 @@ bool advance_receive(Operation& op) {
 int finish_receive(Operation& op, MPI_Status* status) {
   int code = MPI_SUCCESS;
   MPI_Status own_status = op.status;
-  if (op.native != MPI_REQUEST_NULL && !op.pushed_back) code = real().Wait(&op.native, &own_status);
+  if (op.cancelled) {
+    // A follower's own may have got a message all the same; the application hears what the leader's outcome was.
+    if (op.native != MPI_REQUEST_NULL && !op.pushed_back) real().Wait(&op.native, MPI_STATUS_IGNORE);
+  } else if (op.was_corrected && op.failed && !op.persistent) {
+    real().Request_free(&op.native);  // MPI's own message was too long; the one delivered instead is not
+  } else if (op.native != MPI_REQUEST_NULL && !op.pushed_back) {
+    code = real().Wait(&op.native, &own_status);
+  }
   if (op.was_corrected) real().Status_set_elements(&own_status, MPI_BYTE, static_cast<int>(op.corrected_bytes));
   if (status != MPI_STATUS_IGNORE) {
     const int kept_error = status->MPI_ERROR;
@@ -305,11 +363,14 @@ void resolve_wildcard(std::uint64_t wildcard, int source, int tag) {
 
 void settle_cancel(Operation& op, bool cancelled) {
   if (!cancelled) return;  // it matched: completes as a receive
-  const bool with_mpi = op.stage == Operation::Stage::native;
   if (op.stage == Operation::Stage::unplaced) {
     waiting_line[op.comm].erase(op.ticket);
+  } else if (!runtime().leader() && op.stage != Operation::Stage::native) {
+    wait_until([&] { return advance_receive(op); });
+    put_back_message(op, true);
+    op.was_corrected = false;
   } else if (!runtime().leader()) {
-    if (with_mpi) real().Cancel(&op.native);
+    real().Cancel(&op.native);
     int done = 0;
     wait_until([&] {
       real().Request_get_status(op.native, &done, &op.status);
@@ -317,11 +378,7 @@ void settle_cancel(Operation& op, bool cancelled) {
     });
     int really = 0;
     real().Test_cancelled(&op.status, &really);
-    if (!really) {
-      PutBack message{op.comm, op.status.MPI_SOURCE, op.status.MPI_TAG, {}};
-      op.region.gather(std::min(received_bytes(op), op.region.bytes()), message.bytes);
-      put_back.push_back(std::move(message));
-    }
+    if (!really) put_back_message(op, false);
   }
   if (op.wildcard) std::erase_if(wildcards.open, [&](const auto& entry) { return entry.second == &op; });
   std::vector<ReceiveOrder::Ticket> now_placed;

@@ -10,6 +10,7 @@
 
 #include "replicate/engine/agreement.h"
 #include "replicate/engine/call_history.h"
+#include "replicate/engine/docket.h"
 #include "replicate/engine/inbox.h"
 #include "replicate/engine/options.h"
 #include "replicate/engine/replica_map.h"
@@ -39,10 +40,14 @@ struct Runtime {
   PostOffice post;
   Requests requests;
   std::optional<Inbox> inbox;
+  std::optional<Docket> docket;  ///< under msg-plus-hash with three replicas or more
   CallHistory history;
   Counters counters;
 
   bool leader() const { return replica == 0; }
+  /// Another replica may not get on without an answer of this one about a message that is long past here, so that this
+  /// process must not disappear into a blocking MPI call that waits for others.
+  bool must_answer() const { return docket && degree > 3; }
   int team_native(int of_replica) const { return map->native(rank, of_replica); }
 };
 

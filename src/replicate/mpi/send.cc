@@ -100,9 +100,9 @@ void announce(const Region& region, int destination, int tag, Comm& comm) {
   const Ballot ballot = region.ballot();
   record.digest = ballot.digest;
   record.bytes = ballot.bytes;
-  for (int k = 0; k < state.degree; ++k) {
-    if (k == state.replica) continue;
-    state.post.send(state.map->native(rank, k), record);
+  const int audience = state.options.protocol == Protocol::msg_plus_hash ? 1 : state.degree - 1;
+  for (int step = 1; step <= audience; ++step) {
+    state.post.send(state.map->native(rank, (state.replica + step) % state.degree), record);
     ++state.counters[Count::records_sent];
   }
 }

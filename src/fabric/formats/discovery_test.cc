@@ -1,0 +1,270 @@
+#include "fabric/formats/discovery.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fabric/faults/difference.h"
+#include "fabric/formats/ibsim_net.h"
+#include "fabric/formats/source.h"
+#include "fabric/topology/generate.h"
+
+namespace holdfast::fabric {
+namespace {
+
+using testing::HasSubstr;
+
+/// What a discovery cannot say, set to what its reader puts there.
+Fabric plain(Fabric fabric) {
+  for (LinkId id = 0; id < fabric.links().size(); ++id) fabric.mutable_link(id).length_m = 0;
+  return fabric;
+}
+
+class DiscoveryRoundTrip : public testing::TestWithParam<const char*> {};
+
+TEST_P(DiscoveryRoundTrip, LosesNothing) {
+  const Fabric fabric = plain(generate(GetParam()).value());
+  for (const std::string& text : {write_discovery(fabric), write_ibsim_net(fabric)}) {
+    auto read = read_discovery(text, "net");
+    ASSERT_TRUE(read.ok()) << read.status().message();
+    EXPECT_TRUE(read.value().notes.empty()) << read.value().notes[0];
+    EXPECT_TRUE(difference(fabric, read.value().fabric).none_at_all());
+    EXPECT_TRUE(difference(read.value().fabric, fabric).none_at_all());
+    EXPECT_EQ(write_discovery(read.value().fabric), write_discovery(fabric));
+    for (LinkId id = 0; id < fabric.links().size(); ++id)
+      EXPECT_EQ(read.value().fabric.link(id).rate, fabric.link(id).rate);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Discovery, DiscoveryRoundTrip,
+                         testing::Values("torus(5,5) links=6 hosts=275", "tree(4,3)", "kautz(2,3) rate=1xSDR",
+                                         "dragonfly(4,2,2,9) rate=12xDDR", "deimos", "mesh(2) hosts=0"));
+
+/// As infiniband-diags prints it: two vendors, an unmanaged switch, a router, a two-port adapter of which one port is
+/// not cabled, names with quotation marks, '#' and nothing, speeds of every kind.
+constexpr const char* real_style = R"(ibwarn: [2034] get_abi_version: can't read ABI version
+#
+# Topology file: generated on Mon Dec 18 12:34:08 2023
+#
+# Initiated from node e41d2d0300a1b2c0 port e41d2d0300a1b2c1
+
+vendid=0x2c9
+devid=0xcb20
+sysimgguid=0xec0d9a0300ec8240
+switchguid=0xec0d9a0300ec8240(ec0d9a0300ec8240)
+Switch	36 "S-ec0d9a0300ec8240"		# "SwitchIB Mellanox Technologies" enhanced port 0 lid 48 lmc 0
+[1]	"H-e41d2d0300a1b2c0"[1](e41d2d0300a1b2c1) 		# "node "one" #1 HCA-1" lid 67 4xEDR
+[2]	"H-506b4b03003fa9aa"[1](506b4b03003fa9aa) 		# "" lid 89 2xHDR s=7 w=16 v=4
+[3]	"S-0008f104003f1e29"[4][ext 7]		# "ISR9024 Voltaire" lid 6 4xFDR10
+[4]	"R-0005ad000001aaaa"[1](5ad000001aaab) 		# "gateway" lid 90 ?????
+
+vendid=0x8f1
+devid=0x5a06
+sysimgguid=0x8f10400411a09		# Chassis 1
+switchguid=0x8f104003f1e29(8f104003f1e29)	# ISR9024 slot 1
+Switch	24 "S-0008f104003f1e29"		# "ISR9024 Voltaire" base port 0 lid 6 lmc 0
+[4][ext 7]	"S-ec0d9a0300ec8240"[3]		# "SwitchIB Mellanox Technologies" lid 48 4xFDR10
+src/query_smp.c:229; umad (DR path slid 0; dlid 0; 0,1,2 Attr 0x11:0) bad status 110; Connection timed out
+
+vendid=0x2c9
+devid=0x1013
+sysimgguid=0x506b4b03003fa9aa
+caguid=0x506b4b03003fa9aa
+Ca	1 "H-506b4b03003fa9aa"		# ""
+[1](506b4b03003fa9aa) 	"S-ec0d9a0300ec8240"[2]		# lid 89 lmc 0 "SwitchIB Mellanox Technologies" lid 48 2xHDR
+
+vendid=0x2c9
+devid=0x1013
+sysimgguid=0xe41d2d0300a1b2c0
+caguid=0xe41d2d0300a1b2c0
+Ca	2 "H-e41d2d0300a1b2c0"		# "node "one" #1 HCA-1"
+[1](e41d2d0300a1b2c1) 	"S-ec0d9a0300ec8240"[1]		# lid 67 lmc 1 "SwitchIB Mellanox Technologies" lid 48 4xEDR
+
+vendid=0x5ad
+devid=0x1
+rtguid=0x5ad000001aaaa
+Rt	1 "R-0005ad000001aaaa"		# "gateway"
+[1](5ad000001aaab) 	"S-ec0d9a0300ec8240"[4]		# lid 90 lmc 0 "SwitchIB Mellanox Technologies" lid 48 4xEDR
+)";
+
+TEST(Discovery, TakesWhatIbnetdiscoverReallyPrints) {
+  auto read = read_discovery(real_style, "cluster");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  const Fabric& fabric = read.value().fabric;
+  EXPECT_EQ(fabric.switch_count(), 2U);
+  EXPECT_EQ(fabric.adapter_count(), 3U);
+  EXPECT_EQ(fabric.links().size(), 4U);
+  const NodeId host = fabric.find("node \"one\" #1 HCA-1");
+  ASSERT_NE(host, none);
+  EXPECT_EQ(fabric.node(host).port_count, 2);
+  EXPECT_EQ(fabric.node(host).device_id, 0x1013U);
+  const Port& port = fabric.port(fabric.port_of(host, 1));
+  EXPECT_EQ(port.lid, 67U);
+  EXPECT_EQ(port.lmc, 1);
+  EXPECT_EQ(port.guid, 0xe41d2d0300a1b2c1U);
+  EXPECT_EQ(fabric.link(port.link).rate, (LinkRate{4, LaneSpeed::edr}));
+  const NodeId nameless = fabric.find("H-506b4b03003fa9aa");
+  ASSERT_NE(nameless, none) << "a node without a name is called by its id";
+  EXPECT_EQ(fabric.port(fabric.port_of(nameless, 1)).guid, 0x506b4b03003fa9aaU);
+  EXPECT_EQ(fabric.link(fabric.port(fabric.port_of(nameless, 1)).link).rate, (LinkRate{2, LaneSpeed::hdr}));
+  const NodeId gateway = fabric.find("gateway");
+  EXPECT_EQ(fabric.link(fabric.port(fabric.port_of(gateway, 1)).link).rate, (LinkRate{4, LaneSpeed::edr}))
+      << "the other end knows its rate";
+  const NodeId old = fabric.find_guid(0x8f104003f1e29);
+  EXPECT_EQ(fabric.node(old).vendor_id, 0x8f1U);
+  EXPECT_EQ(fabric.node(old).system_guid, 0x8f10400411a09U);
+  EXPECT_EQ(fabric.port(fabric.port_of(old, 0)).lid, 6U);
+  EXPECT_THAT(read.value().notes,
+              testing::ElementsAre(HasSubstr("cluster line 1: a line of another program"),
+                                   HasSubstr("line 15: unknown rate"), HasSubstr("line 23: a line of another program"),
+                                   HasSubstr("line 42: router \"R-0005ad000001aaaa\" is taken")));
+}
+
+TEST(Discovery, APortCanDoWhatTheBestOfItsTypeDoes) {
+  auto read = read_discovery(real_style, "cluster");
+  const Fabric& fabric = read.value().fabric;
+  const NodeId nameless = fabric.find("H-506b4b03003fa9aa");
+  EXPECT_EQ(fabric.port(fabric.port_of(nameless, 1)).capable, (LinkRate{4, LaneSpeed::hdr}));
+}
+
+TEST(Discovery, TakesTheStyleOf2006) {
+  auto read = read_discovery(
+      "vendid=0x8f1\ndevid=0x5a30\nswitchguid=0x8f10400411a08\n"
+      "Switch  24 \"S-0008f104003f1e29\"         # \"ISR2012 Voltaire\" base port 0 lid 742 lmc 0\n"
+      "[24]    \"H-0002c90200247010\"[1]         # \"atlas35\" lid 1252\n\n"
+      "hcaguids=0x2c90200247010\nHca  2 \"H-0002c90200247010\"         # \"atlas35\"\n"
+      "[1]    \"S-0008f104003f1e29\"[24]         # lid 1252 lmc 0 \"ISR2012 Voltaire\" lid 742\n",
+      "old");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read.value().fabric.links().size(), 1U);
+  EXPECT_EQ(read.value().fabric.find("atlas35"), 1U);
+}
+
+TEST(Discovery, ChassisNodesMayStandTwice) {
+  const std::string node =
+      "switchguid=0x10(10)\nSwitch\t8 \"S-0000000000000010\"\t\t# \"spine\" base port 0 lid 1 lmc 0\n"
+      "[1]\t\"H-0000000000000020\"[1](21) \t\t# \"h\" lid 2 4xQDR\n";
+  const std::string host =
+      "caguid=0x20\nCa\t1 \"H-0000000000000020\"\t\t# \"h\"\n"
+      "[1](21) \t\"S-0000000000000010\"[1]\t\t# lid 2 lmc 0 \"spine\" lid 1 4xQDR\n";
+  auto read = read_discovery("\nChassis 1 (guid 0x99)\nHostname: x\n\n# Spine Nodes\n" + node +
+                                 "\n# Chassis Switches\n" + node + "\nNon-Chassis Nodes\n\n" + host,
+                             "grouped");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read.value().fabric.nodes().size(), 2U);
+  EXPECT_EQ(read.value().fabric.links().size(), 1U);
+  EXPECT_TRUE(read.value().notes.empty());
+}
+
+TEST(Discovery, WhatIsMissingOrDisagreesIsNoted) {
+  auto read = read_discovery(
+      "switchguid=0x10\nSwitch 8 \"S-10\" # \"sw\" base port 0 lid 1 lmc 0\n"
+      "[1] \"H-20\"[1](21) # \"gone\" lid 7 4xQDR\n"
+      "[2] \"S-30\"[5] # \"also gone\" lid 9 4xQDR\n"
+      "[3] \"H-40\"[1] # \"h\" lid 4 4xQDR\n"
+      "[4] \"S-10\"[4] # \"sw\" lid 1 4xQDR\n"
+      "caguid=0x40\nCa 1 \"H-40\" # \"h\"\n"
+      "[1] \"S-10\"[8] # lid 4 lmc 0 \"sw\" lid 1 4xQDR\n",
+      "odd");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  const Fabric& fabric = read.value().fabric;
+  EXPECT_EQ(fabric.node(fabric.find("gone")).kind, NodeKind::adapter);
+  EXPECT_EQ(fabric.port(fabric.port_of(fabric.find("gone"), 1)).lid, 7U);
+  EXPECT_EQ(fabric.port(fabric.port_of(fabric.find("gone"), 1)).guid, 0x21U);
+  EXPECT_EQ(fabric.node(fabric.find("also gone")).port_count, 5);
+  EXPECT_EQ(fabric.links().size(), 3U);
+  EXPECT_THAT(
+      read.value().notes,
+      testing::ElementsAre(HasSubstr("line 3: \"H-20\" is mentioned and not described"),
+                           HasSubstr("line 4: \"S-30\" is mentioned and not described; it is taken as a switch of 5"),
+                           HasSubstr("line 6: a port that is cabled to itself"),
+                           HasSubstr("line 9: the two ends of a cable disagree"),
+                           HasSubstr("3 links are described at one end only")));
+}
+
+TEST(Discovery, NamesAreMadeUnique) {
+  auto read = read_discovery(
+      "caguid=0x20\nCa 1 \"H-20\" # \"MT25408 ConnectX\"\n[1] \"H-40\"[1]\n"
+      "caguid=0x40\nCa 1 \"H-40\" # \"MT25408 ConnectX\"\n[1] \"H-20\"[1]\n",
+      "pair");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read.value().fabric.node(0).name, "MT25408 ConnectX 0x0000000000000020");
+  EXPECT_EQ(read.value().fabric.node(1).name, "MT25408 ConnectX 0x0000000000000040");
+  EXPECT_EQ(read.value().fabric.links().size(), 1U);
+  EXPECT_EQ(read.value().fabric.top_lid(), 2U) << "LIDs are assigned where there are none";
+}
+
+TEST(Discovery, IbsimsOwnExamplesAreRead) {
+  auto read = read_discovery(
+      "# 2 switches\nspeed=4\nSwitch\t8 \"Switch1\"\n[1]\t\"Hca1\"[1]\n[2]\t\"Hca2\"[2]\tw=1 "
+      "s=1\n[3]\t\"Switch2\"[3]\n\n"
+      "Switch\t8 \"Switch2\"\n[3]\t\"Switch1\"[3]\n\nHca\t2 \"Hca1\"\n[1]\t\"Switch1\"[1]\n\nHca\t2 "
+      "\"Hca2\"\n[2]\t\"Switch1\"[2] w=3\n",
+      "net");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  const Fabric& fabric = read.value().fabric;
+  EXPECT_EQ(fabric.node(0).guid, 0x200000U) << "ibsim counts so";
+  EXPECT_EQ(fabric.node(1).guid, 0x200001U);
+  EXPECT_EQ(fabric.node(2).guid, 0x100000U);
+  EXPECT_EQ(fabric.node(3).guid, 0x100003U);
+  EXPECT_EQ(fabric.node(2).name, "H-0000000000100000");
+  EXPECT_EQ(fabric.links().size(), 3U);
+  EXPECT_EQ(fabric.link(0).rate, (LinkRate{4, LaneSpeed::qdr}));
+  EXPECT_EQ(fabric.link(1).rate, (LinkRate{1, LaneSpeed::sdr}));
+}
+
+struct Wrong {
+  const char* text;
+  const char* message;
+};
+class DiscoveryRefused : public testing::TestWithParam<Wrong> {};
+
+TEST_P(DiscoveryRefused, NamesLineAndColumn) {
+  auto read = read_discovery(GetParam().text, "file");
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.status().code(), Code::bad_input);
+  EXPECT_THAT(read.status().message(), HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Discovery, DiscoveryRefused,
+    testing::Values(Wrong{"", "reading file: no switch and no channel adapter in it"},
+                    Wrong{"hello world\n", "reading file line 1 column 6: this line belongs to no discovery"},
+                    Wrong{"\n\ncolour=3", "reading file line 3 column 9: there is no key 'colour'"},
+                    Wrong{"vendid=x", "line 1 column 8: expected a number after vendid"},
+                    Wrong{"Switch S", "line 1 column 8: expected the number of ports"},
+                    Wrong{"Switch 255 \"S\"", "expected the number of ports, from 1 to 254"},
+                    Wrong{"Switch 8 S", "line 1 column 10: expected the node's id in quotation marks"},
+                    Wrong{"Switch 8 \"S", "expected the node's id in quotation marks"},
+                    Wrong{"switchguid=0\nSwitch 8 \"S\"", "the node's GUID is 0"},
+                    Wrong{"Switch 8 \"S\"\nSwitch 9 \"S\"", "stood here before with another number of ports"},
+                    Wrong{"Switch 8 \"S\" # \"s\" base port 0 lid x", "expected a LID"},
+                    Wrong{"Switch 8 \"S\" # \"s\" base port 0 lid 70000", "expected a LID"},
+                    Wrong{"Switch 8 \"S\" # \"s\" base port 0 lid 1 lmc 8", "expected an LMC"},
+                    Wrong{"[1] \"S\"[1]", "line 1 column 1: a port before any node"},
+                    Wrong{"Switch 8 \"S\"\n[9] \"T\"[1]", "line 2 column 3: expected a port number, from 1 to 8"},
+                    Wrong{"Switch 8 \"S\"\n[1 \"T\"[1]", "expected ']'"},
+                    Wrong{"Switch 8 \"S\"\n[1] T", "line 2 column 5: expected the id of the node at the other end"},
+                    Wrong{"Switch 8 \"S\"\n[1] \"T\"[0]", "expected a port number, from 1 to 254"},
+                    Wrong{"Switch 8 \"S\"\n[1](x) \"T\"[1]", "expected a port GUID"},
+                    Wrong{"Switch 8 \"S\"\n[1] \"T\"[1](3", "expected a port GUID and ')'"},
+                    Wrong{"Switch 8 \"S\"\n[1] \"T\"[1] z=3", "expected w=, s= or a comment"},
+                    Wrong{"Switch 8 \"S\"\n[1] \"T\"[1] # \"t\" lid x", "expected a LID"},
+                    Wrong{"Switch 8 \"S\"\n[1] \"T\"[1]\n[1] \"T\"[2]",
+                          "line 3 column 11: port 1 of this node stood in line 2"},
+                    Wrong{"Switch 8 \"S\"\n[1] \"T\"[9]\nSwitch 8 \"T\"", "line 2: port 9 of \"T\", which has 8 ports"},
+                    Wrong{"@\"a\"", "port aliases are not supported"},
+                    Wrong{"include \"x\"", "include, module, do and pdebug"},
+                    Wrong{"< Switch 8 \"S\"", "a difference of two discoveries"}));
+
+TEST(Source, OpensFilesAndTopologies) {
+  EXPECT_TRUE(open_fabric("torus(3,3)").ok());
+  EXPECT_TRUE(open_fabric("torus-5x5 hosts=3").ok());
+  auto missing = open_fabric("/no/such/file");
+  EXPECT_EQ(missing.status().code(), Code::not_found);
+  EXPECT_THAT(missing.status().message(), HasSubstr("there is no such file: give a file, or a topology"));
+  EXPECT_EQ(open_fabric("/").status().code(), Code::bad_input);
+  EXPECT_EQ(open_fabric("torus(3,x)").status().code(), Code::bad_input);
+}
+
+}  // namespace
+}  // namespace holdfast::fabric

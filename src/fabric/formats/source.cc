@@ -1,0 +1,48 @@
+#include "fabric/formats/source.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "fabric/formats/discovery.h"
+#include "fabric/formats/subnet_list.h"
+#include "fabric/topology/generate.h"
+
+namespace holdfast::fabric {
+
+Result<std::string> read_text_file(const std::string& path) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown))
+    return Status(Code::bad_input, "reading " + path, "it is a directory", "name a file in it");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Status(errno == ENOENT ? Code::not_found : Code::io, "reading " + path, std::strerror(errno));
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (file.bad()) return Status(Code::io, "reading " + path, std::strerror(errno));
+  return std::move(text).str();
+}
+
+Result<Imported> read_fabric(std::string_view text, std::string_view name) {
+  if (is_subnet_list(text)) return read_subnet_list(text, name);
+  return read_discovery(text, name);
+}
+
+Result<Imported> open_fabric(const std::string& source) {
+  std::error_code unknown;
+  if (!std::filesystem::exists(source, unknown) && looks_like_topology(source)) {
+    Result<Fabric> made = generate(source);
+    if (!made.ok()) return made.status();
+    return Imported{std::move(made).value(), {}};
+  }
+  Result<std::string> text = read_text_file(source);
+  if (!text.ok()) {
+    if (text.status().code() != Code::not_found) return text.status();
+    return Status(Code::not_found, "opening the fabric '" + source + "'", "there is no such file",
+                  "give a file, or a topology such as 'torus(5,5)'");
+  }
+  return read_fabric(text.value(), source);
+}
+
+}  // namespace holdfast::fabric

@@ -1,0 +1,207 @@
+#include "fabric/opensm/configuration.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <queue>
+
+namespace holdfast::fabric::opensm {
+namespace {
+
+std::string hex(std::uint64_t value, int digits) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%0*llx", digits, static_cast<unsigned long long>(value));
+  return text;
+}
+
+/// OpenSM's code for the largest number of data lanes.
+int code_of_lanes(std::uint8_t lanes) {
+  for (int code = 1; code < 5; ++code)
+    if (lanes <= 1 << (code - 1)) return code;
+  return 5;
+}
+
+/// Hops along working links from the nearest of the starts to each switch; `none` where no way leads.
+std::vector<std::uint32_t> hops_from(const Fabric& fabric, const std::vector<NodeId>& starts) {
+  std::vector<std::uint32_t> hops(fabric.nodes().size(), none);
+  std::queue<NodeId> reached;
+  for (const NodeId start : starts) {
+    hops[start] = 0;
+    reached.push(start);
+  }
+  for (; !reached.empty(); reached.pop()) {
+    const Node& node = fabric.node(reached.front());
+    for (std::uint32_t number = 1; number <= node.port_count; ++number) {
+      const PortId peer = fabric.peer(node.first_port + number);
+      if (peer == none) continue;
+      const NodeId next = fabric.port(peer).node;
+      if (!fabric.is_switch(next) || hops[next] != none) continue;
+      hops[next] = hops[reached.front()] + 1;
+      reached.push(next);
+    }
+  }
+  return hops;
+}
+
+std::vector<NodeId> switches_with_adapters(const Fabric& fabric) {
+  std::vector<bool> found(fabric.nodes().size());
+  for (const Link& link : fabric.links()) {
+    const NodeId a = fabric.port(link.a).node;
+    const NodeId b = fabric.port(link.b).node;
+    if (link.up && fabric.is_switch(a) != fabric.is_switch(b)) found[fabric.is_switch(a) ? a : b] = true;
+  }
+  std::vector<NodeId> switches;
+  for (NodeId node = 0; node < found.size(); ++node)
+    if (found[node]) switches.push_back(node);
+  return switches;
+}
+
+NodeId middle_switch(const Fabric& fabric) {
+  NodeId best = none;
+  std::uint64_t least = 0;
+  for (NodeId node = 0; node < fabric.nodes().size(); ++node) {
+    if (!fabric.is_switch(node)) continue;
+    std::uint64_t sum = 0;
+    for (const std::uint32_t hops : hops_from(fabric, {node}))
+      if (hops != none) sum += hops;
+    if (best == none || sum < least) {
+      best = node;
+      least = sum;
+    }
+  }
+  return best;
+}
+
+bool joined(const Fabric& fabric, NodeId a, NodeId b) {
+  for (std::uint32_t number = 1; number <= fabric.node(a).port_count; ++number) {
+    const PortId peer = fabric.peer(fabric.node(a).first_port + number);
+    if (peer != none && fabric.port(peer).node == b) return true;
+  }
+  return false;
+}
+
+/// The switch one step from `from` along a dimension; `none` beyond the edge of a mesh.
+NodeId neighbour(const Structure& structure, NodeId from, std::size_t dimension, int step) {
+  const auto place = structure.at(from);
+  std::uint32_t stride = 1;  // the last coordinate runs fastest, as generate() numbers switches
+  for (std::size_t i = dimension + 1; i < structure.extent.size(); ++i) stride *= structure.extent[i];
+  const auto size = static_cast<int>(structure.extent[dimension]);
+  const int moved = static_cast<int>(place[dimension]) + step;
+  if (structure.shape == Shape::mesh && (moved < 0 || moved >= size)) return none;
+  return from +
+         static_cast<NodeId>(((moved + size) % size - static_cast<int>(place[dimension])) * static_cast<int>(stride));
+}
+
+/// Neighbours of a seed as torus-2QoS.conf wants them: forward of each dimension, and backward where the size is 4.
+struct SeedLink {
+  std::string keyword;
+  NodeId to = none;
+};
+
+std::vector<SeedLink> seed_links(const Fabric& fabric, NodeId seed) {
+  const Structure& structure = fabric.structure();
+  std::vector<SeedLink> links;
+  for (std::size_t i = 0; i < structure.extent.size(); ++i) {
+    if (structure.extent[i] < 2) continue;
+    const std::string letter(1, "xyz"[i]);
+    links.push_back({letter + "p_link", neighbour(structure, seed, i, 1)});
+    if (structure.extent[i] == 4) links.push_back({letter + "m_link", neighbour(structure, seed, i, -1)});
+  }
+  return links;
+}
+
+}  // namespace
+
+std::string configuration(const Request& request, const std::string& folder) {
+  const bool lane_maps = request.lane_maps.value_or(request.engine == "torus-2QoS");
+  std::string text;
+  auto set = [&text](const std::string& option, const std::string& value) { text += option + " " + value + "\n"; };
+  set("routing_engine", request.engine + ",no_fallback");
+  set("event_plugin_name", "holdfast-opensm-tap");
+  set("log_file", folder + "/opensm.log");
+  set("dump_files_dir", folder + "/");
+  set("log_flags", "0x03");
+  set("force_log_flush", "TRUE");
+  set("honor_guid2lid_file", "TRUE");
+  set("fsync_high_avail_files", "FALSE");
+  set("max_op_vls", std::to_string(code_of_lanes(request.lanes)));
+  set("nue_max_num_vls", std::to_string(request.lanes));
+  set("disable_multicast", "TRUE");
+  set("sweep_interval", "0");     // one sweep at a time, when we say so
+  set("sweep_on_trap", "FALSE");  // likewise
+  set("max_wire_smps", "64");     // MADs under way; ibsim loses none
+  set("max_wire_smps2", "64");
+  set("transaction_timeout", "10000");  // ms: on a loaded machine ibsim may be slow, never lossy
+  set("use_ucast_cache", "FALSE");
+  if (lane_maps) {
+    set("qos", "TRUE");
+    set("qos_max_vls", std::to_string(request.lanes));
+    set("qos_high_limit", "0");
+    set("qos_sl2vl", "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15");
+  }
+  if (!request.roots.empty()) set("root_guid_file", folder + "/roots");
+  if (request.engine == "torus-2QoS") set("torus_config", folder + "/torus-2QoS.conf");
+  return text;
+}
+
+std::string lid_table(const Fabric& fabric) {
+  std::string text;
+  for (const Node& node : fabric.nodes()) {
+    const bool is_switch = node.kind == NodeKind::switch_;
+    for (std::uint32_t number = is_switch ? 0 : 1; number <= (is_switch ? 0U : node.port_count); ++number) {
+      const Port& port = fabric.port(node.first_port + number);
+      if (port.lid == 0) continue;
+      text += hex(node.guid + number, 16) + " " + hex(port.lid, 4) + " " + hex(port.lid + (Lid{1} << port.lmc) - 1, 4) +
+              "\n\n";  // an empty line ends an entry
+    }
+  }
+  return text;
+}
+
+std::string root_guids(const Fabric& fabric, const std::vector<NodeId>& roots) {
+  std::string text;
+  for (const NodeId root : roots) text += hex(fabric.node(root).guid, 16) + "\n";
+  return text;
+}
+
+std::vector<NodeId> choose_roots(const Fabric& fabric) {
+  const std::vector<std::uint32_t> level = hops_from(fabric, switches_with_adapters(fabric));
+  std::uint32_t top = 0;
+  for (const std::uint32_t hops : level)
+    if (hops != none) top = std::max(top, hops);
+  if (top == 0) {
+    const NodeId middle = middle_switch(fabric);
+    return middle == none ? std::vector<NodeId>() : std::vector<NodeId>{middle};
+  }
+  std::vector<NodeId> roots;
+  for (NodeId node = 0; node < level.size(); ++node)
+    if (level[node] == top) roots.push_back(node);
+  return roots;
+}
+
+Result<std::string> torus_configuration(const Fabric& fabric) {
+  const Structure& structure = fabric.structure();
+  const bool is_grid = structure.shape == Shape::torus || structure.shape == Shape::mesh;
+  if (!is_grid || structure.extent.empty() || structure.extent.size() > 3)
+    return Status(Code::bad_input, "writing torus-2QoS.conf",
+                  "the fabric is no generated mesh or torus of up to three dimensions", "choose another engine");
+  std::string text = structure.shape == Shape::torus ? "torus" : "mesh";
+  for (std::size_t i = 0; i < 3; ++i)
+    text += " " + std::to_string(i < structure.extent.size() ? structure.extent[i] : 1);
+  text += "\nportgroup_max_ports 64\n";
+  for (NodeId seed = 0; seed < fabric.switch_count(); ++seed) {
+    const std::vector<SeedLink> links = seed_links(fabric, seed);
+    if (!std::all_of(links.begin(), links.end(),
+                     [&](const SeedLink& link) { return link.to != none && joined(fabric, seed, link.to); }))
+      continue;
+    for (const SeedLink& link : links)
+      text += link.keyword + " " + hex(fabric.node(seed).guid, 16) + " " + hex(fabric.node(link.to).guid, 16) + "\n";
+    for (std::size_t i = 0; i < structure.extent.size(); ++i)  // the origin stays where the generator has it
+      text += std::string(1, "xyz"[i]) + "_dateline " +
+              std::to_string((structure.extent[i] - structure.at(seed)[i]) % structure.extent[i]) + "\n";
+    return text;
+  }
+  return Status(Code::bad_input, "writing torus-2QoS.conf", "no switch has links to all its neighbours",
+                "choose another engine");
+}
+
+}  // namespace holdfast::fabric::opensm

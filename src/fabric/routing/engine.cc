@@ -1,0 +1,88 @@
+#include "fabric/routing/engine.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/status/hint.h"
+#include "fabric/routing/native_engines.h"
+
+namespace holdfast::fabric {
+namespace {
+
+using Route = Result<Forwarding> (*)(const Fabric&, const SwitchGraph&, const EngineOptions&);
+
+constexpr std::array engine_rows = {
+    Engine{"minhop", true, false, true, "shortest paths, even at each switch", "OpenSM's default"},
+    Engine{"updn", false, true, true, "up to common tops and down again; one lane",
+           "Schroeder et al., Autonet, IEEE JSAC 9(8), 1991"},
+    Engine{"dnup", false, true, true, "the same from below: adapters may hang on the top of a tree",
+           "Schroeder et al., Autonet, IEEE JSAC 9(8), 1991"},
+    Engine{"dor", true, false, true, "one dimension after the other; without deadlock on meshes",
+           "Dally and Seitz, IEEE ToC C-36(5), 1987"},
+    Engine{"ftree", false, true, false, "fat trees: free of contention for shifts where complete",
+           "Zahavi et al., Concurrency and Computation 22(2), 2010"},
+    Engine{"lash", true, true, true, "shortest paths, each switch pair on a lane without cycles",
+           "Skeie, Lysne, Theiss, IPDPS 2002"},
+    Engine{"sssp", true, false, true, "shortest paths, balanced over the whole fabric",
+           "Hoefler, Schneider, Lumsdaine, HOTI 2009"},
+    Engine{"dfsssp", true, true, true, "sssp, with routes moved to lanes without cycles",
+           "Domke, Hoefler, Nagel, IPDPS 2011"},
+    Engine{"torus-2qos", false, true, false, "tori and meshes, also with failed links and one failed switch",
+           "OpenSM's torus-2QoS(8)"},
+    Engine{"nue", false, true, true, "paths found on the dependency graph, in any number of lanes",
+           "Domke, Hoefler, Matsuoka, HPDC 2016"},
+};
+constexpr std::array<Route, engine_rows.size()> functions = {
+    route_minhop, route_updn, route_dnup,   route_dor,        route_ftree,
+    route_lash,   route_sssp, route_dfsssp, route_torus_2qos, route_nue,
+};
+
+Result<std::size_t> index_of(std::string_view name) {
+  for (std::size_t i = 0; i < engine_rows.size(); ++i) {
+    if (engine_rows[i].name == name) return i;
+  }
+  std::vector<std::string_view> names;
+  std::string all;
+  for (const Engine& engine : engine_rows) {
+    names.push_back(engine.name);
+    all += (all.empty() ? "" : ", ") + std::string(engine.name);
+  }
+  return Status(Code::bad_input, "choosing a routing engine", "there is no engine '" + std::string(name) + "'",
+                did_you_mean(name, names, "there are " + all));
+}
+
+Status check_options(const Fabric& fabric, std::string_view engine, const EngineOptions& options) {
+  const std::string doing = "routing with " + std::string(engine);
+  if (options.lanes < 1 || options.lanes > 15) {
+    return {Code::bad_input, doing, "there cannot be " + std::to_string(options.lanes) + " data lanes", "give 1 to 15"};
+  }
+  if (fabric.switch_count() == 0) return {Code::bad_input, doing, "the fabric has no switch", "give one that has"};
+  if (fabric.top_lid() == 0) return {Code::bad_input, doing, "no port has a LID", "call assign_lids() first"};
+  for (const NodeId root : options.roots) {
+    if (root < fabric.nodes().size() && fabric.is_switch(root)) continue;
+    return {Code::bad_input, doing, "node " + std::to_string(root) + " is given as a root and is not a switch",
+            "name switches"};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const Engine> engines() {
+  return engine_rows;
+}
+
+Result<Engine> find_engine(std::string_view name) {
+  const auto found = index_of(name);
+  if (!found.ok()) return found.status();
+  return engine_rows[found.value()];
+}
+
+Result<Forwarding> route(const Fabric& fabric, std::string_view engine, const EngineOptions& options) {
+  const auto found = index_of(engine);
+  if (!found.ok()) return found.status();
+  if (Status status = check_options(fabric, engine, options); !status.ok()) return status;
+  return functions[found.value()](fabric, SwitchGraph(fabric), options);
+}
+
+}  // namespace holdfast::fabric

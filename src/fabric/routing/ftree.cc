@@ -1,0 +1,146 @@
+#include <algorithm>
+
+#include "fabric/routing/balance.h"
+#include "fabric/routing/native_engines.h"
+
+// E. Zahavi, G. Johnson, D. Kerbyson, M. Lang, "Optimized InfiniBand Fat-Tree Routing for Shift All-to-All
+// Communication Patterns", Concurrency and Computation 22(2), 2010. In a complete tree the paper's D-mod-K gives every
+// destination one way down from one root, such that destinations are dealt to the channels in turn. Here the way down
+// is built from the destination's leaf upwards over the channels that the fewest destinations have so far, which is the
+// same on a complete tree and stays even where links, leaves or hosts are missing. All others go up to that root where
+// they can.
+
+namespace holdfast::fabric {
+namespace {
+
+class TreeBalance {
+ public:
+  explicit TreeBalance(const SwitchGraph& graph)
+      : graph_(graph), dealt_(graph.channels().size()), trunk_(graph.rows()), place_(graph.rows()) {}
+
+  /// Prepares for one destination: who can come down into whom.
+  void begin(const Choices& choices, const Balance& balance) {
+    into_.assign(choices.order.size() + 1, {});
+    for (std::uint32_t i = 0; i < choices.order.size(); ++i) place_[choices.order[i]] = i;
+    for (std::uint32_t i = 1; i < choices.order.size(); ++i) {
+      for (std::uint32_t at = choices.first[i]; at < choices.first[i + 1]; ++at) {
+        into_[place_[balance.to(choices.channels[at])]].push_back({i, choices.channels[at]});
+      }
+    }
+  }
+
+  void pick(const Choices& choices, const std::vector<std::uint32_t>& level, Balance& balance, bool counts) {
+    std::fill(trunk_.begin(), trunk_.end(), 0);
+    std::vector<std::uint32_t>& picks = balance.picks();
+    picks.assign(choices.order.size(), none);
+    std::uint32_t at = 0;
+    trunk_[choices.order[0]] = 1;
+    while (true) {
+      const Step* best = nullptr;
+      for (const Step& step : into_[at]) {
+        if (level[choices.order[step.place]] <= level[choices.order[at]]) continue;
+        if (best == nullptr || dealt_[step.channel] < dealt_[best->channel]) best = &step;
+      }
+      if (best == nullptr) break;
+      picks[best->place] = best->channel;
+      if (counts) ++dealt_[best->channel];
+      at = best->place;
+      trunk_[choices.order[at]] = 1;
+    }
+    for (std::uint32_t i = 1; i < choices.order.size(); ++i) {
+      if (picks[i] == none) picks[i] = towards_trunk(choices, i, balance);
+    }
+    if (counts) balance.count(choices);
+  }
+
+ private:
+  struct Step {
+    std::uint32_t place;    // in Choices::order
+    std::uint32_t channel;  // down from there
+  };
+
+  std::uint32_t towards_trunk(const Choices& choices, std::uint32_t i, const Balance& balance) {
+    std::uint32_t best = choices.channels[choices.first[i]];
+    for (std::uint32_t at = choices.first[i] + 1; at < choices.first[i + 1]; ++at) {
+      const std::uint32_t channel = choices.channels[at];
+      const bool here = trunk_[balance.to(channel)] != 0;
+      const bool there = trunk_[balance.to(best)] != 0;
+      if (here != there ? here : balance.load()[channel] < balance.load()[best]) best = channel;
+    }
+    trunk_[choices.order[i]] = trunk_[balance.to(best)] != 0 && choices.order[0] != balance.to(best) ? 1 : 0;
+    return best;
+  }
+
+  const SwitchGraph& graph_;
+  std::vector<std::uint32_t> dealt_;  // by channel: destinations whose one way down it is on
+  std::vector<std::uint8_t> trunk_;   // by row: on that way, or leads into it
+  std::vector<std::uint32_t> place_;
+  std::vector<std::vector<Step>> into_;
+};
+
+Status not_a_tree(const Fabric& fabric, const std::string& why) {
+  return {Code::bad_input, "routing with ftree", "the fabric is not a fat tree: " + why,
+          fabric.switch_count() == 0 ? "" : "try updn or dfsssp, which route any fabric"};
+}
+
+/// Levels counted up from the leaves, such that every cable joins neighbouring ones.
+Result<std::vector<std::uint32_t>> find_levels(const Fabric& fabric, const SwitchGraph& graph,
+                                               const EngineOptions& options) {
+  std::vector<std::uint32_t> level;
+  if (options.roots.empty()) {
+    level = levels_above_adapters(graph);
+  } else {
+    std::vector<std::uint32_t> roots;
+    for (std::uint32_t row = 0; row < graph.rows(); ++row) {
+      if (std::find(options.roots.begin(), options.roots.end(), graph.switch_at(row)) != options.roots.end()) {
+        roots.push_back(row);
+      }
+    }
+    level = hops_from(graph, roots);
+    std::uint32_t deepest = 0;
+    for (const std::uint32_t depth : level) deepest = depth == none ? deepest : std::max(deepest, depth);
+    for (std::uint32_t& depth : level) depth = depth == none ? none : deepest - depth;
+  }
+  for (const SwitchGraph::Arc& arc : graph.arcs()) {
+    if (level[arc.from] + 1 == level[arc.to] || level[arc.to] + 1 == level[arc.from]) continue;
+    return not_a_tree(fabric, "a link joins " + fabric.node(graph.switch_at(arc.from)).name + " and " +
+                                  fabric.node(graph.switch_at(arc.to)).name + ", which are on the same level");
+  }
+  return level;
+}
+
+}  // namespace
+
+Result<Forwarding> route_ftree(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options) {
+  const auto level = find_levels(fabric, graph, options);
+  if (!level.ok()) return level.status();
+  std::vector<std::uint32_t> key = level.value();
+  for (std::uint32_t& one : key) one = none - one;
+  const SwitchOrder order = order_by(graph, key);
+  Forwarding tables = graph.local_tables(fabric);
+  Balance balance(graph);
+  TreeBalance tree(graph);
+  std::vector<std::uint32_t> hops;
+  std::uint32_t cut_off = none;
+  const bool joined = for_each_destination(
+      graph, UpDownRule(graph, order), options.threads, [&](std::uint32_t row, const Choices& choices) {
+        graph.distances_to(row, hops);
+        for (const std::uint32_t reached : choices.order) hops[reached] = none;
+        for (std::uint32_t other = 0; other < graph.rows(); ++other) {
+          if (hops[other] != none && graph.sources_at(other) != 0) cut_off = other;  // others send to management only
+        }
+        if (cut_off != none) return false;
+        tree.begin(choices, balance);
+        lay_routes(graph, row, choices, balance, tables, [&](Balance& by, const Choices& among, bool counts) {
+          tree.pick(among, level.value(), by, counts);
+        });
+        return true;
+      });
+  if (!joined) {
+    return not_a_tree(fabric, "no way up and then down leads from " + fabric.node(graph.switch_at(cut_off)).name +
+                                  " to some other leaf");
+  }
+  return tables;
+}
+
+}  // namespace holdfast::fabric

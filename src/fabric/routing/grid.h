@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "fabric/routing/switch_graph.h"
+
+namespace holdfast::fabric {
+
+/// Switches on a mesh or torus.
+struct Grid {
+  std::vector<std::uint32_t> size;   ///< by dimension
+  std::vector<std::uint8_t> wraps;   ///< by dimension: its lines are rings
+  std::vector<std::uint32_t> place;  ///< by row * dimensions + dimension
+
+  std::uint32_t dimensions() const { return static_cast<std::uint32_t>(size.size()); }
+  std::uint32_t at(std::uint32_t row, std::uint32_t dimension) const { return place[row * dimensions() + dimension]; }
+};
+
+/// Finds the grid that the switches of a fabric lie on: as its generator said, otherwise from the cables, dead ones
+/// included. Nothing when they are no grid: every cable must join neighbours of one dimension, every place be taken
+/// at most once.
+std::optional<Grid> find_grid(const Fabric& fabric, const SwitchGraph& graph);
+
+}  // namespace holdfast::fabric

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "fabric/routing/choices.h"
+#include "fabric/routing/engine.h"
+#include "fabric/routing/switch_graph.h"
+
+/// One function an engine, called by route() with options that it has checked. See engine.cc for what each is.
+namespace holdfast::fabric {
+
+Result<Forwarding> route_minhop(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
+Result<Forwarding> route_updn(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
+Result<Forwarding> route_dnup(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
+Result<Forwarding> route_dor(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
+Result<Forwarding> route_ftree(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
+Result<Forwarding> route_lash(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
+Result<Forwarding> route_sssp(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
+Result<Forwarding> route_dfsssp(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
+Result<Forwarding> route_torus_2qos(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
+Result<Forwarding> route_nue(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
+
+/// The order of switches that updn or dnup routes by: by the roots given, or found.
+SwitchOrder updn_order(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options, bool downwards);
+
+}  // namespace holdfast::fabric

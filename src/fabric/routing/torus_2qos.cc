@@ -1,0 +1,274 @@
+#include <algorithm>
+
+#include "fabric/check/credit_loops.h"
+#include "fabric/routing/balance.h"
+#include "fabric/routing/grid.h"
+#include "fabric/routing/lanes.h"
+#include "fabric/routing/native_engines.h"
+
+// The routing that OpenSM's torus-2QoS(8) describes: dimension order, where the service level says which datelines a
+// path crosses, so that each ring is used by two lanes of which neither closes it. A ring with one broken link is gone
+// round the other way. A failed switch in the corner of a path is avoided by turning one switch earlier; the hop after
+// the turn back, which dimension order would not allow, is on a lane of its own. Service levels are those of the whole
+// torus, so that a failure changes none. One level of quality of service; the second would take lanes 4 to 7.
+
+namespace holdfast::fabric {
+namespace {
+
+constexpr std::string_view engine = "torus-2qos";
+
+class TorusRouter {
+ public:
+  TorusRouter(const Fabric& fabric, const SwitchGraph& graph, const Grid& grid)
+      : fabric_(fabric), graph_(graph), grid_(grid), balance_(graph), tables_(graph.local_tables(fabric)) {
+    const std::uint32_t dimensions = grid.dimensions();
+    step_.assign(graph.rows() * dimensions * 2, none);
+    level_bit_.assign(dimensions, none);
+    std::uint32_t places = 1;
+    for (std::uint32_t d = 0; d < dimensions; ++d) {
+      if (grid.wraps[d] != 0) level_bit_[d] = level_bits_++;
+      stride_.push_back(places);
+      places *= grid.size[d];
+    }
+    row_at_.assign(places, none);
+    for (std::uint32_t row = 0; row < graph.rows(); ++row) {
+      std::uint32_t place = 0;
+      for (std::uint32_t d = 0; d < dimensions; ++d) place += grid.at(row, d) * stride_[d];
+      row_at_[place] = row;
+    }
+    for (std::uint32_t id = 0; id < graph.arcs().size(); ++id) {
+      const SwitchGraph::Arc& arc = graph.arc(id);
+      const std::uint32_t d = dimension_of(arc);
+      const bool forward = (grid.at(arc.from, d) + 1) % grid.size[d] == grid.at(arc.to, d);
+      step_[(arc.from * dimensions + d) * 2 + (forward ? 0 : 1)] = id;
+      if (grid.size[d] == 2) step_[(arc.from * dimensions + d) * 2 + (forward ? 1 : 0)] = id;
+    }
+  }
+
+  Result<Forwarding> run(unsigned lanes) {
+    if (level_bits_ > 4)
+      return refusal("it has " + std::to_string(level_bits_) + " dimensions of rings, and a service level 4 bits");
+    const unsigned needed = lanes_needed();
+    if (needed > lanes) return lanes_exhausted(engine, needed, lanes);
+    for (std::uint32_t row = 0; row < graph_.rows(); ++row) {
+      for (std::uint32_t variant = 0; variant < 2; ++variant) {
+        if (!gather(row, variant)) return refusal(trouble_);
+        lay(row, variant);
+      }
+    }
+    set_lanes();
+    tables_.lanes_used = static_cast<std::uint8_t>(needed);
+    if (is_damaged()) {  // its rules hold for one failed switch, or several in a line of the last dimension
+      const CreditLoopReport report = check_credit_loops(fabric_, tables_);
+      if (!report.none_found())
+        return refusal("too much has failed for it: there would be a credit loop, " +
+                       describe(fabric_, report.loops.front()));
+    }
+    return std::move(tables_);
+  }
+
+ private:
+  Status refusal(const std::string& why) const {
+    return {Code::bad_input, "routing with torus-2qos", why, "try nue or updn, which route any fabric"};
+  }
+  std::uint32_t dimension_of(const SwitchGraph::Arc& arc) const {
+    std::uint32_t d = 0;
+    while (grid_.at(arc.from, d) == grid_.at(arc.to, d)) ++d;
+    return d;
+  }
+  unsigned lanes_needed() const {
+    bool dead = false;
+    for (const std::uint32_t row : row_at_) dead = dead || is_dead(row);
+    const unsigned straight = level_bits_ == 0 ? 1 : 2;
+    return dead ? 2 * straight : straight;
+  }
+  bool is_dead(std::uint32_t row) const { return row == none || graph_.arcs_of(row).empty(); }
+
+  bool is_damaged() const {
+    for (std::uint32_t row = 0; row < graph_.rows(); ++row) {
+      for (std::uint32_t d = 0; d < grid_.dimensions(); ++d) {
+        const bool inner = grid_.at(row, d) + 1 < grid_.size[d];
+        if ((inner || grid_.wraps[d] != 0) && step_[(row * grid_.dimensions() + d) * 2] == none) return true;
+      }
+    }
+    return false;
+  }
+
+  /// Whether the way along a dimension from coordinate a to b is forwards on the whole torus. Where both are as long,
+  /// every second switch goes the other way, and the variants differ.
+  bool forward(std::uint32_t d, std::uint32_t a, std::uint32_t b, std::uint32_t variant) const {
+    if (grid_.wraps[d] == 0) return b > a;
+    const std::uint32_t ahead = (b + grid_.size[d] - a) % grid_.size[d];
+    if (2 * ahead == grid_.size[d]) return (a + variant) % 2 == 0;
+    return 2 * ahead < grid_.size[d];
+  }
+
+  std::uint32_t moved(std::uint32_t row, std::uint32_t d, std::uint32_t coordinate) const {
+    std::uint32_t place = 0;
+    for (std::uint32_t i = 0; i < grid_.dimensions(); ++i)
+      place += (i == d ? coordinate : grid_.at(row, i)) * stride_[i];
+    return row_at_[place];
+  }
+
+  /// Hops along dimension d to the coordinate, or to the switch before it when that is dead; `none` when a break or the
+  /// edge of a mesh is in the way.
+  std::uint32_t open_way(std::uint32_t row, std::uint32_t d, std::uint32_t to, bool ahead) const {
+    const bool stop_before = is_dead(moved(row, d, to));
+    std::uint32_t hops = 0;
+    for (std::uint32_t at = row; grid_.at(at, d) != to;) {
+      const std::uint32_t coordinate = grid_.at(at, d);
+      const std::uint32_t next =
+          ahead ? (coordinate + 1) % grid_.size[d] : (coordinate + grid_.size[d] - 1) % grid_.size[d];
+      if (stop_before && next == to) return hops;
+      const std::uint32_t arc = step_[(at * grid_.dimensions() + d) * 2 + (ahead ? 0 : 1)];
+      if (arc == none) return none;
+      at = graph_.arc(arc).to;
+      ++hops;
+    }
+    return hops;
+  }
+
+  /// The arc from a row towards the destination, `none` when there is no way by the rules.
+  std::uint32_t step(std::uint32_t row, std::uint32_t destination, std::uint32_t variant) const {
+    for (std::uint32_t d = 0; d < grid_.dimensions(); ++d) {
+      const std::uint32_t to = grid_.at(destination, d);
+      if (grid_.at(row, d) == to) continue;
+      bool ahead = forward(d, grid_.at(row, d), to, variant);
+      std::uint32_t hops = open_way(row, d, to, ahead);
+      if (hops == none && grid_.wraps[d] != 0) {
+        ahead = !ahead;
+        hops = open_way(row, d, to, ahead);
+      }
+      if (hops == none) return none;
+      if (hops != 0) return step_[(row * grid_.dimensions() + d) * 2 + (ahead ? 0 : 1)];
+      // next to a failed switch in the corner: turn here
+    }
+    return none;
+  }
+
+  /// Fills one_arc_ with the arcs of all rows to the destination.
+  bool gather(std::uint32_t destination, std::uint32_t variant) {
+    arcs_.assign(graph_.rows(), none);
+    std::vector<std::vector<std::uint32_t>> from(graph_.rows());
+    for (std::uint32_t row = 0; row < graph_.rows(); ++row) {
+      if (row == destination || is_dead(row) || is_dead(destination)) continue;
+      arcs_[row] = step(row, destination, variant);
+      if (arcs_[row] == none) return blame(row, destination);
+      from[graph_.arc(arcs_[row]).to].push_back(row);
+    }
+    one_arc_.order.assign(1, destination);
+    one_arc_.first.assign(2, 0);
+    one_arc_.channels.clear();
+    for (std::size_t head = 0; head < one_arc_.order.size(); ++head) {
+      for (const std::uint32_t row : from[one_arc_.order[head]]) {
+        one_arc_.order.push_back(row);
+        const SwitchGraph::Arc& arc = graph_.arc(arcs_[row]);
+        for (std::uint32_t i = 0; i < arc.channels; ++i) one_arc_.channels.push_back(arc.first_channel + i);
+        one_arc_.first.push_back(static_cast<std::uint32_t>(one_arc_.channels.size()));
+      }
+    }
+    for (std::uint32_t row = 0; row < graph_.rows(); ++row) {
+      if (arcs_[row] != none && !leads_home(row, destination)) return blame(row, destination);
+    }
+    return true;
+  }
+
+  bool leads_home(std::uint32_t row, std::uint32_t destination) const {
+    for (std::uint32_t hops = 0; hops <= graph_.rows(); ++hops) {
+      if (row == destination) return true;
+      row = graph_.arc(arcs_[row]).to;
+    }
+    return false;
+  }
+
+  bool blame(std::uint32_t row, std::uint32_t destination) {
+    trouble_ = "too much has failed for it: no way by its rules leads from " + name(row) + " to " + name(destination);
+    return false;
+  }
+  const std::string& name(std::uint32_t row) const { return fabric_.node(graph_.switch_at(row)).name; }
+
+  void lay(std::uint32_t destination, std::uint32_t variant) {
+    if (variant == 0 && graph_.switch_lid(destination) != 0) {
+      balance_.pick_by_switch(one_arc_, false);
+      balance_.enter(one_arc_, graph_.switch_lid(destination), tables_);
+    }
+    std::uint32_t turn = 0;
+    for (const SwitchGraph::Terminal& terminal : graph_.terminals_at(destination)) {
+      if (turn++ % 2 != variant) continue;
+      balance_.pick_by_switch(one_arc_, true);
+      balance_.enter(one_arc_, terminal.lid, tables_);
+      for (std::uint32_t row = 0; row < graph_.rows(); ++row) {
+        tables_.set_service_level(row, 0, terminal.lid, crossings(row, destination, variant));
+      }
+    }
+  }
+
+  /// One bit for each dimension whose dateline, between the last coordinate and 0, the path crosses on the whole torus.
+  std::uint8_t crossings(std::uint32_t row, std::uint32_t destination, std::uint32_t variant) const {
+    unsigned level = 0;
+    for (std::uint32_t d = 0; d < grid_.dimensions(); ++d) {
+      const std::uint32_t a = grid_.at(row, d);
+      const std::uint32_t b = grid_.at(destination, d);
+      if (grid_.wraps[d] == 0 || a == b) continue;
+      if (forward(d, a, b, variant) ? b < a : b > a) level |= 1U << level_bit_[d];
+    }
+    return static_cast<std::uint8_t>(level);
+  }
+
+  void set_lanes() {
+    for (std::uint32_t row = 0; row < graph_.rows(); ++row) {
+      const std::uint32_t ports = fabric_.node(graph_.switch_at(row)).port_count;
+      std::vector<std::uint32_t> dimension(ports + 1, none);
+      for (const SwitchGraph::Arc& arc : graph_.arcs_of(row)) {
+        for (std::uint32_t i = 0; i < arc.channels; ++i) {
+          dimension[graph_.channels()[arc.first_channel + i].port] = dimension_of(arc);
+        }
+      }
+      for (std::uint32_t in = 0; in <= ports; ++in) {
+        for (std::uint32_t out = 0; out <= ports; ++out) {
+          tables_.set_lane_map(row, static_cast<std::uint8_t>(in), static_cast<std::uint8_t>(out),
+                               lane_map(dimension[in], dimension[out]));
+        }
+      }
+    }
+  }
+
+  /// From a port of one dimension to one of another; `none` is a port with an adapter.
+  LaneMap lane_map(std::uint32_t in, std::uint32_t out) const {
+    LaneMap map = {};
+    if (out == none) return map;
+    const bool back = in != none && in > out;
+    for (unsigned level = 0; level < map.size(); ++level) {
+      const unsigned crosses = grid_.wraps[out] != 0 ? level >> level_bit_[out] & 1U : 0U;
+      map[level] = static_cast<std::uint8_t>(crosses + (!back ? 0U : level_bits_ == 0 ? 1U : 2U));
+    }
+    return map;
+  }
+
+  const Fabric& fabric_;
+  const SwitchGraph& graph_;
+  const Grid& grid_;
+  Balance balance_;
+  Forwarding tables_;
+  std::vector<std::uint32_t> step_;       // by (row, dimension, direction): the arc; `none`: no working cable
+  std::vector<std::uint32_t> stride_;     // by dimension
+  std::vector<std::uint32_t> row_at_;     // by place
+  std::vector<std::uint32_t> level_bit_;  // by dimension
+  std::uint32_t level_bits_ = 0;
+  std::vector<std::uint32_t> arcs_;  // by row
+  Choices one_arc_;
+  std::string trouble_;
+};
+
+}  // namespace
+
+Result<Forwarding> route_torus_2qos(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options) {
+  const std::optional<Grid> grid = find_grid(fabric, graph);
+  if (!grid) {
+    return Status(Code::bad_input, "routing with torus-2qos", "the fabric is not a mesh or torus",
+                  "try nue, updn or dfsssp, which route any fabric");
+  }
+  return TorusRouter(fabric, graph, *grid).run(options.lanes);
+}
+
+}  // namespace holdfast::fabric

@@ -1,0 +1,233 @@
+#include "fabric/topology/generate.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include "core/random/stream.h"
+#include "fabric/topology/blueprint.h"
+
+namespace holdfast::fabric {
+
+std::uint64_t product(std::uint64_t a, std::uint64_t b) {
+  return a != 0 && b > std::numeric_limits<std::uint64_t>::max() / a ? std::numeric_limits<std::uint64_t>::max()
+                                                                     : a * b;
+}
+
+Status cannot_generate(const Topology& topology, std::string wrong, std::string remedy) {
+  return {Code::bad_input, "generating " + format(topology), std::move(wrong), std::move(remedy)};
+}
+
+Status check_size(const Topology& topology, std::uint64_t switches, std::uint64_t cables) {
+  if (switches > most_switches)
+    return cannot_generate(topology, "more than " + std::to_string(most_switches) + " switches",
+                           "give smaller numbers");
+  if (cables > most_cables)
+    return cannot_generate(topology, "more than " + std::to_string(most_cables) + " links", "give smaller numbers");
+  return {};
+}
+
+namespace {
+
+constexpr std::uint32_t usual_ports = 36;
+constexpr std::uint32_t most_ports = 254;  // InfiniBand Architecture Specification 1.3, 14.2.5.3: NumPorts and port 255
+
+Result<Blueprint> draw(const Topology& topology) {
+  switch (topology.family) {
+    case Family::mesh:
+    case Family::torus:
+    case Family::hyperx:
+      return draw_grid(topology);
+    case Family::tree:
+    case Family::xgft:
+      return draw_tree(topology);
+    case Family::dragonfly:
+      return draw_dragonfly(topology);
+    case Family::kautz:
+      return draw_kautz(topology);
+    case Family::random:
+      return draw_random_regular(topology);
+    case Family::slimfly:
+      return draw_slim_fly(topology);
+    case Family::tsubame2:
+      return draw_tsubame2(topology);
+    case Family::deimos:
+      return draw_deimos(topology);
+  }
+  return cannot_generate(topology, "no such family", "");
+}
+
+/// The blueprint and what of it does not depend on the hosts.
+struct Site {
+  const Topology& topology;
+  Blueprint plan;
+  std::vector<std::uint32_t> cables;  ///< ends at each switch
+  std::uint32_t ports = 0;            ///< of every switch; 0 while it is to be what is needed
+};
+
+/// The ports that a switch could give to hosts.
+std::uint32_t room(const Site& site, std::uint32_t at) {
+  const std::uint32_t before = std::max(site.cables[at], site.plan.first_host_port - 1);
+  const std::uint32_t ports = site.ports == 0 ? usual_ports : site.ports;
+  return ports > before ? ports - before : 0;
+}
+
+std::vector<std::uint32_t> spread(std::uint64_t hosts, std::size_t over) {
+  std::vector<std::uint32_t> counts(over);
+  for (std::uint64_t i = 0; i < over; ++i)
+    counts[i] = static_cast<std::uint32_t>((i + 1) * hosts / over - i * hosts / over);
+  return counts;
+}
+
+std::vector<std::uint32_t> packed(const Site& site, std::uint64_t hosts) {
+  std::vector<std::uint32_t> counts;
+  for (std::uint32_t at : site.plan.host_switches) {
+    counts.push_back(static_cast<std::uint32_t>(std::min<std::uint64_t>(room(site, at), hosts)));
+    hosts -= counts.back();
+  }
+  if (!counts.empty()) counts.back() += static_cast<std::uint32_t>(hosts);  // too many: the check of ports will say so
+  return counts;
+}
+
+std::vector<std::uint32_t> at_random(const Site& site, std::uint64_t hosts) {
+  std::vector<std::uint32_t> free;  // one entry a free port: its switch
+  for (std::uint32_t i = 0; i < site.plan.host_switches.size(); ++i)
+    free.insert(free.end(), room(site, site.plan.host_switches[i]), i);
+  if (free.size() < hosts) return packed(site, hosts);
+  random::Stream stream = random::Stream(site.topology.seed).child("fabric").child("placement");
+  std::vector<std::uint32_t> counts(site.plan.host_switches.size());
+  for (std::uint64_t host = 0; host < hosts; ++host) {
+    std::swap(free[host], free[host + stream.below(free.size() - host)]);
+    ++counts[free[host]];
+  }
+  return counts;
+}
+
+Result<std::vector<std::uint32_t>> hosts_by_switch(const Site& site) {
+  const Topology& topology = site.topology;
+  const std::size_t over = site.plan.host_switches.size();
+  const bool own = !topology.hosts && !topology.hosts_per_switch;
+  std::uint64_t hosts = std::accumulate(site.plan.hosts.begin(), site.plan.hosts.end(), std::uint64_t{0});
+  if (topology.hosts) hosts = *topology.hosts;
+  if (topology.hosts_per_switch) hosts = product(*topology.hosts_per_switch, over);
+  if (hosts > most_hosts)
+    return cannot_generate(topology, "more than " + std::to_string(most_hosts) + " hosts", "give fewer");
+  switch (topology.placement) {
+    case Placement::spread:
+      break;
+    case Placement::packed:
+      return packed(site, hosts);
+    case Placement::random:
+      return at_random(site, hosts);
+  }
+  return own ? site.plan.hosts : spread(hosts, over);
+}
+
+std::string switch_name(const Structure& structure, std::uint32_t at, std::vector<std::uint32_t>& in_level) {
+  if (structure.shape == Shape::unknown || structure.extent.empty()) return "s-" + std::to_string(at);
+  const std::span<const std::uint32_t> place = structure.at(at);
+  if (structure.shape == Shape::tree)
+    return "s-" + std::to_string(place[0]) + "-" + std::to_string(in_level[place[0]]++);
+  std::string name = "s";
+  for (std::uint32_t coordinate : place) name += "-" + std::to_string(coordinate);
+  return name;
+}
+
+std::vector<std::string> switch_names(const Blueprint& plan) {
+  std::vector<std::uint32_t> in_level(plan.structure.extent.empty() ? 0 : plan.structure.extent[0]);
+  std::vector<std::string> names;
+  names.reserve(plan.switches);
+  for (std::uint32_t s = 0; s < plan.switches; ++s) names.push_back(switch_name(plan.structure, s, in_level));
+  return names;
+}
+
+/// Which ports of every switch are cabled, and the most that any needs.
+Status settle_ports(Site& site, const std::vector<std::uint32_t>& hosts, const std::vector<std::string>& names) {
+  std::vector<std::uint32_t> needed(site.plan.switches);
+  for (const Blueprint::Cable& cable : site.plan.cables) {
+    needed[cable.a] = std::max(needed[cable.a], cable.port_a);
+    needed[cable.b] = std::max(needed[cable.b], cable.port_b);
+  }
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    const std::uint32_t at = site.plan.host_switches[i];
+    const std::uint32_t before = std::max(site.cables[at], site.plan.first_host_port - 1);
+    needed[at] = std::max(hosts[i] == 0 ? 0 : before + hosts[i], needed[at]);
+  }
+  const auto widest = std::ranges::max_element(needed);
+  const std::uint32_t most = widest == needed.end() ? 0 : *widest;
+  if (site.ports == 0) site.ports = std::max(usual_ports, most);
+  if (most <= std::min(site.ports, most_ports) && site.ports <= most_ports) return {};
+  const std::string needs =
+      names[static_cast<std::size_t>(widest - needed.begin())] + " needs " + std::to_string(most) + " ports";
+  if (most > most_ports || site.ports > most_ports)
+    return cannot_generate(site.topology, "a switch has at most 254 ports, and " + needs, "give fewer links or hosts");
+  return cannot_generate(site.topology, needs + " and has " + std::to_string(site.ports),
+                         "give ports=" + std::to_string(most) + ", or fewer links or hosts");
+}
+
+Link make_link(Fabric& fabric, PortId a, PortId b, const Topology& topology) {
+  const LinkId id = fabric.add_link(a, b, topology.rate);
+  fabric.mutable_link(id).length_m = topology.length_m;
+  fabric.mutable_port(a).capable = topology.rate;
+  fabric.mutable_port(b).capable = topology.rate;
+  return fabric.link(id);
+}
+
+void add_hosts(Fabric& fabric, const Site& site, const std::vector<std::uint32_t>& hosts) {
+  std::uint32_t next = 0;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    const NodeId at = site.plan.host_switches[i];
+    std::uint32_t number = site.plan.hosts_first ? 1 : site.plan.first_host_port;
+    for (std::uint32_t host = 0; host < hosts[i]; ++host, ++number) {
+      while (fabric.port(fabric.port_of(at, static_cast<std::uint8_t>(number))).link != none) ++number;
+      const NodeId id = fabric.add_node(NodeKind::adapter, 1, "host-" + std::to_string(next++));
+      make_link(fabric, fabric.port_of(id, 1), fabric.port_of(at, static_cast<std::uint8_t>(number)), site.topology);
+    }
+  }
+}
+
+Fabric build(const Site& site, const std::vector<std::uint32_t>& hosts, const std::vector<std::string>& names) {
+  Fabric fabric;
+  for (const std::string& name : names) fabric.add_node(NodeKind::switch_, static_cast<std::uint8_t>(site.ports), name);
+  for (PortId port = 0; port < fabric.ports().size(); ++port) fabric.mutable_port(port).capable = site.topology.rate;
+  std::vector<std::uint32_t> behind(site.plan.switches);
+  if (site.plan.hosts_first) {
+    for (std::size_t i = 0; i < hosts.size(); ++i) behind[site.plan.host_switches[i]] = hosts[i];
+  }
+  for (const Blueprint::Cable& cable : site.plan.cables) {
+    make_link(fabric, fabric.port_of(cable.a, static_cast<std::uint8_t>(behind[cable.a] + cable.port_a)),
+              fabric.port_of(cable.b, static_cast<std::uint8_t>(behind[cable.b] + cable.port_b)), site.topology);
+  }
+  add_hosts(fabric, site, hosts);
+  fabric.set_structure(site.plan.structure);
+  fabric.assign_lids();
+  return fabric;
+}
+
+}  // namespace
+
+Result<Fabric> generate(const Topology& topology) {
+  Result<Blueprint> drawn = draw(topology);
+  if (!drawn.ok()) return drawn.status();
+  Site site{topology, std::move(drawn).value(), {}, topology.ports};
+  if (site.ports == 0) site.ports = site.plan.ports;
+  site.cables.resize(site.plan.switches);
+  for (const Blueprint::Cable& cable : site.plan.cables) {
+    ++site.cables[cable.a];
+    ++site.cables[cable.b];
+  }
+  Result<std::vector<std::uint32_t>> hosts = hosts_by_switch(site);
+  if (!hosts.ok()) return hosts.status();
+  const std::vector<std::string> names = switch_names(site.plan);
+  if (Status status = settle_ports(site, hosts.value(), names); !status.ok()) return status;
+  return build(site, hosts.value(), names);
+}
+
+Result<Fabric> generate(std::string_view text) {
+  Result<Topology> topology = parse_topology(text);
+  if (!topology.ok()) return topology.status();
+  return generate(topology.value());
+}
+
+}  // namespace holdfast::fabric

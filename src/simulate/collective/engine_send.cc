@@ -1,0 +1,302 @@
+#include <algorithm>
+#include <cstring>
+
+#include "simulate/collective/engine.h"
+
+// What a node puts on its wires, and what the wires do to it.
+namespace holdfast::simulate::collective {
+
+Time Engine::packet_duration(const Flow& flow, bool host_edge, Direction direction) const {
+  const Time whole = wire_bytes(assumptions_, std::int64_t{flow.words} * 8) * assumptions_.byte_ps;
+  if (scheme_.protection != Protection::spatial || scheme_.dual_port) return whole;
+  bool narrow = assumptions_.narrow_links == NarrowLinks::all;
+  if (host_edge) narrow |= assumptions_.narrow_links == NarrowLinks::adapter || direction == Direction::up;
+  return narrow ? whole * scheme_.copies : whole;
+}
+
+/// Whether one of the strikes, which are in the order of time, meets a data packet on this channel.
+bool Engine::struck(std::span<const Strike> strikes, std::uint32_t& met, std::uint8_t channel, Time start,
+                    Time end) const {
+  const auto fits = [&](const Strike& strike) { return strike.channel == all_channels || strike.channel == channel; };
+  if (disturbance_->strikes_wait) {
+    std::uint32_t before = 0;
+    for (const Strike& strike : strikes) {
+      if (strike.at >= end) break;
+      if (fits(strike)) ++before;
+    }
+    const bool hit = before > met;
+    met = before;
+    return hit;
+  }
+  auto strike = std::lower_bound(strikes.begin(), strikes.end(), start,
+                                 [](const Strike& each, Time time) { return each.at < time; });
+  for (; strike != strikes.end() && strike->at < end; ++strike) {
+    if (fits(*strike)) return true;
+  }
+  return false;
+}
+
+bool Engine::hit_data(Side& side, const Incoming& packet, std::uint32_t wire, Time start, Time end) {
+  if (side.burst) return true;
+  const std::size_t index = channel_index(wire, packet.direction, packet.channel);
+  if (any_named_ && named_[index] > 0) {
+    --named_[index];
+    return true;
+  }
+  if (!any_strikes_) return false;
+  std::uint32_t unused = 0;
+  const bool waits = disturbance_->strikes_wait;
+  bool hit = struck(everywhere_, waits ? met_[0][index] : unused, packet.channel, start, end);
+  if (!by_wire_[wire].empty()) {
+    hit |= struck(by_wire_[wire], waits ? met_[1][index] : unused, packet.channel, start, end);
+  }
+  if (hit && disturbance_->strikes_are_bursts) side.burst = true;
+  return hit;
+}
+
+/// Acknowledgements go through the first channel, and only what strikes while they are on the wire hits them.
+bool Engine::hit_control(std::uint32_t wire, Time start, Time end) const {
+  if (!any_strikes_) return false;
+  const auto meets = [&](const Strike& strike) {
+    return strike.at >= start && strike.at < end && (strike.channel == all_channels || strike.channel == 0);
+  };
+  return std::any_of(everywhere_.begin(), everywhere_.end(), meets) ||
+         std::any_of(by_wire_[wire].begin(), by_wire_[wire].end(), meets);
+}
+
+/// Flips bits of the packet's real bytes and lets the receiver's checksums judge them.
+Engine::Fate Engine::corrupt(Incoming& packet) {
+  Flow& flow = flows_[packet.flow];
+  const TreeEdge& edge = tree_of(flow).edges[packet.edge];
+  const bool up = packet.direction == Direction::up;
+  std::vector<std::uint64_t> words(flow.words);
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = packet.value.words[i] + packet.value.shift;
+  write_packet({.source = static_cast<std::uint16_t>((up ? edge.child : edge.parent) + 1),
+                .destination = static_cast<std::uint16_t>((up ? edge.parent : edge.child) + 1),
+                .queue_pair = flow.collective,
+                .sequence = flow.segment},
+               std::as_bytes(std::span(words)), bytes_);
+  if (packet.fate == Fate::hit) {
+    ++counts_[Count::corrupted];
+    if (disturbance_->mask.empty()) {
+      for (std::uint32_t i = 0; i < disturbance_->bits; ++i) {
+        const std::uint64_t bit = bits_.below(bytes_.size() * 8);
+        bytes_[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+      }
+    }
+    for (std::size_t i = 0; i < std::min(bytes_.size(), disturbance_->mask.size()); ++i) {
+      bytes_[i] ^= disturbance_->mask[i];
+    }
+  } else if (packet.fate == Fate::ended_bad) {
+    end_bad_packet(bytes_);
+  }
+  const ReceivedPacket received = read_packet(bytes_);
+  if (received.state != PacketState::good) return packet.fate == Fate::good ? Fate::hit : packet.fate;
+  if (packet.fate == Fate::hit) {
+    std::memcpy(words.data(), received.payload.data(), received.payload.size());
+    if (words.empty() || words[0] != packet.value.words[0] + packet.value.shift ||
+        !std::equal(words.begin(), words.end(), packet.value.words,
+                    [&](std::uint64_t word, std::uint64_t right) { return word == right + packet.value.shift; })) {
+      ++counts_[Count::undetected];
+      flow.flipped.push_back(std::move(words));
+      packet.value = {flow.flipped.back().data(), 0};
+    }
+  }
+  return Fate::good;
+}
+
+/// Gives the packet its time on the wire, not before `earliest` and such that it ends not before `least_tail`, and
+/// says what becomes of it there.
+Engine::Fate Engine::reserve(Incoming& packet, Time earliest, Time least_tail, bool arrives_bad) {
+  Flow& flow = flows_[packet.flow];
+  const Tree& tree = tree_of(flow);
+  const TreeEdge& edge = tree.edges[packet.edge];
+  Side& from = side(flow, packet.edge, packet.direction);
+  Time& busy = busy_[channel_index(edge.wire, packet.direction, packet.channel)];
+  const Time duration =
+      flow.duration[tree.is_host(edge.child) ? 1 : 0][static_cast<std::size_t>(packet.direction)];
+  Time start = std::max(std::max(earliest, busy), least_tail - duration);
+  ++counts_[Count::packets];
+  bool hit = false;
+  for (;;) {
+    if (!cut_at_.empty() && cut_at_[edge.wire] <= start + duration) {
+      busy = start + duration;
+      packet.tail = busy;
+      ++counts_[Count::lost];
+      return packet.fate = Fate::lost;
+    }
+    hit = !arrives_bad && hit_data(from, packet, edge.wire, start, start + duration);
+    if (!hit || scheme_.protection != Protection::link_retry) break;
+    ++counts_[Count::link_retries];
+    start += duration + assumptions_.link_retry_ps;
+  }
+  busy = start + duration;
+  packet.head = start + assumptions_.cable_delay_ps;
+  packet.tail = busy + assumptions_.cable_delay_ps;
+  packet.fate = arrives_bad ? Fate::ended_bad : hit ? Fate::hit : Fate::good;
+  if (arrives_bad) ++counts_[Count::ended_bad];
+  if (hit || everything_) packet.fate = corrupt(packet);
+  return packet.fate;
+}
+
+void Engine::begin_attempt(Flow& flow, std::uint32_t edge, Direction direction) {
+  Side& from = side(flow, edge, direction);
+  ++from.attempt;
+  from.good_sent = 0;
+  from.burst = false;
+  from.timer = false;
+  from.good_on_the_way = false;
+}
+
+/// Lets the packet arrive. A host's packets, and all on the way up, matter as a whole: of a transmission's copies, those
+/// behind the first good one change nothing.
+void Engine::deliver(const Incoming& packet) {
+  Flow& flow = flows_[packet.flow];
+  const Tree& tree = tree_of(flow);
+  Side& from = side(flow, packet.edge, packet.direction);
+  from.last_tail = std::max(from.last_tail, packet.tail);
+  const bool good = packet.fate == Fate::good;
+  if (packet.fate == Fate::lost) return;
+  const bool forwards = packet.direction == Direction::down && !tree.is_host(tree.edges[packet.edge].child);
+  if (!forwards && !everything_) {
+    if (from.good_on_the_way) {
+      if (good) ++counts_[Count::duplicates];
+      return;
+    }
+    from.good_on_the_way = good;
+  }
+  Pending pending;
+  pending.packet = packet;
+  pending.task = Task::arrive;
+  if (forwards) push(packet.head, Kind::head, pending);
+  push(packet.tail, good ? Kind::good_tail : Kind::bad_tail, pending);
+}
+
+void Engine::send_copies(std::uint32_t flow_index, std::uint32_t edge_index, Direction direction, Time earliest,
+                         const Value& value, std::uint32_t copies) {
+  Flow& flow = flows_[flow_index];
+  const TreeEdge& edge = tree_of(flow).edges[edge_index];
+  Side& from = side(flow, edge_index, direction);
+  bool any_lost = false;
+  for (std::uint32_t copy = 0; copy < copies; ++copy) {
+    for (std::uint8_t channel = 0; channel < edge.channels; ++channel) {
+      Incoming packet;
+      packet.value = value;
+      packet.flow = flow_index;
+      packet.edge = edge_index;
+      packet.attempt = from.attempt;
+      packet.channel = channel;
+      packet.direction = direction;
+      reserve(packet, earliest, 0, false);
+      any_lost |= packet.fate == Fate::lost;
+      ++from.good_sent;
+      deliver(packet);
+    }
+  }
+  if (any_lost) arm_timer(flow_index, edge_index, direction);
+}
+
+void Engine::send_whole(std::uint32_t flow_index, std::uint32_t edge_index, Direction direction, Time earliest,
+                        const Value& value) {
+  Flow& flow = flows_[flow_index];
+  begin_attempt(flow, edge_index, direction);
+  send_copies(flow_index, edge_index, direction, earliest, value, tree_of(flow).edges[edge_index].copies);
+}
+
+/// Timers matter only when neither acknowledgement will come: they are set when that is known, for when they would have
+/// run out.
+void Engine::arm_timer(std::uint32_t flow_index, std::uint32_t edge_index, Direction direction) {
+  Side& from = side(flows_[flow_index], edge_index, direction);
+  if (from.timer) return;
+  from.timer = true;
+  Pending pending;
+  pending.task = Task::timeout;
+  pending.packet.flow = flow_index;
+  pending.packet.edge = edge_index;
+  pending.packet.direction = direction;
+  pending.packet.attempt = from.attempt;
+  push(std::max(now_, from.last_tail + timeout_ps(assumptions_)), Kind::ready, pending);
+}
+
+/// The receiver of data in this direction sends an acknowledgement, or asks for a repetition.
+void Engine::answer(std::uint32_t flow_index, std::uint32_t edge_index, Direction direction, bool good) {
+  Flow& flow = flows_[flow_index];
+  const TreeEdge& edge = tree_of(flow).edges[edge_index];
+  Side& to = side(flow, edge_index, direction);
+  to.answered = to.receiving;
+  ++counts_[good ? Count::acknowledgements : Count::naks];
+  const Time end = now_ + std::int64_t{assumptions_.nak_bytes} * assumptions_.byte_ps;
+  if (everything_) {
+    write_packet({.kind = good ? PacketKind::acknowledgement : PacketKind::negative_acknowledgement,
+                  .queue_pair = flow.collective,
+                  .sequence = flow.segment},
+                 {}, bytes_);
+    if (read_packet(bytes_).state != PacketState::good) ++counts_[Count::undetected];
+  }
+  const bool cut = !cut_at_.empty() && cut_at_[edge.wire] <= end;
+  if (cut || hit_control(edge.wire, now_, end)) {
+    ++counts_[Count::control_lost];
+    return arm_timer(flow_index, edge_index, direction);
+  }
+  if (good && !windowed_) {
+    to.acknowledged = true;
+    return;
+  }
+  Pending pending;
+  pending.task = good ? Task::acknowledged : Task::repeat;
+  pending.packet.flow = flow_index;
+  pending.packet.edge = edge_index;
+  pending.packet.direction = direction;
+  pending.packet.attempt = to.receiving;
+  Time at = end + assumptions_.cable_delay_ps;
+  if (!good) at += std::int64_t{assumptions_.nak_delays} * assumptions_.switch_delay_ps;
+  push(at, Kind::control, pending);
+}
+
+void Engine::acknowledged(std::uint32_t flow_index, std::uint32_t edge_index, Direction direction) {
+  Flow& flow = flows_[flow_index];
+  Running& running = running_[flow.collective];
+  const Tree& tree = *running.what->tree;
+  side(flow, edge_index, direction).acknowledged = true;
+  const std::uint32_t node = tree.edges[edge_index].child;
+  if (direction == Direction::down || !flow.nodes[node].sending) return;
+  for (std::uint32_t i = 0; i < tree.nodes[node].up_count; ++i) {
+    if (!side(flow, tree.nodes[node].first_up + i, Direction::up).acknowledged) return;
+  }
+  flow.nodes[node].sending = false;
+  --running.outstanding[node];
+  if (tree.is_host(node)) {
+    if (running.started[node] == running.segments) return;
+    const std::uint32_t next = running.first_flow + running.started[node]++;
+    if (flows_[next].nodes.empty()) activate(flows_[next]);
+    return sum_ready(next, node);
+  }
+  if (running.waiting[node].empty()) return;
+  const std::uint32_t next = running.waiting[node].front();
+  running.waiting[node].pop_front();
+  send_sum(next, node);
+}
+
+void Engine::repeat(std::uint32_t flow_index, std::uint32_t edge_index, Direction direction, std::uint16_t attempt,
+                    bool timeout) {
+  Flow& flow = flows_[flow_index];
+  const TreeEdge& edge = tree_of(flow).edges[edge_index];
+  Side& from = side(flow, edge_index, direction);
+  if (from.acknowledged || from.attempt != attempt) return;
+  const bool up = direction == Direction::up;
+  const NodeState& sender = flow.nodes[up ? edge.child : edge.parent];
+  if (up ? !sender.summed : !sender.holds_result) return;  // it will send when it has something good
+  if (timeout) {
+    if (from.retries == assumptions_.retry_limit) {
+      ++counts_[Count::given_up];
+      return;
+    }
+    ++from.retries;
+    ++counts_[Count::timeouts];
+  } else {
+    ++counts_[Count::repetitions];
+  }
+  send_whole(flow_index, edge_index, direction, now_, up ? sender.sum : sender.result);
+}
+
+}  // namespace holdfast::simulate::collective

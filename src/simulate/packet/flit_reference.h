@@ -1,0 +1,472 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "fabric/routing/forwarding.h"
+#include "fabric/topology/fabric.h"
+#include "simulate/packet/parameters.h"
+
+/// A plain simulation of the same network flit by flit, for tests: the oracle of network.h. It shares nothing with it
+/// but the fabric, the tables and the values of the parameters. Every flit that arrives, crosses or leaves, and every
+/// credit that returns, is an event of its own; buffers are counters that are checked at every step; at every moment at
+/// which anything happened, every output port of the network arbitrates. Slow, and meant to be obviously right.
+namespace holdfast::simulate::reference {
+
+struct Sent {
+  std::uint32_t source, destination, tag;
+  std::uint64_t bytes;
+  Time created;
+};
+struct Received {
+  std::uint32_t source, destination, tag;
+  Time at;
+  auto operator<=>(const Received&) const = default;
+};
+/// lane:weight entries of the low-priority arbitration table; empty: each lane in turn.
+using Weights = std::vector<std::pair<std::uint32_t, int>>;
+
+class FlitNetwork {
+ public:
+  /// `flit_ps` by cable, `crossbar_ps` by node: the time of 64 bytes.
+  FlitNetwork(const fabric::Fabric& fabric, const fabric::Forwarding& tables, const Parameters& parameters,
+              std::vector<Time> flit_ps, std::vector<Time> crossbar_ps, Time pcie_flit_ps, Weights weights)
+      : fabric_(fabric), tables_(tables), parameters_(parameters), pcie_flit_(pcie_flit_ps), weights_(weights) {
+    lanes_ = std::max<std::uint32_t>(1, tables.lanes_used);
+    if (weights_.empty())
+      for (std::uint32_t vl = 0; vl < lanes_; ++vl) weights_.push_back({vl, 1});
+    ports_.resize(fabric.ports().size());
+    for (fabric::PortId id = 0; id < ports_.size(); ++id) {
+      Port& port = ports_[id];
+      port.inputs.resize(lanes_);
+      port.credits.assign(lanes_, static_cast<int>(parameters.input_buffer));
+      port.served.assign(lanes_, -1);
+      port.drops.assign(lanes_, 0);
+      port.stalled.assign(lanes_, 0);
+      port.weight_left = weights_[0].second;
+      port.peer = fabric.peer(id);
+      port.is_switch = fabric.is_switch(fabric.port(id).node);
+      if (port.peer == fabric::none) continue;
+      const fabric::LinkId link = fabric.port(id).link;
+      port.flit = flit_ps[link];
+      const double metres = fabric.link(link).length_m > 0 ? fabric.link(link).length_m : parameters.cable_length;
+      port.wire = static_cast<Time>(metres * static_cast<double>(parameters.propagation_ps) + 0.5);
+      port.crossbar = crossbar_ps[fabric.port(id).node];
+      if (!port.is_switch) {
+        hosts_.push_back({});
+        hosts_.back().port = id;
+        port.host = static_cast<int>(hosts_.size() - 1);
+      }
+    }
+  }
+
+  void send(const Sent& message) { hosts_[message.source].todo.push_back(message); }
+
+  /// All packets that arrived, and how many were dropped; stops when nothing can happen any more.
+  std::vector<Received> run() {
+    at(0, [] {});
+    while (!agenda_.empty()) {
+      now_ = agenda_.begin()->first;
+      while (!agenda_.empty() && agenda_.begin()->first == now_) {
+        auto work = std::move(agenda_.begin()->second);
+        agenda_.erase(agenda_.begin());
+        for (auto& step : work) step();
+      }
+      for (Port& port : ports_)
+        if (port.is_switch)
+          for (std::uint32_t vl = 0; vl < lanes_; ++vl) come_forward(port, vl);
+      for (Port& port : ports_)
+        if (port.peer != fabric::none) arbitrate(port);
+      for (Host& host : hosts_) try_fetch(host);
+    }
+    return received_;
+  }
+  std::uint64_t dropped() const { return dropped_; }
+  std::uint64_t flit_events() const { return flit_events_; }
+
+ private:
+  struct Packet {
+    std::uint32_t source, destination, tag;
+    fabric::Lid lid;
+    std::uint8_t level;
+    int bytes;
+    int flits;
+    bool last;
+    int size_of(int k) const { return k + 1 < flits ? 64 : bytes - 64 * (flits - 1); }
+  };
+  /// A packet in an input lane: its flits come in order, and become ready to cross after the switch's latency.
+  struct Waiting {
+    Packet packet;
+    std::vector<Time> ready;  // by flit; known in advance, since a packet is never interrupted on a link
+    bool crossing = false;
+    bool forward = false;  // it is the head and its first flit is ready
+    Time forward_since = 0;
+    int route_port = 0;
+    int route_lane = 0;
+  };
+  struct Input {
+    std::deque<Waiting> queue;
+    int held = 0;       // flits in the buffer
+    bool busy = false;  // its head is crossing
+  };
+  struct Port {
+    std::vector<Input> inputs;  // by lane
+    std::vector<int> credits;   // for the peer's inputs
+    std::vector<int> served;    // by lane: the input that sent last, as lane * 1000 + port number
+    std::vector<int> drops;
+    std::vector<Time> stalled;
+    int weight_at = 0;
+    int weight_left = 0;
+    fabric::PortId peer = fabric::none;
+    bool is_switch = false;
+    Time flit = 0, wire = 0, crossbar = 0;
+    bool crossing = false;
+    Time link_free = 0;
+    int reserved = 0;  // flits of the output buffer
+    int present = 0;   // of those, flits that are there
+    int host = -1;
+  };
+  struct Host {
+    fabric::PortId port = 0;
+    std::deque<Sent> todo;
+    std::uint64_t done_bytes = 0;
+    bool fetching = false;
+    std::map<std::uint32_t, int> queued;  // flits, by lane
+    bool draining = false;
+    std::deque<std::pair<Packet, int>> arrived;  // and their lane
+  };
+
+  void at(Time when, std::function<void()> step) {
+    if (when < now_) throw std::logic_error("an event in the past");
+    agenda_[when].push_back(std::move(step));
+  }
+  void must(bool holds, const char* what) const {
+    if (!holds) throw std::logic_error(std::string(what) + " at " + std::to_string(now_));
+  }
+  static Time part(Time flit, int bytes) {  // rounded up
+    const Time whole = flit * bytes;
+    return whole % 64 == 0 ? whole / 64 : whole / 64 + 1;
+  }
+
+  /// PCI Express, one piece of working time after another.
+  Time pcie_after(Time start, Time work) const {
+    const Time period = parameters_.hiccup_period_ns * 1000;
+    const Time pause = parameters_.hiccup_ns * 1000;
+    Time t = start;
+    while (true) {
+      const Time phase = t % period;
+      if (phase < pause) t += pause - phase;
+      const Time until_pause = pause == 0 ? work : period - t % period;
+      if (work <= until_pause) return t + work;
+      work -= until_pause;
+      t += until_pause;
+    }
+  }
+
+  // ------------------------------------------------------------------------------------------------- adapters, sending
+  void try_fetch(Host& host) {
+    if (host.fetching || host.todo.empty()) return;
+    const Sent message = host.todo.front();
+    if (message.created > now_) {
+      at(message.created, [] {});
+      return;
+    }
+    Packet packet;
+    packet.source = message.source;
+    packet.destination = message.destination;
+    packet.tag = message.tag;
+    packet.lid = fabric_.port(hosts_[message.destination].port).lid;
+    const fabric::NodeId first = fabric_.port(ports_[host.port].peer).node;
+    packet.level = tables_.service_level(tables_.row_of(first), fabric_.port(host.port).lid, packet.lid);
+    const auto payload = std::min<std::uint64_t>(parameters_.mtu, message.bytes - host.done_bytes);
+    packet.bytes = static_cast<int>(payload) + 26;
+    packet.flits = (packet.bytes + 63) / 64;
+    packet.last = host.done_bytes + payload == message.bytes;
+    int& queued = host.queued[packet.level % lanes_];
+    if (queued + packet.flits > static_cast<int>(parameters_.input_buffer)) return;
+    queued += packet.flits;
+    host.fetching = true;
+    host.done_bytes += payload;
+    at(pcie_after(now_, part(pcie_flit_, packet.bytes)), [this, &host, packet] {
+      host.fetching = false;
+      if (packet.last) {
+        host.todo.pop_front();
+        host.done_bytes = 0;
+      }
+      Waiting waiting;
+      waiting.packet = packet;
+      waiting.forward = true;
+      ports_[host.port].inputs[packet.level % lanes_].queue.push_back(waiting);
+    });
+  }
+
+  // ------------------------------------------------------------------------------------------------------ arbitration
+  std::vector<std::pair<Input*, int>> inputs_of(Port& out) {
+    std::vector<std::pair<Input*, int>> all;
+    const fabric::PortId id = static_cast<fabric::PortId>(&out - ports_.data());
+    const fabric::Node& node = fabric_.node(fabric_.port(id).node);
+    for (std::uint32_t vl = 0; vl < lanes_; ++vl)
+      for (int number = 1; number <= node.port_count; ++number)
+        if (out.is_switch || number == fabric_.number_of(id))
+          all.push_back({&ports_[node.first_port + static_cast<std::uint32_t>(number)].inputs[vl],
+                         static_cast<int>(vl) * 1000 + number});
+    return all;
+  }
+
+  /// The input whose turn it is on this lane.
+  std::pair<Input*, int> candidate(Port& out, std::uint32_t vl) {
+    std::pair<Input*, int> first{nullptr, 0}, later{nullptr, 0};
+    const fabric::PortId id = static_cast<fabric::PortId>(&out - ports_.data());
+    for (auto [input, key] : inputs_of(out)) {
+      if (input->queue.empty() || input->busy || !input->queue.front().forward) continue;
+      const Waiting& head = input->queue.front();
+      if (out.is_switch) {
+        if (head.route_port != fabric_.number_of(id) || head.route_lane != static_cast<int>(vl)) continue;
+      } else if (key / 1000 != static_cast<int>(vl)) {
+        continue;
+      }
+      if (first.first == nullptr) first = {input, key};
+      if (later.first == nullptr && key > out.served[vl]) later = {input, key};
+    }
+    return later.first != nullptr ? later : first;
+  }
+
+  bool eligible(Port& out, std::uint32_t vl) {
+    auto [input, key] = candidate(out, vl);
+    if (input == nullptr) return false;
+    const int flits = input->queue.front().packet.flits;
+    if (out.credits[vl] < flits) return false;
+    return !out.is_switch || out.reserved + flits <= static_cast<int>(parameters_.output_buffer);
+  }
+
+  void arbitrate(Port& out) {
+    if (out.crossing) return;
+    const int size = static_cast<int>(weights_.size());
+    for (int step = 0; step <= size; ++step) {
+      const int entry = (out.weight_at + step) % size;
+      if (step == 0 && out.weight_left <= 0) continue;
+      const std::uint32_t vl = weights_[static_cast<std::size_t>(entry)].first;
+      if (!eligible(out, vl)) continue;
+      if (step > 0) {
+        out.weight_at = entry;
+        out.weight_left = weights_[static_cast<std::size_t>(entry)].second;
+      }
+      auto [input, key] = candidate(out, vl);
+      out.weight_left -= input->queue.front().packet.flits;
+      out.served[vl] = key;
+      out.drops[vl] = 0;
+      grant(out, vl, *input);
+      return;
+    }
+  }
+
+  void grant(Port& out, std::uint32_t vl, Input& input) {
+    Waiting& head = input.queue.front();
+    const Packet packet = head.packet;
+    out.credits[vl] -= packet.flits;
+    out.crossing = true;
+    input.busy = true;
+    head.crossing = true;
+    if (!out.is_switch) {  // from the adapter's memory
+      hosts_[static_cast<std::size_t>(out.host)].queued[vl] -= packet.flits;
+      transmit(out, vl, packet, now_);
+      at(now_ + part(out.flit, packet.bytes), [&out, &input] {
+        out.crossing = false;
+        input.busy = false;
+        input.queue.pop_front();
+      });
+      return;
+    }
+    out.reserved += packet.flits;
+    // When each flit will have crossed, from when it is ready and when the one before it began.
+    std::vector<Time> crossed;
+    Time begins = now_;
+    for (int k = 0; k < packet.flits; ++k) {
+      begins = k == 0 ? now_ : std::max(begins + out.crossbar, head.ready[static_cast<std::size_t>(k)]);
+      must(begins >= head.ready[static_cast<std::size_t>(k)], "a flit crosses before it is ready");
+      crossed.push_back(begins + part(out.crossbar, packet.size_of(k)));
+    }
+    Time start = out.link_free;
+    for (int k = 0; k < packet.flits; ++k) start = std::max(start, crossed[static_cast<std::size_t>(k)] - k * out.flit);
+    cross(out, input, crossed);
+    transmit(out, vl, packet, start);
+  }
+
+  /// Flit by flit out of the input buffer: into the output buffer of `out`.
+  void cross(Port& out, Input& input, const std::vector<Time>& crossed) {
+    for (std::size_t k = 0; k < crossed.size(); ++k) {
+      const bool last = k + 1 == crossed.size();
+      at(crossed[k], [this, &out, &input, last] {
+        ++flit_events_;
+        leave_input(input);
+        ++out.present;
+        must(out.present <= static_cast<int>(parameters_.output_buffer), "an output buffer overflows");
+        if (!last) return;
+        out.crossing = false;
+        input.busy = false;
+        input.queue.pop_front();
+      });
+    }
+  }
+
+  void leave_input(Input& input) {
+    --input.held;
+    must(input.held >= 0, "an input buffer gives what it does not have");
+    for (Port& port : ports_)
+      for (std::uint32_t vl = 0; vl < lanes_; ++vl)
+        if (&port.inputs[vl] == &input) return_credit(port, vl);
+  }
+
+  /// One block of the lane of `port` is free: the port at the other end hears of it.
+  void return_credit(Port& port, std::uint32_t vl) {
+    const Time period = parameters_.credit_update_ns * 1000;
+    Time told = now_;
+    if (period > 0 && told % period != 0) told += period - told % period;
+    Port& sender = ports_[port.peer];
+    at(told + port.wire, [this, &sender, vl] {
+      ++sender.credits[vl];
+      must(sender.credits[vl] <= static_cast<int>(parameters_.input_buffer), "more credits than buffer");
+    });
+  }
+
+  // ------------------------------------------------------------------------------------------------------------- links
+  void transmit(Port& out, std::uint32_t vl, const Packet& packet, Time start) {
+    must(start >= out.link_free, "two packets on a link");
+    out.link_free = start + part(out.flit, packet.bytes);
+    Port& peer = ports_[out.peer];
+    for (int k = 0; k < packet.flits; ++k) {
+      const int end_bytes = 64 * k + packet.size_of(k);
+      if (out.is_switch) {
+        at(start + k * out.flit,
+           [this, &out] { at(now_, [this, &out] { must(out.present > 0, "a link runs dry"); }); });
+        at(start + part(out.flit, end_bytes), [&out] {
+          --out.present;
+          --out.reserved;
+        });
+      }
+      at(start + part(out.flit, end_bytes) + out.wire, [this, &peer, vl, packet, k] {
+        ++flit_events_;
+        Input& input = peer.inputs[vl];
+        ++input.held;
+        must(input.held <= static_cast<int>(parameters_.input_buffer), "an input buffer overflows");
+        if (peer.is_switch) return;
+        if (k + 1 < packet.flits) return;
+        Host& host = hosts_[static_cast<std::size_t>(peer.host)];
+        host.arrived.push_back({packet, static_cast<int>(vl)});
+        drain(host);
+      });
+    }
+    if (!peer.is_switch) return;
+    at(start + out.wire, [this, &out, &peer, vl, packet] {  // the first bit arrives
+      Waiting waiting;
+      waiting.packet = packet;
+      for (int k = 0; k < packet.flits; ++k)
+        waiting.ready.push_back(now_ + part(out.flit, 64 * k + packet.size_of(k)) +
+                                parameters_.switch_latency_ns * 1000);
+      at(waiting.ready[0], [] {});
+      peer.inputs[vl].queue.push_back(waiting);
+    });
+  }
+
+  // ----------------------------------------------------------------------------------------------- adapters, receiving
+  void drain(Host& host) {
+    if (host.draining || host.arrived.empty()) return;
+    host.draining = true;
+    const auto [packet, vl] = host.arrived.front();
+    host.arrived.pop_front();
+    Port& port = ports_[host.port];
+    for (int k = 0; k < packet.flits; ++k)
+      at(pcie_after(now_, part(pcie_flit_, 64 * k + packet.size_of(k))), [this, &host, &port, packet, vl, k] {
+        ++flit_events_;
+        --port.inputs[static_cast<std::size_t>(vl)].held;
+        return_credit(port, static_cast<std::uint32_t>(vl));
+        if (k + 1 < packet.flits) return;
+        received_.push_back({packet.source, packet.destination, packet.tag, now_});
+        host.draining = false;
+        drain(host);
+      });
+  }
+
+  // ------------------------------------------------------------------------------------------------ heads and
+  // lifetimes
+  /// The head of a lane comes forward when the packet before it has left and its first flit is ready; it is dropped
+  /// when it has no route, when its lane is stalled, or when its life is over.
+  void come_forward(Port& port, std::uint32_t vl) {
+    Input& input = port.inputs[vl];
+    if (input.queue.empty() || input.busy) return;
+    Waiting& head = input.queue.front();
+    const fabric::PortId id = static_cast<fabric::PortId>(&port - ports_.data());
+    const fabric::NodeId node = fabric_.port(id).node;
+    const Time life = parameters_.hoq_life >= 20 ? never : Time{4096000} << parameters_.hoq_life;
+    if (!head.forward) {
+      if (head.ready[0] > now_) return;
+      const std::uint32_t row = tables_.row_of(node);
+      head.route_port = tables_.out_port(row, head.packet.lid);
+      head.forward = true;
+      head.forward_since = now_;
+      if (head.route_port == 0 || head.route_port == 255 ||
+          fabric_.peer(fabric_.port_of(node, static_cast<std::uint8_t>(head.route_port))) == fabric::none)
+        return drop(port, input);
+      head.route_lane =
+          tables_.has_lane_maps()
+              ? tables_.lane(row, fabric_.number_of(id), static_cast<std::uint8_t>(head.route_port), head.packet.level)
+              : head.packet.level % static_cast<int>(lanes_);
+      Port& out = ports_[fabric_.port_of(node, static_cast<std::uint8_t>(head.route_port))];
+      if (out.stalled[static_cast<std::size_t>(head.route_lane)] > now_) return drop(port, input);
+      if (life != never) at(now_ + life, [] {});
+    }
+    Port& out = ports_[fabric_.port_of(node, static_cast<std::uint8_t>(head.route_port))];
+    const auto out_lane = static_cast<std::size_t>(head.route_lane);
+    const bool stalled = out.stalled[out_lane] > now_;
+    if (stalled) return drop(port, input);
+    if (life == never || now_ < head.forward_since + life) return;
+    drop(port, input);
+    if (parameters_.vl_stall == 0 || ++out.drops[out_lane] < static_cast<int>(parameters_.vl_stall)) return;
+    out.drops[out_lane] = 0;
+    out.stalled[out_lane] = now_ + 8 * life;
+    for (Port& other : ports_)  // those that came forward before
+      if (other.is_switch && fabric_.port(static_cast<fabric::PortId>(&other - ports_.data())).node == node)
+        for (std::uint32_t lane = 0; lane < lanes_; ++lane) come_forward(other, lane);
+  }
+
+  void drop(Port& port, Input& input) {
+    ++dropped_;
+    Waiting& head = input.queue.front();
+    input.busy = true;
+    Time begins = now_;
+    for (int k = 0; k < head.packet.flits; ++k) {
+      begins = k == 0 ? now_ : std::max(begins + port.crossbar, head.ready[static_cast<std::size_t>(k)]);
+      const bool last = k + 1 == head.packet.flits;
+      at(begins + part(port.crossbar, head.packet.size_of(k)), [this, &input, last] {
+        leave_input(input);
+        if (!last) return;
+        input.busy = false;
+        input.queue.pop_front();
+      });
+    }
+  }
+
+  const fabric::Fabric& fabric_;
+  const fabric::Forwarding& tables_;
+  const Parameters& parameters_;
+  Time pcie_flit_;
+  Weights weights_;
+  std::uint32_t lanes_ = 1;
+  Time now_ = 0;
+  std::map<Time, std::vector<std::function<void()>>> agenda_;
+  std::vector<Port> ports_;
+  std::deque<Host> hosts_;
+  std::vector<Received> received_;
+  std::uint64_t dropped_ = 0;
+  std::uint64_t flit_events_ = 0;
+};
+
+}  // namespace holdfast::simulate::reference

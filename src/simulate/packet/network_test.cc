@@ -1,0 +1,153 @@
+#include "simulate/packet/network.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "simulate/packet/flit_reference.h"
+#include "simulate/packet/sample_networks.h"
+
+namespace holdfast::simulate {
+namespace {
+
+Parameters defaults() {
+  Parameters parameters;
+  parameters_table().apply_defaults(parameters);
+  return parameters;
+}
+
+/// The times of 64 bytes, worked out from the signalling rates rather than by link_pace().
+Time reference_flit_ps(fabric::LinkRate rate) {
+  static constexpr double gigabits[] = {2, 4, 8, 10, 14.0625 * 64 / 66, 25, 50, 100};
+  return static_cast<Time>(std::ceil(512'000 / (gigabits[static_cast<int>(rate.speed)] * rate.lanes) - 1e-9));
+}
+
+struct Compared {
+  Record record;
+  std::vector<reference::Received> expected;
+  std::uint64_t expected_drops = 0;
+  std::vector<Delivery> got;
+  std::uint64_t flit_events = 0;
+};
+
+Compared run_both(const sample::Net& net, const Parameters& parameters, const std::vector<reference::Sent>& messages,
+                  const reference::Weights& weights = {}) {
+  std::vector<Time> flit;
+  std::vector<Time> crossbar(net.fabric.nodes().size());
+  for (const fabric::Link& link : net.fabric.links()) flit.push_back(reference_flit_ps(link.rate));
+  for (fabric::LinkId id = 0; id < flit.size(); ++id)
+    for (const fabric::PortId end : {net.fabric.link(id).a, net.fabric.link(id).b}) {
+      Time& at = crossbar[net.fabric.port(end).node];
+      if (at == 0 || flit[id] < at) at = flit[id];
+    }
+  for (Time& at : crossbar)
+    at = static_cast<Time>(std::ceil(static_cast<double>(at) * 100 / parameters.crossbar_speedup - 1e-9));
+  reference::FlitNetwork oracle(net.fabric, net.tables, parameters, flit, crossbar,
+                                pcie_pace(parameters.pcie_generation, parameters.pcie_lanes).flit_ps, weights);
+  sample::ListedTraffic traffic(Hosts(net.fabric).count());
+  for (const reference::Sent& message : messages) {
+    oracle.send(message);
+    traffic.add(message.source, {message.destination, message.tag, message.bytes, message.created});
+  }
+  Compared both;
+  both.expected = oracle.run();
+  both.expected_drops = oracle.dropped();
+  both.flit_events = oracle.flit_events();
+  Control control;
+  control.deliveries = &both.got;
+  both.record = simulate(net.fabric, net.tables, parameters, traffic, control).value();
+  std::sort(both.expected.begin(), both.expected.end());
+  std::sort(both.got.begin(), both.got.end());
+  return both;
+}
+
+std::vector<reference::Sent> random_messages(random::Stream draw, std::uint32_t hosts) {
+  std::vector<reference::Sent> messages;
+  const std::uint64_t burst = draw.below(3);  // all at once, spread, or all to one
+  std::vector<Time> clock(hosts);
+  for (std::uint64_t count = 20 + draw.below(100); count > 0; --count) {
+    const auto source = static_cast<std::uint32_t>(draw.below(hosts));
+    auto destination = static_cast<std::uint32_t>(draw.below(hosts));
+    if (burst == 2 && draw.below(4) != 0) destination = 0;
+    if (destination == source) continue;
+    if (burst == 1) clock[source] += static_cast<Time>(draw.below(3'000'000));
+    static constexpr std::uint64_t sizes[] = {1, 38, 64, 200, 2048, 2049, 5000, 20480};
+    messages.push_back(
+        {source, destination, static_cast<std::uint32_t>(messages.size()), sizes[draw.below(8)], clock[source]});
+  }
+  return messages;
+}
+
+/// A network, parameters and messages of this seed, through both simulators: every packet at the same picosecond.
+void compare(std::uint64_t seed, std::uint64_t& packets, std::uint64_t& deadlocks, std::uint64_t& drops,
+             std::uint64_t& flit_events, std::uint64_t& events) {
+  random::Stream draw = random::Stream(seed).child("network");
+  const auto lanes = static_cast<std::uint8_t>(draw.below(2) == 0 ? 1 : 1 + draw.below(4));
+  sample::Net net = sample::random_net(draw.child("net"), seed % 3 != 0, lanes, draw.below(8) == 0);
+  if (seed % 5 == 0) {  // a ring that may deadlock
+    net = sample::chain(static_cast<std::uint32_t>(3 + draw.below(3)), static_cast<std::uint32_t>(1 + draw.below(3)),
+                        true);
+    sample::route_clockwise(net);
+    net.tables.lanes_used = lanes;
+  }
+  Parameters parameters = defaults();
+  static constexpr std::uint32_t mtus[] = {256, 1024, 2048, 2048, 4096};
+  parameters.mtu = mtus[draw.below(5)];
+  const std::uint32_t flits = flits_of(parameters.mtu + header_bytes);
+  parameters.input_buffer = flits + static_cast<std::uint32_t>(draw.below(3 * flits));
+  parameters.output_buffer = flits + static_cast<std::uint32_t>(draw.below(2 * flits));
+  parameters.crossbar_speedup = 100 + static_cast<std::uint32_t>(draw.below(4) * 37);
+  parameters.switch_latency_ns = static_cast<std::int64_t>(draw.below(3) * 70);
+  parameters.hiccup_ns = static_cast<std::int64_t>(draw.below(3) * 7);
+  parameters.pcie_generation = 1 + static_cast<std::uint32_t>(draw.below(4));
+  if (draw.below(2) == 0) parameters.credit_update_ns = static_cast<std::int64_t>(1 + draw.below(400));
+  if (draw.below(4) == 0) parameters.hoq_life = static_cast<std::uint32_t>(draw.below(3));
+  if (draw.below(2) == 0) parameters.vl_stall = static_cast<std::uint32_t>(draw.below(4));
+  reference::Weights weights;
+  if (lanes > 1 && draw.below(2) == 0) {
+    parameters.vl_arbitration = "low ";
+    for (std::uint32_t vl = 0; vl < lanes; ++vl) {
+      weights.push_back({vl, static_cast<int>(1 + draw.below(100))});
+      parameters.vl_arbitration +=
+          (vl == 0 ? "" : ", ") + std::to_string(vl) + ":" + std::to_string(weights.back().second);
+    }
+  }
+  const Compared both =
+      run_both(net, parameters, random_messages(draw.child("messages"), Hosts(net.fabric).count()), weights);
+  ASSERT_EQ(both.got.size(), both.expected.size()) << "seed " << seed;
+  for (std::size_t i = 0; i < both.got.size(); ++i) {
+    const Delivery& got = both.got[i];
+    const reference::Received& expected = both.expected[i];
+    ASSERT_TRUE(got.source == expected.source && got.destination == expected.destination && got.tag == expected.tag &&
+                got.at == expected.at)
+        << "seed " << seed << ": packet " << i << " from " << got.source << " to " << got.destination << " tag "
+        << got.tag << " at " << got.at << ", expected " << expected.source << " to " << expected.destination << " tag "
+        << expected.tag << " at " << expected.at;
+  }
+  ASSERT_EQ(both.record.dropped_lifetime + both.record.dropped_stalled + both.record.dropped_unroutable,
+            both.expected_drops)
+      << "seed " << seed;
+  packets += both.got.size();
+  deadlocks += both.record.ending == Ending::deadlock ? 1 : 0;
+  drops += both.expected_drops;
+  flit_events += both.flit_events;
+  events += both.record.events;
+}
+
+TEST(Network, EqualsTheFlitReferenceToThePicosecond) {
+  std::uint64_t packets = 0, deadlocks = 0, drops = 0, flit_events = 0, events = 0;
+  const char* more = std::getenv("HOLDFAST_FLIT_SEEDS");  // for a longer campaign
+  const std::uint64_t seeds = more == nullptr ? 300 : std::strtoull(more, nullptr, 10);
+  for (std::uint64_t seed = 0; seed < seeds && !HasFatalFailure(); ++seed)
+    compare(seed, packets, deadlocks, drops, flit_events, events);
+  std::printf("%llu packets equal; %llu networks deadlocked, %llu packets dropped; %.1f flit events for one event\n",
+              static_cast<unsigned long long>(packets), static_cast<unsigned long long>(deadlocks),
+              static_cast<unsigned long long>(drops), static_cast<double>(flit_events) / static_cast<double>(events));
+  EXPECT_GT(packets, seeds * 20);
+  EXPECT_GT(deadlocks, 0U) << "the sample must hold deadlocks";
+  EXPECT_GT(drops, 0U) << "the sample must hold drops";
+}
+
+}  // namespace
+}  // namespace holdfast::simulate

@@ -1,0 +1,205 @@
+#include "simulate/packet/parameters.h"
+
+#include <array>
+
+#include "simulate/packet/arbitration.h"
+
+namespace holdfast::simulate {
+namespace {
+
+/// Picoseconds a flit of 512 bits takes at `lanes` times `megabits` Mbit/s, rounded up.
+Pace pace(std::uint64_t megabits, std::uint64_t thirds, std::uint32_t lanes) {
+  const std::uint64_t bits = std::uint64_t{flit_bytes} * 8 * 1'000'000 * thirds;
+  return {static_cast<Time>((bits + megabits * lanes - 1) / (megabits * lanes))};
+}
+
+}  // namespace
+
+Pace link_pace(fabric::LinkRate rate) {
+  // Mbit/s a lane, times 3 where a third is left over: FDR carries 14,062.5 x 64 / 66 = 40,909.09... / 3.
+  struct Row {
+    std::uint64_t megabits, parts;
+  };
+  static constexpr std::array<Row, 8> rows{
+      {{2'000, 1}, {4'000, 1}, {8'000, 1}, {10'000, 1}, {150'000, 11}, {25'000, 1}, {50'000, 1}, {100'000, 1}}};
+  const Row row = rows[static_cast<std::size_t>(rate.speed)];
+  return pace(row.megabits, row.parts, rate.lanes);
+}
+
+Pace pcie_pace(std::uint32_t generation, std::uint32_t lanes) {
+  struct Row {
+    std::uint64_t megabits, parts;
+  };
+  static constexpr std::array<Row, 5> rows{
+      {{2'000, 1}, {4'000, 1}, {8'000 * 128, 130}, {16'000 * 128, 130}, {32'000 * 128, 130}}};
+  const Row row = rows[generation - 1];
+  return pace(row.megabits, row.parts, lanes);
+}
+
+Time Parameters::hoq_life_ps() const {
+  return hoq_life >= 20 ? never : Time{4'096'000} << hoq_life;
+}
+
+const config::Table<Parameters>& parameters_table() {
+  using config::duration;
+  using config::option;
+  using P = Parameters;
+  static const config::Table<Parameters> table(
+      "simulate",
+      {
+          option<&P::mtu>({.name = "simulate.mtu",
+                           .initial = "2048",
+                           .least = "256",
+                           .most = "4096",
+                           .unit = "bytes",
+                           .doc = "Payload of a full packet; 26 bytes of headers come on top.\n"
+                                  "2,074 bytes on the wire: Fail-in-place networks, section IV-B."}),
+          option<&P::input_buffer>({.name = "simulate.input_buffer",
+                                    .initial = "128",
+                                    .least = "1",
+                                    .most = "65535",
+                                    .unit = "flits",
+                                    .doc = "Input buffer of a port for each virtual lane, in flits of 64 bytes.\n"
+                                           "Fail-in-place networks, section IV-B."}),
+          option<&P::output_buffer>({.name = "simulate.output_buffer",
+                                     .initial = "78",
+                                     .least = "1",
+                                     .most = "65535",
+                                     .unit = "flits",
+                                     .doc = "Output buffer of a switch port, shared by its lanes.\n"
+                                            "Fail-in-place networks, section IV-B."}),
+          option<&P::crossbar_speedup>(
+              {.name = "simulate.crossbar_speedup",
+               .initial = "150",
+               .least = "100",
+               .most = "1000",
+               .unit = "percent",
+               .doc = "Speed of a path through the crossbar, relative to the switch's fastest link.\n"
+                      "An assumption: the paper gives no value. At 100 the output buffers are of no use."}),
+          duration<&P::switch_latency_ns>(
+              {.name = "simulate.switch_latency",
+               .initial = "100ns",
+               .least = "0ns",
+               .most = "1ms",
+               .doc = "From a flit's arrival in an input buffer to when it may cross the crossbar.\n"
+                      "Port to port it takes one flit's time on the link and one in the crossbar longer."}),
+          option<&P::cable_length>({.name = "simulate.cable_length",
+                                    .initial = "7",
+                                    .least = "0",
+                                    .most = "100000",
+                                    .unit = "metres",
+                                    .doc = "Length of cables whose length the fabric does not give.\n"
+                                           "7 m copper: Fail-in-place networks, section IV-B."}),
+          option<&P::propagation_ps>({.name = "simulate.propagation",
+                                      .initial = "6100",
+                                      .least = "0",
+                                      .most = "100000",
+                                      .unit = "ps a metre",
+                                      .doc = "Propagation delay of cables.\n"
+                                             "6.1 ns a metre: Fail-in-place networks, section IV-B."}),
+          option<&P::pcie_generation>({.name = "simulate.pcie_generation",
+                                       .initial = "2",
+                                       .least = "1",
+                                       .most = "5",
+                                       .doc = "PCI Express generation of the slots of the adapters.\n"
+                                              "8X PCIe 2.0: Fail-in-place networks, section IV-B."}),
+          option<&P::pcie_lanes>({.name = "simulate.pcie_lanes",
+                                  .initial = "8",
+                                  .least = "1",
+                                  .most = "32",
+                                  .unit = "lanes",
+                                  .doc = "PCI Express lanes of the adapters."}),
+          duration<&P::hiccup_period_ns>({.name = "simulate.hiccup_period",
+                                          .initial = "100ns",
+                                          .least = "1ns",
+                                          .most = "1s",
+                                          .doc = "How often PCI Express pauses.\n"
+                                                 "Every 0.1 us: Fail-in-place networks, section IV-B."}),
+          duration<&P::hiccup_ns>({.name = "simulate.hiccup",
+                                   .initial = "10ns",
+                                   .least = "0ns",
+                                   .most = "1s",
+                                   .doc = "How long each pause of PCI Express lasts; 0ns for none.\n"
+                                          "0.01 us: Fail-in-place networks, section IV-B."}),
+          duration<&P::credit_update_ns>(
+              {.name = "simulate.credit_update",
+               .initial = "0ns",
+               .least = "0ns",
+               .most = "1ms",
+               .doc = "Period at which receivers announce free buffer space; 0ns: each block as it becomes free.\n"
+                      "InfiniBand Architecture Specification 1.3, 7.9.4, asks for 65,536 symbol times at most."}),
+          option<&P::hoq_life>(
+              {.name = "simulate.hoq_life",
+               .initial = "20",
+               .least = "0",
+               .most = "20",
+               .doc = "A packet is dropped 4.096us x 2^n after it came to the head of its queue; 20: never.\n"
+                      "InfiniBand Architecture Specification 1.3, 18.2.5.4."}),
+          option<&P::vl_stall>({.name = "simulate.vl_stall",
+                                .initial = "0",
+                                .least = "0",
+                                .most = "7",
+                                .unit = "packets",
+                                .doc =
+                                    "So many drops in a row on a lane stall it for 8 head-of-queue lives; 0: never.\n"
+                                    "InfiniBand Architecture Specification 1.3, 18.2.5.4."}),
+          option<&P::vl_arbitration>(
+              {.name = "simulate.vl_arbitration",
+               .initial = "fair",
+               .doc = "fair, or tables of lane:weight as 'high 1:64 limit 1; low 0:32, 2:32'.\n"
+                      "Weights count blocks of 64 bytes; limit counts 4,096 bytes, 255 is without end. InfiniBand "
+                      "Architecture Specification 1.3, 7.6.9."}),
+          duration<&P::deadlock_check_ns>({.name = "simulate.deadlock_check",
+                                           .initial = "100us",
+                                           .least = "1us",
+                                           .most = "10s",
+                                           .doc = "How often ports report whether they are idle, sending or blocked.\n"
+                                                  "Fail-in-place networks, section IV-D."}),
+          duration<&P::sample_ns>(
+              {.name = "simulate.sample",
+               .initial = "10us",
+               .least = "1us",
+               .most = "10s",
+               .doc = "Length of the samples of consumption bandwidth that steady state is told by."}),
+          option<&P::confidence>({.name = "simulate.confidence",
+                                  .initial = "99",
+                                  .least = "50",
+                                  .most = "99.99",
+                                  .unit = "percent",
+                                  .doc = "Confidence of the interval by which a sink says that it is steady.\n"
+                                         "Fail-in-place networks, section IV-D."}),
+          option<&P::steady_hosts>({.name = "simulate.steady_hosts",
+                                    .initial = "99",
+                                    .least = "1",
+                                    .most = "100",
+                                    .unit = "percent",
+                                    .doc = "How many of the receiving hosts must be steady to end an infinite run.\n"
+                                           "Fail-in-place networks, section IV-D."}),
+          option<&P::steady_width>({.name = "simulate.steady_width",
+                                    .initial = "5",
+                                    .least = "0.01",
+                                    .most = "100",
+                                    .unit = "percent",
+                                    .doc =
+                                        "Half the width, relative to the mean, that the confidence interval may have.\n"
+                                        "An assumption: the paper gives no value."}),
+      });
+  return table;
+}
+
+Status check(const Parameters& parameters) {
+  const std::uint32_t flits = flits_of(parameters.mtu + header_bytes);
+  auto small = [&](std::string_view which, std::uint32_t held) {
+    return Status{Code::bad_input, "checking simulate." + std::string(which),
+                  "a packet of " + std::to_string(flits) + " flits does not fit into " + std::to_string(held),
+                  "make the buffer larger or simulate.mtu smaller"};
+  };
+  if (parameters.input_buffer < flits) return small("input_buffer", parameters.input_buffer);
+  if (parameters.output_buffer < flits) return small("output_buffer", parameters.output_buffer);
+  if (parameters.hiccup_ns >= parameters.hiccup_period_ns)
+    return {Code::bad_input, "checking simulate.hiccup", "it is not shorter than simulate.hiccup_period",
+            "PCI Express would never move anything"};
+  return read_arbitration(parameters.vl_arbitration, 16).status();
+}
+
+}  // namespace holdfast::simulate

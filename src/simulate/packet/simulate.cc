@@ -1,0 +1,48 @@
+#include "simulate/packet/simulate.h"
+
+#include <chrono>
+
+#include "simulate/packet/arbitration.h"
+#include "simulate/packet/network.h"
+
+namespace holdfast::simulate {
+namespace {
+
+/// A lane that no entry names would never send.
+Status check_lanes(const Arbitration& tables, std::uint8_t lanes) {
+  std::uint32_t served = 0;
+  for (const auto* table : {&tables.high, &tables.low})
+    for (const Arbitration::Entry& entry : *table)
+      if (entry.weight > 0) served |= 1U << entry.lane;
+  for (std::uint8_t lane = 0; lane < lanes; ++lane)
+    if ((served >> lane & 1) == 0)
+      return {Code::bad_input, "checking simulate.vl_arbitration",
+              "the routes use virtual lane " + std::to_string(lane) + ", which no table serves",
+              "give it a weight above 0"};
+  return {};
+}
+
+}  // namespace
+
+Result<Record> simulate(const fabric::Fabric& fabric, const fabric::Forwarding& forwarding,
+                        const Parameters& parameters, Traffic& traffic, const Control& control) {
+  if (Status status = check(parameters); !status.ok()) return status;
+  const std::uint8_t lanes = std::max<std::uint8_t>(1, forwarding.lanes_used);
+  if (lanes > 15)
+    return Status{Code::bad_input, "simulating", "the routes use " + std::to_string(lanes) + " virtual lanes",
+                  "InfiniBand has 15 for data"};
+  auto arbitration = read_arbitration(parameters.vl_arbitration, lanes);
+  if (!arbitration.ok()) return arbitration.status();
+  if (Status status = check_lanes(arbitration.value(), lanes); !status.ok()) return status;
+  for (auto* table : {&arbitration.value().high, &arbitration.value().low})
+    std::erase_if(*table, [&](const Arbitration::Entry& entry) { return entry.lane >= lanes; });
+  if (Hosts(fabric).count() == 0)
+    return Status{Code::bad_input, "simulating", "the fabric has no host with a LID", "add hosts or assign LIDs"};
+  const auto begun = std::chrono::steady_clock::now();
+  Network network(fabric, forwarding, parameters, arbitration.value(), traffic, control);
+  Record record = network.run();
+  record.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  return record;
+}
+
+}  // namespace holdfast::simulate

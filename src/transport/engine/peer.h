@@ -1,0 +1,123 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "transport/engine/congestion.h"
+#include "transport/engine/delivery_rate.h"
+#include "transport/engine/messages.h"
+#include "transport/engine/round_trip.h"
+#include "transport/engine/serial.h"
+
+namespace holdfast::transport {
+
+/// One rail to one peer.
+struct Path {
+  Path(std::size_t fragment_bytes, std::size_t window_bytes, double bytes_per_second)
+      : window(fragment_bytes, window_bytes), rate(bytes_per_second) {}
+
+  RoundTrip round_trip;
+  CongestionWindow window;
+  DeliveryRate rate;
+  RailState state = RailState::up;
+  std::size_t flying_bytes = 0;
+  FragmentList flight;  ///< in the order in which they were sent
+  std::uint64_t next_order = 1;
+  std::uint64_t largest_acknowledged = 0;
+  std::int64_t silent_since_ns = 0;  ///< since when something is on its way and nothing came back; 0: nothing is
+  std::int64_t timed_out_ns = 0;     ///< of the last timeout
+  unsigned timeouts = 0;             ///< in a row
+  std::int64_t next_probe_ns = 0;    ///< 0: none
+  std::int64_t probe_gap_ns = 0;
+  std::int64_t regained_ns = 0;
+  std::int64_t hold_until_ns = 0;  ///< a rail that comes and goes is kept out until then
+  unsigned flaps = 0;
+  std::uint32_t stamp = 0;  ///< of the last packet that came in here
+  std::int64_t stamp_ns = 0;
+  bool stamp_fresh = false;
+};
+
+/// What came of one VFRAG of the peer's.
+struct InVfrag {
+  std::uint64_t mask = 0;
+  std::uint8_t count = 0;  ///< 0: nothing came
+
+  std::uint64_t whole() const { return count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1; }
+  bool complete() const { return count > 0 && mask == whole(); }
+};
+
+/// Everything about one peer: made when it is first spoken to or first calls.
+struct Peer {
+  using OutQueue = List<OutMessage, &OutMessage::link>;
+  using OutList = List<OutMessage, &OutMessage::peer_link>;
+  using InList = List<InMessage, &InMessage::peer_link>;
+
+  Peer(PeerId number, std::uint32_t own_window, std::uint64_t epoch)
+      : id(number), local_epoch(epoch), out(own_window), in(own_window) {}
+
+  PeerId id;
+
+  // the session
+  std::uint64_t local_epoch;
+  std::uint64_t remote_epoch = 0;
+  std::uint32_t remote_session = 0;
+  std::uint32_t key = 0;
+  bool established = false;
+  std::int64_t remote_ack_delay_ns = 0;
+  std::uint32_t remote_window = 64;
+  std::int64_t next_call_ns = 0;  ///< the next HELLO while it is not established; 0: none
+  std::int64_t call_gap_ns = 0;
+  std::int64_t hinted_ns = 0;    ///< when it was last told that its packets are stale
+  std::int64_t progress_ns = 0;  ///< when something was last acknowledged, or there was nothing to acknowledge
+  std::int64_t sign_ns = 0;      ///< when it last showed that it hears this side
+  std::int64_t next_keepalive_ns = 0;
+  std::int64_t without_rail_ns = 0;  ///< since when; 0: it has one
+
+  // sending
+  std::vector<Path> paths;
+  OutList messages;  ///< all of them
+  OutQueue control;  ///< answers of the protocol, first of all
+  OutQueue ordered;  ///< in the order of their matching
+  OutQueue bulk;
+  FragmentList ready;  ///< to be put on a rail, once more or still
+  SerialRing<Vfrag*> out;
+  std::uint32_t next_vfrag = 0;
+  std::uint32_t next_message = 0;
+  std::uint32_t next_order = 0;
+  std::uint32_t message_limit = 0;
+  std::uint64_t byte_limit = 0;
+  std::uint64_t eager_bytes = 0;  ///< sent in this session
+  unsigned turns = 0;             ///< of ordered messages since bulk had one
+  Link<Peer> waiting_link;        ///< for a rail with room
+  std::uint64_t lost_messages = 0;
+
+  // receiving
+  SerialRing<InVfrag> in;
+  std::uint32_t in_end = 0;     ///< after the last VFRAG of which something came
+  SerialMap<InMessage> open;    ///< eager messages that came in part, by number
+  SerialMap<InMessage> parked;  ///< messages that came before others that are matched first, by order
+  InList incoming;              ///< messages that are not complete
+  std::uint32_t next_match = 0;
+  std::uint32_t consumed = 0;    ///< messages that left the unexpected list, or never were in it
+  std::uint32_t told_limit = 0;  ///< the message limit that the peer was last told
+  std::uint64_t told_bytes = 0;
+  std::uint64_t arrived_bytes = 0;  ///< eager, in this session
+  std::uint64_t held_bytes = 0;     ///< in unexpected buffers
+  std::uint64_t granted_bytes = 0;  ///< how much of the unexpected memory is this peer's
+  std::size_t directed_receives = 0;
+  bool ack_owed = false;
+  std::uint32_t unacknowledged_packets = 0;
+  std::int64_t ack_deadline_ns = 0;
+  std::uint32_t ack_rail = 0;
+  std::uint32_t duplicates_in_a_row = 0;
+
+  std::int64_t deadline_ns = INT64_MAX;  ///< no timer of this peer is due before
+
+  std::size_t memory_bytes() const {
+    return sizeof *this + paths.capacity() * sizeof(Path) + out.memory_bytes() + in.memory_bytes() +
+           open.memory_bytes() + parked.memory_bytes();
+  }
+};
+
+}  // namespace holdfast::transport

@@ -1,0 +1,503 @@
+// From a request to fragments on rails.
+#include <algorithm>
+
+#include "transport/engine/core.h"
+
+namespace holdfast::transport {
+namespace {
+
+using wire::MessageKind;
+
+bool is_control(MessageKind kind) {
+  return kind == MessageKind::clear_to_send || kind == MessageKind::rma_done || kind == MessageKind::atomic_answer;
+}
+
+bool is_bulk(MessageKind kind) {
+  return kind == MessageKind::bulk || kind == MessageKind::rma_write || kind == MessageKind::rma_read_answer;
+}
+
+bool awaits_answer(const OutMessage& message) {
+  return message.kind == MessageKind::rma_write || message.kind == MessageKind::rma_read ||
+         message.kind == MessageKind::atomic;
+}
+
+}  // namespace
+
+Posted Core::send(const SendRequest& request) {
+  if (request.peer == any_peer || request.pieces.size() > most_pieces) return Posted::invalid;
+  const std::size_t bytes = integrity::bytes_of(request.pieces);
+  const bool logged = request.mode == SendMode::buffered;
+  if (logged && log_bytes_ + bytes > options_.log_bytes) {
+    if (bytes > options_.log_bytes) return Posted::invalid;
+    ++count(Count::back_pressure);
+    return Posted::again;
+  }
+  Peer& to = *peer(request.peer);
+  OutMessage& message = *new_message(to, MessageKind::eager);
+  message.silent = request.silent;
+  message.tagged = request.tagged;
+  message.has_data = request.has_data;
+  message.tag = message.user_tag = request.tag;
+  message.data = request.data;
+  message.context = request.context;
+  message.total = bytes;
+  message.acknowledge_now = !logged;
+  ++count(Count::messages_sent);
+  count(Count::bytes_sent) += bytes;
+  if (logged) {
+    log_message(message, request.pieces, bytes);
+    report(message, Outcome::ok);
+  } else {
+    message.pieces.set(request.pieces);
+  }
+  enqueue(message);
+  pump(to);
+  return Posted::accepted;
+}
+
+OutMessage* Core::new_message(Peer& peer, MessageKind kind) {
+  OutMessage* message = out_messages_.take();
+  message->peer = &peer;
+  message->kind = kind;
+  peer.messages.push_back(message);
+  return message;
+}
+
+// Copies the bytes, summing each fragment of the first VFRAG on the way, which for an eager message is all of it.
+bool Core::log_message(OutMessage& message, std::span<const iovec> pieces, std::size_t bytes) {
+  message.total = bytes;
+  if (bytes == 0) return true;
+  message.log = buffers_.take(bytes);
+  message.log_bytes = bytes;
+  log_bytes_ += bytes;
+  message.pieces.set(message.log, bytes);
+  Vfrag& vfrag = *make_vfrag(message);
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < vfrag.count; ++i) {
+    Fragment& fragment = vfrag.fragment(i);
+    fragment.algorithm = rails_.front().checksum;
+    fragment.checksum =
+        integrity::gather_with_checksum(fragment.algorithm, pieces, at, fragment.bytes, message.log + at);
+    fragment.summed = true;
+    at += fragment.bytes;
+  }
+  if (at < bytes) {
+    integrity::gather_with_checksum(integrity::Checksum::none, pieces, at, bytes - at, message.log + at);
+  }
+  return true;
+}
+
+// A message of the protocol's own, without payload.
+void Core::post_control(Peer& peer, MessageKind kind, std::uint64_t tag, std::uint64_t data, std::uint64_t address) {
+  OutMessage& message = *new_message(peer, kind);
+  message.own = true;
+  message.reported = true;
+  message.tag = tag;
+  message.data = data;
+  message.address = address;
+  message.extended = address != 0;
+  enqueue(message);
+}
+
+void Core::enqueue(OutMessage& message) {
+  Peer& peer = *message.peer;
+  if (!waits_for_acknowledgement(peer)) peer.progress_ns = now();
+  if (is_control(message.kind)) {
+    peer.control.push_back(&message);
+  } else if (is_bulk(message.kind)) {
+    peer.bulk.push_back(&message);
+  } else {
+    peer.ordered.push_back(&message);
+  }
+}
+
+// The message's next VFRAG, up to 64 fragments of what was not scheduled yet.
+Vfrag* Core::make_vfrag(OutMessage& message) {
+  Vfrag* vfrag = vfrags_.take();
+  const std::uint64_t rest = message.total - message.scheduled_bytes;
+  const std::uint64_t fragments = std::max<std::uint64_t>(1, (rest + fragment_bytes - 1) / fragment_bytes);
+  vfrag->message = &message;
+  vfrag->offset = message.scheduled_bytes;
+  vfrag->count = static_cast<std::uint8_t>(std::min<std::uint64_t>(fragments, wire::fragments_per_vfrag));
+  if (vfrag->count > 1) vfrag->block = blocks_.take();
+  std::uint64_t left = rest;
+  for (std::size_t i = 0; i < vfrag->count; ++i) {
+    Fragment& fragment = vfrag->fragment(i);
+    fragment = Fragment();
+    fragment.vfrag = vfrag;
+    fragment.index = static_cast<std::uint8_t>(i);
+    fragment.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, fragment_bytes));
+    left -= fragment.bytes;
+  }
+  message.scheduled_bytes += rest - left;
+  message.current = vfrag;
+  ++message.made;
+  ++message.vfrags;
+  ++message.open_vfrags;
+  return vfrag;
+}
+
+void Core::release_vfrag(Vfrag& vfrag) {
+  OutMessage& message = *vfrag.message;
+  if (vfrag.block != nullptr) blocks_.give(vfrag.block);
+  vfrags_.give(&vfrag);
+  --message.vfrags;
+}
+
+// Takes back the first VFRAG of a message of which nothing was sent.
+void Core::unmake_vfrag(OutMessage& message) {
+  if (message.current == nullptr) return;
+  --message.made;
+  --message.open_vfrags;
+  release_vfrag(*message.current);
+  message.current = nullptr;
+  message.scheduled_bytes = 0;
+}
+
+// Puts on rails what may go now: first what has to go again, then answers, then messages, with a turn for bulk data
+// after every fourth.
+void Core::pump(Peer& peer) {
+  if (closed_) return;
+  if (!peer.established) {
+    if (peer.next_call_ns == 0 && !peer.messages.empty()) call(peer);
+    return;
+  }
+  for (;;) {
+    if (peer.ready.empty() && peer.control.empty() && peer.ordered.empty() && peer.bulk.empty()) return;
+    const int rail = choose_path(peer);
+    if (rail < 0) return;
+    Fragment* fragment = take_fragment(peer);
+    if (fragment == nullptr) return;
+    if (!transmit(peer, *fragment, static_cast<std::uint32_t>(rail))) {
+      fragment->state = Fragment::State::ready;
+      peer.ready.push_front(fragment);
+    }
+  }
+}
+
+Fragment* Core::take_fragment(Peer& peer) {
+  if (Fragment* fragment = peer.ready.pop_front()) return fragment;
+  if (Fragment* fragment = take_from(peer, peer.control, 0)) return fragment;
+  if (peer.turns >= 4) {
+    peer.turns = 0;
+    if (Fragment* fragment = take_from(peer, peer.bulk, 32)) return fragment;
+  }
+  if (Fragment* fragment = take_from(peer, peer.ordered, 16)) {
+    ++peer.turns;
+    return fragment;
+  }
+  return take_from(peer, peer.bulk, 32);
+}
+
+// `spare_vfrags` of the window are left to queues of higher rank.
+Fragment* Core::take_from(Peer& peer, Peer::OutQueue& queue, std::uint32_t spare_vfrags) {
+  OutMessage* message = queue.first();
+  if (message == nullptr) return nullptr;
+  if (message->current == nullptr || !message->current->numbered) {
+    if (peer.next_vfrag - peer.out.base() + spare_vfrags >= peer.remote_window) return nullptr;
+    if (message->stage == OutMessage::Stage::queued && !start(peer, *message)) return nullptr;
+    message = queue.first();  // a long one may have become a request to send
+    if (message->current == nullptr) make_vfrag(*message);
+    Vfrag& vfrag = *message->current;
+    vfrag.number = peer.next_vfrag++;
+    vfrag.numbered = true;
+    peer.out.at(vfrag.number) = &vfrag;
+  }
+  Vfrag& vfrag = *message->current;
+  Fragment& fragment = vfrag.fragment(vfrag.scheduled++);
+  if (vfrag.scheduled == vfrag.count) {
+    message->current = nullptr;
+    if (message->all_scheduled()) queue.remove(message);
+  }
+  return &fragment;
+}
+
+// Whether the message may begin. One that is matched takes its place in the order; a long one, or one for which the
+// receiver has no room, becomes a request to send.
+bool Core::start(Peer& peer, OutMessage& message) {
+  if (message.kind == MessageKind::eager) {
+    if (!serial_less(peer.next_order, peer.message_limit)) return false;
+    if (message.total > options_.eager_bytes || peer.eager_bytes + message.total > peer.byte_limit) {
+      ask_to_send(peer, message);
+      return true;
+    }
+    message.order = peer.next_order++;
+    peer.eager_bytes += message.total;
+  }
+  message.number = peer.next_message++;
+  message.stage = OutMessage::Stage::sending;
+  return true;
+}
+
+// Its request takes the message's place at the head of the queue.
+void Core::ask_to_send(Peer& peer, OutMessage& message) {
+  peer.ordered.remove(&message);
+  message.stage = OutMessage::Stage::asking;
+  OutMessage& request = *new_message(peer, MessageKind::request_to_send);
+  request.own = true;
+  request.reported = true;
+  request.tagged = message.tagged;
+  request.has_data = message.has_data;
+  request.tag = message.tag;
+  request.data = message.data;
+  request.extended = true;
+  request.address = Pool<OutMessage>::handle(&message);
+  request.announced = message.total;
+  request.acknowledge_now = false;
+  request.order = peer.next_order++;
+  request.number = peer.next_message++;
+  request.stage = OutMessage::Stage::sending;
+  peer.ordered.push_front(&request);
+}
+
+void Core::on_clear_to_send(Peer& peer, const wire::DataFrame& frame) {
+  OutMessage* message = out_messages_.find(frame.tag);
+  if (message == nullptr || message->peer != &peer || message->stage != OutMessage::Stage::asking) {
+    ++count(Count::stray_fragments);
+    return;
+  }
+  if (frame.data == 0) {  // the receiver threw it away
+    unmake_vfrag(*message);
+    message->acknowledged = true;
+    try_release(*message);
+    return;
+  }
+  message->kind = MessageKind::bulk;
+  message->tag = frame.data;
+  message->has_data = false;
+  message->acknowledge_now = true;
+  if (frame.address < message->total) {  // the receive is shorter
+    unmake_vfrag(*message);
+    message->total = frame.address;
+  }
+  message->number = peer.next_message++;
+  message->stage = OutMessage::Stage::sending;
+  enqueue(*message);
+}
+
+wire::PacketHeader Core::packet_header(const Peer& peer, std::uint32_t rail) const {
+  return {.rail = static_cast<std::uint8_t>(rail),
+          .session = peer.remote_session,
+          .key = peer.key,
+          .stamp = wire::to_wire_time(now())};
+}
+
+wire::DataFrame Core::data_frame(const Fragment& fragment) const {
+  const Vfrag& vfrag = *fragment.vfrag;
+  const OutMessage& message = *vfrag.message;
+  const std::uint64_t offset = vfrag.offset + std::uint64_t{fragment.index} * fragment_bytes;
+  wire::DataFrame frame;
+  frame.kind = message.kind;
+  frame.index = fragment.index;
+  frame.count = vfrag.count;
+  frame.algorithm = fragment.algorithm;
+  frame.flags = static_cast<std::uint8_t>((message.tagged ? wire::DataFrame::flag_tagged : 0) |
+                                          (message.has_data ? wire::DataFrame::flag_data : 0) |
+                                          (message.extended ? wire::DataFrame::flag_extended : 0));
+  frame.vfrag = vfrag.number;
+  frame.message = message.number;
+  frame.order = message.order;
+  frame.bytes = fragment.bytes;
+  frame.offset = offset;
+  frame.total = message.kind == MessageKind::request_to_send ? message.announced : message.total;
+  frame.tag = message.tag;
+  frame.data = message.data;
+  frame.checksum = fragment.checksum;
+  frame.address = message.address;
+  frame.key = message.key;
+  return frame;
+}
+
+// The fragment's part of the message's pieces. Gives how many pieces there are.
+std::size_t Core::add_payload(const Fragment& fragment, std::span<iovec> list) const {
+  std::size_t offset = fragment.vfrag->offset + std::size_t{fragment.index} * fragment_bytes;
+  std::size_t left = fragment.bytes;
+  std::size_t used = 0;
+  for (const iovec& piece : fragment.vfrag->message->pieces.span()) {
+    if (left == 0) break;
+    if (offset >= piece.iov_len) {
+      offset -= piece.iov_len;
+      continue;
+    }
+    const std::size_t here = std::min(piece.iov_len - offset, left);
+    list[used++] = {static_cast<std::byte*>(piece.iov_base) + offset, here};
+    left -= here;
+    offset = 0;
+  }
+  return used;
+}
+
+std::uint64_t Core::checksum_of(Fragment& fragment, integrity::Checksum algorithm) {
+  const std::size_t offset = fragment.vfrag->offset + std::size_t{fragment.index} * fragment_bytes;
+  return integrity::gather_with_checksum(algorithm, fragment.vfrag->message->pieces.span(), offset, fragment.bytes,
+                                         nullptr);
+}
+
+// Puts a fragment on a rail, with what is owed of acknowledgements. False when the rail would not have it.
+bool Core::transmit(Peer& peer, Fragment& fragment, std::uint32_t rail) {
+  Path& path = peer.paths[rail];
+  OutMessage& message = *fragment.vfrag->message;
+  const integrity::Checksum algorithm = rails_[rail].checksum;
+  if (!fragment.summed || fragment.algorithm != algorithm) {
+    fragment.checksum = checksum_of(fragment, algorithm);
+    fragment.algorithm = algorithm;
+    fragment.summed = true;
+  }
+  const bool full = path.flying_bytes + 2 * fragment_bytes > path.window.bytes();
+  wire::PacketHeader header = packet_header(peer, rail);
+  const bool last = message.acknowledge_now && message.all_scheduled() && peer.ready.empty();
+  if (full || last) header.flags |= wire::PacketHeader::flag_acknowledge_now;
+
+  OutPacket& packet = *packets_.take();
+  wire::Writer writer(packet.headers, header);
+  const bool with_ack = peer.ack_owed;
+  if (with_ack) {
+    wire::AckFrame ack;
+    fill_ack(peer, ack);
+    writer.add(ack);
+  }
+  writer.add(data_frame(fragment));
+  const std::span<const std::byte> headers = writer.finish(fragment.bytes);
+  std::array<iovec, most_pieces + 1> list;
+  list[0] = {packet.headers.data(), headers.size()};
+  const std::size_t pieces = 1 + add_payload(fragment, std::span(list).subspan(1));
+
+  const Put put = host_.put(rail, peer.id, std::span(list).first(pieces), Pool<OutPacket>::handle(&packet));
+  if (put == Put::busy || put == Put::failed) {
+    packets_.give(&packet);
+    if (put == Put::failed) {
+      take_out(peer, rail);
+    } else {
+      ++count(Count::packets_refused_by_rail);
+      rails_[rail].busy = true;
+      note(peer, now() + 100'000);
+      if (!WaitingList::linked(&peer)) waiting_.push_back(&peer);
+    }
+    return false;
+  }
+  if (put == Put::pending) {
+    packet.fragment = &fragment;
+    packet.peer = peer.id;
+    packet.rail = rail;
+    ++fragment.vfrag->pending;
+    ++message.pending_puts;
+    ++pending_puts;
+    fragment.vfrag->local_deadline_ns = now() + options_.local_timeout_ns;
+    note(peer, fragment.vfrag->local_deadline_ns);
+  } else {
+    packets_.give(&packet);
+  }
+  if (with_ack) {
+    settle_ack(peer);
+    ++count(Count::acks_piggybacked);
+  }
+  ++count(fragment.transmissions == 0 ? Count::fragments_sent : Count::fragments_retransmitted);
+  fragment.window_full = full;
+  flies(peer, fragment, rail);
+  return true;
+}
+
+void Core::flies(Peer& peer, Fragment& fragment, std::uint32_t rail) {
+  Path& path = peer.paths[rail];
+  fragment.mark = path.rate.mark(now(), path.flight.empty());
+  fragment.state = Fragment::State::flying;
+  fragment.path = static_cast<std::uint8_t>(rail);
+  fragment.order = path.next_order++;
+  fragment.sent_ns = now();
+  ++fragment.transmissions;
+  path.flight.push_back(&fragment);
+  path.flying_bytes += fragment.bytes;
+  if (path.silent_since_ns == 0) {
+    path.silent_since_ns = now();
+    note(peer, now() + 3 * options_.tick_ns);
+  }
+  Vfrag& vfrag = *fragment.vfrag;
+  vfrag.ack_deadline_ns = now() + timeout_ns(peer, path);
+  note(peer, vfrag.ack_deadline_ns);
+}
+
+// Takes a flying fragment from its path, to be put on a rail again.
+void Core::make_ready(Peer& peer, Fragment& fragment) {
+  Path& path = peer.paths[fragment.path];
+  path.flight.remove(&fragment);
+  path.flying_bytes -= fragment.bytes;
+  if (path.flight.empty()) path.silent_since_ns = 0;
+  if (sabotage == Engine::Sabotage::forget_retransmission && fragment.bytes % 7 == 3) {
+    fragment.state = Fragment::State::waiting;
+    return;
+  }
+  fragment.state = Fragment::State::ready;
+  peer.ready.push_back(&fragment);
+}
+
+void Core::message_acknowledged(OutMessage& message) {
+  message.acknowledged = true;
+  if (awaits_answer(message) && !message.answered) {
+    message.stage = OutMessage::Stage::awaiting;
+    return;
+  }
+  try_release(message);
+}
+
+void Core::report(OutMessage& message, Outcome outcome) {
+  if (message.reported) return;
+  message.reported = true;
+  if (message.silent && outcome == Outcome::ok) return;
+  Completion completion;
+  completion.kind = message.completion;
+  completion.outcome = outcome;
+  completion.peer = message.peer->id;
+  completion.context = message.context;
+  completion.tagged = message.tagged;
+  completion.tag = message.user_tag;
+  completion.bytes = completion.message_bytes =
+      message.completion == Completion::Kind::send ? message.total : message.results.bytes;
+  completion.released = true;
+  tell(completion);
+}
+
+// Ends a message of which all is acknowledged (and answered) or whose session is over, when no put needs it.
+void Core::try_release(OutMessage& message) {
+  if (message.pending_puts > 0 || message.vfrags > 0) return;
+  if (!message.acknowledged && !message.abandoned) return;
+  if (awaits_answer(message) && !message.answered && !message.abandoned) return;
+  report(message, message.outcome);
+  if (message.log != nullptr && sabotage != Engine::Sabotage::leak_buffer) {
+    buffers_.give(message.log, message.log_bytes);
+    log_bytes_ -= message.log_bytes;
+  }
+  message.peer->messages.remove(&message);
+  out_messages_.give(&message);
+}
+
+void Core::on_put_done(std::uint64_t token, bool ok) {
+  OutPacket* packet = packets_.find(token);
+  if (packet == nullptr) return;
+  Peer& to = *peers_[packet->peer];
+  Fragment* fragment = packet->fragment;
+  const std::uint32_t rail = packet->rail;
+  packets_.give(packet);
+  --pending_puts;
+  if (fragment != nullptr) {
+    Vfrag& vfrag = *fragment->vfrag;
+    OutMessage& message = *vfrag.message;
+    --vfrag.pending;
+    --message.pending_puts;
+    vfrag.local_deadline_ns = vfrag.pending > 0 ? now() + options_.local_timeout_ns : 0;
+    if (vfrag.done && vfrag.pending == 0) release_vfrag(vfrag);
+    try_release(message);
+  }
+  if (!ok && !closed_) {
+    take_out(to, rail);
+    pump(to);
+  }
+}
+
+bool Core::idle() const {
+  for (const Peer* peer : spoken_to_) {
+    if (!peer->messages.empty()) return false;
+  }
+  return true;
+}
+
+}  // namespace holdfast::transport

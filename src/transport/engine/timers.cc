@@ -1,0 +1,192 @@
+// What happens as time passes. Every peer has a moment before which none of its timers is due, and the engine the first
+// of these; a timer that is put off only makes it too early.
+#include <algorithm>
+
+#include "transport/engine/core.h"
+
+namespace holdfast::transport {
+namespace {
+
+constexpr std::int64_t never = INT64_MAX;
+
+}  // namespace
+
+void Core::note(Peer& peer, std::int64_t deadline_ns) {
+  peer.deadline_ns = std::min(peer.deadline_ns, deadline_ns);
+  next_deadline_ns = std::min(next_deadline_ns, deadline_ns);
+}
+
+void Core::advance() {
+  if (now() < next_deadline_ns || closed_) return;
+  for (RailRecord& rail : rails_) rail.busy = false;  // a host that never says so is asked again
+  for (std::size_t left = waiting_.size(); left > 0; --left) pump(*waiting_.pop_front());
+  next_deadline_ns = never;
+  for (std::size_t i = 0; i < spoken_to_.size(); ++i) {
+    Peer& each = *spoken_to_[i];
+    if (each.deadline_ns <= now()) {
+      each.deadline_ns = never;
+      serve(each);
+    }
+    next_deadline_ns = std::min(next_deadline_ns, each.deadline_ns);
+  }
+}
+
+void Core::serve(Peer& peer) {
+  const std::int64_t vfrags = serve_vfrags(peer);
+  const std::int64_t paths = serve_paths(peer);
+  const std::int64_t session = serve_session(peer);
+  pump(peer);
+  if (peer.ack_owed && peer.ack_deadline_ns <= now()) send_owed_ack(peer);
+  if (peer.ack_owed) note(peer, peer.ack_deadline_ns);
+  note(peer, std::min({vfrags, paths, session}));
+}
+
+// The timers of all VFRAGs that are out. Gives when the next is due.
+std::int64_t Core::serve_vfrags(Peer& peer) {
+  std::int64_t next = never;
+  for (std::uint32_t number = peer.out.base(); number != peer.next_vfrag; ++number) {
+    Vfrag* vfrag = peer.out.get(number);
+    if (vfrag == nullptr) continue;
+    if (vfrag->ack_deadline_ns != 0 && vfrag->ack_deadline_ns <= now()) {
+      vfrag->ack_deadline_ns = vfrag_timeout(peer, *vfrag);
+    }
+    if (vfrag->local_deadline_ns != 0 && vfrag->local_deadline_ns <= now()) {
+      vfrag->local_deadline_ns = local_timeout(peer, *vfrag);
+    }
+    if (vfrag->ack_deadline_ns != 0) next = std::min(next, vfrag->ack_deadline_ns);
+    if (vfrag->local_deadline_ns != 0) next = std::min(next, vfrag->local_deadline_ns);
+  }
+  for (std::uint32_t rail = 0; rail < peer.paths.size(); ++rail) {
+    Path& path = peer.paths[rail];
+    if (path.flight.empty()) continue;
+    find_lost(peer, rail);
+    const Fragment* first = path.flight.first();
+    if (first != nullptr && first->order < path.largest_acknowledged) {
+      next = std::min(next, first->sent_ns + path.round_trip.smoothed_ns() * 9 / 8 + 1);
+    }
+  }
+  return next;
+}
+
+// The acknowledgement timer is due: fragments that are out for a timeout of their rail go again. Gives when it is due
+// next; 0 when nothing of the VFRAG is out.
+std::int64_t Core::vfrag_timeout(Peer& peer, Vfrag& vfrag) {
+  std::int64_t next = never;
+  std::uint64_t expired = 0;
+  for (std::size_t i = 0; i < vfrag.scheduled; ++i) {
+    Fragment& fragment = vfrag.fragment(i);
+    if (fragment.state != Fragment::State::flying) continue;
+    const std::int64_t due = fragment.sent_ns + timeout_ns(peer, peer.paths[fragment.path]);
+    if (due <= now()) {
+      expired |= std::uint64_t{1} << i;
+    } else {
+      next = std::min(next, due);
+    }
+  }
+  if (expired != 0) ++count(Count::timeouts);
+  std::uint32_t blamed = 0;
+  for (; expired != 0; expired &= expired - 1) {
+    Fragment& fragment = vfrag.fragment(static_cast<std::size_t>(__builtin_ctzll(expired)));
+    if (fragment.state != Fragment::State::flying) continue;  // its rail was taken out meanwhile
+    blamed |= 1U << fragment.path;
+    make_ready(peer, fragment);
+  }
+  for (std::uint32_t rail = 0; rail < peer.paths.size(); ++rail) {
+    if ((blamed & (1U << rail)) != 0) timed_out(peer, rail);
+  }
+  return next == never ? 0 : next;
+}
+
+// One timeout of a rail: at most one is counted in the time that it stands for, whatever the number of VFRAGs.
+void Core::timed_out(Peer& peer, std::uint32_t rail) {
+  Path& path = peer.paths[rail];
+  if (path.timed_out_ns != 0 && path.timeouts > 0 && now() - path.timed_out_ns < timeout_ns(peer, path) / 2) return;
+  path.timed_out_ns = now();
+  ++path.timeouts;
+  path.window.on_timeout(path.next_order);
+  if (path.silent_since_ns == 0) path.silent_since_ns = now();
+  if (path.timeouts >= options_.retransmission_limit) take_out(peer, rail);
+}
+
+// The local completion timer is due: the rails that hold fragments of the VFRAG do not send.
+std::int64_t Core::local_timeout(Peer& peer, Vfrag& vfrag) {
+  ++count(Count::local_timeouts);
+  for (std::size_t i = 0; i < vfrag.scheduled; ++i) {
+    const Fragment& fragment = vfrag.fragment(i);
+    if (fragment.state == Fragment::State::flying) take_out(peer, fragment.path);
+  }
+  return now() + options_.local_timeout_ns;
+}
+
+// Suspicion and probes. Gives when the next is due.
+std::int64_t Core::serve_paths(Peer& peer) {
+  std::int64_t next = never;
+  const std::int64_t patience = 3 * options_.tick_ns;
+  const bool wanted = waits_for_acknowledgement(peer) || waits_for_peer(peer);
+  for (std::uint32_t rail = 0; rail < peer.paths.size(); ++rail) {
+    Path& path = peer.paths[rail];
+    if (path.state == RailState::up && path.silent_since_ns != 0) {
+      if (path.silent_since_ns + patience <= now()) {
+        suspect(peer, rail);
+      } else {
+        next = std::min(next, path.silent_since_ns + patience);
+      }
+    }
+    if (path.state == RailState::up || path.next_probe_ns == 0) continue;
+    if (path.next_probe_ns <= now()) {
+      say_hello(peer, rail, false, 0);
+      path.probe_gap_ns = std::min(2 * path.probe_gap_ns, options_.probe_interval_ns);
+      path.next_probe_ns = now() + path.probe_gap_ns;
+      if (!wanted && path.probe_gap_ns == options_.probe_interval_ns)
+        path.next_probe_ns = now() + 4 * path.probe_gap_ns;
+    }
+    next = std::min(next, path.next_probe_ns);
+  }
+  return next;
+}
+
+// Whether something was sent, or is to be sent, that only the peer's protocol has to answer, and it is not to wait for
+// its application.
+bool Core::waits_for_acknowledgement(const Peer& peer) const {
+  if (peer.out.base() != peer.next_vfrag || !peer.ready.empty()) return true;
+  return !peer.established && !peer.messages.empty();
+}
+
+// Whether the peer's application owes something: a receive for a message that waits, an answer, a message.
+bool Core::waits_for_peer(const Peer& peer) const {
+  return !peer.messages.empty() || !peer.incoming.empty() || peer.directed_receives > 0;
+}
+
+std::int64_t Core::serve_session(Peer& peer) {
+  std::int64_t next = never;
+  const std::int64_t patience = options_.unreachable_after_ns;
+  const bool pressing = waits_for_acknowledgement(peer);
+  const bool waiting = waits_for_peer(peer);
+  if ((pressing && now() - peer.progress_ns >= patience) ||
+      (waiting && now() - peer.sign_ns >= patience + options_.keepalive_ns)) {
+    give_up(peer);
+    return never;
+  }
+  if (pressing) next = std::min(next, peer.progress_ns + patience);
+  if (!peer.established && !peer.messages.empty()) {
+    if (peer.next_call_ns <= now()) call(peer);
+    return std::min(next, peer.next_call_ns);
+  }
+  if (!waiting) {
+    peer.sign_ns = now();
+    return next;
+  }
+  // A sender that waits for room asks more often: what told it of room may have been lost.
+  const bool blocked = !peer.ordered.empty() && !serial_less(peer.next_order, peer.message_limit);
+  const std::int64_t gap = blocked ? std::min(4 * options_.tick_ns, options_.keepalive_ns) : options_.keepalive_ns;
+  if (peer.next_keepalive_ns <= now()) {
+    for (std::uint32_t rail = 0; rail < rails_.size(); ++rail) {
+      if (peer.paths[rail].state != RailState::out) say_hello(peer, rail, false, 0);
+    }
+    peer.next_keepalive_ns = now() + gap;
+  }
+  peer.next_keepalive_ns = std::min(peer.next_keepalive_ns, now() + gap);
+  return std::min({next, peer.next_keepalive_ns, peer.sign_ns + patience + options_.keepalive_ns});
+}
+
+}  // namespace holdfast::transport

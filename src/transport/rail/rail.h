@@ -1,0 +1,58 @@
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/status/status.h"
+
+/// A rail: one way to carry packets between endpoints, unreliably. What the protocol engine's Host puts packets on.
+namespace holdfast::transport {
+
+/// What a rail says of a packet that it was given.
+enum class RailPut : std::uint8_t {
+  done,     ///< the bytes were taken: they may change at once
+  pending,  ///< they must stay until RailSink::on_put_done() with this token
+  busy,     ///< no room; RailSink::on_ready() says when to try again
+  failed,   ///< the destination cannot be reached on this rail now
+};
+
+/// Who hears of what a rail has done; called from inside Rail::poll(). May call Rail::put(), not Rail::poll().
+class RailSink {
+ public:
+  virtual ~RailSink() = default;
+  /// A packet has come in; its bytes are valid during the call.
+  virtual void on_packet(std::span<const std::byte> packet) = 0;
+  virtual void on_put_done(std::uint64_t token, bool ok) = 0;
+  /// After `busy`: there is room again.
+  virtual void on_ready() = 0;
+  /// The rail has found out that a destination, or any (all_destinations), cannot be reached.
+  virtual void on_failed(std::uint32_t destination) = 0;
+};
+
+class Rail {
+ public:
+  static constexpr std::uint32_t all_destinations = 0xFFFFFFFF;
+
+  virtual ~Rail() = default;
+
+  /// What others reach this end by; the same for the rail's life.
+  virtual std::span<const std::byte> address() const = 0;
+  virtual std::size_t most_packet_bytes() const = 0;
+  /// A first guess at the bandwidth; the engine measures.
+  virtual double bytes_per_second() const = 0;
+
+  /// Makes an address a destination, by a number for put(). The same address gives the same number. Error: bad_input,
+  /// when it is no address of this kind of rail.
+  virtual Result<std::uint32_t> add_destination(std::span<const std::byte> address) = 0;
+
+  /// Sends the pieces, end to end, as one packet. `token` is named in on_put_done() when the answer is `pending`.
+  virtual RailPut put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) = 0;
+
+  /// Hands what has happened to `sink`. `now_ns` is the engine's caller's time. Gives how much there was.
+  virtual std::size_t poll(RailSink& sink, std::int64_t now_ns) = 0;
+};
+
+}  // namespace holdfast::transport

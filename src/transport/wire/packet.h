@@ -1,0 +1,196 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/integrity/checksum.h"
+
+/// The packets of docs/spec/wire.md as values, and the way from values to bytes and back. Nothing here allocates,
+/// throws or trusts a byte: a packet is either refused with a reason, or every field of it is in its bounds and every
+/// payload inside the packet.
+namespace holdfast::transport::wire {
+
+inline constexpr std::uint16_t magic = 0x4648;  ///< "HF"
+inline constexpr std::uint8_t version = 1;
+inline constexpr std::size_t packet_header_bytes = 28;
+inline constexpr std::size_t ack_frame_bytes = 36;
+inline constexpr std::size_t ack_partial_bytes = 12;
+inline constexpr std::size_t data_frame_bytes = 64;
+inline constexpr std::size_t data_extension_bytes = 16;
+inline constexpr std::size_t hello_frame_bytes = 48;
+inline constexpr std::size_t bye_frame_bytes = 4;
+inline constexpr std::size_t fragments_per_vfrag = 64;
+inline constexpr std::size_t most_partials = 32;
+inline constexpr std::size_t most_name_bytes = 448;
+inline constexpr std::size_t most_frames = 32;
+/// What the headers before a payload may take: a piggybacked acknowledgement and one extended data frame.
+inline constexpr std::size_t most_data_header_bytes =
+    packet_header_bytes + ack_frame_bytes + most_partials * ack_partial_bytes + data_frame_bytes + data_extension_bytes;
+inline constexpr std::uint8_t no_rail = 0xFF;
+
+/// Times on the wire: units of 64 ns, modulo 2^32 (274 s).
+inline constexpr int time_shift = 6;
+constexpr std::uint32_t to_wire_time(std::int64_t nanoseconds) {
+  return static_cast<std::uint32_t>(static_cast<std::uint64_t>(nanoseconds) >> time_shift);
+}
+constexpr std::int64_t from_wire_time(std::uint32_t units) {
+  return static_cast<std::int64_t>(units) << time_shift;
+}
+
+enum class FrameType : std::uint8_t { ack = 1, data = 2, hello = 3, hello_answer = 4, bye = 5 };
+
+/// What a message is. The first two take part in matching, in the order of DataFrame::order.
+enum class MessageKind : std::uint8_t {
+  eager = 1,        ///< a whole message
+  request_to_send,  ///< the envelope of a long one; address = sender's handle
+  clear_to_send,    ///< its answer; tag = sender's handle, data = receiver's handle, address = bytes wanted
+  bulk,             ///< the bytes of a long one; tag = receiver's handle
+  rma_write,        ///< address, key; tag = initiator's handle
+  rma_read,         ///< address, key; tag = initiator's handle, data = bytes wanted
+  rma_read_answer,  ///< tag = initiator's handle; the bytes
+  rma_done,         ///< tag = initiator's handle, data = 0 or an error
+  atomic,           ///< address, key; tag = initiator's handle, data = operation and datatype
+  atomic_answer,    ///< tag = initiator's handle; the old values
+};
+inline constexpr std::uint8_t last_message_kind = static_cast<std::uint8_t>(MessageKind::atomic_answer);
+
+struct PacketHeader {
+  static constexpr std::uint8_t flag_acknowledge_now = 1;
+
+  std::uint8_t flags = 0;
+  std::uint8_t rail = 0;      ///< the sender's number of the rail it was put on
+  std::uint32_t session = 0;  ///< the receiver's number of the session; 0 in a HELLO that does not know it
+  std::uint32_t key = 0;      ///< session_key() of both epochs; 0 in HELLO and its answer
+  std::uint32_t stamp = 0;    ///< the sender's clock when sent, in wire time
+  bool operator==(const PacketHeader&) const = default;
+};
+
+struct AckPartial {
+  std::uint32_t vfrag = 0;
+  std::uint64_t mask = 0;  ///< bit i: fragment i has arrived
+  bool operator==(const AckPartial&) const = default;
+};
+
+struct AckFrame {
+  std::uint32_t cumulative = 0;      ///< every VFRAG before this one has arrived whole
+  std::uint64_t complete = 0;        ///< bit i: VFRAG cumulative + 1 + i has arrived whole
+  std::uint8_t echo_rail = no_rail;  ///< the rail whose stamp is echoed, none without one
+  std::uint32_t echo_stamp = 0;
+  std::uint32_t echo_delay = 0;     ///< how long the stamp was kept here, wire time
+  std::uint32_t message_limit = 0;  ///< matched messages of an order before this may be sent
+  std::uint64_t byte_limit = 0;     ///< eager bytes that may be sent in this session altogether
+  std::uint8_t partial_count = 0;
+  std::array<AckPartial, most_partials> partials{};
+};
+
+struct DataFrame {
+  static constexpr std::uint8_t flag_tagged = 1;
+  static constexpr std::uint8_t flag_data = 2;
+  static constexpr std::uint8_t flag_extended = 4;
+
+  MessageKind kind = MessageKind::eager;
+  std::uint8_t index = 0;  ///< of this fragment in its VFRAG, 0 to 63
+  std::uint8_t count = 1;  ///< fragments of its VFRAG, 1 to 64 (the wire has one less)
+  integrity::Checksum algorithm = integrity::Checksum::none;
+  std::uint8_t flags = 0;
+  std::uint32_t vfrag = 0;    ///< number in the session, per direction
+  std::uint32_t message = 0;  ///< number in the session, per direction
+  std::uint32_t order = 0;    ///< among messages that are matched
+  std::uint32_t bytes = 0;    ///< of this fragment
+  std::uint64_t offset = 0;   ///< of its first byte in the message
+  std::uint64_t total = 0;    ///< bytes of the message (request_to_send: of the message it announces)
+  std::uint64_t tag = 0;
+  std::uint64_t data = 0;
+  std::uint64_t checksum = 0;
+  std::uint64_t address = 0;  ///< with flag_extended
+  std::uint64_t key = 0;      ///< with flag_extended
+  bool operator==(const DataFrame&) const = default;
+};
+
+struct HelloFrame {
+  bool answer = false;
+  std::uint32_t session = 0;      ///< the sender's number of the session
+  std::uint64_t epoch = 0;        ///< the sender's epoch towards the receiver
+  std::uint64_t known_epoch = 0;  ///< the receiver's epoch as the sender knows it; 0: not yet
+  std::uint32_t echo_stamp = 0;   ///< in an answer: the stamp of the HELLO
+  std::uint32_t vfrag_window = 0;
+  std::uint32_t message_limit = 0;
+  std::uint64_t byte_limit = 0;
+  std::uint32_t ack_delay = 0;        ///< longest time an acknowledgement is held back, wire time
+  std::span<const std::byte> name{};  ///< the sender's name, into the packet
+};
+
+/// Why a packet was refused.
+enum class Refusal : std::uint8_t {
+  none,
+  too_short,  ///< no room for a header, or not as long as the header says
+  foreign,    ///< another magic number
+  other_version,
+  corrupt_header,  ///< the check does not fit
+  malformed,       ///< the check fits, but a field is out of bounds: a defect of the sender
+};
+
+/// The key of a session between two epochs, in either order: stale packets of earlier sessions carry another.
+std::uint32_t session_key(std::uint64_t one_epoch, std::uint64_t other_epoch);
+
+/// Writes the headers of one packet: begin(), frames, finish(). The payloads follow the headers on the wire in the
+/// order of their data frames. `buffer` must have room: most_data_header_bytes for an acknowledgement and a data frame.
+class Writer {
+ public:
+  Writer(std::span<std::byte> buffer, const PacketHeader& header);
+
+  void add(const AckFrame& frame);
+  void add(const DataFrame& frame);
+  void add(const HelloFrame& frame);
+  void add_bye();
+
+  std::size_t room() const { return buffer_.size() - used_; }
+  std::size_t frames() const { return frames_; }
+  /// Fills in lengths and check. The headers to send, before `payload_bytes` of payload.
+  std::span<const std::byte> finish(std::size_t payload_bytes);
+
+ private:
+  std::byte* take(std::size_t bytes);
+
+  std::span<std::byte> buffer_;
+  std::size_t used_ = packet_header_bytes;
+  std::uint8_t frames_ = 0;
+};
+
+/// Reads one packet. open() checks everything; then next() hands out the frames.
+class Reader {
+ public:
+  /// `packet` must stay while the reader is used.
+  Refusal open(std::span<const std::byte> packet);
+  const PacketHeader& header() const { return header_; }
+
+  /// The type of the next frame, which the fitting member below then holds; false at the end.
+  bool next(FrameType& type);
+  const AckFrame& ack() const { return ack_; }
+  const DataFrame& data() const { return data_; }
+  std::span<const std::byte> payload() const { return payload_; }
+  const HelloFrame& hello() const { return hello_; }
+
+ private:
+  bool read_frame(FrameType& type);
+  bool read_ack();
+  bool read_data();
+  bool read_hello();
+  bool well_formed();
+
+  std::span<const std::byte> packet_;
+  PacketHeader header_;
+  std::size_t header_bytes_ = 0;
+  std::size_t at_ = 0;
+  std::size_t payload_at_ = 0;
+  std::uint8_t frames_ = 0;
+  std::uint8_t frames_left_ = 0;
+  AckFrame ack_;
+  DataFrame data_;
+  HelloFrame hello_;
+  std::span<const std::byte> payload_;
+};
+
+}  // namespace holdfast::transport::wire

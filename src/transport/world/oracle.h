@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+/// Judges a world by what its applications were promised, and by nothing else: this file shares no code with the
+/// engine.
+///
+/// The promises: every message that was accepted is received once, byte for byte, or somebody was told of an error; the
+/// messages of one sender that the same receives could take are taken in the order in which they were sent; every
+/// operation ends once. What a process that was restarted did before is allowed to be lost, not to be repeated.
+namespace holdfast::transport {
+
+class Oracle {
+ public:
+  using MessageId = std::uint32_t;
+  using ReceiveId = std::uint32_t;
+
+  /// What an operation came to, in the oracle's own words.
+  enum class End : std::uint8_t { open, good, cut, failed, canceled };
+
+  /// `errors_allowed`: whether the world has faults that may break a message (a restart, no rail for long).
+  explicit Oracle(bool errors_allowed) : errors_allowed_(errors_allowed) {}
+
+  /// Byte i of message `id`.
+  static std::byte content(MessageId id, std::size_t i);
+  static void fill(MessageId id, std::span<std::byte> bytes);
+
+  /// A process `node` sends to `to`. `flow` is what receives select by. `buffered`: it ends before it is delivered.
+  MessageId sending(unsigned node, unsigned to, unsigned flow, std::size_t bytes, bool buffered, bool silent);
+  void send_refused(MessageId id);
+  void send_ended(MessageId id, End end);
+
+  ReceiveId posting(unsigned node, bool multi);
+  /// A message that says to be `id` from `from` came into the receive, at its `place`-th byte (multi-receive).
+  void received(ReceiveId receive, MessageId id, unsigned from, std::span<const std::byte> bytes,
+                std::size_t message_bytes, End end, std::size_t place);
+  /// A receive ended without a message.
+  void receive_ended(ReceiveId receive, End end);
+  /// A multi-receive takes no more.
+  void receive_released(ReceiveId receive);
+
+  /// `node` was told that `messages` of its messages to `to` are lost.
+  void lost(unsigned node, unsigned to, std::uint64_t messages);
+  /// The process of this node is another from now on; or (`closed`) it ends.
+  void restarted(unsigned node);
+
+  /// Something that the world itself noticed.
+  void complain(const std::string& what);
+  /// After everything has ended.
+  void judge();
+  const std::vector<std::string>& complaints() const { return complaints_; }
+
+  std::uint64_t messages() const { return messages_.size(); }
+  std::uint64_t delivered() const { return delivered_; }
+  std::uint64_t failed() const { return failed_; }
+
+ private:
+  struct Message {
+    unsigned from;
+    unsigned from_life;
+    unsigned to;
+    unsigned to_life;
+    unsigned flow;
+    std::size_t bytes;
+    bool buffered;
+    bool silent;
+    bool refused = false;
+    End end = End::open;
+    unsigned received = 0;
+  };
+  struct Receive {
+    unsigned node;
+    unsigned life;
+    bool multi;
+    End end = End::open;
+    unsigned messages = 0;
+  };
+  // Where a message came: the receives in the order of their posting, and the places in each.
+  using Position = std::pair<ReceiveId, std::size_t>;
+  struct Flow {
+    unsigned from, from_life, to, to_life, flow;
+    auto operator<=>(const Flow&) const = default;
+  };
+
+  unsigned life(unsigned node);
+  void judge_messages();
+  void judge_orders();
+  void judge_receives();
+
+  bool errors_allowed_;
+  std::vector<unsigned> lives_;
+  std::vector<Message> messages_;
+  std::vector<Receive> receives_;
+  std::map<Flow, std::map<Position, MessageId>> orders_;
+  std::map<std::pair<unsigned, unsigned>, std::uint64_t> lost_;  ///< by sender (node, life packed) and receiver
+  std::vector<std::string> complaints_;
+  std::uint64_t delivered_ = 0;
+  std::uint64_t failed_ = 0;
+};
+
+}  // namespace holdfast::transport

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "transport/engine/options.h"
+
+namespace holdfast::transport {
+
+/// How one direction of one rail between two nodes treats packets. Probabilities are per million.
+struct LinkPlan {
+  std::int64_t latency_ns = 2000;
+  std::int64_t jitter_ns = 0;
+  std::uint32_t bytes_per_us = 1000;
+  std::uint32_t loss = 0;
+  std::uint32_t duplication = 0;
+  std::uint32_t reordering = 0;
+  std::uint32_t delay = 0;
+  std::uint32_t corruption = 0;
+  std::uint32_t truncation = 0;
+};
+
+struct RailPlan {
+  LinkPlan link;
+  std::size_t most_packet_bytes = 65536;
+  std::uint32_t queue_packets = 64;  ///< that one node may have under way before it is told `busy`
+  bool pending = false;              ///< puts are finished later
+};
+
+/// Something that happens to a world at a moment.
+struct Event {
+  enum class Kind : std::uint8_t {
+    rail_dies,      ///< between `node` and `peer`, both ways
+    rail_one_way,   ///< from `node` to `peer` only
+    rail_returns,   ///< all of `rail` is well again
+    rail_flaps,     ///< it dies and returns, `times` times
+    rail_reported,  ///< it dies and the node is told
+    node_stops,     ///< the process does not run for `duration_ns`
+    node_restarts,  ///< it is another process now, perhaps with its clock set back
+    node_closes,    ///< it ends well, and another begins
+    clock_jumps,    ///< by `duration_ns`, back or ahead
+  };
+  Kind kind{};
+  std::int64_t at_ns = 0;
+  std::int64_t duration_ns = 0;
+  unsigned node = 0;
+  unsigned peer = 0;
+  unsigned rail = 0;
+  unsigned times = 0;
+  bool loud = false;  ///< rails: puts fail instead of vanishing
+};
+
+/// Everything that a seed decides before a world begins.
+struct Plan {
+  std::uint64_t seed = 0;
+  unsigned nodes = 2;
+  Options options;
+  std::vector<RailPlan> rails;
+  std::vector<Event> events;
+  std::int64_t work_ns = 0;  ///< in which messages are sent; all faults are over soon after
+  unsigned messages = 0;
+  std::size_t most_bytes = 0;
+  unsigned flows = 1;
+  bool errors_allowed = false;  ///< a message may end in an error
+  std::string describe() const;
+};
+
+Plan draw_plan(std::uint64_t seed);
+
+}  // namespace holdfast::transport
