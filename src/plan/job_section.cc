@@ -19,7 +19,7 @@ constexpr double most_simulated_nodes = 4e6;  ///< memory and time of the simula
 const char* const renewal_source = "renewal model, docs/design/plan.md";
 
 std::string replicas_in_words(double degree) {
-  if (degree == 1) return "no replicas";
+  if (degree == 1) return "one copy of every rank, no replicas,";
   if (degree == 2) return "two replicas of every rank";
   if (degree == 3) return "three replicas of every rank";
   return fmt::format("{} replicas of every other rank and {} of the rest", std::ceil(degree), std::floor(degree));
@@ -42,7 +42,7 @@ Table options_table(const std::vector<JobOption>& options, bool corruption) {
                           cell(interval_s(option), D::time),
                           rounded(option.outcome.interrupts, 1),
                           cell(option.outcome.wall_s, D::time),
-                          rounded(option.node_s() / 3600, 0),
+                          cell(std::round(option.node_s() / 3600), D::count),
                           cell(option.efficiency(), D::share)};
     if (corruption) row.push_back(cell(option.errors.wrong_answer(), D::share));
     table.rows.push_back(std::move(row));
@@ -95,9 +95,8 @@ std::vector<std::string> advice(const Inputs& inputs, const std::vector<JobOptio
         "times, or use fewer nodes."};
   }
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("Run with {} on {:.0f} nodes; write a checkpoint every {}.",
-                              replicas_in_words(best.degree), best.redundancy.nodes(),
-                              format_quantity(interval_s(best), D::time)));
+  lines.push_back(fmt::format("Run with {} on {} nodes; write a checkpoint every {}.", replicas_in_words(best.degree),
+                              best.redundancy.nodes(), format_quantity(interval_s(best), D::time)));
   lines.push_back(fmt::format("Expect the answer after {} ({} of the node-hours are the job's work).",
                               format_quantity(best.outcome.wall_s, D::time),
                               format_quantity(best.efficiency(), D::share)));
@@ -175,7 +174,7 @@ Section corruption_section(const Inputs& inputs) {
     const auto small = [](double value) { return Cell{fmt::format("{:.2g}", value), value}; };
     table.rows.push_back({rounded(option.degree, 1), cell(e.wrong_answer(), D::share), small(e.unprotected),
                           small(e.identical), small(e.collisions), small(e.escaped),
-                          rounded(option.node_s() / 3600, 0)});
+                          cell(std::round(option.node_s() / 3600), D::count)});
   }
   section.tables.push_back(std::move(table));
   const double alone = options.front().errors.wrong_answer();

@@ -82,6 +82,13 @@ std::string example(Dimension dimension) {
   return {};
 }
 
+// A whole number with its digits in threes.
+std::string grouped(double value) {
+  std::string digits = fmt::format("{:.0f}", value);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
 std::string scaled(double value, std::span<const Unit> scale) {
   const Unit* best = &scale.front();
   for (const Unit& unit : scale) {
@@ -155,7 +162,7 @@ std::string format_quantity(double value, Dimension dimension) {
       return fmt::format("{:.2g}", value);
     }
     case Dimension::count:
-      return fmt::format("{:.0f}", value);
+      return grouped(value);
     case Dimension::real:
       return fmt::format("{:.3g}", value);
   }
