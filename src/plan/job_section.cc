@@ -138,9 +138,9 @@ void add_notes(Section& section, const std::vector<JobOption>& options) {
   const double full = options.front().redundancy.ranks();
   if (std::any_of(options.begin(), options.end(), [&](const auto& each) { return each.redundancy.ranks() < full; })) {
     section.notes.push_back(
-        "Where the machine lacks nodes for all replicas the job gets fewer ranks and takes longer in proportion: "
-        "perfect "
-        "scaling, which flatters few replicas less than many.");
+        "Where the machine lacks nodes for all replicas the job gets fewer ranks and takes longer in proportion. That "
+        "is "
+        "perfect scaling, which flatters the higher degrees.");
   }
   section.notes.push_back(
       "Replicas count as outliving each other's crashes until the next restart, as in rMPI. `holdfast run` of today "

@@ -15,6 +15,7 @@ using D = Dimension;
 constexpr double year_s = 365.0 * 86400;
 constexpr double vfrag_fragments = 64;
 constexpr double day_s = 86400;
+constexpr double most_packet_loss = 0.5;  ///< of a link, that the collective model is good for
 
 // How many fragments the job sends, or one node in a year where there is no job.
 struct Traffic {
@@ -222,6 +223,13 @@ Section transport_section(const Machine& machine) {
 Section collective_section(const Machine& machine) {
   Section section{"collective", "Collectives in the fabric", {}, {}, {}, {}, {}};
   const Reduction reduction = reduction_of(machine);
+  if (reduction.packet_loss > most_packet_loss) {
+    section.advice.push_back(
+        fmt::format("Repair the links: {} of the packets arrive corrupt, and no scheme makes up for it.",
+                    format_quantity(reduction.packet_loss, D::share)));
+    section.facts.push_back(fact("bit error rate of a link", machine.link_bit_error_rate, D::real));
+    return section;
+  }
   const std::vector<Candidate> all = candidates(reduction);
   const Candidate* best = &choose_scheme(all);
   section.advice.push_back(collective_advice(*best, all.front()));

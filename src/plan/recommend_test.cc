@@ -161,6 +161,7 @@ TEST(Recommend, UsesCopiesWhereErrorsAreFrequent) {
   EXPECT_THAT(with_rate("1e-12"), HasSubstr("Do not replicate"));
   EXPECT_THAT(with_rate("1e-8"), HasSubstr("Send 2 copies of each packet (temporal"));
   EXPECT_THAT(with_rate("1e-4"), HasSubstr("(temporal"));
+  EXPECT_THAT(with_rate("0.01"), HasSubstr("Repair the links"));
 }
 
 }  // namespace
