@@ -96,7 +96,8 @@ std::vector<std::string> advice(const Inputs& inputs, const std::vector<JobOptio
   }
   std::vector<std::string> lines;
   lines.push_back(fmt::format("Run with {} on {} nodes; write a checkpoint every {}.", replicas_in_words(best.degree),
-                              best.redundancy.nodes(), format_quantity(interval_s(best), D::time)));
+                              format_quantity(best.redundancy.nodes(), D::count),
+                              format_quantity(interval_s(best), D::time)));
   lines.push_back(fmt::format("Expect the answer after {} ({} of the node-hours are the job's work).",
                               format_quantity(best.outcome.wall_s, D::time),
                               format_quantity(best.efficiency(), D::share)));
@@ -138,9 +139,8 @@ void add_notes(Section& section, const std::vector<JobOption>& options) {
   const double full = options.front().redundancy.ranks();
   if (std::any_of(options.begin(), options.end(), [&](const auto& each) { return each.redundancy.ranks() < full; })) {
     section.notes.push_back(
-        "Where the machine lacks nodes for all replicas the job gets fewer ranks and takes longer in proportion. That "
-        "is "
-        "perfect scaling, which flatters the higher degrees.");
+        "Where the machine lacks nodes for all replicas the job gets fewer ranks and takes longer in proportion. "
+        "That is perfect scaling, which flatters the higher degrees.");
   }
   section.notes.push_back(
       "Replicas count as outliving each other's crashes until the next restart, as in rMPI. `holdfast run` of today "
