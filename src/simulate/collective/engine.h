@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/event/counters.h"
@@ -116,8 +117,8 @@ class Engine {
     std::uint32_t flow = 0;
     std::uint32_t edge = 0;
     std::uint16_t attempt = 0;
-    std::uint8_t copy = 0;
     std::uint8_t channel = 0;
+    std::uint8_t expected = 1;  // copies of this transmission, over all channels, as its packets say
     Fate fate = Fate::good;
     Direction direction = Direction::up;
   };
@@ -157,7 +158,6 @@ class Engine {
     std::uint16_t source_attempt = 0;
     Value sum;
     Value result;
-    Time done = 0;
   };
   struct Flow {
     std::uint32_t collective = 0;
@@ -198,6 +198,8 @@ class Engine {
   void begin(std::span<const Collective> collectives);
   void activate(Flow& flow);
   void play();
+  void play_heads();
+  void order_instant();
   void dispatch(const Pending& pending);
   void push(Time at, Kind kind, const Pending& pending);
 
@@ -230,7 +232,7 @@ class Engine {
   void tail_up(const Incoming& packet);
   void head_down(const Incoming& packet);
   void tail_down(const Incoming& packet);
-  bool note_arrival(Side& side, const Incoming& packet, const TreeEdge& edge);
+  static bool note_arrival(Side& side, const Incoming& packet);
   void attempt_over(const Incoming& packet);
   void adopt(Flow& flow, std::uint32_t node, std::uint32_t edge);
   void forward(Flow& flow, std::uint32_t node, const Incoming& packet, Time start);
@@ -253,6 +255,9 @@ class Engine {
   Time now_ = 0;
   std::vector<Pending> slab_;
   std::vector<std::uint32_t> free_slots_;
+  std::vector<Event> instant_;
+  std::vector<Incoming> heads_;
+  std::vector<std::pair<std::uint64_t, Event>> ordered_;
   std::vector<Flow> flows_;
   std::uint32_t flow_count_ = 0;
   std::vector<Running> running_;

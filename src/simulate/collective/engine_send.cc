@@ -127,6 +127,7 @@ Engine::Fate Engine::reserve(Incoming& packet, Time earliest, Time least_tail, b
     hit = !arrives_bad && hit_data(from, packet, edge.wire, start, start + duration);
     if (!hit || scheme_.protection != Protection::link_retry) break;
     ++counts_[Count::link_retries];
+    from.burst = false;  // it was over when the link asked
     start += duration + assumptions_.link_retry_ps;
   }
   busy = start + duration;
@@ -185,6 +186,7 @@ void Engine::send_copies(std::uint32_t flow_index, std::uint32_t edge_index, Dir
       packet.edge = edge_index;
       packet.attempt = from.attempt;
       packet.channel = channel;
+      packet.expected = static_cast<std::uint8_t>(copies * edge.channels);
       packet.direction = direction;
       reserve(packet, earliest, 0, false);
       any_lost |= packet.fate == Fate::lost;
