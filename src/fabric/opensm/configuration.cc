@@ -112,7 +112,7 @@ std::vector<SeedLink> seed_links(const Fabric& fabric, NodeId seed) {
 }  // namespace
 
 std::string configuration(const Request& request, const std::string& folder) {
-  const bool lane_maps = request.lane_maps.value_or(request.engine == "torus-2QoS");
+  const bool lane_maps = request.lane_maps.value_or(request.engine == "torus-2QoS" || request.engine == "nue");
   std::string text;
   auto set = [&text](const std::string& option, const std::string& value) { text += option + " " + value + "\n"; };
   set("routing_engine", request.engine + ",no_fallback");

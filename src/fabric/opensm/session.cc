@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <sstream>
 #include <utility>
 
 #include "core/status/hint.h"
@@ -31,6 +32,7 @@ constexpr std::string_view engine_names[] = {"minhop", "updn",       "dnup", "ft
 constexpr std::string_view verdict_names[] = {"routed", "refused", "timed out", "crashed"};
 constexpr Lid top_unicast_lid = 0xBFFF;
 constexpr std::int64_t start_limit_ns = 120'000'000'000;
+constexpr std::int64_t longest_limit_ns = 1'000'000'000'000'000;  // 11 days: ten times that is still a time
 constexpr std::string_view prompt = "sim> ";
 
 /// A descriptor of this process, closed at the end.
@@ -89,6 +91,20 @@ NodeId home_of(const Fabric& fabric) {
   return none;
 }
 
+/// CPU time of a process so far, to a hundredth of a second; 0 when it is gone. proc(5): fields 14 and 15 of stat.
+std::int64_t cpu_time_ns(pid_t process) {
+  auto text = read_file("/proc/" + std::to_string(process) + "/stat");
+  const std::size_t name_end = text.ok() ? text.value().rfind(')') : std::string::npos;
+  if (name_end == std::string::npos) return 0;
+  std::istringstream fields(text.value().substr(name_end + 1));
+  std::string skipped;
+  for (int field = 3; field < 14; ++field) fields >> skipped;
+  std::int64_t user_ticks = 0;
+  std::int64_t system_ticks = 0;
+  fields >> user_ticks >> system_ticks;
+  return (user_ticks + system_ticks) * (1'000'000'000 / sysconf(_SC_CLK_TCK));
+}
+
 std::string folder_of(const std::string& path) {
   return path.substr(0, path.rfind('/'));
 }
@@ -113,8 +129,9 @@ struct Session::State {
   Descriptor events;          // from the plugin in OpenSM
   pid_t opensm = -1;
   std::int64_t sweep_start_ns = 0;
-  std::string answer_rest;  // read, no prompt yet
-  std::string event_rest;   // read, no line end yet
+  std::int64_t sweep_start_cpu_ns = 0;  // of OpenSM
+  std::string answer_rest;              // read, no prompt yet
+  std::string event_rest;               // read, no line end yet
 
   Status prepare_files();
   Status start_ibsim();
@@ -310,7 +327,8 @@ Result<Session> Session::start(const Fabric& fabric, const Request& request) {
 }
 
 Result<Outcome> Session::wait() {
-  const std::int64_t deadline_ns = state_->sweep_start_ns + state_->request.time_limit_ns;
+  const std::int64_t limit_ns = state_->request.time_limit_ns;
+  const std::int64_t deadline_ns = state_->sweep_start_ns + 10 * std::min(limit_ns, longest_limit_ns);
   for (;;) {
     auto alive = state_->read_events(deadline_ns);
     if (!alive.ok()) return alive.status();
@@ -322,7 +340,7 @@ Result<Outcome> Session::wait() {
       if (!outcome.ok() || outcome.value().reason != "-") return outcome;
     }
     if (!alive.value()) return state_->unrouted(Verdict::crashed, "OpenSM ended: " + last_line(state_->log_text()));
-    if (time::steady_now_ns() >= deadline_ns)
+    if (time::steady_now_ns() >= deadline_ns || cpu_time_ns(state_->opensm) - state_->sweep_start_cpu_ns >= limit_ns)
       return state_->unrouted(Verdict::timed_out, "no tables within the time limit");
   }
 }
@@ -341,6 +359,7 @@ Status Session::set_links(std::span<const LinkId> links, bool up) {
     state.fabric.set_link_up(link, up);
   }
   state.sweep_start_ns = time::steady_now_ns();
+  state.sweep_start_cpu_ns = cpu_time_ns(state.opensm);
   state.keeper.signal(state.opensm, SIGHUP);
   return {};
 }

@@ -25,10 +25,12 @@ struct Request {
   /// Virtual lanes that OpenSM may use, 1 to 8: the ports of ibsim have 8. Its dfsssp takes what the ports have; when
   /// that is more, wait() calls it a refusal.
   std::uint8_t lanes = 8;
-  /// Whether OpenSM writes SL to VL tables: a MAD for every pair of ports of a switch. Without, lane = service level,
-  /// what its own tables would say. None: where the engine has its own tables (torus-2QoS).
+  /// Whether OpenSM writes SL to VL tables (its option qos): a MAD for every pair of ports of a switch. Without, lane =
+  /// service level, as the tables would say. None: where the engine needs it (torus-2QoS has tables of its own, nue
+  /// keeps to one lane otherwise).
   std::optional<bool> lane_maps;
-  std::int64_t time_limit_ns = 600'000'000'000;  ///< for one sweep, without the start of ibsim
+  /// For one sweep: CPU time of OpenSM, so that a busy machine changes no verdict; and ten times that on the clock.
+  std::int64_t time_limit_ns = 600'000'000'000;
   std::string keep_folder;                       ///< when not empty: the session's files stay, under this name
 };
 

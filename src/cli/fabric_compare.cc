@@ -1,0 +1,120 @@
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/fabric_subcommands.h"
+#include "core/event/record.h"
+#include "core/time/duration.h"
+#include "fabric/compare/comparison.h"
+#include "fabric/compare/paper_tables.h"
+#include "fabric/formats/source.h"
+
+namespace holdfast::cli {
+namespace {
+
+constexpr const char* footer =
+    "ENGINES is a list such as updn,opensm:updn. An engine of ours has its bare name; opensm:NAME starts the real\n"
+    "OpenSM on the real ibsim. 'native', 'opensm' and 'all' stand for every one.\n\n"
+    "The columns: pairs of adapters that cables connect and tables do not; credit loops (strongly connected parts of\n"
+    "the channel dependency graph: traffic exists that deadlocks); virtual lanes in use; links between switches on "
+    "the\n"
+    "longest path and on the mean one; edge forwarding index (routes over the fullest link direction) and the "
+    "standard\n"
+    "deviation over all of them; CPU time of the engine alone.\n\n"
+    "Examples:\n"
+    "  holdfast fabric compare 'torus(5,5) links=6 hosts=275'\n"
+    "  holdfast fabric compare 14-ary-3-tree --engines ftree,opensm:ftree,dfsssp,opensm:dfsssp\n"
+    "  holdfast fabric compare --paper-tables --small\n";
+
+struct CompareFlags {
+  std::string fabric;
+  std::string engines = "native";
+  std::string time_limit = "10min";
+  unsigned lanes = 8;
+  unsigned jobs = 0;
+  bool paper_tables = false;
+  bool small = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+/// On a terminal one line that rewrites itself; piped, a line an engine.
+void show_progress(const fabric::Judged& judged, std::size_t done, std::size_t all) {
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  std::cerr << (terminal ? "\r\033[K" : "") << done << "/" << all << " " << judged.contender.label() << ": "
+            << fabric::opensm::name(judged.routing.verdict);
+  if (!terminal)
+    std::cerr << "\n";
+  else if (done == all)
+    std::cerr << "\r\033[K";
+  std::cerr << std::flush;
+}
+
+int paper_tables(const CompareFlags& flags, const fabric::ContestRules& rules) {
+  std::vector<std::string_view> names = fabric::small_configurations();
+  if (!flags.small)
+    for (const std::string_view name : fabric::large_configurations()) names.push_back(name);
+  const auto progress = [&](std::string_view preset, const fabric::Judged& judged) {
+    if (flags.quiet) return;
+    std::cerr << preset << " " << judged.contender.label() << ": " << fabric::opensm::name(judged.routing.verdict)
+              << "\n";
+  };
+  auto rows = fabric::run_paper_tables(names, rules, flags.jobs, progress);
+  if (!rows.ok()) return complain(rows.status());
+  std::cout << (flags.json ? event::record_text(fabric::paper_tables_record(rows.value()))
+                           : fabric::paper_tables_markdown(rows.value()));
+  return 0;
+}
+
+int compare(const CompareFlags& flags) {
+  if (flags.paper_tables != flags.fabric.empty())
+    return complain({Code::bad_input, "reading the command line",
+                     flags.paper_tables ? "--paper-tables takes no FABRIC" : "FABRIC is missing",
+                     "see holdfast fabric compare --help"});
+  auto contenders = fabric::parse_contenders(flags.engines);
+  if (!contenders.ok()) return complain(contenders.status());
+  auto limit = time::parse_duration(flags.time_limit);
+  if (!limit.ok()) return complain(limit.status());
+  fabric::ContestRules rules;
+  rules.lanes = static_cast<std::uint8_t>(flags.lanes);
+  rules.time_limit_ns = limit.value();
+  if (flags.paper_tables) return paper_tables(flags, rules);
+  auto opened = fabric::open_fabric(flags.fabric);
+  if (!opened.ok()) return complain(opened.status());
+  const fabric::Fabric& network = opened.value().fabric;
+  const fabric::Progress progress = flags.quiet ? fabric::Progress() : show_progress;
+  auto ranking = fabric::compare(network, contenders.value(), rules, flags.jobs, progress);
+  if (!ranking.ok()) return complain(ranking.status());
+  if (flags.json)
+    std::cout << event::record_text(fabric::comparison_record(network, ranking.value()));
+  else
+    std::cout << fabric::comparison_text(ranking.value());
+  return 0;
+}
+
+}  // namespace
+
+void add_fabric_compare(CLI::App& fabric, Action& action) {
+  CLI::App* command = fabric.add_subcommand("compare", "Rank routing engines, ours and OpenSM's, on a fabric");
+  auto flags = std::make_shared<CompareFlags>();
+  command->footer(footer);
+  command->add_option("fabric", flags->fabric, "A file, or a topology")->type_name("FABRIC");
+  command->add_option("--engines", flags->engines, "What to compare. Default: native")->type_name("ENGINES");
+  command->add_option("--lanes", flags->lanes, "Virtual lanes of a port. Default: 8")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 8U));
+  command->add_option("--time-limit", flags->time_limit, "CPU time of each run of OpenSM. Default: 10min")
+      ->type_name("DURATION");
+  command->add_option("--jobs", flags->jobs, "Engines at a time. Default: one a processor")->type_name("N");
+  command->add_flag(
+      "--paper-tables", flags->paper_tables,
+      "Instead of one FABRIC: every engine on every configuration of the fail-in-place paper's Table III");
+  command->add_flag("--small", flags->small, "Of those, the ones of about 256 hosts alone");
+  command->add_flag("--json", flags->json, "Print a record instead of a table");
+  command->add_flag("-q,--quiet", flags->quiet, "No progress");
+  command->callback([flags, &action] { action = [flags] { return compare(*flags); }; });
+}
+
+}  // namespace holdfast::cli
