@@ -38,7 +38,7 @@ def main():
     parser.add_argument("program", nargs="+")
     args = parser.parse_args()
     result = {"program": args.program, "mpi": args.mpi, "ranks": args.ranks, "pairs": args.pairs, "ratios": {}}
-    for degree, protocol in [(1, "message-and-digests"), (2, "message-and-digests"), (3, "message-and-digests"),
+    for degree, protocol in [(1, "msg-plus-hash"), (2, "msg-plus-hash"), (3, "msg-plus-hash"), (3, "msg-plus-vote"),
                              (3, "all-to-all")]:
         protected = [args.holdfast, "run", "-n", str(args.ranks), "--replicas", str(degree), "--protocol", protocol,
                      "--quiet", "--", *args.program]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Injects seeded flips into examples under `holdfast run` and judges every outcome.
 
-Each run is one seed: program, MPI, place and rate of the flips follow from it, and --only SEED replays it. At degree 3 a run
-must end with the fault-free output, or with a diagnosis (exit codes 3 and 4); at degree 2 with the fault-free output if no
-flip happened or reached a message, else with a diagnosis. A run that is still going at the limit, or that accepts a wrong
-answer, fails the campaign. The table at the end counts the outcomes.
+Each run is one seed: program, MPI, place and rate of the flips follow from it, and --only SEED replays it. At degree 3 and
+more a run must end with the fault-free output, or with a diagnosis (exit codes 3 and 4); at degree 2 with the fault-free
+output if no flip happened or reached a message, else with a diagnosis. A run that is still going at the limit, or that
+accepts a wrong answer, fails the campaign. The table at the end counts the outcomes.
 """
 import argparse
 import collections
@@ -21,27 +21,31 @@ OUTCOMES = ["right, no flip", "right, corrected", "right, flip without effect", 
 
 
 def holdfast(args, mpi, program, degree, extra, limit):
-    line = [args.holdfast, "run", "-n", "2", "--replicas", str(degree), "--quiet", "--silence-limit", "20s", *extra, "--",
+    line = [args.holdfast, "run", "-n", "2", "--replicas", str(degree), "--protocol", args.protocol, "--quiet",
+            "--silence-limit", "20s", *extra, "--",
             str(pathlib.Path(args.examples) / mpi / program), *PROGRAMS[program]]
     return subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limit)
 
 
-def plan(seed):
-    """What a seed stands for: (mpi, program, degree, fault)."""
+def plan(seed, args):
+    """What a seed stands for, under the same --degrees and --corrupt: (mpi, program, degree, fault)."""
     draw = random.Random(seed)
     mpi = draw.choice(["openmpi", "mpich"])
     program = draw.choice(sorted(PROGRAMS))
-    degree = draw.choice([2, 3, 3, 3])
+    degree = draw.choice(args.degrees)
     rank, replica = draw.randrange(2), draw.randrange(degree)
     if draw.random() < 0.7:
         fault = f"flip rank {rank} replica {replica} message {draw.randrange(1, 60)}"
     else:
         fault = f"flip replica {replica} rate 1/{draw.choice([20, 50, 100])}"
+    others = [k for k in range(degree) if k != replica]
+    for other in draw.sample(others, min(args.corrupt - 1, len(others))):
+        fault += "; " + fault.split(";")[0].replace(f"replica {replica}", f"replica {other}")
     return mpi, program, degree, fault
 
 
 def judge(args, seed, natives):
-    mpi, program, degree, fault = plan(seed)
+    mpi, program, degree, fault = plan(seed, args)
     with tempfile.TemporaryDirectory(prefix="holdfast-campaign-") as folder:
         record = pathlib.Path(folder) / "record.json"
         extra = ["--inject", fault, "--seed", str(seed), "--json", str(record)]
@@ -68,6 +72,10 @@ def main():
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--first", type=int, default=1, help="first seed")
     parser.add_argument("--only", type=int, help="replay one seed")
+    parser.add_argument("--protocol", default="msg-plus-hash", help="msg-plus-hash, msg-plus-vote or all-to-all")
+    parser.add_argument("--degrees", type=lambda text: [int(d) for d in text.split(",")], default=[2, 3, 3, 3],
+                        help="replicas, drawn from this list (default 2,3,3,3)")
+    parser.add_argument("--corrupt", type=int, default=1, help="how many replicas get the same kind of fault")
     parser.add_argument("--limit", type=float, default=120, help="seconds a run may take")
     args = parser.parse_args()
 
@@ -78,12 +86,15 @@ def main():
     seeds = [args.only] if args.only is not None else range(args.first, args.first + args.runs)
     table = collections.Counter()
     bad = []
-    for seed in seeds:
-        mpi, program, degree, fault = plan(seed)
-        outcome = judge(args, seed, natives)
-        table[program, degree, outcome] += 1
-        if outcome in ("WRONG ANSWER", "FAILED", "HUNG"):
-            bad.append(f"seed {seed}: {outcome}: {mpi} {program}, {degree} replicas, '{fault}'")
+    try:
+        for seed in seeds:
+            mpi, program, degree, fault = plan(seed, args)
+            outcome = judge(args, seed, natives)
+            table[program, degree, outcome] += 1
+            if outcome in ("WRONG ANSWER", "FAILED", "HUNG"):
+                bad.append(f"seed {seed}: {outcome}: {mpi} {program}, {degree} replicas, '{fault}'")
+    except KeyboardInterrupt:
+        bad.append(f"interrupted at seed {seed}: the table has what was run before")
     print(f"{'program':<12}{'degree':<8}" + "".join(f"{o:<28}" for o in OUTCOMES))
     for program, degree in sorted({(p, d) for p, d, _ in table}):
         print(f"{program:<12}{degree:<8}" + "".join(f"{table[program, degree, o]:<28}" for o in OUTCOMES))

@@ -1,18 +1,55 @@
+#include <iostream>
+
 #include "cli/fabric_subcommands.h"
+#include "fabric/formats/source.h"
 
 namespace holdfast::cli {
 namespace {
 
 /// The list: one row a subcommand, in the order of the help.
 constexpr std::initializer_list<void (*)(CLI::App& fabric, Action& action)> subcommands = {
-    add_fabric_generate,
-    add_fabric_compare,
+    add_fabric_generate, add_fabric_import, add_fabric_export,  add_fabric_show, add_fabric_fail,
+    add_fabric_route,    add_fabric_check,  add_fabric_compare, add_fabric_diff,
 };
 
 constexpr const char* footer =
-    "A FABRIC is a file (ibnetdiscover's output, an ibsim net file) or a topology such as 'torus(5,5) links=6'.\n";
+    "A FABRIC is a file (the output of ibnetdiscover, an ibsim net, opensm-subnet.lst) or a topology, as\n"
+    "'torus(5,5) links=6 hosts=275', or a preset, as 10-ary-3-tree (holdfast fabric generate --list).\n\n"
+    "Examples:\n"
+    "  holdfast fabric show cluster.ibnetdiscover\n"
+    "  holdfast fabric generate 'dragonfly(4,2,2,9)' -o net\n"
+    "  holdfast fabric fail 10-ary-3-tree --faults 'fail-link share 1%' --seed 7 -o degraded\n"
+    "  holdfast fabric diff healthy.ibnetdiscover today.ibnetdiscover\n";
 
 }  // namespace
+
+Result<fabric::Imported> open_fabric_with_notes(const std::string& source) {
+  Result<fabric::Imported> opened = fabric::open_fabric(source);
+  if (opened.ok()) {
+    for (const std::string& note : opened.value().notes) std::cerr << "holdfast: note: " << note << "\n";
+  }
+  return opened;
+}
+
+void add_fabric_argument(CLI::App& command, std::string& source) {
+  command.add_option("fabric", source, "A file, or a topology such as 'torus(5,5) links=6'")
+      ->required()
+      ->type_name("FABRIC");
+}
+
+void add_table_flags(CLI::App& command, fabric::TableFiles& files) {
+  command
+      .add_option("--tables", files.forwarding, "Forwarding tables: dump_lfts, ibroute, opensm-lfts.dump, opensm.fdbs")
+      ->type_name("FILE");
+  command.add_option("--sl2vl", files.lanes, "SL to VL tables: opensm-sl2vl.dump")->type_name("FILE");
+  command.add_option("--path-records", files.path_records, "Path records: the output of saquery -p")->type_name("FILE");
+}
+
+Status check_table_flags(const fabric::TableFiles& files) {
+  if (!files.forwarding.empty() || (files.lanes.empty() && files.path_records.empty())) return {};
+  return {Code::bad_input, "reading the command line", "--sl2vl and --path-records belong to --tables",
+          "give the forwarding tables too"};
+}
 
 void add_fabric(CLI::App& app, Action& action) {
   CLI::App* fabric = app.add_subcommand("fabric", "Build, import, break, route and check InfiniBand networks");

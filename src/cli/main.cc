@@ -49,7 +49,9 @@ int read_and_act(std::vector<std::string> words) {
   add_config(app, action);
   add_fault(app, action);
   add_fabric(app, action);
+  add_simulate(app, action);
   add_plan(app, action);
+  add_collective(app, action);
   add_reference(app, action);
   if (Status status = check_command(app, words); !status.ok()) return complain(status);
   try {

@@ -47,6 +47,7 @@ constexpr const char* footer =
     "  holdfast run -n 2 --inject 'rate 1/10000' --seed 7 --json record.json -- ./app\n"
     "  holdfast run -n 64 --hostfile hosts -- ./app     replicas of one rank run on different hosts\n"
     "  holdfast run -n 2 --dry-run -- ./app             shows the command and does not run it\n"
+    "  holdfast run -n 4 --replicas 1 --rails tcp@eth0,tcp@eth1 -- ./app     survives a dead link, without replicas\n"
     "  holdfast run -n 2 --mpi openmpi -- ./job.sh      a script: say which MPI it uses\n\n"
     "The application's output is replica 0's; the others' goes to files of the run directory.\n\n";
 
@@ -109,6 +110,11 @@ void add_own_options(CLI::App& run, RunFlags& flags) {
   run.add_flag("--colocate", request.colocate, "Let replicas of one rank share a host where they must");
   run.add_flag("--fill-heap", request.fill_heap,
                "Give memory that the program sends without having set it the same bytes in every replica");
+  run.add_flag("--transport", request.transport,
+               "Send messages over the holdfast libfabric provider: checked, sent again, over several rails");
+  run.add_option("--rails", request.rails, "Its rails, as tcp@eth0,tcp@eth1,udp; turns --transport on")
+      ->type_name("LIST")
+      ->each([&request](const std::string&) { request.transport = true; });
   run.add_option("--time-limit", flags.time_limit, "End the job after this time, as 90s or 2h")->type_name("DURATION");
   run.add_option("--output", request.output, "Keep the run directory here")->type_name("DIR");
   run.add_flag("--keep", request.keep, "Keep the run directory after a success too");

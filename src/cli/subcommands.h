@@ -21,7 +21,9 @@ void add_doctor(CLI::App& app, Action& action);
 void add_config(CLI::App& app, Action& action);
 void add_fault(CLI::App& app, Action& action);
 void add_fabric(CLI::App& app, Action& action);
+void add_simulate(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);
+void add_collective(CLI::App& app, Action& action);
 void add_reference(CLI::App& app, Action& action);
 
 /// holdfast(1) as roff, from the subcommands themselves.

@@ -83,7 +83,7 @@ class Delay {
 Delay delay_of_link(double loss, int copies, std::int64_t gap_ps, std::int64_t retransmission_ps) {
   std::map<std::int64_t, double> chances;
   double reached = 1;  // the chance that this round is needed
-  for (std::int64_t round = 0; round < 40 && reached > negligible; ++round) {
+  for (std::int64_t round = 0; round < 100 && reached > negligible; ++round) {
     const std::int64_t start_ps = round * ((copies - 1) * gap_ps + retransmission_ps);
     for (int copy = 0; copy < copies; ++copy) {
       const std::int64_t value = start_ps + copy * gap_ps;

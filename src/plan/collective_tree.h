@@ -35,7 +35,8 @@ struct Completion {
 /// slowest of its children, who are independent; a link's delay is the place of its first good copy, or a
 /// retransmission when all r are lost. A message of several packets counts as if each were on the critical path, and
 /// the r trees of the spatial scheme as if they shared no link above the leaves: both make the mean too long rather
-/// than too short. docs/design/plan.md; errors above the first retransmission's are followed to chances of 1e-30.
+/// than too short. docs/design/plan.md; `packet_loss` at most 0.5; what is rarer
+/// than 1e-30 is left out.
 Completion complete(const Reduction& reduction, Scheme scheme, int copies);
 
 /// The penalty that the paper's 55 % for two lost ports implies under the assumptions of docs/design/plan.md: a NAK of

@@ -44,6 +44,27 @@ double sum_undetected(double n, double column_bits, double p) {
   return two_or_more(n, p) * 0.5 * (words - 1) / (n - 1) * (1 + 1 / column_bits);
 }
 
+// Of fragments with independent bit errors.
+double single_bits_undetected(Check check, const Path& path, double data_bytes) {
+  const double p = path.bit_error_rate;
+  const double n = 8 * (data_bytes + path.header_bytes);
+  const double corrupted = -std::expm1(n * std::log1p(-p));
+  if (p == 0) return 0;
+  switch (check) {
+    case Check::none:
+      return corrupted;
+    case Check::internet16:
+      return sum_undetected(n, 16, p);
+    case Check::additive32:
+      return sum_undetected(n, 32, p);
+    case Check::crc32c:
+      return even_errors(n, n <= 5243 ? 6 : 4, p) * 0x1p-31;
+    case Check::xxh3_64:
+      return corrupted * 0x1p-64;
+  }
+  return 1;
+}
+
 }  // namespace
 
 std::string_view check_name(Check check) {
@@ -79,12 +100,14 @@ double best_fragment_bytes(const Path& path) {
   return 2 * (h / loss) / (h + std::sqrt(h * h + 4 * h / loss));
 }
 
-double best_power_of_two(const Path& path, double most_bytes) {
-  double best = 64;
-  for (double bytes = 128; bytes <= most_bytes; bytes *= 2) {
-    if (goodput_bit_per_s(path, bytes) > goodput_bit_per_s(path, best)) best = bytes;
+double enough_power_of_two(const Path& path, double most_bytes) {
+  double best = 0;
+  for (double bytes = 64; bytes <= std::max(most_bytes, 64.0); bytes *= 2) {
+    best = std::max(best, goodput_bit_per_s(path, bytes));
   }
-  return best;
+  double enough = 64;
+  while (goodput_bit_per_s(path, enough) < 0.99 * best) enough *= 2;
+  return enough;
 }
 
 double window_fragments(const Path& path, double data_bytes) {
@@ -92,23 +115,24 @@ double window_fragments(const Path& path, double data_bytes) {
   return std::ceil(path.round_trip_s / one_s * (1 - 1e-12)) + 1;
 }
 
-double undetected_chance(Check check, const Path& path, double data_bytes) {
-  const double p = path.bit_error_rate;
-  const double n = 8 * (data_bytes + path.header_bytes);
-  if (p == 0) return 0;
+double garbage_chance(Check check) {
   switch (check) {
     case Check::none:
-      return corrupt_chance(path, data_bytes);
+      return 1;
     case Check::internet16:
-      return sum_undetected(n, 16, p);
+      return 0x1p-16;
     case Check::additive32:
-      return sum_undetected(n, 32, p);
     case Check::crc32c:
-      return even_errors(n, n <= 5243 ? 6 : 4, p) * 0x1p-31;
+      return 0x1p-32;
     case Check::xxh3_64:
-      return corrupt_chance(path, data_bytes) * 0x1p-64;
+      return 0x1p-64;
   }
   return 1;
+}
+
+double undetected_chance(Check check, const Path& path, double data_bytes) {
+  return (1 - path.garbage_share) * single_bits_undetected(check, path, data_bytes) +
+         path.garbage_share * corrupt_chance(path, data_bytes) * garbage_chance(check);
 }
 
 }  // namespace holdfast::plan

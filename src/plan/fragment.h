@@ -21,6 +21,7 @@ struct Path {
   double bit_error_rate = 0;
   double header_bytes = 0;
   double fragment_cost_s = 0;  ///< of the host, for each fragment, not hidden behind the sending
+  double garbage_share = 0;    ///< of the corrupt fragments: all their bits are wrong, and not only some
 };
 
 /// That at least one of the fragment's bits, header included, is wrong.
@@ -34,8 +35,8 @@ double goodput_bit_per_s(const Path& path, double data_bytes);
 /// docs/design/plan.md.
 double best_fragment_bytes(const Path& path);
 
-/// The power of two up to `most_bytes` (at least 64) with the greatest goodput.
-double best_power_of_two(const Path& path, double most_bytes);
+/// The least power of two up to `most_bytes` (at least 64) whose goodput is 99 % of the greatest of theirs or more.
+double enough_power_of_two(const Path& path, double most_bytes);
 
 /// Fragments in flight that keep the path full until the first acknowledgement is back.
 double window_fragments(const Path& path, double data_bytes);
@@ -44,7 +45,11 @@ double window_fragments(const Path& path, double data_bytes);
 /// crc32c: no less than 6 errors up to 5,243 bits, no less than 4 beyond, never an odd number (P. Koopman, "32-Bit
 /// Cyclic Redundancy Codes for Internet Applications", DSN 2002, Table 1), else one pattern in 2^31 of those left;
 /// sums: two errors in one column that cancel (1 in 2 of those pairs); patterns of more errors count as if they were
-/// two; xxh3_64: one pattern in 2^64.
+/// two; xxh3_64: one pattern in 2^64. Of fragments that turned to
+/// garbage, garbage_chance() pass.
 double undetected_chance(Check check, const Path& path, double data_bytes);
+
+/// That a check takes random bytes for good: one in 2 to the power of its bits.
+double garbage_chance(Check check);
 
 }  // namespace holdfast::plan

@@ -14,7 +14,7 @@
 namespace holdfast::plan {
 namespace {
 
-const Path noisy{8e9, 10e-6, 1e-6, 64, 1e-6};
+const Path noisy{8e9, 10e-6, 1e-6, 64, 1e-6, 0};
 
 // Sends fragments over a path whose errors are drawn as gaps between wrong bits, and counts what gets through.
 double simulated_goodput(const Path& path, double data_bytes, int fragments, stats::Interval& interval) {
@@ -68,12 +68,12 @@ TEST(Fragment, BestLengthIsTheMaximumOfGoodput) {
   Path clean = noisy;
   clean.bit_error_rate = 0;
   EXPECT_TRUE(std::isinf(best_fragment_bytes(clean)));
-  EXPECT_EQ(best_power_of_two(clean, 1 << 20), 1 << 20);
-  EXPECT_EQ(best_power_of_two(noisy, 1), 64);
+  EXPECT_EQ(enough_power_of_two(clean, 1 << 20), 128 << 10);
+  EXPECT_EQ(enough_power_of_two(noisy, 1), 64);
 }
 
 TEST(Fragment, WindowCoversTheRoundTrip) {
-  const Path path{8e9, 100e-6, 0, 0, 0};  // a fragment of 1,000 bytes lasts 1 us
+  const Path path{8e9, 100e-6, 0, 0, 0, 0};  // a fragment of 1,000 bytes lasts 1 us
   EXPECT_EQ(window_fragments(path, 1000), 101);
 }
 
@@ -99,7 +99,7 @@ TEST(UndetectedChance, OfSumsEqualsCountedDoubleErrors) {
     missed += before == after ? 1 : 0;
   }
   // the chance of a miss, given that two bits are wrong: at so low a rate two errors are all but the only case
-  const Path path{8e9, 0, 1e-12, 0, 0};
+  const Path path{8e9, 0, 1e-12, 0, 0, 0};
   const double n = words * 32;
   const double exact = undetected_chance(Check::additive32, path, words * 4) / (n * (n - 1) / 2 * 1e-24);
   const stats::Interval interval = stats::proportion_interval(missed, trials, 0.999).value();
@@ -125,7 +125,7 @@ TEST(UndetectedChance, CrcFindsFewErrors) {
 }
 
 TEST(UndetectedChance, OrdersTheChecksAndFollowsTheirFormulas) {
-  const Path path{8e9, 10e-6, 1e-9, 0, 0};
+  const Path path{8e9, 10e-6, 1e-9, 0, 0, 0};
   double before = 1.1;
   for (Check check : {Check::none, Check::internet16, Check::additive32, Check::crc32c}) {
     const double chance = undetected_chance(check, path, 16384);
@@ -141,6 +141,14 @@ TEST(UndetectedChance, OrdersTheChecksAndFollowsTheirFormulas) {
   Path clean = path;
   clean.bit_error_rate = 0;
   EXPECT_EQ(undetected_chance(Check::none, clean, 16384), 0);
+}
+
+TEST(UndetectedChance, OfGarbageIsThatOfTheLength) {
+  Path path = noisy;
+  path.garbage_share = 1;
+  EXPECT_DOUBLE_EQ(undetected_chance(Check::crc32c, path, 4096), corrupt_chance(path, 4096) * 0x1p-32);
+  EXPECT_DOUBLE_EQ(undetected_chance(Check::internet16, path, 4096), corrupt_chance(path, 4096) * 0x1p-16);
+  EXPECT_DOUBLE_EQ(undetected_chance(Check::none, path, 4096), corrupt_chance(path, 4096));
 }
 
 TEST(UndetectedChance, OfAVeryNoisyPathIsBounded) {

@@ -42,8 +42,8 @@ struct Machine {
   Text job_aim;
   Text overheads_file, overhead_pattern;
   Number corruption_rate_per_s, escape_share, identical_share, digest_bits;
-  Number bandwidth_bit_per_s, round_trip_s, bit_error_rate, header_bytes, fragment_cost_s, message_bytes, traffic_share,
-      undetected;
+  Number bandwidth_bit_per_s, round_trip_s, bit_error_rate, garbage_share, header_bytes, fragment_cost_s, message_bytes,
+      traffic_share, undetected;
   Levels levels;
   Number collective_bytes, packet_bytes, link_bit_per_s, link_bit_error_rate, hca_delay_s, switch_delay_s,
       collective_rate_per_s;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "plan/plan_record.h"
+#include "plan/quantity.h"
 
 namespace holdfast::plan {
 namespace {
@@ -95,10 +96,10 @@ std::string legend_svg(const Bars& bars, double left) {
 }
 
 std::string bars_svg(const Bars& bars) {
-  constexpr double width = 900, left = 190, row = 26, top = 26;
+  constexpr double width = 900, left = 190, row = 26, top = 26, label = 100;
   double longest = 0;
   for (const Bars::Bar& bar : bars.bars) longest = std::max(longest, length_of(bar));
-  const double scale = longest > 0 ? (width - left - 70) / longest : 0;
+  const double scale = longest > 0 ? (width - left - label) / longest : 0;
   const double height = top + row * static_cast<double>(bars.bars.size());
   std::string svg = fmt::format(
       "<figure><figcaption>{0}</figcaption><div class=\"scroll\"><svg role=\"img\" aria-label=\"{0}\" "
@@ -113,11 +114,13 @@ std::string bars_svg(const Bars& bars) {
     for (std::size_t i = 0; i < bar.values.size(); ++i) {
       const double length = bar.values[i] * scale;
       svg += fmt::format(
-          "<rect x=\"{:.1f}\" y=\"{:.0f}\" width=\"{:.1f}\" height=\"19\" fill=\"{}\"><title>{}: {:.3g}</title></rect>",
-          x, y + 2, length, colours[i % colours.size()], escaped(bars.series[i]), bar.values[i]);
+          "<rect x=\"{:.1f}\" y=\"{:.0f}\" width=\"{:.1f}\" height=\"19\" fill=\"{}\"><title>{}: {}</title></rect>", x,
+          y + 2, length, colours[i % colours.size()], escaped(bars.series[i]),
+          format_quantity(bar.values[i], Dimension::count));
       x += length;
     }
-    svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.0f}\">{:.3g}</text>\n", x + 6, y + 16, length_of(bar));
+    svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.0f}\">{}</text>\n", x + 6, y + 16,
+                       format_quantity(length_of(bar), Dimension::count));
     y += row;
   }
   return svg + "</svg></div></figure>\n";

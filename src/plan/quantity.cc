@@ -82,6 +82,13 @@ std::string example(Dimension dimension) {
   return {};
 }
 
+// A whole number with its digits in threes.
+std::string grouped(double value) {
+  std::string digits = fmt::format("{:.0f}", value);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
 std::string scaled(double value, std::span<const Unit> scale) {
   const Unit* best = &scale.front();
   for (const Unit& unit : scale) {
@@ -149,13 +156,13 @@ std::string format_quantity(double value, Dimension dimension) {
     case Dimension::bit_rate:
       return scaled(value, std::span(bit_rate_units).first(5));
     case Dimension::rate:
-      return fmt::format("{:.3g} /y", value * year_s);
+      return value >= 0.1 ? fmt::format("{:.3g} /s", value) : fmt::format("{:.3g} /y", value * year_s);
     case Dimension::share: {
-      if (value == 0 || value >= 0.0005) return fmt::format("{:.3g} %", value * 100);
+      if (value == 0 || value >= 1e-5) return fmt::format("{:.3g} %", value * 100);
       return fmt::format("{:.2g}", value);
     }
     case Dimension::count:
-      return fmt::format("{:.0f}", value);
+      return grouped(value);
     case Dimension::real:
       return fmt::format("{:.3g}", value);
   }

@@ -64,7 +64,9 @@ TEST(Quantity, IsWrittenWithAFittingUnit) {
   EXPECT_EQ(format_quantity(0.344, Dimension::share), "34.4 %");
   EXPECT_EQ(format_quantity(3e-8, Dimension::share), "3e-08");
   EXPECT_EQ(format_quantity(0.01 / (365.0 * 86400), Dimension::rate), "0.01 /y");
-  EXPECT_EQ(format_quantity(1e5, Dimension::count), "100000");
+  EXPECT_EQ(format_quantity(1e5, Dimension::count), "100,000");
+  EXPECT_EQ(format_quantity(1234567, Dimension::count), "1,234,567");
+  EXPECT_EQ(format_quantity(999, Dimension::count), "999");
   EXPECT_EQ(format_quantity(1.0 / 0.0, Dimension::time), "never");
 }
 

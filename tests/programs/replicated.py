@@ -60,6 +60,7 @@ def main():
     parser.add_argument("--collectives", default="native")
     parser.add_argument("--inject", default="", help="faults, as in docs/spec/faults.md")
     parser.add_argument("--deviates", action="store_true", help="the program itself sends wrong data in some replica")
+    parser.add_argument("--silence", default="20s", help="how long one replica may lag behind another")
     parser.add_argument("--limit", type=float, default=120)
     parser.add_argument("--outcome", choices=["same", "detected", "diverged", "refused"], default="same")
     parser.add_argument("program", nargs="+")
@@ -74,7 +75,7 @@ def main():
             "HOLDFAST_REPLICATE_DEGREE": str(args.degree),
             "HOLDFAST_REPLICATE_PROTOCOL": args.protocol,
             "HOLDFAST_REPLICATE_COLLECTIVES": args.collectives,
-            "HOLDFAST_REPLICATE_SILENCE_LIMIT": "20s",
+            "HOLDFAST_REPLICATE_SILENCE_LIMIT": args.silence,
             "HOLDFAST_RUN_RANKS": str(args.ranks),
             "HOLDFAST_RUN_EPOCH": str(time.time_ns()),
             "HOLDFAST_RUN_PROGRAM": os.path.realpath(args.program[0]),
@@ -84,9 +85,11 @@ def main():
             environment["HOLDFAST_REPLICATE_INJECT"] = args.inject
         code, out, err = run(command(args, args.ranks * args.degree, environment, args.program), args.limit, directory)
         wanted = {"same": 0, "detected": 3, "diverged": 4, "refused": 6}[args.outcome]
-        expect(code == wanted, f"the replicated run ended with {code}, not {wanted}", out + err)
+        incidents = [json.loads(f.read_text()) for f in directory.glob("incident-*.json")]
+        reasons = "".join(f"{incident['kind']}: {incident['message']}\n" for incident in incidents)
+        expect(code == wanted, f"the replicated run ended with {code}, not {wanted}", reasons + out + err)
         if args.outcome != "same":
-            kinds = {json.loads(f.read_text())["kind"] for f in directory.glob("incident-*.json")}
+            kinds = {incident["kind"] for incident in incidents}
             names = {"detected": "uncorrected", "diverged": "diverged", "refused": "refused"}
             expect(names[args.outcome] in kinds, f"incidents are {kinds}", err)
             return

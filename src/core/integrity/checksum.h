@@ -30,7 +30,7 @@ inline constexpr std::array<std::string_view, 5> checksum_names = {"none", "sum"
 /// The checksum of `bytes`, which may be empty. Any thread.
 std::uint64_t checksum(Checksum algorithm, std::span<const std::byte> bytes);
 
-/// Copies `from` to `to`, which do not overlap, and gives the checksum of what was read. Any thread.
+/// Copies `from` to `to`, which do not overlap, and gives their checksum. Any thread.
 std::uint64_t copy_with_checksum(Checksum algorithm, std::byte* to, std::span<const std::byte> from);
 
 /// The bytes of the list `pieces`, seen end to end.

@@ -16,11 +16,12 @@ std::uint32_t crc32c_extend(std::uint32_t crc, std::span<const std::byte> bytes)
 /// crc32c_extend() of `from`, which is copied to `to` on the way; they do not overlap. Any thread.
 std::uint32_t crc32c_copy_extend(std::uint32_t crc, std::byte* to, std::span<const std::byte> from);
 
-/// One implementation of crc32c_extend(). All give the same values.
+/// One implementation of crc32c_extend(), and of crc32c_copy_extend(). All give the same values.
 struct Crc32cKernel {
   std::string_view name;
   bool (*supported)();
   std::uint32_t (*extend)(std::uint32_t crc, std::span<const std::byte> bytes);
+  std::uint32_t (*copy_extend)(std::uint32_t crc, std::byte* to, std::span<const std::byte> from);
 };
 
 /// Every kernel of this build, best first; the last one runs anywhere.

@@ -13,9 +13,9 @@ constexpr std::size_t example_limit = 8;
 // What is known of a row on the way to one destination: hops >= 0, or why there are none.
 constexpr std::int32_t unknown = -1;
 constexpr std::int32_t on_the_way = -2;
-constexpr std::int32_t first_loss = -3;  // first_loss - Loss
+constexpr std::int32_t first_loss = -3;  // first_loss - LossReason
 
-constexpr std::int32_t lost_by(Loss loss) {
+constexpr std::int32_t lost_by(LossReason loss) {
   return first_loss - static_cast<std::int32_t>(loss);
 }
 
@@ -44,12 +44,12 @@ class Walker {
     std::int32_t end = 0;
     while (true) {
       if (hops_[row] != unknown) {
-        end = hops_[row] == on_the_way ? lost_by(Loss::looping) : hops_[row];
+        end = hops_[row] == on_the_way ? lost_by(LossReason::looping) : hops_[row];
         break;
       }
       const std::uint8_t out = tables_.out_port(row, lid);
       if (port == none && row == home) {
-        hops_[row] = out == 0 ? 0 : lost_by(Loss::dropped);
+        hops_[row] = out == 0 ? 0 : lost_by(LossReason::dropped);
         end = hops_[row];
         if (end >= 0) settled_.push_back(row);
         break;
@@ -57,7 +57,7 @@ class Walker {
       const bool there = out != Forwarding::no_port && out < cabling_.stride();
       const std::uint32_t channel = there ? cabling_.channel(row, out) : 0;
       if (!there || cabling_.port(channel) == none) {
-        end = hops_[row] = lost_by(Loss::dropped);
+        end = hops_[row] = lost_by(LossReason::dropped);
         break;
       }
       if (port != none && cabling_.delivers(channel, port)) {
@@ -68,7 +68,7 @@ class Walker {
       const std::uint32_t next = cabling_.next_row(channel);
       if (next == none) {
         const bool wrong = out == 0 || !cabling_.delivers(channel, none);
-        end = hops_[row] = lost_by(wrong ? Loss::misdelivered : Loss::dropped);
+        end = hops_[row] = lost_by(wrong ? LossReason::misdelivered : LossReason::dropped);
         break;
       }
       hops_[row] = on_the_way;
@@ -142,7 +142,7 @@ class PathCheck {
     std::uint32_t endpoint;
   };
 
-  void lose(Loss loss, std::uint64_t pairs, const Cabling::Endpoint& source, Lid lid, Sums& sums) const {
+  void lose(LossReason loss, std::uint64_t pairs, const Cabling::Endpoint& source, Lid lid, Sums& sums) const {
     sums.lost[static_cast<int>(loss)] += pairs;
     sums.examples.push_back({source.port, lid, loss, none});
     if (sums.examples.size() < 4 * example_limit) return;
@@ -176,9 +176,9 @@ class PathCheck {
         const bool all_alike = hops < 0 || !tables_.distinguishes_sources();
         const std::uint64_t pairs = all_alike ? others : 1;
         if (hops < 0) {
-          lose(static_cast<Loss>(first_loss - hops), pairs, from, destination.lid, sums);
+          lose(static_cast<LossReason>(first_loss - hops), pairs, from, destination.lid, sums);
         } else if (tables_.service_level(row, from.lid, destination.lid) == Forwarding::no_path) {
-          lose(Loss::no_level, pairs, from, destination.lid, sums);
+          lose(LossReason::no_level, pairs, from, destination.lid, sums);
         } else {
           through[row] += static_cast<std::uint32_t>(pairs);
         }
@@ -262,15 +262,15 @@ class PathCheck {
 
 }  // namespace
 
-const char* name_of(Loss loss) {
+const char* name_of(LossReason loss) {
   switch (loss) {
-    case Loss::dropped:
+    case LossReason::dropped:
       return "dropped";
-    case Loss::looping:
+    case LossReason::looping:
       return "looping";
-    case Loss::misdelivered:
+    case LossReason::misdelivered:
       return "misdelivered";
-    case Loss::no_level:
+    case LossReason::no_level:
       return "no service level";
   }
   return "";

@@ -9,19 +9,19 @@
 namespace holdfast::fabric {
 
 /// Why a pair of adapters that cables connect has no route.
-enum class Loss : std::uint8_t {
+enum class LossReason : std::uint8_t {
   dropped,       ///< a switch on the way has no table entry, or one that names a dead or missing port
   looping,       ///< the tables lead round in a circle
   misdelivered,  ///< the tables lead to another adapter, or into a switch's management port
   no_level,      ///< there is no service level: path queries are not answered
 };
-const char* name_of(Loss loss);
+const char* name_of(LossReason loss);
 
 /// One lost pair, and where its way ends (for a loop: a switch on it).
 struct LostPair {
   PortId source = none;
   Lid destination = 0;
-  Loss loss = Loss::dropped;
+  LossReason loss = LossReason::dropped;
   NodeId at = none;
 };
 
@@ -43,7 +43,7 @@ struct PathReport {
   std::uint64_t pairs = 0;
   std::uint64_t routed = 0;
   std::uint64_t disconnected = 0;   ///< no cables lead there: no routing can help
-  std::uint64_t lost[4] = {};       ///< by Loss; pairs = routed + disconnected + all of these
+  std::uint64_t lost[4] = {};       ///< by LossReason; pairs = routed + disconnected + all of these
   std::uint64_t switches_lost = 0;  ///< (adapter port, switch LID) that cables connect and tables do not
   std::vector<LostPair> examples;   ///< the first few lost pairs, by destination
 

@@ -45,7 +45,7 @@ TEST(CheckPaths, SaysWhyPairsAreLost) {
   Line line;
   line.tables.set_out_port(1, 6, Forwarding::no_port);  // b drops what goes to hc
   PathReport report = check_paths(line.fabric, line.tables);
-  EXPECT_EQ(report.lost[static_cast<int>(Loss::dropped)], 2U);
+  EXPECT_EQ(report.lost[static_cast<int>(LossReason::dropped)], 2U);
   ASSERT_EQ(report.examples.size(), 2U);
   EXPECT_EQ(report.examples[0].source, line.fabric.port_of(3, 1));
   EXPECT_EQ(report.examples[0].destination, 6U);
@@ -53,19 +53,19 @@ TEST(CheckPaths, SaysWhyPairsAreLost) {
 
   line.tables.set_out_port(1, 6, 1);  // back to a, which sends it to b
   report = check_paths(line.fabric, line.tables);
-  EXPECT_EQ(report.lost[static_cast<int>(Loss::looping)], 2U);
+  EXPECT_EQ(report.lost[static_cast<int>(LossReason::looping)], 2U);
 
   line.tables.set_out_port(1, 6, 3);  // to hb
   report = check_paths(line.fabric, line.tables);
-  EXPECT_EQ(report.lost[static_cast<int>(Loss::misdelivered)], 2U);
+  EXPECT_EQ(report.lost[static_cast<int>(LossReason::misdelivered)], 2U);
 
   line.tables.set_out_port(1, 6, 0);  // into the switch itself
   report = check_paths(line.fabric, line.tables);
-  EXPECT_EQ(report.lost[static_cast<int>(Loss::misdelivered)], 2U);
+  EXPECT_EQ(report.lost[static_cast<int>(LossReason::misdelivered)], 2U);
 
   line.tables.set_out_port(1, 6, 77);  // no such port
   report = check_paths(line.fabric, line.tables);
-  EXPECT_EQ(report.lost[static_cast<int>(Loss::dropped)], 2U);
+  EXPECT_EQ(report.lost[static_cast<int>(LossReason::dropped)], 2U);
   EXPECT_EQ(report.routed + report.lost_pairs(), report.pairs);
 }
 
@@ -73,7 +73,7 @@ TEST(CheckPaths, AMissingServiceLevelLosesThePair) {
   Line line;
   line.tables.set_service_level(0, 4, 6, Forwarding::no_path);
   const PathReport report = check_paths(line.fabric, line.tables);
-  EXPECT_EQ(report.lost[static_cast<int>(Loss::no_level)], 1U);
+  EXPECT_EQ(report.lost[static_cast<int>(LossReason::no_level)], 1U);
   EXPECT_EQ(report.routed, 5U);
   EXPECT_EQ(report.index.min, 1U) << "the lost pair uses no link";
   EXPECT_EQ(naive::judge(line.fabric, line.tables).routed, 5U);

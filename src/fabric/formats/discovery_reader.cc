@@ -13,7 +13,7 @@ namespace holdfast::fabric {
 namespace {
 
 constexpr std::uint64_t most_ports = 254;
-constexpr std::uint64_t most_lid = 0xFFFF;
+constexpr std::uint64_t most_lid = 0xFFFFFF;  // beyond InfiniBand's 16 bits: large generated fabrics
 constexpr std::uint64_t most_lmc = 7;
 
 /// One end of a cable as a line says it.
@@ -226,7 +226,7 @@ class DiscoveryReader {
     if (at == std::string_view::npos) return {};
     cursor.skip(at + (at == 0 && before_name.starts_with("lid ") ? 4 : 5));
     const std::optional<std::uint64_t> value = cursor.number_of_any_base();
-    if (!value || *value > most_lid) return cursor.wrong("expected a LID, from 0 to 65535", "as in lid 4");
+    if (!value || *value > most_lid) return cursor.wrong("expected a LID", "as in lid 4");
     lid = static_cast<Lid>(*value);
     cursor.skip_blanks();
     if (!cursor.take("lmc ")) return {};
@@ -330,7 +330,7 @@ class DiscoveryReader {
     cursor.skip_blanks();
     if (!cursor.take("lid ")) return {};
     const std::optional<std::uint64_t> lid = cursor.decimal();
-    if (!lid || *lid > most_lid) return cursor.wrong("expected a LID, from 0 to 65535", "as in lid 4");
+    if (!lid || *lid > most_lid) return cursor.wrong("expected a LID", "as in lid 4");
     end.remote_lid = static_cast<Lid>(*lid);
     cursor.skip_blanks();
     const std::string_view rate = cursor.word();
@@ -349,6 +349,10 @@ class DiscoveryReader {
       if (Status status = connect(end); !status.ok()) return status;
     }
     note_half_links();
+    if (const Lid top = imported_.fabric.top_lid(); top > 0xFFFF && top > imported_.fabric.ports().size())
+      return Status(Code::bad_input, "reading " + std::string(file_),
+                    "LID " + std::to_string(top) + ", which is above 65535",
+                    "only a fabric with that many ports may have it");
     set_lids();
     set_names();
     set_capabilities();

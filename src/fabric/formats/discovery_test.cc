@@ -216,6 +216,16 @@ struct Wrong {
   const char* text;
   const char* message;
 };
+TEST(Discovery, AFabricBeyondSixteenBitsOfLidsIsReadBack) {
+  Fabric fabric;
+  for (int i = 0; i < 400; ++i) fabric.add_node(NodeKind::switch_, 254, std::to_string(i));
+  for (NodeId id = 1; id < 400; ++id) fabric.connect(id - 1, id);
+  fabric.assign_lids();
+  for (std::uint32_t number = 0; number <= 254; ++number)
+    fabric.mutable_port(fabric.port_of(7, static_cast<std::uint8_t>(number))).lid = 70000;
+  EXPECT_TRUE(difference(fabric, read_discovery(write_discovery(fabric), "big").value().fabric).none_at_all());
+}
+
 class DiscoveryRefused : public testing::TestWithParam<Wrong> {};
 
 TEST_P(DiscoveryRefused, NamesLineAndColumn) {
@@ -227,34 +237,33 @@ TEST_P(DiscoveryRefused, NamesLineAndColumn) {
 
 INSTANTIATE_TEST_SUITE_P(
     Discovery, DiscoveryRefused,
-    testing::Values(Wrong{"", "reading file: no switch and no channel adapter in it"},
-                    Wrong{"hello world\n", "reading file line 1 column 6: this line belongs to no discovery"},
-                    Wrong{"\n\ncolour=3", "reading file line 3 column 9: there is no key 'colour'"},
-                    Wrong{"vendid=x", "line 1 column 8: expected a number after vendid"},
-                    Wrong{"Switch S", "line 1 column 8: expected the number of ports"},
-                    Wrong{"Switch 255 \"S\"", "expected the number of ports, from 1 to 254"},
-                    Wrong{"Switch 8 S", "line 1 column 10: expected the node's id in quotation marks"},
-                    Wrong{"Switch 8 \"S", "expected the node's id in quotation marks"},
-                    Wrong{"switchguid=0\nSwitch 8 \"S\"", "the node's GUID is 0"},
-                    Wrong{"Switch 8 \"S\"\nSwitch 9 \"S\"", "stood here before with another number of ports"},
-                    Wrong{"Switch 8 \"S\" # \"s\" base port 0 lid x", "expected a LID"},
-                    Wrong{"Switch 8 \"S\" # \"s\" base port 0 lid 70000", "expected a LID"},
-                    Wrong{"Switch 8 \"S\" # \"s\" base port 0 lid 1 lmc 8", "expected an LMC"},
-                    Wrong{"[1] \"S\"[1]", "line 1 column 1: a port before any node"},
-                    Wrong{"Switch 8 \"S\"\n[9] \"T\"[1]", "line 2 column 3: expected a port number, from 1 to 8"},
-                    Wrong{"Switch 8 \"S\"\n[1 \"T\"[1]", "expected ']'"},
-                    Wrong{"Switch 8 \"S\"\n[1] T", "line 2 column 5: expected the id of the node at the other end"},
-                    Wrong{"Switch 8 \"S\"\n[1] \"T\"[0]", "expected a port number, from 1 to 254"},
-                    Wrong{"Switch 8 \"S\"\n[1](x) \"T\"[1]", "expected a port GUID"},
-                    Wrong{"Switch 8 \"S\"\n[1] \"T\"[1](3", "expected a port GUID and ')'"},
-                    Wrong{"Switch 8 \"S\"\n[1] \"T\"[1] z=3", "expected w=, s= or a comment"},
-                    Wrong{"Switch 8 \"S\"\n[1] \"T\"[1] # \"t\" lid x", "expected a LID"},
-                    Wrong{"Switch 8 \"S\"\n[1] \"T\"[1]\n[1] \"T\"[2]",
-                          "line 3 column 11: port 1 of this node stood in line 2"},
-                    Wrong{"Switch 8 \"S\"\n[1] \"T\"[9]\nSwitch 8 \"T\"", "line 2: port 9 of \"T\", which has 8 ports"},
-                    Wrong{"@\"a\"", "port aliases are not supported"},
-                    Wrong{"include \"x\"", "include, module, do and pdebug"},
-                    Wrong{"< Switch 8 \"S\"", "a difference of two discoveries"}));
+    testing::Values(
+        Wrong{"", "reading file: no switch and no channel adapter in it"},
+        Wrong{"hello world\n", "reading file line 1 column 6: this line belongs to no discovery"},
+        Wrong{"\n\ncolour=3", "reading file line 3 column 9: there is no key 'colour'"},
+        Wrong{"vendid=x", "line 1 column 8: expected a number after vendid"},
+        Wrong{"Switch S", "line 1 column 8: expected the number of ports"},
+        Wrong{"Switch 255 \"S\"", "expected the number of ports, from 1 to 254"},
+        Wrong{"Switch 8 S", "line 1 column 10: expected the node's id in quotation marks"},
+        Wrong{"Switch 8 \"S", "expected the node's id in quotation marks"},
+        Wrong{"switchguid=0\nSwitch 8 \"S\"", "the node's GUID is 0"},
+        Wrong{"Switch 8 \"S\"\nSwitch 9 \"S\"", "stood here before with another number of ports"},
+        Wrong{"Switch 8 \"S\" # \"s\" base port 0 lid x", "expected a LID"},
+        Wrong{"Switch 8 \"S\" # \"s\" base port 0 lid 70000", "reading file: LID 70000, which is above 65535"},
+        Wrong{"Switch 8 \"S\" # \"s\" base port 0 lid 1 lmc 8", "expected an LMC"},
+        Wrong{"[1] \"S\"[1]", "line 1 column 1: a port before any node"},
+        Wrong{"Switch 8 \"S\"\n[9] \"T\"[1]", "line 2 column 3: expected a port number, from 1 to 8"},
+        Wrong{"Switch 8 \"S\"\n[1 \"T\"[1]", "expected ']'"},
+        Wrong{"Switch 8 \"S\"\n[1] T", "line 2 column 5: expected the id of the node at the other end"},
+        Wrong{"Switch 8 \"S\"\n[1] \"T\"[0]", "expected a port number, from 1 to 254"},
+        Wrong{"Switch 8 \"S\"\n[1](x) \"T\"[1]", "expected a port GUID"},
+        Wrong{"Switch 8 \"S\"\n[1] \"T\"[1](3", "expected a port GUID and ')'"},
+        Wrong{"Switch 8 \"S\"\n[1] \"T\"[1] z=3", "expected w=, s= or a comment"},
+        Wrong{"Switch 8 \"S\"\n[1] \"T\"[1] # \"t\" lid x", "expected a LID"},
+        Wrong{"Switch 8 \"S\"\n[1] \"T\"[1]\n[1] \"T\"[2]", "line 3 column 11: port 1 of this node stood in line 2"},
+        Wrong{"Switch 8 \"S\"\n[1] \"T\"[9]\nSwitch 8 \"T\"", "line 2: port 9 of \"T\", which has 8 ports"},
+        Wrong{"@\"a\"", "port aliases are not supported"}, Wrong{"include \"x\"", "include, module, do and pdebug"},
+        Wrong{"< Switch 8 \"S\"", "a difference of two discoveries"}));
 
 TEST(Source, OpensFilesAndTopologies) {
   EXPECT_TRUE(open_fabric("torus(3,3)").ok());

@@ -44,4 +44,14 @@ std::string write_path_records(const Fabric& fabric, const Forwarding& tables);
 /// that any map of a switch has for a level that some path uses, which no path may reach.
 void settle_lanes(const Fabric& fabric, Forwarding& tables);
 
+/// The files in which a subnet manager's tables come; paths, empty where there is none.
+struct TableFiles {
+  std::string forwarding;    ///< for read_forwarding()
+  std::string lanes;         ///< for read_sl2vl()
+  std::string path_records;  ///< for read_path_records()
+};
+
+/// Reads them all and settles the lanes. Errors: bad_input, not_found, io.
+Result<ImportedTables> open_tables(const Fabric& fabric, const TableFiles& files);
+
 }  // namespace holdfast::fabric

@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "fabric/formats/discovery.h"
+#include "fabric/formats/forwarding_tables.h"
 #include "fabric/formats/subnet_list.h"
 #include "fabric/topology/generate.h"
 
@@ -27,6 +29,23 @@ Result<std::string> read_text_file(const std::string& path) {
 Result<Imported> read_fabric(std::string_view text, std::string_view name) {
   if (is_subnet_list(text)) return read_subnet_list(text, name);
   return read_discovery(text, name);
+}
+
+Result<ImportedTables> open_tables(const Fabric& fabric, const TableFiles& files) {
+  Result<std::string> text = read_text_file(files.forwarding);
+  if (!text.ok()) return text.status();
+  Result<ImportedTables> tables = read_forwarding(text.value(), files.forwarding, fabric);
+  if (!tables.ok()) return tables;
+  const std::pair<const std::string*, decltype(&read_sl2vl)> further[] = {{&files.lanes, read_sl2vl},
+                                                                          {&files.path_records, read_path_records}};
+  for (const auto& [file, reader] : further) {
+    if (file->empty()) continue;
+    text = read_text_file(*file);
+    if (!text.ok()) return text.status();
+    if (Status status = reader(text.value(), *file, fabric, tables.value()); !status.ok()) return status;
+  }
+  settle_lanes(fabric, tables.value().forwarding);
+  return tables;
 }
 
 Result<Imported> open_fabric(const std::string& source) {

@@ -20,6 +20,33 @@ void AcyclicDependencies::start_from(const std::vector<std::uint32_t>& arcs) {
   for (std::uint32_t i = 0; i < arcs.size(); ++i) position_[arcs[i]] = i;
 }
 
+bool AcyclicDependencies::load(const std::vector<std::uint8_t>& dependencies) {
+  const SwitchGraph& graph = space_->graph();
+  const auto arcs = static_cast<std::uint32_t>(graph.arcs().size());
+  state_ = dependencies;
+  std::vector<std::uint32_t> waits_for(arcs, 0);
+  const auto for_each_next = [&](std::uint32_t arc, const auto& visit) {
+    const std::uint32_t row = graph.arc(arc).to;
+    for (std::uint32_t next = graph.first_arc(row); next < graph.first_arc(row + 1); ++next) {
+      if (state_[space_->id(arc, next)] == present) visit(next);
+    }
+  };
+  for (std::uint32_t arc = 0; arc < arcs; ++arc) {
+    for_each_next(arc, [&](std::uint32_t next) { ++waits_for[next]; });
+  }
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t arc = 0; arc < arcs; ++arc) {
+    if (waits_for[arc] == 0) order.push_back(arc);
+  }
+  for (std::size_t head = 0; head < order.size(); ++head) {
+    for_each_next(order[head], [&](std::uint32_t next) {
+      if (--waits_for[next] == 0) order.push_back(next);
+    });
+  }
+  start_from(order);
+  return order.size() == arcs;
+}
+
 /// Depth first from `from` over positions below `limit`: is `target` met? Those passed are in after_.
 bool AcyclicDependencies::reaches(std::uint32_t from, std::uint32_t target, std::uint32_t limit) {
   const SwitchGraph& graph = space_->graph();

@@ -31,8 +31,9 @@ class AcyclicDependencies {
  public:
   explicit AcyclicDependencies(const DependencySpace& space);
 
-  /// Starts from this order of all arcs, to save mending; before anything is added.
-  void start_from(const std::vector<std::uint32_t>& arcs);
+  /// Starts from a whole set at once, one byte a dependency (1: present); false when it has a cycle. Before anything is
+  /// added.
+  bool load(const std::vector<std::uint8_t>& dependencies);
 
   bool has(std::uint32_t a, std::uint32_t b) const { return state_[space_->id(a, b)] == present; }
   /// Adds the dependency of arc b on arc a, and is true, unless that would close a cycle. True when it is there
@@ -47,6 +48,7 @@ class AcyclicDependencies {
  private:
   enum State : std::uint8_t { absent, present, refused };
 
+  void start_from(const std::vector<std::uint32_t>& arcs);
   bool reaches(std::uint32_t from, std::uint32_t target, std::uint32_t limit);
   void gather_before(std::uint32_t to, std::uint32_t limit);
   void reorder();

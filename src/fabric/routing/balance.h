@@ -75,14 +75,16 @@ bool for_each_destination(const SwitchGraph& graph, const Rule& rule, unsigned t
 template <class Pick>
 void lay_routes(const SwitchGraph& graph, std::uint32_t destination, const Choices& choices, Balance& balance,
                 Forwarding& tables, const Pick& pick) {
-  if (graph.switch_lid(destination) != 0) {
-    pick(balance, choices, false);
-    balance.enter(choices, graph.switch_lid(destination), tables);
-  }
-  for (const SwitchGraph::Terminal& terminal : graph.terminals_at(destination)) {
-    pick(balance, choices, true);
-    balance.enter(choices, terminal.lid, tables);
-  }
+  const std::vector<std::uint32_t> rest = channels_of_rest(graph, choices);
+  const auto lay = [&](Lid lid, bool counts) {
+    pick(balance, choices, counts);
+    balance.enter(choices, lid, tables);
+    for (const std::uint32_t channel : rest) {
+      tables.set_out_port(graph.arc(graph.channels()[channel].arc).from, lid, graph.channels()[channel].port);
+    }
+  };
+  if (graph.switch_lid(destination) != 0) lay(graph.switch_lid(destination), false);
+  for (const SwitchGraph::Terminal& terminal : graph.terminals_at(destination)) lay(terminal.lid, true);
 }
 
 }  // namespace holdfast::fabric

@@ -123,6 +123,23 @@ void UpDownRule::choices_to(std::uint32_t destination, Choices& choices) {
   }
 }
 
+std::vector<std::uint32_t> channels_of_rest(const SwitchGraph& graph, const Choices& choices) {
+  std::vector<std::uint32_t> channels;
+  if (choices.order.size() == graph.rows()) return channels;
+  std::vector<std::uint8_t> joined(graph.rows(), 0);
+  std::vector<std::uint32_t> queue = choices.order;
+  for (const std::uint32_t row : queue) joined[row] = 1;
+  for (std::size_t head = 0; head < queue.size(); ++head) {
+    for (const SwitchGraph::Arc& arc : graph.arcs_of(queue[head])) {
+      if (joined[arc.to] != 0) continue;
+      joined[arc.to] = 1;
+      queue.push_back(arc.to);
+      channels.push_back(graph.arc(arc.reverse).first_channel);
+    }
+  }
+  return channels;
+}
+
 std::vector<std::uint32_t> hops_from(const SwitchGraph& graph, const std::vector<std::uint32_t>& rows) {
   std::vector<std::uint32_t> hops(graph.rows(), none);
   std::vector<std::uint32_t> queue = rows;

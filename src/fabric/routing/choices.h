@@ -55,6 +55,11 @@ class UpDownRule {
   std::vector<std::uint32_t> queue_;
 };
 
+/// A channel for every switch that cables join to the destination but the rule does not: it leads to one that the rule
+/// does join, over the fewest hops. Only what such switches send themselves goes there: management packets, which no
+/// promise of an engine covers.
+std::vector<std::uint32_t> channels_of_rest(const SwitchGraph& graph, const Choices& choices);
+
 /// Hops from the nearest switch that has adapters; `none` when no cables lead to one.
 std::vector<std::uint32_t> levels_above_adapters(const SwitchGraph& graph);
 /// Hops from the nearest of `rows`; `none` where no cables lead.

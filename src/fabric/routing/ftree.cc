@@ -124,10 +124,12 @@ Result<Forwarding> route_ftree(const Fabric& fabric, const SwitchGraph& graph, c
   std::uint32_t cut_off = none;
   const bool joined = for_each_destination(
       graph, UpDownRule(graph, order), options.threads, [&](std::uint32_t row, const Choices& choices) {
-        graph.distances_to(row, hops);
-        for (const std::uint32_t reached : choices.order) hops[reached] = none;
-        for (std::uint32_t other = 0; other < graph.rows(); ++other) {
-          if (hops[other] != none && graph.sources_at(other) != 0) cut_off = other;  // others send to management only
+        if (!graph.terminals_at(row).empty() && choices.order.size() < graph.rows()) {
+          graph.distances_to(row, hops);
+          for (const std::uint32_t reached : choices.order) hops[reached] = none;
+          for (std::uint32_t other = 0; other < graph.rows(); ++other) {
+            if (hops[other] != none && graph.sources_at(other) != 0) cut_off = other;  // others send to management only
+          }
         }
         if (cut_off != none) return false;
         tree.begin(choices, balance);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "core/status/status.h"
@@ -27,12 +28,18 @@ class ArcTables {
 /// A refusal in the words all engines use for it.
 Status lanes_exhausted(std::string_view engine, unsigned needed, unsigned there);
 
+/// The first lane whose dependencies let the whole path in, which then holds its dependencies; a new lane when none
+/// does.
+unsigned first_lane_for(const DependencySpace& space, const std::vector<std::uint32_t>& path,
+                        std::deque<AcyclicDependencies>& lanes);
+
 /// Gives every route between adapters a virtual lane (as its service level) such that no lane has a cycle of channel
-/// dependencies, in as few lanes as it finds, and returns how many. After J. Domke, T. Hoefler, W. Nagel,
-/// "Deadlock-Free Oblivious Routing for Arbitrary Topologies", IPDPS 2011, section III: routes over the weakest
-/// dependencies of a lane's cycles move to the next lane. Here a lane keeps its dependencies in the order of how many
-/// routes need them, as long as they close no cycle; then routes that had to leave come back where what is left has
-/// room for them. The number may be larger than what switches have; then only those below 16 are in the tables.
+/// dependencies, and returns how many lanes that took. The online form of J. Domke, T. Hoefler, W. Nagel,
+/// "Deadlock-Free Oblivious Routing for Arbitrary Topologies", IPDPS 2011, section III: route after route goes to the
+/// first lane that stays acyclic, all routes to one destination together, since those of one tree rarely contradict one
+/// another.
+///
+/// The number may be larger than what switches have; then only those below 16 are in the tables.
 unsigned assign_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned threads);
 
 }  // namespace holdfast::fabric

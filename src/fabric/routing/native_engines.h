@@ -1,6 +1,5 @@
 #pragma once
 
-#include "fabric/routing/choices.h"
 #include "fabric/routing/engine.h"
 #include "fabric/routing/switch_graph.h"
 
@@ -17,8 +16,5 @@ Result<Forwarding> route_sssp(const Fabric& fabric, const SwitchGraph& graph, co
 Result<Forwarding> route_dfsssp(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
 Result<Forwarding> route_torus_2qos(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
 Result<Forwarding> route_nue(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
-
-/// The order of switches that updn or dnup routes by: by the roots given, or found.
-SwitchOrder updn_order(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options, bool downwards);
 
 }  // namespace holdfast::fabric

@@ -14,10 +14,10 @@ std::vector<std::uint32_t> rows_of(const SwitchGraph& graph, const std::vector<N
   return rows;
 }
 
-/// Whether every switch with adapters has a route; others send only management packets.
+/// Whether every switch with adapters has a route to one with adapters. Others only deal in management packets.
 bool all_senders_reach(const SwitchGraph& graph, std::uint32_t destination, const Choices& choices,
                        std::vector<std::uint32_t>& hops) {
-  if (choices.order.size() == graph.rows()) return true;
+  if (choices.order.size() == graph.rows() || graph.terminals_at(destination).empty()) return true;
   graph.distances_to(destination, hops);
   for (const std::uint32_t row : choices.order) hops[row] = none;
   for (std::uint32_t row = 0; row < graph.rows(); ++row) {
@@ -40,18 +40,8 @@ bool route_in_order(const SwitchGraph& graph, const SwitchOrder& order, const En
       });
 }
 
-Result<Forwarding> route_up_down(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options,
-                                 bool downwards) {
-  Forwarding tables = graph.local_tables(fabric);
-  if (route_in_order(graph, updn_order(fabric, graph, options, downwards), options, tables)) return tables;
-  tables = graph.local_tables(fabric);  // several tops that cables join only below: let one switch be on top
-  route_in_order(graph, order_by(graph, {}), options, tables);
-  return tables;
-}
-
-}  // namespace
-
-SwitchOrder updn_order(const Fabric&, const SwitchGraph& graph, const EngineOptions& options, bool downwards) {
+/// By levels: hops from the roots given, or from the adapters.
+SwitchOrder updn_order(const SwitchGraph& graph, const EngineOptions& options, bool downwards) {
   const std::vector<std::uint32_t> roots = rows_of(graph, options.roots);
   std::vector<std::uint32_t> key = roots.empty() ? levels_above_adapters(graph) : hops_from(graph, roots);
   if (roots.empty() || downwards) {
@@ -59,6 +49,71 @@ SwitchOrder updn_order(const Fabric&, const SwitchGraph& graph, const EngineOpti
   }
   return order_by(graph, key);
 }
+
+/// Switches from which all others are as near as from anywhere, at most `count` of them, evenly drawn by row. Networks
+/// too large to look from everywhere give none.
+std::vector<std::uint32_t> central_rows(const SwitchGraph& graph, std::size_t count) {
+  constexpr std::uint64_t affordable = 100'000'000;
+  if (std::uint64_t{graph.rows()} * graph.arcs().size() > affordable) return {};
+  std::vector<std::uint32_t> central;
+  std::uint32_t least = none;
+  std::vector<std::uint32_t> hops;
+  for (std::uint32_t row = 0; row < graph.rows(); ++row) {
+    graph.distances_to(row, hops);
+    std::uint32_t reach = 0;
+    for (const std::uint32_t hop : hops) reach = std::max(reach, hop == none ? graph.rows() : hop);
+    if (reach < least) central.clear();
+    least = std::min(least, reach);
+    if (reach == least) central.push_back(row);
+  }
+  std::vector<std::uint32_t> drawn;
+  for (std::size_t i = 0; i < std::min(count, central.size()); ++i) {
+    drawn.push_back(central[i * central.size() / std::min(count, central.size())]);
+  }
+  return drawn;
+}
+
+/// The fullest channel when an even sample of destinations is routed by this order.
+std::uint64_t sample_load(const SwitchGraph& graph, const SwitchOrder& order) {
+  constexpr std::uint32_t sample = 32;
+  UpDownRule rule(graph, order);
+  Balance balance(graph);
+  Choices choices;
+  const std::uint32_t step = std::max(1U, graph.rows() / sample);
+  for (std::uint32_t row = 0; row < graph.rows(); row += step) {
+    rule.choices_to(row, choices);
+    for (std::size_t i = 0; i < graph.terminals_at(row).size(); ++i) balance.pick_by_path(choices, true);
+  }
+  return balance.load().empty() ? 0 : *std::max_element(balance.load().begin(), balance.load().end());
+}
+
+/// An order with one switch on top, the one of several in the middle that fills its channels least.
+SwitchOrder order_from_best_root(const SwitchGraph& graph) {
+  SwitchOrder best = order_by(graph, {});
+  std::uint64_t least = sample_load(graph, best);
+  for (const std::uint32_t root : central_rows(graph, 8)) {
+    SwitchOrder order = order_by(graph, hops_from(graph, {root}));
+    const std::uint64_t load = sample_load(graph, order);
+    if (load >= least) continue;
+    least = load;
+    best = std::move(order);
+  }
+  return best;
+}
+
+Result<Forwarding> route_up_down(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options,
+                                 bool downwards) {
+  bool levels = !options.roots.empty();  // without roots or switches above the adapters there are none to go by
+  for (std::uint32_t row = 0; row < graph.rows(); ++row) levels = levels || graph.sources_at(row) == 0;
+  Forwarding tables = graph.local_tables(fabric);
+  if (levels && route_in_order(graph, updn_order(graph, options, downwards), options, tables)) return tables;
+  // no levels, or several tops that cables join only further down: let one switch be on top
+  tables = graph.local_tables(fabric);
+  route_in_order(graph, order_from_best_root(graph), options, tables);
+  return tables;
+}
+
+}  // namespace
 
 Result<Forwarding> route_updn(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options) {
   return route_up_down(fabric, graph, options, false);

@@ -33,6 +33,13 @@ InventoryItem look_for_library(Mpi mpi) {
   return item;
 }
 
+InventoryItem look_for_provider() {
+  auto provider = find_provider();
+  return {"libholdfast-fi.so", provider.ok(), provider.ok() ? provider.value() : "",
+          "apt-get install libfabric-dev, then build Holdfast again; or set HOLDFAST_LIBRARY_PATH",
+          "jobs over several rails (--transport)"};
+}
+
 InventoryItem look_for_program(std::string title, const std::string& program, const std::string& package,
                                std::string purpose) {
   auto path = find_executable(program);
@@ -49,6 +56,7 @@ Inventory take_inventory() {
   inventory.any_mpi = inventory.items[0].found || inventory.items[1].found;
   inventory.items.push_back(look_for_library(Mpi::openmpi));
   inventory.items.push_back(look_for_library(Mpi::mpich));
+  inventory.items.push_back(look_for_provider());
   inventory.items.push_back(look_for_program("srun", "srun", "slurm-client", "jobs in a Slurm allocation (optional)"));
   inventory.items.push_back(look_for_program("LAMMPS", "lmp", "lammps lammps-examples", "./demo (optional)"));
   inventory.items.push_back(look_for_program("HPCC", "hpcc", "hpcc", "./demo and the tests (optional)"));

@@ -13,6 +13,7 @@
 #include "replicate/launch/summary.h"
 #include "replicate/launch/supervise.h"
 #include "replicate/launch/tee.h"
+#include "replicate/launch/transport.h"
 
 namespace holdfast::launch {
 namespace {
@@ -82,11 +83,15 @@ int conclude(const JobRequest& request, const JobPlan& plan, const Ended& ended,
   const Evidence evidence = gather(plan, ended);
   const Outcome outcome = judge(evidence);
   print_outcome(evidence, outcome, request.quiet, err);
+  const auto transport = request.transport ? read_transport_counters(plan.run_directory) : nlohmann::ordered_json();
+  if (!transport.is_null() && !request.quiet) err << "holdfast: " << transport_line(transport) << "\n";
   Status written;
-  if (request.json)
-    written = event::write_record_file(
-        *request.json,
-        final_record(evidence, outcome, {plan.protocol, std::string(name(plan.program.mpi)), plan.program.path}));
+  if (request.json) {
+    auto record =
+        final_record(evidence, outcome, {plan.protocol, std::string(name(plan.program.mpi)), plan.program.path});
+    if (!transport.is_null()) record["transport"] = transport;
+    written = event::write_record_file(*request.json, record);
+  }
   bool kept = directory.conclude(outcome.code == 0);
   if (kept && (!request.quiet || outcome.code != 0))
     err << "holdfast: output of the other replicas and what is known: " << directory.path() << "\n";

@@ -15,6 +15,7 @@
 #include "replicate/launch/placement.h"
 #include "replicate/launch/preload.h"
 #include "replicate/launch/run_directory.h"
+#include "replicate/launch/transport.h"
 
 namespace holdfast::launch {
 namespace {
@@ -216,6 +217,11 @@ Result<JobPlan> plan_job(const JobRequest& request) {
     spec.value().variables.push_back(std::move(variable));
   if (value_of(*request.library, "replicate.clocks") == "true")
     spec.value().variables.emplace_back("HOLDFAST_RUN_PROGRAM", real_path(plan.program.path));
+  if (request.transport) {
+    auto transport = transport_variables(plan.program.mpi, request.rails.value_or(""), plan.run_directory);
+    if (!transport.ok()) return transport.status();
+    for (Variable& variable : transport.value()) spec.value().variables.push_back(std::move(variable));
+  }
   if (request.fill_heap) spec.value().variables.push_back(fill_heap_variable());
   plan.command = build_command(spec.value());
   return plan;

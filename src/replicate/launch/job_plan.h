@@ -30,6 +30,8 @@ struct JobRequest {
   bool dry_run = false;
   bool colocate = false;
   bool fill_heap = false;
+  bool transport = false;            ///< over the holdfast provider
+  std::optional<std::string> rails;  ///< its rails; none: those that it finds
   bool quiet = false;
   std::vector<std::string> application;  ///< program and arguments
 };

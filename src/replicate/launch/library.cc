@@ -34,17 +34,29 @@ std::vector<std::string> library_folders(const std::string& program_folder, cons
   return folders;
 }
 
-Result<std::string> find_library(Mpi mpi) {
+namespace {
+
+Result<std::string> find_file(const std::string& file, const std::string& remedy) {
   const char* users = std::getenv("HOLDFAST_LIBRARY_PATH");
   std::string searched;
   for (const std::string& folder : library_folders(own_folder(), users != nullptr ? users : "")) {
-    std::string path = folder + "/" + library_file(mpi);
+    std::string path = folder + "/" + file;
     std::error_code failed;
     if (fs::is_regular_file(path, failed)) return path;
     searched += (searched.empty() ? "" : ", ") + folder;
   }
-  return Status(Code::unavailable, "looking for " + library_file(mpi), "it is in none of " + searched,
-                "install Holdfast for " + std::string(name(mpi)) + ", or set HOLDFAST_LIBRARY_PATH");
+  return Status(Code::unavailable, "looking for " + file, "it is in none of " + searched, remedy);
+}
+
+}  // namespace
+
+Result<std::string> find_library(Mpi mpi) {
+  return find_file(library_file(mpi),
+                   "install Holdfast for " + std::string(name(mpi)) + ", or set HOLDFAST_LIBRARY_PATH");
+}
+
+Result<std::string> find_provider() {
+  return find_file("libholdfast-fi.so", "build Holdfast with libfabric-dev, or set HOLDFAST_LIBRARY_PATH");
 }
 
 }  // namespace holdfast::launch

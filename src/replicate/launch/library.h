@@ -18,4 +18,7 @@ std::vector<std::string> library_folders(const std::string& program_folder, cons
 /// The preloaded library for an MPI, found relative to this process's executable. Error: unavailable.
 Result<std::string> find_library(Mpi mpi);
 
+/// The libfabric provider, in the same folders. Error: unavailable.
+Result<std::string> find_provider();
+
 }  // namespace holdfast::launch

@@ -37,8 +37,8 @@ struct Cut {
 
 struct Disturbance {
   std::vector<NamedError> named;
-  std::vector<Strike> strikes;   ///< in the order of time
-  bool strikes_wait = false;     ///< a strike that meets no data packet on a channel hits the next one there
+  std::vector<Strike> strikes;      ///< in the order of time
+  bool strikes_wait = false;        ///< a strike that meets no data packet on a channel hits the next one there
   bool strikes_are_bursts = false;  ///< a strike hits the further copies of the same transmission too
   std::vector<Cut> cuts;
   /// Which bits are inverted in a packet that is hit: random ones drawn from this seed, or, where given, the bits of

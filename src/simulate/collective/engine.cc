@@ -169,19 +169,49 @@ void Engine::push(Time at, Kind kind, const Pending& pending) {
 
 void Engine::play() {
   constexpr std::uint32_t slot_mask = (1U << 29) - 1;
+  const auto kind = [](Event event) { return static_cast<Kind>(event >> 29); };
   while (collectives_left_ > 0 && queue_.next_instant()) {
     now_ = queue_.now();
-    for (const Event event : queue_.events()) {
-      const std::uint32_t slot = event & slot_mask;
+    instant_ = queue_.events();
+    if (flow_count_ > 1) order_instant();
+    for (std::size_t at = 0; at < instant_.size(); ++at) {
+      const std::uint32_t slot = instant_[at] & slot_mask;
+      if (kind(instant_[at]) == Kind::head) {
+        heads_.clear();
+        for (; at < instant_.size() && kind(instant_[at]) == Kind::head; ++at) {
+          heads_.push_back(slab_[instant_[at] & slot_mask].packet);
+          free_slots_.push_back(instant_[at] & slot_mask);
+        }
+        --at;
+        play_heads();
+        continue;
+      }
       const Pending pending = slab_[slot];
       free_slots_.push_back(slot);
-      if (static_cast<Kind>(event >> 29) == Kind::head) {
-        head_down(pending.packet);
-      } else {
-        dispatch(pending);
-      }
+      dispatch(pending);
     }
   }
+}
+
+/// Segments that want the same channel at one moment get it in their order.
+void Engine::order_instant() {
+  constexpr std::uint32_t slot_mask = (1U << 29) - 1;
+  ordered_.clear();
+  for (const Event event : instant_) {
+    const Pending& pending = slab_[event & slot_mask];
+    const std::uint32_t place = pending.task == Task::sum_ready ? pending.node : pending.packet.edge;
+    ordered_.push_back(
+        {(std::uint64_t{event >> 29} << 61) | (std::uint64_t{pending.packet.flow} << 32) | place, event});
+  }
+  std::sort(ordered_.begin(), ordered_.end());
+  for (std::size_t i = 0; i < instant_.size(); ++i) instant_[i] = ordered_[i].second;
+}
+
+/// Of packets that begin to come in at one moment, a node forwards the one from its first parent.
+void Engine::play_heads() {
+  std::sort(heads_.begin(), heads_.end(),
+            [](const Incoming& a, const Incoming& b) { return a.flow != b.flow ? a.flow < b.flow : a.edge < b.edge; });
+  for (const Incoming& packet : heads_) head_down(packet);
 }
 
 void Engine::dispatch(const Pending& pending) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/event/counters.h"
@@ -18,11 +19,11 @@
 /// The simulation of collectives in the fabric, packet by packet.
 ///
 /// On the way up, a switch takes a packet in whole, checks it, and brings its operand into the sum; when all children
-/// have come, the sum goes to the parents one switch delay later. On the way down a packet is forwarded one switch delay
-/// after its first bit has come in (cut-through). A packet that turns out bad when it has been forwarded already is
-/// ended as bad ("end bad packet"), and the receivers behind know that it was asked for again where the error was found.
-/// A receiver acknowledges the first good copy of what it waits for; it asks for a repetition when all copies of a
-/// transmission have come, none was good, and at least one went bad on this very link. A sender that hears nothing
+/// have come, the sum goes to the parents one switch delay later. On the way down a packet is forwarded one switch
+/// delay after its first bit has come in (cut-through). A packet that turns out bad when it has been forwarded already
+/// is ended as bad ("end bad packet"), and the receivers behind know that it was asked for again where the error was
+/// found. A receiver acknowledges the first good copy of what it waits for; it asks for a repetition when all copies of
+/// a transmission have come, none was good, and at least one went bad on this very link. A sender that hears nothing
 /// repeats after the local timeout.
 ///
 /// Acknowledgements travel in a lane of their own with priority: they take their time, and may be hit, but do not delay
@@ -69,7 +70,7 @@ struct Collective {
   Operation operation = Operation::allreduce;
   std::uint64_t bytes = 256;  ///< of operands a host: a multiple of 8; split into segments of one MTU; 0 for a barrier
   Time start_ps = 0;
-  std::uint32_t host = 0;  ///< reduce: who gets the result; broadcast: who has the data
+  std::uint32_t host = 0;                   ///< reduce: who gets the result; broadcast: who has the data
   std::vector<Contribution> contributions;  ///< by node: hosts' operands; of a switch, what is known of it beforehand
   Contribution total;                       ///< what must come out
 };
@@ -91,7 +92,8 @@ enum class Detail : std::uint8_t {
   everything,  ///< every packet is made, sent and checked byte by byte
 };
 
-/// Runs simulations, one after another, and keeps its memory between them. Deterministic. Not thread-safe: one a thread.
+/// Runs simulations, one after another, and keeps its memory between them. Deterministic. Not thread-safe: one a
+/// thread.
 class Engine {
  public:
   /// The scheme and assumptions must have passed check().
@@ -115,8 +117,8 @@ class Engine {
     std::uint32_t flow = 0;
     std::uint32_t edge = 0;
     std::uint16_t attempt = 0;
-    std::uint8_t copy = 0;
     std::uint8_t channel = 0;
+    std::uint8_t expected = 1;  // copies of this transmission, over all channels, as its packets say
     Fate fate = Fate::good;
     Direction direction = Direction::up;
   };
@@ -135,28 +137,27 @@ class Engine {
     std::uint8_t good_sent = 0;
     bool acknowledged = false;
     bool timer = false;
-    bool burst = false;           // a burst hit this attempt: the copies that follow are hit as well
+    bool burst = false;            // a burst hit this attempt: the copies that follow are hit as well
     bool good_on_the_way = false;  // a good copy of this attempt is due: further ones change nothing
     // the receiver's
     bool received = false;
     bool hit_here = false;
     bool active = false;
     std::uint8_t arrived = 0;
-    std::uint16_t receiving = 0;     // the attempt that arrives
-    std::uint16_t answered = 0;      // the last attempt that was acknowledged
-    Incoming current;                // while active: the copy that comes in
+    std::uint16_t receiving = 0;  // the attempt that arrives
+    std::uint16_t answered = 0;   // the last attempt that was acknowledged
+    Incoming current;             // while active: the copy that comes in
   };
   struct NodeState {
     std::uint32_t missing = 0;
     bool summed = false;
     bool holds_result = false;
     bool forwarded_good = false;
-    bool sending = false;        // its sum counts as outstanding
+    bool sending = false;         // its sum counts as outstanding
     std::uint32_t source = none;  // the edge whose copies are being forwarded
     std::uint16_t source_attempt = 0;
     Value sum;
     Value result;
-    Time done = 0;
   };
   struct Flow {
     std::uint32_t collective = 0;
@@ -167,7 +168,7 @@ class Engine {
     bool root_done = false;
     bool right = true;
     std::vector<NodeState> nodes;
-    std::vector<Side> sides;  // edge * 2 + direction
+    std::vector<Side> sides;          // edge * 2 + direction
     std::vector<std::uint64_t> sums;  // a row a switch
     std::vector<std::uint64_t> expected;
     std::deque<std::vector<std::uint64_t>> flipped;  // operands that an undetected error changed
@@ -179,10 +180,10 @@ class Engine {
     std::uint32_t first_flow = 0;
     std::uint32_t segments = 0;
     std::uint32_t flows_left = 0;
-    std::vector<std::uint8_t> on_path;  // reduce, broadcast: nodes on the way between the host and the roots
-    std::vector<std::uint32_t> outstanding;                // by node
-    std::vector<std::uint32_t> started;                    // by host: segments begun
-    std::vector<std::deque<std::uint32_t>> waiting;        // by node: flows whose sum waits for room
+    std::vector<std::uint8_t> on_path;       // reduce, broadcast: nodes on the way between the host and the roots
+    std::vector<std::uint32_t> outstanding;  // by node
+    std::vector<std::uint32_t> started;      // by host: segments begun
+    std::vector<std::deque<std::uint32_t>> waiting;  // by node: flows whose sum waits for room
     std::vector<Time> host_done;
     Outcome outcome;
   };
@@ -197,6 +198,8 @@ class Engine {
   void begin(std::span<const Collective> collectives);
   void activate(Flow& flow);
   void play();
+  void play_heads();
+  void order_instant();
   void dispatch(const Pending& pending);
   void push(Time at, Kind kind, const Pending& pending);
 
@@ -229,7 +232,7 @@ class Engine {
   void tail_up(const Incoming& packet);
   void head_down(const Incoming& packet);
   void tail_down(const Incoming& packet);
-  bool note_arrival(Side& side, const Incoming& packet, const TreeEdge& edge);
+  static bool note_arrival(Side& side, const Incoming& packet);
   void attempt_over(const Incoming& packet);
   void adopt(Flow& flow, std::uint32_t node, std::uint32_t edge);
   void forward(Flow& flow, std::uint32_t node, const Incoming& packet, Time start);
@@ -252,6 +255,9 @@ class Engine {
   Time now_ = 0;
   std::vector<Pending> slab_;
   std::vector<std::uint32_t> free_slots_;
+  std::vector<Event> instant_;
+  std::vector<Incoming> heads_;
+  std::vector<std::pair<std::uint64_t, Event>> ordered_;
   std::vector<Flow> flows_;
   std::uint32_t flow_count_ = 0;
   std::vector<Running> running_;

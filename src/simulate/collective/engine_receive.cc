@@ -60,14 +60,14 @@ void Engine::send_sum(std::uint32_t flow_index, std::uint32_t node) {
 }
 
 /// Counts a copy of a transmission in; true when it was the last one.
-bool Engine::note_arrival(Side& to, const Incoming& packet, const TreeEdge& edge) {
+bool Engine::note_arrival(Side& to, const Incoming& packet) {
   if (to.receiving != packet.attempt) {
     to.receiving = packet.attempt;
     to.arrived = 0;
     to.hit_here = false;
   }
   if (packet.fate == Fate::hit) to.hit_here = true;
-  return ++to.arrived == edge.copies * edge.channels;
+  return ++to.arrived == packet.expected;
 }
 
 void Engine::tail_up(const Incoming& packet) {
@@ -76,7 +76,7 @@ void Engine::tail_up(const Incoming& packet) {
   const Tree& tree = *running.what->tree;
   const TreeEdge& edge = tree.edges[packet.edge];
   Side& to = side(flow, packet.edge, Direction::up);
-  const bool over = note_arrival(to, packet, edge);
+  const bool over = note_arrival(to, packet);
   if (packet.fate == Fate::good && !to.received) {
     to.received = true;
     answer(packet.flow, packet.edge, Direction::up, true);
@@ -119,8 +119,8 @@ void Engine::head_down(const Incoming& packet) {
   Side& to = side(flow, packet.edge, Direction::down);
   to.active = true;
   to.current = packet;
-  if (!state.holds_result && (state.source == none || (state.source == packet.edge &&
-                                                       state.source_attempt != packet.attempt))) {
+  if (!state.holds_result &&
+      (state.source == none || (state.source == packet.edge && state.source_attempt != packet.attempt))) {
     return adopt(flow, node, packet.edge);
   }
   if (state.source == packet.edge && state.source_attempt == packet.attempt) {
@@ -156,6 +156,7 @@ void Engine::forward(Flow& flow, std::uint32_t node, const Incoming& packet, Tim
       out.edge = edge_index;
       out.attempt = from.attempt;
       out.channel = channel;
+      out.expected = static_cast<std::uint8_t>(packet.expected * edge.channels);
       reserve(out, start, packet.tail + assumptions_.switch_delay_ps, packet.fate != Fate::good);
       if (packet.fate == Fate::good) ++from.good_sent;
       lost |= out.fate == Fate::lost;
@@ -177,7 +178,7 @@ void Engine::forward_stored(std::uint32_t flow_index, std::uint32_t node) {
   }
 }
 
-/// The copies that a link below carries beyond those that came in.
+/// The copies that a link below carries beyond those that came in, as a transmission of their own.
 void Engine::top_up(std::uint32_t flow_index, std::uint32_t node, const TreeEdge& in) {
   Flow& flow = flows_[flow_index];
   const Running& running = running_[flow.collective];
@@ -188,6 +189,7 @@ void Engine::top_up(std::uint32_t flow_index, std::uint32_t node, const TreeEdge
     const int good = side(flow, edge_index, Direction::down).good_sent / edge.channels;
     const int extra = scheme_.regenerate ? edge.copies - good : edge.copies - in.copies;
     if (extra > 0) {
+      begin_attempt(flow, edge_index, Direction::down);
       send_copies(flow_index, edge_index, Direction::down, now_, flow.nodes[node].result,
                   static_cast<std::uint32_t>(extra));
     }
@@ -201,7 +203,7 @@ void Engine::tail_down(const Incoming& packet) {
   Side& to = side(flow, packet.edge, Direction::down);
   NodeState& state = flow.nodes[edge.child];
   to.active = false;
-  const bool over = note_arrival(to, packet, edge);
+  const bool over = note_arrival(to, packet);
   if (packet.fate == Fate::good) {
     if (state.holds_result) ++counts_[Count::duplicates];
     const bool first = !state.holds_result;
@@ -210,10 +212,9 @@ void Engine::tail_down(const Incoming& packet) {
       state.result = packet.value;
     }
     if (to.answered != packet.attempt) answer(packet.flow, packet.edge, Direction::down, true);
+    if (state.source == packet.edge && state.source_attempt == packet.attempt) state.forwarded_good = true;
     if (first && tree.is_host(edge.child)) {
       host_done(flow, edge.child, packet.value);
-    } else if (first && state.source == packet.edge && state.source_attempt == packet.attempt) {
-      state.forwarded_good = true;
     } else if (first && state.source == none) {
       forward_stored(packet.flow, edge.child);
     }
@@ -242,14 +243,14 @@ void Engine::attempt_over(const Incoming& packet) {
   state.source = none;
   for (std::uint32_t i = 0; i < tree.nodes[node].up_count; ++i) {
     const std::uint32_t other = tree.nodes[node].first_up + i;
-    if (side(flow, other, Direction::down).active) return adopt(flow, node, other);
+    const Side& in = side(flow, other, Direction::down);
+    if (in.active && in.current.tail > now_) return adopt(flow, node, other);
   }
 }
 
 void Engine::host_done(Flow& flow, std::uint32_t node, const Value& value) {
   Running& running = running_[flow.collective];
   const Time done = now_ + assumptions_.adapter_delay_ps;
-  flow.nodes[node].done = done;
   running.host_done[node] = std::max(running.host_done[node], done);
   if (running.what->operation == Operation::reduce && node != running.what->host) return;
   if (value.words != flow.verified || value.shift != flow.verified_shift) {

@@ -113,8 +113,7 @@ Engine::Fate Engine::reserve(Incoming& packet, Time earliest, Time least_tail, b
   const TreeEdge& edge = tree.edges[packet.edge];
   Side& from = side(flow, packet.edge, packet.direction);
   Time& busy = busy_[channel_index(edge.wire, packet.direction, packet.channel)];
-  const Time duration =
-      flow.duration[tree.is_host(edge.child) ? 1 : 0][static_cast<std::size_t>(packet.direction)];
+  const Time duration = flow.duration[tree.is_host(edge.child) ? 1 : 0][static_cast<std::size_t>(packet.direction)];
   Time start = std::max(std::max(earliest, busy), least_tail - duration);
   ++counts_[Count::packets];
   bool hit = false;
@@ -128,6 +127,7 @@ Engine::Fate Engine::reserve(Incoming& packet, Time earliest, Time least_tail, b
     hit = !arrives_bad && hit_data(from, packet, edge.wire, start, start + duration);
     if (!hit || scheme_.protection != Protection::link_retry) break;
     ++counts_[Count::link_retries];
+    from.burst = false;  // it was over when the link asked
     start += duration + assumptions_.link_retry_ps;
   }
   busy = start + duration;
@@ -148,8 +148,8 @@ void Engine::begin_attempt(Flow& flow, std::uint32_t edge, Direction direction) 
   from.good_on_the_way = false;
 }
 
-/// Lets the packet arrive. A host's packets, and all on the way up, matter as a whole: of a transmission's copies, those
-/// behind the first good one change nothing.
+/// Lets the packet arrive. A host's packets, and all on the way up, matter as a whole: of a transmission's copies,
+/// those behind the first good one change nothing.
 void Engine::deliver(const Incoming& packet) {
   Flow& flow = flows_[packet.flow];
   const Tree& tree = tree_of(flow);
@@ -186,6 +186,7 @@ void Engine::send_copies(std::uint32_t flow_index, std::uint32_t edge_index, Dir
       packet.edge = edge_index;
       packet.attempt = from.attempt;
       packet.channel = channel;
+      packet.expected = static_cast<std::uint8_t>(copies * edge.channels);
       packet.direction = direction;
       reserve(packet, earliest, 0, false);
       any_lost |= packet.fate == Fate::lost;

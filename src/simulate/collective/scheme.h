@@ -61,15 +61,17 @@ struct Assumptions {
   NarrowLinks narrow_links = NarrowLinks::adapter;
   std::uint32_t nak_bytes = 30;
   std::uint32_t nak_delays = 5;  ///< switch delays between the negative acknowledgement's arrival and the repetition
-  std::uint32_t timeout_exponent = 0;  ///< the local timeout is 4.096 us x 2^n
-  std::uint32_t retry_limit = 7;       ///< repetitions after timeouts before a link is given up
+  std::uint32_t timeout_exponent = 0;    ///< the local timeout is 4.096 us x 2^n
+  std::uint32_t retry_limit = 7;         ///< repetitions after timeouts before a link is given up
   Time link_retry_ps = 200 * ps_per_ns;  ///< link retry: from a corrupted packet's end to its repetition's begin
   std::uint32_t window_segments = 64;    ///< segments that a sender may have unacknowledged: the receive buffers
   bool operator==(const Assumptions&) const = default;
 };
 
 /// The local acknowledgement timeout (InfiniBand Architecture Specification 1.3, 9.7.6.1.3).
-inline Time timeout_ps(const Assumptions& assumptions) { return 4'096'000LL << assumptions.timeout_exponent; }
+inline Time timeout_ps(const Assumptions& assumptions) {
+  return 4'096'000LL << assumptions.timeout_exponent;
+}
 
 /// Bytes on the wire of a data packet with this payload. Without headers an empty packet still lasts as long as one
 /// word of operands, 8 bytes.

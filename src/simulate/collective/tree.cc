@@ -13,8 +13,8 @@ namespace {
 using fabric::Fabric;
 using fabric::Forwarding;
 using fabric::LinkId;
-using fabric::none;
 using fabric::NodeId;
+using fabric::none;
 using fabric::PortId;
 
 constexpr std::uint32_t unreachable = std::numeric_limits<std::uint32_t>::max();
@@ -136,8 +136,8 @@ class Embedder {
     return tree;
   }
 
-  /// Switches that may be roots and how near they can be to all hosts' switches, nearest first: by the larger distance from two switches with hosts that lie as far
-  /// apart as a double sweep finds.
+  /// Switches that may be roots and how near they can be to all hosts' switches, nearest first: by the larger distance
+  /// from two switches with hosts that lie as far apart as a double sweep finds.
   std::vector<std::pair<std::uint32_t, NodeId>> candidates() const {
     std::vector<NodeId> leaves;
     std::vector<bool> seen(fabric_.nodes().size());
@@ -218,15 +218,12 @@ class Embedder {
         node = next_node(tree, node);
       }
     }
-    std::sort(used.begin(), used.end(), [&](NodeId a, NodeId b) {
-      return tree.hops[a] != tree.hops[b] ? tree.hops[a] > tree.hops[b] : a < b;
-    });
+    std::sort(used.begin(), used.end(),
+              [&](NodeId a, NodeId b) { return tree.hops[a] != tree.hops[b] ? tree.hops[a] > tree.hops[b] : a < b; });
     return used;
   }
 
-  NodeId next_node(const InTree& tree, NodeId node) const {
-    return fabric_.port(fabric_.peer(tree.port[node])).node;
-  }
+  NodeId next_node(const InTree& tree, NodeId node) const { return fabric_.port(fabric_.peer(tree.port[node])).node; }
 
   /// Whether every switch still hands its sum to at most `copies` others when this root is added.
   bool fits(const InTree& tree) const {

@@ -26,7 +26,7 @@ struct TreeNode {
 struct TreeEdge {
   std::uint32_t child = 0;
   std::uint32_t parent = 0;
-  std::uint32_t wire = 0;    ///< which cable, dense from 0 within the tree; edges may share one
+  std::uint32_t wire = 0;     ///< which cable, dense from 0 within the tree; edges may share one
   std::uint8_t channels = 1;  ///< independent channels that the cable is used as
   std::uint8_t copies = 1;    ///< back to back, on each channel
 };

@@ -63,6 +63,7 @@ bool EventQueue::load() {
   current_ = bucket;
   ready_.clear();
   position_ = 0;
+  begins_ = true;
   const std::uint32_t slot = static_cast<std::uint32_t>(bucket & mask_);
   for (std::uint32_t at = heads_[slot]; at != no_chunk;) {
     Chunk& chunk = chunks_[at];

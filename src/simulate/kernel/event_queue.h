@@ -2,6 +2,8 @@
 
 #include <bit>
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "simulate/kernel/time.h"
@@ -51,9 +53,15 @@ class EventQueue {
   bool empty() const { return pending_ == 0; }
   std::uint64_t bytes() const;  ///< held by the queue
 
- private:
-  // 32 low bits of the time above the event, so that a bucket sorts by one comparison of integers.
+  /// 32 low bits of the time above the event, so that a bucket sorts by one comparison of integers.
   using Entry = std::uint64_t;
+  static Event event_of(Entry held) { return static_cast<Event>(held); }
+  /// True once after next_instant() has come to another bucket.
+  bool bucket_begins() { return std::exchange(begins_, false); }
+  /// The events of the current bucket, those taken already too; for prefetching. Valid until the next push.
+  std::span<const Entry> bucket() const { return ready_; }
+
+ private:
   static constexpr std::uint32_t per_chunk = 7;
   struct alignas(64) Chunk {
     std::uint32_t next;
@@ -95,6 +103,7 @@ class EventQueue {
   Time now_ = 0;
   std::uint64_t pending_ = 0;
   std::size_t position_ = 0;
+  bool begins_ = false;
   std::vector<Entry> ready_;  // the current bucket, sorted; taken up to position_
   std::vector<Event> instant_;
   std::vector<std::uint32_t> heads_;

@@ -47,6 +47,10 @@ class FlitNetwork {
     for (fabric::PortId id = 0; id < ports_.size(); ++id) {
       Port& port = ports_[id];
       port.inputs.resize(lanes_);
+      for (std::uint32_t vl = 0; vl < lanes_; ++vl) {
+        port.inputs[vl].port = id;
+        port.inputs[vl].lane = vl;
+      }
       port.credits.assign(lanes_, static_cast<int>(parameters.input_buffer));
       port.served.assign(lanes_, -1);
       port.drops.assign(lanes_, 0);
@@ -116,6 +120,8 @@ class FlitNetwork {
     std::deque<Waiting> queue;
     int held = 0;       // flits in the buffer
     bool busy = false;  // its head is crossing
+    fabric::PortId port = 0;
+    std::uint32_t lane = 0;
   };
   struct Port {
     std::vector<Input> inputs;  // by lane
@@ -130,8 +136,9 @@ class FlitNetwork {
     Time flit = 0, wire = 0, crossbar = 0;
     bool crossing = false;
     Time link_free = 0;
-    int reserved = 0;  // flits of the output buffer
-    int present = 0;   // of those, flits that are there
+    int reserved = 0;                            // flits of the output buffer
+    int present = 0;                             // of those, flits that are there
+    std::vector<std::pair<Input*, int>> rivals;  // inputs_of()
     int host = -1;
   };
   struct Host {
@@ -209,16 +216,18 @@ class FlitNetwork {
   }
 
   // ------------------------------------------------------------------------------------------------------ arbitration
-  std::vector<std::pair<Input*, int>> inputs_of(Port& out) {
-    std::vector<std::pair<Input*, int>> all;
+  /// Its own node's inputs, with their place in the order of turns; an adapter's own only.
+  const std::vector<std::pair<Input*, int>>& inputs_of(Port& out) {
+    if (!out.rivals.empty()) return out.rivals;
     const fabric::PortId id = static_cast<fabric::PortId>(&out - ports_.data());
     const fabric::Node& node = fabric_.node(fabric_.port(id).node);
     for (std::uint32_t vl = 0; vl < lanes_; ++vl)
-      for (int number = 1; number <= node.port_count; ++number)
-        if (out.is_switch || number == fabric_.number_of(id))
-          all.push_back({&ports_[node.first_port + static_cast<std::uint32_t>(number)].inputs[vl],
-                         static_cast<int>(vl) * 1000 + number});
-    return all;
+      for (int number = 1; number <= node.port_count; ++number) {
+        Port& in = ports_[node.first_port + static_cast<std::uint32_t>(number)];
+        if (in.peer != fabric::none && (out.is_switch || &in == &out))
+          out.rivals.push_back({&in.inputs[vl], static_cast<int>(vl) * 1000 + number});
+      }
+    return out.rivals;
   }
 
   /// The input whose turn it is on this lane.
@@ -320,9 +329,7 @@ class FlitNetwork {
   void leave_input(Input& input) {
     --input.held;
     must(input.held >= 0, "an input buffer gives what it does not have");
-    for (Port& port : ports_)
-      for (std::uint32_t vl = 0; vl < lanes_; ++vl)
-        if (&port.inputs[vl] == &input) return_credit(port, vl);
+    return_credit(ports_[input.port], input.lane);
   }
 
   /// One block of the lane of `port` is free: the port at the other end hears of it.

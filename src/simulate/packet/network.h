@@ -95,16 +95,19 @@ class Network {
   struct alignas(64) Lane {
     std::uint32_t head = nothing;
     std::uint32_t tail = nothing;
-    Time free_at = 0;                ///< when the last packet that left it has left it wholly
-    Time head_since = 0;             ///< when its head came to be the head, for its lifetime
-    std::uint32_t out = nothing;     ///< the out lane that its head waits for; nothing: none does
-    std::uint32_t feeder = nothing;  ///< the out lane at the other end of the cable
-    std::uint32_t in_flit_ps = 0;    ///< of the cable
-    std::uint32_t queued = 0;        ///< packets; an adapter's: flits
-    std::uint32_t row = nothing;     ///< the switch's forwarding table; nothing: an adapter
+    Time free_at = 0;                  ///< when the last packet that left it has left it wholly
+    Time head_since = 0;               ///< when its head came to be the head, for its lifetime
+    std::uint32_t out = nothing;       ///< the out lane that its head waits for; nothing: none does
+    std::uint32_t head_out = nothing;  ///< the one that its head will wait for
+    std::uint32_t feeder = nothing;    ///< the out lane at the other end of the cable
+    std::uint32_t in_flit_ps = 0;      ///< of the cable
+    std::uint32_t queued = 0;          ///< packets; an adapter's: flits
+    std::uint32_t row = nothing;       ///< the switch's forwarding table; nothing: an adapter
     fabric::PortId first_port = 0;
+    std::uint16_t head_flits = 0;
     std::uint8_t number = 0;
     std::uint8_t lane = 0;
+    std::uint8_t node_ports = 0;
     bool timer = false;
   };
 
@@ -167,6 +170,8 @@ class Network {
 
   void handle(Event event);
   void came_to_head(std::uint32_t lane);
+  std::uint32_t route(const Lane& lane, const Packet& packet) const;
+  void prefetch() const;
   void mark(fabric::PortId port);
   void arbitrate(fabric::PortId port);
   bool may_send(Port& port, OutLane& out, Time& wake);
@@ -228,7 +233,9 @@ class Network {
 
   Hosts host_ports_;
   EventQueue queue_;
-  std::uint32_t lanes_n_ = 1;  ///< virtual lanes of every port
+  std::uint32_t lanes_n_ = 1;    ///< virtual lanes of every port
+  std::uint32_t lane_bits_ = 0;  ///< lanes of one port stand at port << lane_bits_
+  std::uint32_t lane_mask_ = 0;
   std::uint32_t stride_ = 6;   ///< log2 of request numbers a lane
   std::uint32_t words_n_ = 1;  ///< 64-bit words of requests an out lane
   bool fair_single_ = false;   ///< one lane: no arbitration between lanes
@@ -262,7 +269,6 @@ class Network {
   Time next_control_ = never;
   Time next_check_ = never;
   bool over_ = false;
-  double quantile_ = 0;
   Histogram message_latency_, packet_latency_;
   Record record_;
 };

@@ -138,7 +138,7 @@ void compare(std::uint64_t seed, std::uint64_t& packets, std::uint64_t& deadlock
 TEST(Network, EqualsTheFlitReferenceToThePicosecond) {
   std::uint64_t packets = 0, deadlocks = 0, drops = 0, flit_events = 0, events = 0;
   const char* more = std::getenv("HOLDFAST_FLIT_SEEDS");  // for a longer campaign
-  const std::uint64_t seeds = more == nullptr ? 300 : std::strtoull(more, nullptr, 10);
+  const std::uint64_t seeds = more == nullptr ? 250 : std::strtoull(more, nullptr, 10);
   for (std::uint64_t seed = 0; seed < seeds && !HasFatalFailure(); ++seed)
     compare(seed, packets, deadlocks, drops, flit_events, events);
   std::printf("%llu packets equal; %llu networks deadlocked, %llu packets dropped; %.1f flit events for one event\n",

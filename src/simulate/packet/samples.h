@@ -29,8 +29,8 @@ class Samples {
   std::uint64_t bytes() const { return sum_; }
   bool received() const { return sum_ > 0 || open_bytes_ > 0 || index_ > 0; }
 
-  /// Half the width of the confidence interval of the mean of `count` samples, relative to the mean; `quantile` is the
-  /// standard normal's, for which Student's is computed. Infinite with fewer than 10 samples or nothing received.
+  /// Half the width of the confidence interval of the mean of `count` samples, relative to the mean; `quantile` is
+  /// Student's for count - 1 degrees of freedom. Infinite with fewer than 2 samples or nothing received.
   double relative_half_width(std::int64_t count, double quantile) const;
 
  private:
@@ -48,8 +48,5 @@ class Samples {
   std::uint64_t sum_ = 0;
   double squares_ = 0;
 };
-
-/// The standard normal quantile that leaves (1 - confidence) / 2 above it; confidence in 0 to 1, both excluded.
-double normal_quantile(double confidence);
 
 }  // namespace holdfast::simulate

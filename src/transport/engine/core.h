@@ -86,6 +86,7 @@ class Core {
   void reset_sending(Peer& peer, Outcome outcome);
   void reset_receiving(Peer& peer, Outcome outcome);
   void give_up(Peer& peer);
+  void new_epoch(Peer& peer);
   void on_stale(std::uint32_t session);
   void say_bye(Peer& peer);
 
@@ -170,6 +171,7 @@ class Core {
   int choose_path(Peer& peer);
   int ack_path(const Peer& peer) const;
   bool any_up(const Peer& peer) const;
+  bool another_up(const Peer& peer, std::uint32_t rail) const;
   void sign_of_life(Peer& peer, std::uint32_t rail, bool round_trip);
   void suspect(Peer& peer, std::uint32_t rail);
   void take_out(Peer& peer, std::uint32_t rail);
@@ -187,6 +189,7 @@ class Core {
   void timed_out(Peer& peer, std::uint32_t rail);
   std::int64_t serve_paths(Peer& peer);
   std::int64_t serve_session(Peer& peer);
+  void begin_waiting(Peer& peer);
   bool waits_for_acknowledgement(const Peer& peer) const;
   bool waits_for_peer(const Peer& peer) const;
 

@@ -66,11 +66,8 @@ void Core::post(ReceiveOp& op) {
   op.posted = true;
   if (op.peer == any_peer) return;
   Peer& from = *peer(op.peer);
-  if (from.directed_receives++ == 0) {
-    from.sign_ns = now();
-    from.next_keepalive_ns = now() + options_.keepalive_ns;
-    note(from, from.next_keepalive_ns);
-  }
+  begin_waiting(from);
+  ++from.directed_receives;
 }
 
 void Core::unpost(ReceiveOp& op) {

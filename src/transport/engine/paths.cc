@@ -43,6 +43,13 @@ bool Core::any_up(const Peer& peer) const {
                      [](const Path& path) { return path.state == RailState::up; });
 }
 
+bool Core::another_up(const Peer& peer, std::uint32_t rail) const {
+  for (std::size_t other = 0; other < peer.paths.size(); ++other) {
+    if (other != rail && peer.paths[other].state == RailState::up) return true;
+  }
+  return false;
+}
+
 std::int64_t Core::timeout_ns(const Peer& peer, const Path& path) const {
   return path.round_trip.timeout_ns(peer.remote_ack_delay_ns, options_.least_timeout_ns, options_.most_timeout_ns,
                                     path.timeouts);
@@ -70,7 +77,7 @@ void Core::move_flight(Peer& peer, std::uint32_t rail) {
   path.silent_since_ns = 0;
 }
 
-// Silent for three ticks: others take over, and it is asked for a sign.
+// A timeout while others work, or silence for three ticks: others take over, and it is asked for a sign.
 void Core::suspect(Peer& peer, std::uint32_t rail) {
   Path& path = peer.paths[rail];
   if (path.state != RailState::up) return;

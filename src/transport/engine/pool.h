@@ -35,9 +35,9 @@ class Pool {
     --in_use_;
   }
 
-  /// Never 0.
+  /// Never 0, and below 2^63.
   static std::uint64_t handle(const T* object) {
-    return static_cast<std::uint64_t>(object->pool_generation) << 32 | object->pool_index;
+    return static_cast<std::uint64_t>(object->pool_generation & generation_mask) << 32 | object->pool_index;
   }
 
   /// The object of this handle, or null when it was given back.
@@ -46,7 +46,8 @@ class Pool {
     const auto generation = static_cast<std::uint32_t>(handle >> 32);
     if (index >= chunks_.size() * chunk_objects || (generation & 1) == 0) return nullptr;
     T* object = &chunks_[index / chunk_objects][index % chunk_objects];
-    return object->pool_generation == generation ? object : nullptr;
+    return (object->pool_generation & 1) != 0 && (object->pool_generation & generation_mask) == generation ? object
+                                                                                                           : nullptr;
   }
 
   std::size_t in_use() const { return in_use_; }
@@ -56,6 +57,7 @@ class Pool {
 
  private:
   static constexpr std::size_t chunk_objects = 64;
+  static constexpr std::uint32_t generation_mask = 0x7FFFFFFF;
 
   void grow() {
     const auto base = static_cast<std::uint32_t>(chunks_.size() * chunk_objects);

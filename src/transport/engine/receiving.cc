@@ -26,8 +26,8 @@ void Core::on_packet(std::uint32_t rail, std::span<const std::byte> packet) {
   }
   const wire::PacketHeader& header = reader.header();
   Peer* from = known_peer(header.session);
-  const bool known = from != nullptr && from->remote_epoch != 0 && header.key == from->key &&
-                     (header.key != 0 || sabotage == Engine::Sabotage::ignore_epochs);
+  const bool known = from != nullptr && from->remote_epoch != 0 &&
+                     (header.key == from->key || sabotage == Engine::Sabotage::ignore_epochs);
   FrameType type{};
   bool data = false;
   bool acknowledge_now = false;
@@ -52,6 +52,7 @@ void Core::on_packet(std::uint32_t rail, std::span<const std::byte> packet) {
       data = true;
       on_data(*from, header, reader.data(), reader.payload(), rail);
     } else if (type == FrameType::bye) {
+      new_epoch(*from);  // what is still under way of this session must not be taken for the next one's
       reset(*from, Outcome::closed);
       return;
     }
@@ -273,6 +274,7 @@ void Core::consumed(Peer& peer) {
 }
 
 InMessage* Core::new_in_message(Peer& peer, const DataFrame& frame) {
+  begin_waiting(peer);
   InMessage* message = in_messages_.take();
   message->peer = &peer;
   message->tagged = (frame.flags & DataFrame::flag_tagged) != 0;

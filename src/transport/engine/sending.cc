@@ -56,6 +56,7 @@ Posted Core::send(const SendRequest& request) {
 }
 
 OutMessage* Core::new_message(Peer& peer, MessageKind kind) {
+  begin_waiting(peer);
   OutMessage* message = out_messages_.take();
   message->peer = &peer;
   message->kind = kind;
@@ -198,6 +199,7 @@ Fragment* Core::take_from(Peer& peer, Peer::OutQueue& queue, std::uint32_t spare
     if (message->stage == OutMessage::Stage::queued && !start(peer, *message)) return nullptr;
     message = queue.first();  // a long one may have become a request to send
     if (message->current == nullptr) make_vfrag(*message);
+    if (!waits_for_acknowledgement(peer)) peer.progress_ns = now();
     Vfrag& vfrag = *message->current;
     vfrag.number = peer.next_vfrag++;
     vfrag.numbered = true;
@@ -421,7 +423,6 @@ void Core::make_ready(Peer& peer, Fragment& fragment) {
   Path& path = peer.paths[fragment.path];
   path.flight.remove(&fragment);
   path.flying_bytes -= fragment.bytes;
-  if (path.flight.empty()) path.silent_since_ns = 0;
   if (sabotage == Engine::Sabotage::forget_retransmission && fragment.bytes % 7 == 3) {
     fragment.state = Fragment::State::waiting;
     return;

@@ -259,14 +259,21 @@ void Core::reset_receiving(Peer& peer, Outcome outcome) {
   peer.consumed = 0;
 }
 
+void Core::new_epoch(Peer& peer) {
+  ++peer.local_epoch;
+  peer.key = wire::session_key(peer.local_epoch, peer.remote_epoch);
+}
+
 // No rail has reached the peer for too long.
 void Core::give_up(Peer& peer) {
   ++count(Count::peers_unreachable);
-  ++peer.local_epoch;  // should it come back, it must not go on where it was
-  peer.key = wire::session_key(peer.local_epoch, peer.remote_epoch);
+  new_epoch(peer);  // should it come back, it must not go on where it was
   reset(peer, Outcome::unreachable);
   fail_directed(peer, Outcome::unreachable);
-  peer.without_rail_ns = 0;
+  if (peer.without_rail_ns != 0) {
+    count(Count::time_without_rail_ns) += static_cast<std::uint64_t>(now() - peer.without_rail_ns);
+    peer.without_rail_ns = now();
+  }
   peer.progress_ns = peer.sign_ns = now();
 }
 

@@ -37,7 +37,7 @@ void Core::serve(Peer& peer) {
   const std::int64_t session = serve_session(peer);
   pump(peer);
   if (peer.ack_owed && peer.ack_deadline_ns <= now()) send_owed_ack(peer);
-  if (peer.ack_owed) note(peer, peer.ack_deadline_ns);
+  if (peer.ack_owed && peer.established) note(peer, peer.ack_deadline_ns);
   note(peer, std::min({vfrags, paths, session}));
 }
 
@@ -61,7 +61,7 @@ std::int64_t Core::serve_vfrags(Peer& peer) {
     if (path.flight.empty()) continue;
     find_lost(peer, rail);
     const Fragment* first = path.flight.first();
-    if (first != nullptr && first->order < path.largest_acknowledged) {
+    if (first != nullptr && first->order < path.largest_acknowledged && path.round_trip.measured()) {
       next = std::min(next, first->sent_ns + path.round_trip.smoothed_ns() * 9 / 8 + 1);
     }
   }
@@ -104,8 +104,11 @@ void Core::timed_out(Peer& peer, std::uint32_t rail) {
   path.timed_out_ns = now();
   ++path.timeouts;
   path.window.on_timeout(path.next_order);
-  if (path.silent_since_ns == 0) path.silent_since_ns = now();
-  if (path.timeouts >= options_.retransmission_limit) take_out(peer, rail);
+  if (path.timeouts >= options_.retransmission_limit) {
+    take_out(peer, rail);
+  } else if (another_up(peer, rail)) {
+    suspect(peer, rail);  // a probe finds out, and not the fragments of a message
+  }
 }
 
 // The local completion timer is due: the rails that hold fragments of the VFRAG do not send.
@@ -134,6 +137,7 @@ std::int64_t Core::serve_paths(Peer& peer) {
     }
     if (path.state == RailState::up || path.next_probe_ns == 0) continue;
     if (path.next_probe_ns <= now()) {
+      if (path.state == RailState::suspect && ++path.timeouts >= options_.retransmission_limit) take_out(peer, rail);
       say_hello(peer, rail, false, 0);
       path.probe_gap_ns = std::min(2 * path.probe_gap_ns, options_.probe_interval_ns);
       path.next_probe_ns = now() + path.probe_gap_ns;
@@ -155,6 +159,14 @@ bool Core::waits_for_acknowledgement(const Peer& peer) const {
 // Whether the peer's application owes something: a receive for a message that waits, an answer, a message.
 bool Core::waits_for_peer(const Peer& peer) const {
   return !peer.messages.empty() || !peer.incoming.empty() || peer.directed_receives > 0;
+}
+
+// Something is about to be waited for: if it is the first, the peer's silence counts from now.
+void Core::begin_waiting(Peer& peer) {
+  if (waits_for_peer(peer)) return;
+  peer.sign_ns = now();
+  peer.next_keepalive_ns = now() + options_.keepalive_ns;
+  note(peer, peer.next_keepalive_ns);
 }
 
 std::int64_t Core::serve_session(Peer& peer) {

@@ -48,7 +48,8 @@ class Rail {
   /// when it is no address of this kind of rail.
   virtual Result<std::uint32_t> add_destination(std::span<const std::byte> address) = 0;
 
-  /// Sends the pieces, end to end, as one packet. `token` is named in on_put_done() when the answer is `pending`.
+  /// Sends the pieces, end to end, as one packet. `token`, below 2^63, is named in on_put_done() when the answer is
+  /// `pending`.
   virtual RailPut put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) = 0;
 
   /// Hands what has happened to `sink`. `now_ns` is the engine's caller's time. Gives how much there was.

@@ -1,5 +1,6 @@
 #include "transport/wire/packet.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/integrity/crc32c.h"
@@ -41,11 +42,15 @@ bool placed_well(const DataFrame& frame) {
 }  // namespace
 
 u32 session_key(u64 one_epoch, u64 other_epoch) {
-  // A sum is the same in either order; the multiplications (SplitMix64's finalizer) spread it over the key.
-  u64 mixed = one_epoch + other_epoch;
-  mixed = (mixed ^ (one_epoch ^ other_epoch) << 32 ^ mixed >> 30) * 0xBF58476D1CE4E5B9ULL;
-  mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBULL;
-  const u32 key = static_cast<u32>(mixed >> 32);
+  // SplitMix64's finalizer, over one epoch and then over both: any two pairs share a key with probability 2^-32.
+  const auto mix = [](u64 word) {
+    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    word = (word ^ (word >> 27)) * 0x94D049BB133111EBULL;
+    return word ^ (word >> 31);
+  };
+  const u64 smaller = std::min(one_epoch, other_epoch);
+  const u64 greater = std::max(one_epoch, other_epoch);
+  const u32 key = static_cast<u32>(mix(mix(smaller) + greater) >> 32);
   return key != 0 ? key : 1;
 }
 

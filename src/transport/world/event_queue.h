@@ -16,16 +16,29 @@ class EventQueue {
   std::int64_t now() const { return now_; }
   std::uint64_t done() const { return done_; }
 
-  void at(std::int64_t when, Action action) { heap_.push({when < now_ ? now_ : when, added_++, std::move(action)}); }
+  void at(std::int64_t when, Action action) {
+    std::uint32_t place = 0;
+    if (free_.empty()) {
+      place = static_cast<std::uint32_t>(actions_.size());
+      actions_.push_back(std::move(action));
+    } else {
+      place = free_.back();
+      free_.pop_back();
+      actions_[place] = std::move(action);
+    }
+    heap_.push({when < now_ ? now_ : when, added_++, place});
+  }
 
   /// Does everything up to this moment.
   void run_until(std::int64_t when) {
     while (!heap_.empty() && heap_.top().when <= when) {
-      Entry entry = std::move(const_cast<Entry&>(heap_.top()));  // it is popped at once
+      const Entry entry = heap_.top();
       heap_.pop();
       now_ = entry.when;
       ++done_;
-      entry.action();
+      const Action action = std::move(actions_[entry.place]);
+      free_.push_back(entry.place);
+      action();
     }
     now_ = when;
   }
@@ -34,11 +47,13 @@ class EventQueue {
   struct Entry {
     std::int64_t when;
     std::uint64_t number;
-    Action action;
+    std::uint32_t place;  ///< of the action
     bool operator<(const Entry& other) const { return when != other.when ? when > other.when : number > other.number; }
   };
 
   std::priority_queue<Entry> heap_;
+  std::vector<Action> actions_;
+  std::vector<std::uint32_t> free_;
   std::int64_t now_ = 0;
   std::uint64_t added_ = 0;
   std::uint64_t done_ = 0;

@@ -77,7 +77,7 @@ void Network::depart(unsigned rail, unsigned from, unsigned to, std::vector<std:
   const unsigned copies = happens(link.duplication) ? 2 : 1;
   for (unsigned copy = 0; copy < copies; ++copy) {
     std::vector<std::byte> arriving = packet;
-    if (happens(link.corruption)) spoil(link, arriving);
+    if (happens(link.corruption)) spoil(arriving);
     if (happens(link.truncation) && !arriving.empty()) arriving.resize(chance_.below(arriving.size()));
     std::int64_t when = queue_.now() + link.latency_ns;
     if (link.jitter_ns > 0)
@@ -91,14 +91,16 @@ void Network::depart(unsigned rail, unsigned from, unsigned to, std::vector<std:
 }
 
 // Any byte, headers too: one bit, some bits, or a run of bytes.
-void Network::spoil(const LinkPlan&, std::vector<std::byte>& packet) {
+void Network::spoil(std::vector<std::byte>& packet) {
   if (packet.empty()) return;
-  const std::uint64_t flips = 1 + chance_.below(3);
+  // The plain sum sees any one bit, and two that cancel each other not: it is given what it promises to see.
+  const bool one_bit = plan_.options.checksum == integrity::Checksum::sum;
+  const std::uint64_t flips = one_bit ? 1 : 1 + chance_.below(3);
   for (std::uint64_t i = 0; i < flips; ++i) {
     const std::size_t at = chance_.below(packet.size());
     packet[at] ^= static_cast<std::byte>(1U << chance_.below(8));
   }
-  if (!chance_.chance(1, 4)) return;
+  if (one_bit || !chance_.chance(1, 4)) return;
   const std::size_t begin = chance_.below(packet.size());
   const std::size_t length = 1 + chance_.below(32);
   for (std::size_t at = begin; at < packet.size() && at < begin + length; ++at) {

@@ -48,7 +48,7 @@ class Network {
     return directions_[(rail * nodes_ + from) * nodes_ + to];
   }
   void depart(unsigned rail, unsigned from, unsigned to, std::vector<std::byte> packet);
-  void spoil(const LinkPlan& link, std::vector<std::byte>& packet);
+  void spoil(std::vector<std::byte>& packet);
   bool happens(std::uint32_t per_million) { return per_million > 0 && chance_.chance(per_million, 1'000'000); }
 
   const Plan& plan_;

@@ -1,5 +1,8 @@
 #include "transport/world/oracle.h"
 
+#include <algorithm>
+#include <cstring>
+
 namespace holdfast::transport {
 namespace {
 
@@ -9,15 +12,27 @@ std::string number(std::uint64_t value) {
 
 }  // namespace
 
-std::byte Oracle::content(MessageId id, std::size_t i) {
-  std::uint64_t word = (static_cast<std::uint64_t>(id) + 1) * 0x9E3779B97F4A7C15ULL + i / 8;
+// The i-th eight bytes of message `id`.
+std::uint64_t Oracle::word(MessageId id, std::size_t i) {
+  std::uint64_t word = (static_cast<std::uint64_t>(id) + 1) * 0x9E3779B97F4A7C15ULL + i;
   word = (word ^ (word >> 31)) * 0xD6E8FEB86659FD93ULL;
-  word ^= word >> 29;
-  return static_cast<std::byte>(word >> (8 * (i % 8)));
+  return word ^ (word >> 29);
 }
 
 void Oracle::fill(MessageId id, std::span<std::byte> bytes) {
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = content(id, i);
+  for (std::size_t at = 0; at < bytes.size(); at += 8) {
+    const std::uint64_t eight = word(id, at / 8);
+    std::memcpy(bytes.data() + at, &eight, std::min<std::size_t>(8, bytes.size() - at));
+  }
+}
+
+// Where the bytes first differ from the message's; their length when nowhere.
+std::size_t Oracle::first_difference(MessageId id, std::span<const std::byte> bytes) {
+  for (std::size_t at = 0; at < bytes.size(); at += 8) {
+    const std::uint64_t eight = word(id, at / 8);
+    if (std::memcmp(bytes.data() + at, &eight, std::min<std::size_t>(8, bytes.size() - at)) != 0) return at;
+  }
+  return bytes.size();
 }
 
 unsigned Oracle::life(unsigned node) {
@@ -77,11 +92,8 @@ void Oracle::received(ReceiveId receive_id, MessageId id, unsigned from, std::sp
   }
   const bool cut = bytes.size() < message.bytes;
   if (cut != (end == End::cut)) complain("message " + number(id) + " is cut and not said to be, or the reverse");
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (bytes[i] != content(id, i)) {
-      complain("message " + number(id) + " differs at byte " + number(i) + " of " + number(bytes.size()));
-      break;
-    }
+  if (const std::size_t at = first_difference(id, bytes); at < bytes.size()) {
+    complain("message " + number(id) + " differs in the eight bytes at " + number(at) + " of " + number(bytes.size()));
   }
   ++delivered_;
   orders_[{message.from, message.from_life, receive.node, receive.life, message.flow}][{receive_id, place}] = id;

@@ -26,8 +26,7 @@ class Oracle {
   /// `errors_allowed`: whether the world has faults that may break a message (a restart, no rail for long).
   explicit Oracle(bool errors_allowed) : errors_allowed_(errors_allowed) {}
 
-  /// Byte i of message `id`.
-  static std::byte content(MessageId id, std::size_t i);
+  /// What message `id` says.
   static void fill(MessageId id, std::span<std::byte> bytes);
 
   /// A process `node` sends to `to`. `flow` is what receives select by. `buffered`: it ends before it is delivered.
@@ -87,6 +86,8 @@ class Oracle {
     auto operator<=>(const Flow&) const = default;
   };
 
+  static std::uint64_t word(MessageId id, std::size_t i);
+  static std::size_t first_difference(MessageId id, std::span<const std::byte> bytes);
   unsigned life(unsigned node);
   void judge_messages();
   void judge_orders();

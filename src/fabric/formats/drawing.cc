@@ -1,0 +1,258 @@
+#include "fabric/formats/drawing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <numbers>
+#include <optional>
+#include <vector>
+
+#include "fabric/topology/levels.h"
+
+namespace holdfast::fabric {
+
+namespace {
+
+struct Point {
+  double x = 0;
+  double y = 0;
+};
+
+/// Where every switch lies, by NodeId, in units of a box's height; adapters are not drawn by themselves.
+using Layout = std::vector<Point>;
+
+constexpr double box_width = 3.2;
+constexpr double box_height = 1.0;
+
+Point on_circle(double radius, double turn) {
+  const double angle = 2 * std::numbers::pi * turn - std::numbers::pi / 2;
+  return {radius * std::cos(angle), radius * std::sin(angle)};
+}
+
+/// Levels from the bottom up, switches of a level spread over the width of the largest one.
+Layout in_levels(const Fabric& fabric, const std::vector<std::uint32_t>& levels) {
+  std::vector<std::vector<NodeId>> rows;
+  for (NodeId id = 0; id < fabric.nodes().size(); ++id) {
+    if (!fabric.is_switch(id)) continue;
+    if (rows.size() <= levels[id]) rows.resize(levels[id] + 1);
+    rows[levels[id]].push_back(id);
+  }
+  std::size_t widest = 1;
+  for (const auto& row : rows) widest = std::max(widest, row.size());
+  const double width = static_cast<double>(widest) * (box_width + 0.4);
+  const double gap = std::clamp(width / 12, 5.0, 60.0);
+  Layout layout(fabric.nodes().size());
+  for (std::size_t level = 0; level < rows.size(); ++level) {
+    for (std::size_t i = 0; i < rows[level].size(); ++i) {
+      const double x = (static_cast<double>(i) + 0.5) / static_cast<double>(rows[level].size());
+      layout[rows[level][i]] = {x * width, -static_cast<double>(level) * gap};
+    }
+  }
+  return layout;
+}
+
+/// The last dimension to the right, the one before down, the one before that in panels; further ones in panels of
+/// panels.
+Layout in_grid(const Fabric& fabric) {
+  const Structure& structure = fabric.structure();
+  const std::size_t n = structure.extent.size();
+  std::vector<Point> step(n);
+  double right = box_width + 2;
+  double down = box_height + 2.5;
+  for (std::size_t d = n; d-- > 0;) {
+    const bool across = (n - d) % 2 == 1;
+    double& size = across ? right : down;
+    step[d] = across ? Point{size, 0} : Point{0, size};
+    size = size * structure.extent[d] + 3;
+  }
+  Layout layout(fabric.nodes().size());
+  for (NodeId id = 0; id < fabric.switch_count(); ++id) {
+    for (std::size_t d = 0; d < n; ++d) {
+      layout[id].x += step[d].x * structure.at(id)[d];
+      layout[id].y += step[d].y * structure.at(id)[d];
+    }
+  }
+  return layout;
+}
+
+Layout in_rings(const Fabric& fabric) {
+  const Structure& structure = fabric.structure();
+  const std::uint32_t groups = structure.extent[0];
+  const std::uint32_t routers = structure.extent[1];
+  const double small = std::max(3.0, routers * (box_width + 0.6) / (2 * std::numbers::pi));
+  const double large =
+      groups == 1 ? 0 : std::max(2.5 * small, groups * (2 * small + box_width + 2) / (2 * std::numbers::pi));
+  Layout layout(fabric.nodes().size());
+  for (NodeId id = 0; id < fabric.switch_count(); ++id) {
+    const Point group = on_circle(large, static_cast<double>(structure.at(id)[0]) / groups);
+    const Point router = on_circle(small, static_cast<double>(structure.at(id)[1]) / routers);
+    layout[id] = {group.x + router.x, group.y + router.y};
+  }
+  return layout;
+}
+
+Layout in_one_ring(const Fabric& fabric) {
+  Layout layout(fabric.nodes().size());
+  const double count = std::max(1U, fabric.switch_count());
+  const double radius = std::max(5.0, count * (box_width + 0.6) / (2 * std::numbers::pi));
+  double turn = 0;
+  for (NodeId id = 0; id < fabric.nodes().size(); ++id) {
+    if (fabric.is_switch(id)) layout[id] = on_circle(radius, turn++ / count);
+  }
+  return layout;
+}
+
+Layout lay_out(const Fabric& fabric) {
+  switch (fabric.structure().shape) {
+    case Shape::mesh:
+    case Shape::torus:
+    case Shape::hyperx:
+      return in_grid(fabric);
+    case Shape::dragonfly:
+      return in_rings(fabric);
+    default:
+      break;
+  }
+  if (fabric.structure().shape == Shape::tree) {
+    std::vector<std::uint32_t> levels(fabric.nodes().size());
+    for (NodeId id = 0; id < fabric.switch_count(); ++id) levels[id] = fabric.structure().at(id)[0];
+    return in_levels(fabric, levels);
+  }
+  if (const auto levels = tree_levels(fabric)) return in_levels(fabric, *levels);
+  return in_one_ring(fabric);
+}
+
+std::string xml_text(std::string_view text) {
+  std::string safe;
+  for (char letter : text) {
+    if (letter == '&')
+      safe += "&amp;";
+    else if (letter == '<')
+      safe += "&lt;";
+    else
+      safe += static_cast<unsigned char>(letter) < ' ' || static_cast<unsigned char>(letter) > 126 ? '?' : letter;
+  }
+  return safe;
+}
+
+struct Bundle {
+  std::uint32_t up = 0;
+  std::uint32_t down = 0;
+};
+
+/// Links between two switches that lie in a line with others between them would hide behind those: they are bent.
+void draw_bundle(fmt::memory_buffer& text, Point a, Point b, Bundle bundle, const std::string& title, bool bent) {
+  const char* kind = bundle.up == 0 ? "dead" : bundle.down > 0 ? "hurt" : "good";
+  const double width = 0.06 * std::sqrt(static_cast<double>(std::max(1U, bundle.up)));
+  const double length = std::hypot(b.x - a.x, b.y - a.y);
+  const double bend = bent ? std::min(0.18 * length, 2.2) : 0;
+  const Point middle{(a.x + b.x) / 2 + (length == 0 ? 0 : bend * (b.y - a.y) / length),
+                     (a.y + b.y) / 2 - (length == 0 ? 0 : bend * (b.x - a.x) / length)};
+  fmt::format_to(std::back_inserter(text),
+                 "<path class=\"{}\" stroke-width=\"{:.3f}\" d=\"M{:.2f} {:.2f}Q{:.2f} {:.2f} {:.2f} {:.2f}\"><title>{}"
+                 "</title></path>\n",
+                 kind, width, a.x, a.y, middle.x, middle.y, b.x, b.y, title);
+}
+
+void draw_links(fmt::memory_buffer& text, const Fabric& fabric, const Layout& layout) {
+  std::map<std::pair<NodeId, NodeId>, Bundle> bundles;
+  for (const Link& link : fabric.links()) {
+    const NodeId a = fabric.port(link.a).node;
+    const NodeId b = fabric.port(link.b).node;
+    if (!fabric.is_switch(a) || !fabric.is_switch(b)) continue;
+    Bundle& bundle = bundles[std::minmax(a, b)];
+    ++(link.up ? bundle.up : bundle.down);
+  }
+  const bool grid = fabric.structure().shape == Shape::torus || fabric.structure().shape == Shape::hyperx;
+  for (int pass = 0; pass < 2; ++pass) {  // what failed lies above
+    for (const auto& [ends, bundle] : bundles) {
+      if ((bundle.down > 0) != (pass == 1)) continue;
+      const Point a = layout[ends.first];
+      const Point b = layout[ends.second];
+      const bool far = std::abs(a.x - b.x) > 1.5 * (box_width + 2) || std::abs(a.y - b.y) > 1.5 * (box_height + 2.5);
+      std::string title = fmt::format("{} - {}: {} links", xml_text(fabric.node(ends.first).name),
+                                      xml_text(fabric.node(ends.second).name), bundle.up + bundle.down);
+      if (bundle.down > 0) title += fmt::format(", {} down", bundle.down);
+      draw_bundle(text, a, b, bundle, title, grid && far);
+    }
+  }
+}
+
+void draw_switches(fmt::memory_buffer& text, const Fabric& fabric, const Layout& layout) {
+  constexpr std::uint32_t most_named = 400;
+  std::vector<std::uint32_t> hosts(fabric.nodes().size());
+  std::vector<bool> alive(fabric.nodes().size());
+  for (const Link& link : fabric.links()) {
+    const NodeId a = fabric.port(link.a).node;
+    const NodeId b = fabric.port(link.b).node;
+    if (!link.up) continue;
+    alive[a] = alive[b] = true;
+    if (fabric.is_switch(a) != fabric.is_switch(b)) ++hosts[fabric.is_switch(a) ? a : b];
+  }
+  for (NodeId id = 0; id < fabric.nodes().size(); ++id) {
+    if (!fabric.is_switch(id)) continue;
+    const Point at = layout[id];
+    std::string name = fabric.node(id).name;
+    const std::string title = xml_text(name) + fmt::format(", {} hosts", hosts[id]);
+    if (name.size() > 14) name = name.substr(0, 13) + "~";
+    fmt::format_to(std::back_inserter(text),
+                   "<g><title>{}</title><rect class=\"{}\" x=\"{:.2f}\" y=\"{:.2f}\" width=\"{}\" height=\"{}\" "
+                   "rx=\"0.15\"/>",
+                   title,
+                   !alive[id]      ? "gone"
+                   : hosts[id] > 0 ? "leaf"
+                                   : "inner",
+                   at.x - box_width / 2, at.y - box_height / 2, box_width, box_height);
+    if (fabric.switch_count() <= most_named) {
+      fmt::format_to(std::back_inserter(text), "<text x=\"{:.2f}\" y=\"{:.2f}\">{}</text>", at.x,
+                     at.y + (hosts[id] > 0 ? -0.02 : 0.16), xml_text(name));
+      if (hosts[id] > 0)
+        fmt::format_to(std::back_inserter(text), "<text class=\"hosts\" x=\"{:.2f}\" y=\"{:.2f}\">{} hosts</text>",
+                       at.x, at.y + 0.38, hosts[id]);
+    }
+    fmt::format_to(std::back_inserter(text), "</g>\n");
+  }
+}
+
+}  // namespace
+
+std::string write_drawing(const Fabric& fabric) {
+  const Layout layout = lay_out(fabric);
+  Point low{0, 0};
+  Point high{0, 0};
+  for (NodeId id = 0; id < fabric.nodes().size(); ++id) {
+    if (!fabric.is_switch(id)) continue;
+    low = {std::min(low.x, layout[id].x), std::min(low.y, layout[id].y)};
+    high = {std::max(high.x, layout[id].x), std::max(high.y, layout[id].y)};
+  }
+  const double width = high.x - low.x + box_width + 4;
+  const double height = high.y - low.y + box_height + 5;
+  const double scale = std::clamp(1600 / std::max(width, height), 2.0, 40.0);
+  fmt::memory_buffer text;
+  fmt::format_to(
+      std::back_inserter(text),
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{:.0f}\" height=\"{:.0f}\" viewBox=\"{:.2f} {:.2f} "
+      "{:.2f} {:.2f}\">\n<style>path{{fill:none;stroke:#5b6b7b;stroke-opacity:.55}}"
+      ".hurt{{stroke:#e08a00;stroke-opacity:1}}.dead{{stroke:#d01c2e;stroke-opacity:1;stroke-dasharray:.35 .2}}"
+      "rect{{stroke:#22303c;stroke-width:.05}}.leaf{{fill:#d7e8f7}}.inner{{fill:#eef1e2}}.gone{{fill:#f6c9cd;"
+      "stroke:#d01c2e}}text{{font:.5px sans-serif;text-anchor:middle;fill:#14202b}}"
+      ".hosts{{font-size:.36px;fill:#47596b}}.title{{font-size:.8px;text-anchor:start}}</style>\n"
+      "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" style=\"fill:#fff;stroke:none\"/>\n",
+      width * scale, height * scale, low.x - box_width / 2 - 2, low.y - box_height / 2 - 3, width, height,
+      low.x - box_width / 2 - 2, low.y - box_height / 2 - 3, width, height);
+  const auto down = std::ranges::count(fabric.links(), false, &Link::up);
+  fmt::format_to(std::back_inserter(text),
+                 "<text class=\"title\" x=\"{:.2f}\" y=\"{:.2f}\">{} switches, {} hosts, {} links{}"
+                 "</text>\n",
+                 low.x - box_width / 2 - 1, low.y - box_height / 2 - 1.6, fabric.switch_count(), fabric.adapter_count(),
+                 fabric.links().size(), down == 0 ? "" : fmt::format(", {} down", down));
+  draw_links(text, fabric, layout);
+  draw_switches(text, fabric, layout);
+  fmt::format_to(std::back_inserter(text), "</svg>\n");
+  return fmt::to_string(text);
+}
+
+}  // namespace holdfast::fabric

@@ -1,0 +1,62 @@
+#include "plan/recommend.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace holdfast::plan {
+namespace {
+
+Result<std::string> read_text(const std::string& folder, const Text& name) {
+  const std::string path = (std::filesystem::path(folder) / name.value).string();
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file.is_open()) text << file.rdbuf();
+  if (!file.is_open() || text.fail()) {
+    const int error = errno;
+    return Status(error == ENOENT ? Code::not_found : Code::io, "reading " + path,
+                  error != 0 ? std::strerror(error) : "it cannot be read",
+                  "the path stands in " + name.source + ", relative to that file");
+  }
+  return text.str();
+}
+
+}  // namespace
+
+Result<Inputs> gather_inputs(Machine machine) {
+  Inputs inputs;
+  const std::string program = machine.overhead_pattern.given ? machine.overhead_pattern.value : "cg";
+  inputs.overheads = paper_overheads(program);
+  if (machine.overheads_file.given) {
+    const auto text = read_text(machine.folder, machine.overheads_file);
+    if (!text.ok()) return text.status();
+    const auto overheads = read_overheads(text.value(), machine.overheads_file.value);
+    if (!overheads.ok()) return overheads.status();
+    inputs.overheads = overheads.value();
+  }
+  if (machine.regression_file.given) {
+    const auto text = read_text(machine.folder, machine.regression_file);
+    if (!text.ok()) return text.status();
+    auto regression = read_regression(text.value(), machine.regression_file.value);
+    if (!regression.ok()) return regression.status();
+    inputs.regression = std::move(regression).value();
+  }
+  inputs.machine = std::move(machine);
+  return inputs;
+}
+
+Plan recommend(const Inputs& inputs) {
+  const Machine& machine = inputs.machine;
+  Plan plan{"Plan for " + machine.name.value, machine.about.value, {}};
+  if (machine.has("job")) plan.sections.push_back(job_section(inputs));
+  if (machine.has("corruption")) plan.sections.push_back(corruption_section(inputs));
+  if (machine.has("transport")) plan.sections.push_back(transport_section(machine));
+  if (machine.has("collective")) plan.sections.push_back(collective_section(machine));
+  if (machine.has("fabric")) plan.sections.push_back(fabric_section(machine, inputs.regression));
+  return plan;
+}
+
+}  // namespace holdfast::plan

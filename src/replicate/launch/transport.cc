@@ -1,0 +1,69 @@
+#include "replicate/launch/transport.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "replicate/launch/library.h"
+#include "replicate/launch/summary.h"
+
+namespace holdfast::launch {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::uint64_t counter(const Json& counters, const char* name) {
+  const auto found = counters.find(name);
+  return found != counters.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+}
+
+}  // namespace
+
+Result<std::vector<Variable>> transport_variables(Mpi mpi, const std::string& rails, const std::string& folder) {
+  if (mpi != Mpi::openmpi) {
+    return Status(Code::bad_input, "choosing the transport",
+                  std::string(name(mpi)) + " as Debian builds it cannot use libfabric",
+                  "leave --transport out, or build the program with Open MPI");
+  }
+  auto provider = find_provider();
+  if (!provider.ok()) return provider.status();
+  std::vector<Variable> variables{{"FI_PROVIDER_PATH", fs::path(provider.value()).parent_path().string()},
+                                  {"HOLDFAST_RAILS_COUNTERS", folder},
+                                  {"OMPI_MCA_pml", "cm"},
+                                  {"OMPI_MCA_mtl", "ofi"},
+                                  {"OMPI_MCA_mtl_ofi_provider_include", "holdfast"},
+                                  {"OMPI_MCA_btl", "^ofi"}};
+  if (!rails.empty()) variables.emplace_back("HOLDFAST_RAILS_USE", rails);
+  return variables;
+}
+
+Json read_transport_counters(const std::string& folder) {
+  Json sums;
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(folder, failed)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("transport-") || !name.ends_with(".json")) continue;
+    std::ifstream file(entry.path());
+    const Json one = Json::parse(file, nullptr, false);
+    if (!one.is_object()) continue;
+    for (const auto& [key, value] : one.items()) {
+      if (value.is_number_unsigned())
+        sums[key] = value.get<std::uint64_t>() + (sums.contains(key) ? counter(sums, key.c_str()) : 0);
+    }
+  }
+  return sums;
+}
+
+std::string transport_line(const Json& counters) {
+  const auto n = [&](const char* name) { return grouped(counter(counters, name)); };
+  return fmt::format(
+      "transport: {} fragments, {} sent again, {} corrupt, {} duplicates, {} times a rail lost, {} ms without a rail",
+      n("fragments_sent"), n("fragments_retransmitted"),
+      grouped(counter(counters, "corrupt_fragments") + counter(counters, "corrupt_headers")), n("duplicates"),
+      n("rails_lost"), grouped(counter(counters, "time_without_rail_ns") / 1'000'000));
+}
+
+}  // namespace holdfast::launch

@@ -1,0 +1,66 @@
+#include "simulate/collective/rebuild.h"
+
+#include <string>
+
+namespace holdfast::simulate::collective {
+namespace {
+
+/// The links that a failure takes down.
+std::vector<fabric::LinkId> links_of(const fabric::Fabric& fabric, const HardFailure& failure) {
+  if (failure.link != fabric::none) return {failure.link};
+  std::vector<fabric::LinkId> links;
+  const fabric::Node& node = fabric.node(failure.switch_node);
+  for (std::uint32_t number = 1; number <= node.port_count; ++number) {
+    const fabric::LinkId link = fabric.port(node.first_port + number).link;
+    if (link != fabric::none) links.push_back(link);
+  }
+  return links;
+}
+
+bool names_something(const fabric::Fabric& fabric, const HardFailure& failure) {
+  if (failure.link != fabric::none) return failure.link < fabric.links().size();
+  return failure.switch_node < fabric.nodes().size() && fabric.is_switch(failure.switch_node);
+}
+
+}  // namespace
+
+Result<Survival> survive(const fabric::Fabric& fabric, std::span<const fabric::NodeId> hosts,
+                         const Experiment& experiment, std::span<const HardFailure> failures,
+                         Time detect_and_rebuild_ps) {
+  for (const HardFailure& failure : failures) {
+    if (names_something(fabric, failure)) continue;
+    return Status{Code::bad_input, "failing parts of the fabric", "there is no such link or switch",
+                  "name links and switches of the fabric"};
+  }
+  fabric::Fabric left = fabric;
+  Survival survival;
+  Time begun = 0;
+  for (;;) {
+    auto made = Simulation::make(left, nullptr, hosts, experiment);
+    if (!made.ok()) return made.status();
+    Simulation& simulation = made.value();
+    Disturbance disturbance;
+    for (const HardFailure& failure : failures) {
+      for (const fabric::LinkId link : links_of(fabric, failure)) {
+        for (std::uint32_t wire = 0; wire < simulation.tree().wires.size(); ++wire) {
+          if (simulation.tree().wires[wire] != link) continue;
+          disturbance.cuts.push_back({std::max<Time>(0, failure.at - begun), wire});
+        }
+      }
+    }
+    const Outcome outcome = simulation.run(disturbance);
+    if (outcome.complete) {
+      survival.correct = outcome.correct;
+      survival.last_host_ps = begun + outcome.last_host_ps;
+      return survival;
+    }
+    begun += outcome.ended_ps + detect_and_rebuild_ps;
+    ++survival.rebuilds;
+    for (const HardFailure& failure : failures) {
+      if (failure.at >= begun) continue;
+      for (const fabric::LinkId link : links_of(fabric, failure)) left.set_link_up(link, false);
+    }
+  }
+}
+
+}  // namespace holdfast::simulate::collective

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "core/stats/confidence.h"
+#include "core/status/status.h"
+#include "simulate/collective/error_process.h"
+#include "simulate/collective/simulation.h"
+
+/// Many collectives under one error process: what a point of a figure is.
+namespace holdfast::simulate::collective {
+
+/// The errors of the paper's Figure 4, on chosen links of the tree, on the way up: one packet on each.
+enum class NamedCase : std::uint8_t {
+  none,
+  one,              ///< one channel from a switch of level 1 up
+  two_same_level,   ///< one from each of two switches of level 1
+  two_same_switch,  ///< both (temporal: the only) from one switch of level 1
+  two_adjacent,     ///< from a switch of level 1, and from the switch that it leads to
+};
+inline constexpr std::array<std::string_view, 5> named_case_names = {"none", "one", "two-same-level", "two-same-switch",
+                                                                     "two-adjacent"};
+/// Error (bad_input): the tree has too few switches or levels for it.
+Result<Disturbance> named_disturbance(NamedCase which, const Tree& tree);
+
+struct SamplePlan {
+  Experiment experiment;
+  ErrorProcess errors;
+  NamedCase named = NamedCase::none;
+  std::uint64_t collectives = 1000;
+  std::uint64_t seed = 1;
+  double confidence = 0.95;
+  /// Adaptive replication: the number of copies of the next collective is the scheme's after one that saw an error, and
+  /// one after this many in a row that saw none. 0: the scheme's always.
+  std::uint32_t adaptive_calm = 0;
+};
+
+struct Measured {
+  double mean_ns = 0;
+  stats::Interval interval_ns;  ///< of the mean, at the plan's confidence; both ends the mean without variance
+  double least_ns = 0;
+  double greatest_ns = 0;
+};
+
+struct Sample {
+  Measured root;       ///< until the reduction is done at the first root
+  Measured last_host;  ///< until the last host has the result
+  std::uint64_t collectives = 0;
+  std::uint64_t incomplete = 0;  ///< given up: links that stayed silent through all repetitions; not in the means
+  std::uint64_t wrong = 0;       ///< complete, with a wrong result somewhere
+  std::uint64_t disturbed = 0;   ///< took longer than without errors
+  double mean_copies = 0;        ///< sent per transmission: of interest when adaptive
+};
+
+/// Plays the collectives one after another, each under its own draw of errors from the stream (seed, number), so that
+/// different schemes meet the same draws. Errors (bad_input): those of Simulation::make() and the checks.
+Result<Sample> sample(const fabric::Fabric& fabric, const fabric::Forwarding* forwarding, const SamplePlan& plan);
+
+}  // namespace holdfast::simulate::collective

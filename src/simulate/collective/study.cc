@@ -1,0 +1,129 @@
+#include "simulate/collective/study.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "core/event/record.h"
+#include "fabric/topology/generate.h"
+
+namespace holdfast::simulate::collective {
+namespace {
+
+template <class Names, class Enumeration>
+std::string_view name_of(const Names& names, Enumeration value) {
+  return names[static_cast<std::size_t>(value)];
+}
+
+double thread_seconds() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+}
+
+nlohmann::ordered_json measured_json(const Measured& measured) {
+  return {{"mean_ns", measured.mean_ns},
+          {"low_ns", measured.interval_ns.low},
+          {"high_ns", measured.interval_ns.high},
+          {"least_ns", measured.least_ns},
+          {"greatest_ns", measured.greatest_ns}};
+}
+
+}  // namespace
+
+Result<std::vector<StudyRow>> run_study(const Study& study, unsigned threads,
+                                        const std::function<void(std::size_t)>& done) {
+  auto fabric = fabric::generate(study.fabric);
+  if (!fabric.ok()) return fabric.status();
+  std::vector<StudyRow> rows(study.points.size());
+  std::atomic<std::size_t> next = 0;
+  std::mutex lock;
+  std::size_t finished = 0;
+  Status failed;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < rows.size(); i = next++) {
+      const double before = thread_seconds();
+      auto sampled = sample(fabric.value(), nullptr, study.points[i].plan);
+      const std::lock_guard<std::mutex> held(lock);
+      if (!sampled.ok()) {
+        if (failed.ok()) failed = sampled.status();
+        next = rows.size();
+        return;
+      }
+      rows[i] = {study.points[i], sampled.value(), thread_seconds() - before};
+      done(++finished);
+    }
+  };
+  if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
+  std::vector<std::thread> team;
+  for (unsigned i = 1; i < threads; ++i) team.emplace_back(work);
+  work();
+  for (std::thread& each : team) each.join();
+  if (!failed.ok()) return failed;
+  return rows;
+}
+
+nlohmann::ordered_json study_record(const Study& study, const std::vector<StudyRow>& rows) {
+  nlohmann::ordered_json record = event::make_record("holdfast.collective-study", 1);
+  record["study"] = study.name;
+  record["fabric"] = study.fabric;
+  record["rows"] = nlohmann::ordered_json::array();
+  for (const StudyRow& row : rows) {
+    const SamplePlan& plan = row.point.plan;
+    const ErrorProcess& errors = plan.errors;
+    record["rows"].push_back({{"group", row.point.group},
+                              {"assumptions", row.point.assumptions},
+                              {"operation", name_of(operation_names, plan.experiment.operation)},
+                              {"bytes", plan.experiment.bytes},
+                              {"protection", name_of(protection_names, plan.experiment.scheme.protection)},
+                              {"copies", plan.experiment.scheme.copies},
+                              {"dual_port", plan.experiment.scheme.dual_port},
+                              {"regenerate", plan.experiment.scheme.regenerate},
+                              {"adaptive_calm", plan.adaptive_calm},
+                              {"case", name_of(named_case_names, plan.named)},
+                              {"source", name_of(error_source_names, errors.source)},
+                              {"mean_ns", static_cast<double>(errors.mean_ps) / static_cast<double>(ps_per_ns)},
+                              {"strikes", name_of(strikes_names, errors.strikes)},
+                              {"reach", name_of(reach_names, errors.reach)},
+                              {"share", errors.share},
+                              {"bit_error_rate", errors.adapter_link_bit_error_rate},
+                              {"seed", plan.seed},
+                              {"confidence", plan.confidence},
+                              {"collectives", row.sample.collectives},
+                              {"incomplete", row.sample.incomplete},
+                              {"wrong", row.sample.wrong},
+                              {"disturbed", row.sample.disturbed},
+                              {"mean_copies", row.sample.mean_copies},
+                              {"root", measured_json(row.sample.root)},
+                              {"last_host", measured_json(row.sample.last_host)},
+                              {"cpu_s", row.seconds}});
+  }
+  return record;
+}
+
+std::string study_csv(const std::vector<StudyRow>& rows) {
+  std::string text =
+      "group,assumptions,operation,bytes,protection,copies,case,source,mean_ns,strikes,reach,bit_error_rate,"
+      "collectives,"
+      "incomplete,wrong,root_mean_ns,root_low_ns,root_high_ns,last_host_mean_ns,last_host_low_ns,last_host_high_ns\n";
+  for (const StudyRow& row : rows) {
+    const SamplePlan& plan = row.point.plan;
+    const Sample& s = row.sample;
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f}\n",
+                        row.point.group, row.point.assumptions, name_of(operation_names, plan.experiment.operation),
+                        plan.experiment.bytes, name_of(protection_names, plan.experiment.scheme.protection),
+                        plan.experiment.scheme.copies, name_of(named_case_names, plan.named),
+                        name_of(error_source_names, plan.errors.source), plan.errors.mean_ps / ps_per_ns,
+                        name_of(strikes_names, plan.errors.strikes), name_of(reach_names, plan.errors.reach),
+                        plan.errors.adapter_link_bit_error_rate, s.collectives, s.incomplete, s.wrong, s.root.mean_ns,
+                        s.root.interval_ns.low, s.root.interval_ns.high, s.last_host.mean_ns,
+                        s.last_host.interval_ns.low, s.last_host.interval_ns.high);
+  }
+  return text;
+}
+
+}  // namespace holdfast::simulate::collective

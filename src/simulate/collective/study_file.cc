@@ -1,0 +1,369 @@
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <span>
+
+#include "core/status/hint.h"
+#include "core/time/duration.h"
+#include "simulate/collective/study.h"
+
+#define TOML_EXCEPTIONS 0
+#define TOML_HEADER_ONLY 1
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+namespace holdfast::simulate::collective {
+namespace {
+
+using Sets = std::map<std::string, Assumptions>;
+
+/// Reads the keys of one table; the first thing wrong is kept, and what follows is not looked at.
+class Keys {
+ public:
+  Keys(const toml::table& table, std::string_view file) : table_(table), file_(file) {}
+
+  const Status& status() const { return status_; }
+
+  void fail(const toml::node& at, std::string wrong, std::string remedy) {
+    if (!status_.ok()) return;
+    status_ = {Code::bad_input, "reading " + std::string(file_) + " line " + std::to_string(at.source().begin.line),
+               std::move(wrong), std::move(remedy)};
+  }
+
+  const toml::node* take(std::string_view key) {
+    known_.push_back(key);
+    return table_.get(key);
+  }
+
+  /// The elements of a list, or the one value that stands in its place.
+  std::vector<const toml::node*> list(std::string_view key) {
+    std::vector<const toml::node*> found;
+    const toml::node* node = take(key);
+    if (node == nullptr) return found;
+    if (const toml::array* array = node->as_array()) {
+      for (const toml::node& each : *array) found.push_back(&each);
+      if (found.empty()) fail(*node, "'" + std::string(key) + "' is an empty list", "give at least one value");
+      return found;
+    }
+    found.push_back(node);
+    return found;
+  }
+
+  template <class Number>
+  void number(const toml::node& node, std::string_view key, Number least, Number most, Number& value) {
+    const auto given = node.value<double>();
+    if (!given || *given < static_cast<double>(least) || *given > static_cast<double>(most) ||
+        (std::is_integral_v<Number> && !node.is_integer())) {
+      fail(node, "'" + std::string(key) + "' is no number in range",
+           "give " + std::to_string(least) + " to " + std::to_string(most));
+      return;
+    }
+    if constexpr (std::is_integral_v<Number>) {
+      value = static_cast<Number>(*node.value<std::int64_t>());
+    } else {
+      value = static_cast<Number>(*given);
+    }
+  }
+  template <class Number>
+  void number(std::string_view key, Number least, Number most, Number& value) {
+    if (const toml::node* node = take(key)) number(*node, key, least, most, value);
+  }
+
+  void boolean(std::string_view key, bool& value) {
+    const toml::node* node = take(key);
+    if (node == nullptr) return;
+    if (const auto given = node->value<bool>()) {
+      value = *given;
+    } else {
+      fail(*node, "'" + std::string(key) + "' is neither true nor false", "write true or false");
+    }
+  }
+
+  void text(std::string_view key, std::string& value) {
+    const toml::node* node = take(key);
+    if (node == nullptr) return;
+    if (const auto given = node->value<std::string>()) {
+      value = *given;
+    } else {
+      fail(*node, "'" + std::string(key) + "' is no text", "write it in quotes");
+    }
+  }
+
+  void duration(const toml::node& node, std::string_view key, Time& value) {
+    const auto given = node.value<std::string>();
+    auto read =
+        given ? time::parse_duration(*given)
+              : Result<std::int64_t>(Status{Code::bad_input, "", "no duration in quotes", "write as in \"10us\""});
+    if (!read.ok()) return fail(node, "'" + std::string(key) + "': " + read.status().wrong(), read.status().remedy());
+    if (read.value() > never / ps_per_ns) return fail(node, "'" + std::string(key) + "' is too long", "give less");
+    value = read.value() * ps_per_ns;
+  }
+  void duration(std::string_view key, Time& value) {
+    if (const toml::node* node = take(key)) duration(*node, key, value);
+  }
+
+  template <class Enumeration, std::size_t size>
+  void choice(const toml::node& node, const std::array<std::string_view, size>& names, Enumeration& value) {
+    const std::string given = node.value<std::string>().value_or("");
+    for (std::size_t i = 0; i < size; ++i) {
+      if (names[i] == given) {
+        value = static_cast<Enumeration>(i);
+        return;
+      }
+    }
+    std::string all;
+    for (const std::string_view name : names) all += (all.empty() ? "" : ", ") + std::string(name);
+    fail(node, "unknown name '" + given + "'", did_you_mean(given, names, "one of " + all));
+  }
+  template <class Enumeration, std::size_t size>
+  void choice(std::string_view key, const std::array<std::string_view, size>& names, Enumeration& value) {
+    if (const toml::node* node = take(key)) choice(*node, names, value);
+  }
+
+  /// Every value of a list as an enumeration; `values` stays as it is without the key.
+  template <class Enumeration, std::size_t size>
+  void choices(std::string_view key, const std::array<std::string_view, size>& names,
+               std::vector<Enumeration>& values) {
+    const auto nodes = list(key);
+    if (!nodes.empty()) values.clear();
+    for (const toml::node* node : nodes) {
+      Enumeration value{};
+      choice(*node, names, value);
+      values.push_back(value);
+    }
+  }
+
+  /// After all keys were taken: a key that nobody asked for is a mistake.
+  void finish() {
+    for (const auto& [key, node] : table_) {
+      if (std::find(known_.begin(), known_.end(), key.str()) != known_.end()) continue;
+      fail(node, "unknown key '" + std::string(key.str()) + "'",
+           did_you_mean(key.str(), known_, "see docs/spec/collective-study.md"));
+    }
+  }
+
+ private:
+  const toml::table& table_;
+  std::string_view file_;
+  std::vector<std::string_view> known_;
+  Status status_;
+};
+
+Status read_assumptions(const toml::table& table, std::string_view file, Assumptions& set) {
+  Keys keys(table, file);
+  keys.number("mtu_bytes", 8U, 4096U, set.mtu_bytes);
+  keys.boolean("headers_count", set.headers_count);
+  keys.number("byte_ps", Time{1}, Time{1'000'000}, set.byte_ps);
+  keys.duration("adapter_delay", set.adapter_delay_ps);
+  keys.duration("switch_delay", set.switch_delay_ps);
+  keys.duration("cable_delay", set.cable_delay_ps);
+  keys.choice("narrow_links", narrow_links_names, set.narrow_links);
+  keys.number("nak_bytes", 1U, 4096U, set.nak_bytes);
+  keys.number("nak_delays", 0U, 1000U, set.nak_delays);
+  keys.number("timeout_exponent", 0U, 31U, set.timeout_exponent);
+  keys.number("retry_limit", 0U, 1000U, set.retry_limit);
+  keys.duration("link_retry", set.link_retry_ps);
+  keys.number("window_segments", 1U, 1U << 20, set.window_segments);
+  keys.finish();
+  return keys.status();
+}
+
+/// The lists of a group, whose product its points are.
+struct Lists {
+  std::vector<std::string> assumptions;
+  std::vector<Protection> protections = {Protection::temporal};
+  std::vector<std::uint8_t> copies = {2};
+  std::vector<std::uint64_t> bytes = {256};
+  std::vector<Operation> operations = {Operation::allreduce};
+  std::vector<ErrorSource> sources = {ErrorSource::none};
+  std::vector<Time> means = {0};
+  std::vector<Strikes> strikes = {Strikes::in_flight};
+  std::vector<Reach> reaches = {Reach::one};
+  std::vector<NamedCase> cases = {NamedCase::none};
+  std::vector<double> rates = {0};
+};
+
+bool has_copies(Protection protection) {
+  return protection != Protection::retransmission && protection != Protection::link_retry;
+}
+bool has_mean(ErrorSource source) {
+  return source != ErrorSource::none && source != ErrorSource::every_link && source != ErrorSource::bit_errors;
+}
+
+/// Calls `make` for each element; once, with the first, where the choice has no meaning for the point.
+template <class Value, class Make>
+void each_of(const std::vector<Value>& values, bool matters, const Make& make) {
+  for (const Value& value : values) {
+    make(value);
+    if (!matters) return;
+  }
+}
+
+void multiply(const Lists& lists, const Sets& sets, const StudyPoint& pattern, std::vector<StudyPoint>& points) {
+  StudyPoint point = pattern;
+  SamplePlan& plan = point.plan;
+  ErrorProcess& errors = plan.errors;
+  each_of(lists.assumptions, true, [&](const std::string& set) {
+    point.assumptions = set;
+    plan.experiment.assumptions = sets.at(set);
+    each_of(lists.operations, true, [&](Operation operation) {
+      plan.experiment.operation = operation;
+      each_of(lists.bytes, true, [&](std::uint64_t bytes) {
+        plan.experiment.bytes = bytes;
+        each_of(lists.cases, true, [&](NamedCase named) {
+          plan.named = named;
+          each_of(lists.sources, true, [&](ErrorSource source) {
+            errors.source = source;
+            const bool random = has_mean(source) || source == ErrorSource::bit_errors;
+            each_of(lists.rates, source == ErrorSource::bit_errors, [&](double rate) {
+              errors.adapter_link_bit_error_rate = errors.switch_link_bit_error_rate =
+                  source == ErrorSource::bit_errors ? rate : 0;
+              each_of(lists.strikes, random, [&](Strikes strikes) {
+                errors.strikes = random ? strikes : Strikes::in_flight;
+                each_of(lists.reaches, random, [&](Reach reach) {
+                  errors.reach = random ? reach : Reach::one;
+                  each_of(lists.means, has_mean(source), [&](Time mean) {
+                    errors.mean_ps = has_mean(source) ? mean : 0;
+                    each_of(lists.protections, true, [&](Protection protection) {
+                      plan.experiment.scheme.protection = protection;
+                      each_of(lists.copies, has_copies(protection), [&](std::uint8_t copies) {
+                        plan.experiment.scheme.copies = has_copies(protection) ? copies : std::uint8_t{1};
+                        points.push_back(point);
+                      });
+                    });
+                  });
+                });
+              });
+            });
+          });
+        });
+      });
+    });
+  });
+}
+
+Status read_group(const toml::table& table, std::string_view file, const Sets& sets, const SamplePlan& defaults,
+                  std::vector<StudyPoint>& points) {
+  Keys keys(table, file);
+  StudyPoint pattern;
+  pattern.plan = defaults;
+  Lists lists;
+  keys.text("name", pattern.group);
+  for (const toml::node* node : keys.list("assumptions")) {
+    const std::string name = node->value<std::string>().value_or("");
+    if (!sets.contains(name)) {
+      keys.fail(*node, "there is no set of assumptions '" + name + "'", "write it as [assumptions." + name + "]");
+    }
+    lists.assumptions.push_back(name);
+  }
+  if (lists.assumptions.empty()) lists.assumptions.push_back("default");
+  keys.choices("protection", protection_names, lists.protections);
+  keys.choices("operation", operation_names, lists.operations);
+  keys.choices("source", error_source_names, lists.sources);
+  keys.choices("strikes", strikes_names, lists.strikes);
+  keys.choices("reach", reach_names, lists.reaches);
+  keys.choices("case", named_case_names, lists.cases);
+  const auto numbers = [&](std::string_view key, auto least, auto most, auto& values) {
+    const auto nodes = keys.list(key);
+    if (!nodes.empty()) values.clear();
+    for (const toml::node* node : nodes) {
+      values.emplace_back();
+      keys.number(*node, key, least, most, values.back());
+    }
+  };
+  numbers("copies", std::uint8_t{1}, most_copies, lists.copies);
+  numbers("bytes", std::uint64_t{8}, std::uint64_t{1} << 26, lists.bytes);
+  numbers("bit_error_rate", 0.0, 1e-4, lists.rates);
+  const auto means = keys.list("mean");
+  if (!means.empty()) lists.means.clear();
+  for (const toml::node* node : means) {
+    lists.means.push_back(0);
+    keys.duration(*node, "mean", lists.means.back());
+  }
+  keys.number("share", 1e-6, 1.0, pattern.plan.errors.share);
+  keys.boolean("up", pattern.plan.errors.up);
+  keys.boolean("down", pattern.plan.errors.down);
+  keys.boolean("dual_port", pattern.plan.experiment.scheme.dual_port);
+  keys.boolean("regenerate", pattern.plan.experiment.scheme.regenerate);
+  keys.number("adaptive_calm", 0U, 1U << 30, pattern.plan.adaptive_calm);
+  keys.number("collectives", std::uint64_t{1}, std::uint64_t{1} << 40, pattern.plan.collectives);
+  keys.finish();
+  if (!keys.status().ok()) return keys.status();
+  const std::size_t first = points.size();
+  multiply(lists, sets, pattern, points);
+  for (std::size_t i = first; i < points.size(); ++i) {
+    const SamplePlan& plan = points[i].plan;
+    Status status = check(plan.experiment.scheme, plan.experiment.assumptions);
+    if (status.ok()) status = check(plan.errors);
+    if (!status.ok()) keys.fail(table, status.wrong(), status.remedy());
+  }
+  return keys.status();
+}
+
+Result<Study> read_root(const toml::table& root, std::string_view file) {
+  Study study;
+  Sets sets = {{"default", {}}};
+  SamplePlan defaults;
+  Keys top(root, file);
+  const auto wrong_kind = [&](const toml::node& node, const char* wanted) {
+    top.fail(node, "this is no table", wanted);
+    return top.status();
+  };
+  if (const toml::node* node = top.take("study")) {
+    if (!node->is_table()) return wrong_kind(*node, "write [study]");
+    Keys keys(*node->as_table(), file);
+    keys.text("name", study.name);
+    keys.text("fabric", study.fabric);
+    keys.number("collectives", std::uint64_t{1}, std::uint64_t{1} << 40, defaults.collectives);
+    keys.number("seed", std::uint64_t{0}, std::uint64_t{1} << 62, defaults.seed);
+    keys.number("confidence", 0.5, 0.9999, defaults.confidence);
+    keys.finish();
+    if (!keys.status().ok()) return keys.status();
+  }
+  if (study.fabric.empty()) {
+    return Status{Code::bad_input, "reading " + std::string(file), "the study names no fabric",
+                  "write fabric = \"xgft(3;24,12,6;1,12,6)\" below [study]"};
+  }
+  if (const toml::node* node = top.take("assumptions")) {
+    if (!node->is_table()) return wrong_kind(*node, "write [assumptions.NAME]");
+    for (const auto& [key, set] : *node->as_table()) {
+      if (!set.is_table()) return wrong_kind(set, "write [assumptions.NAME]");
+      if (Status status = read_assumptions(*set.as_table(), file, sets[std::string(key.str())]); !status.ok()) {
+        return status;
+      }
+    }
+  }
+  const toml::node* groups = top.take("group");
+  top.finish();
+  if (!top.status().ok()) return top.status();
+  if (groups == nullptr || !groups->is_array_of_tables()) {
+    return Status{Code::bad_input, "reading " + std::string(file), "the study has no points", "write [[group]]"};
+  }
+  for (const toml::node& group : *groups->as_array()) {
+    if (Status status = read_group(*group.as_table(), file, sets, defaults, study.points); !status.ok()) return status;
+  }
+  return study;
+}
+
+}  // namespace
+
+Result<Study> read_study(std::string_view text, std::string_view name) {
+  const toml::parse_result parsed = toml::parse(text);
+  if (!parsed) {
+    return Status{Code::bad_input,
+                  "reading " + std::string(name) + " line " + std::to_string(parsed.error().source().begin.line),
+                  std::string(parsed.error().description()), "the file is TOML 1.0"};
+  }
+  return read_root(parsed.table(), name);
+}
+
+Result<Study> read_study_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Status{Code::not_found, "reading the study " + path, "there is no such file", "check the path"};
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (file.bad()) return Status{Code::io, "reading the study " + path, "the system refused", "check the disk"};
+  return read_study(text, path);
+}
+
+}  // namespace holdfast::simulate::collective

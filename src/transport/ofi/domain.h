@@ -1,0 +1,53 @@
+#pragma once
+
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "transport/ofi/address.h"
+#include "transport/rail/libfabric/libfabric_rail.h"
+
+/// Fabric, domain, memory regions and address vectors (fi_fabric(3), fi_domain(3), fi_mr(3), fi_av(3)).
+namespace holdfast::transport::ofi {
+
+/// Memory that peers may read and write, by key and offset.
+struct Region {
+  fid_mr fid{};
+  struct Domain* domain = nullptr;
+  std::byte* base = nullptr;
+  std::size_t length = 0;
+  std::uint64_t access = 0;
+};
+
+struct Domain {
+  fid_domain fid{};
+  std::mutex mutex;  ///< of `regions`
+  std::unordered_map<std::uint64_t, Region*> regions;
+  std::uint64_t next_key = 1ULL << 32;  ///< for regions that leave the choice to us
+};
+
+/// The addresses that an application has inserted, by fi_addr_t: their index.
+struct Names {
+  fid_av fid{};
+  std::mutex mutex;
+  std::vector<Address::Raw> addresses;
+  std::map<Address::Raw, fi_addr_t> numbers;  ///< the first index of each
+
+  fi_addr_t find(const Address::Raw& raw);
+  bool get(fi_addr_t number, Address::Raw& raw);
+};
+
+int open_fabric(fi_fabric_attr* attributes, fid_fabric** fabric, void* context);
+
+/// The rails that the options name, or those that are found on this host. Errors: bad_input, unavailable.
+Result<std::vector<RailSpec>> chosen_rails();
+
+/// A partial address: only the first rail's, from a host name and a port.
+Result<Address::Raw> resolve_address(const char* node, const char* service);
+
+}  // namespace holdfast::transport::ofi

@@ -1,0 +1,614 @@
+#include "transport/ofi/endpoint.h"
+
+#include <poll.h>
+#include <rdma/fi_errno.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+
+#include "core/config/environment.h"
+#include "core/config/settings.h"
+#include "core/event/record.h"
+#include "transport/ofi/options.h"
+#include "transport/wire/packet.h"
+
+extern char** environ;
+
+namespace holdfast::transport::ofi {
+
+namespace {
+
+constexpr std::uint32_t no_destination = 0xFFFFFFFF;
+constexpr std::int64_t close_patience_ns = 2'000'000'000;  ///< how long a closing endpoint sees its log delivered
+
+std::int64_t clock_ns(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
+}
+
+void warn(const std::string& text) {
+  std::fprintf(stderr, "holdfast: %s\n", text.c_str());
+}
+
+int code_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::ok:
+      return 0;
+    case Outcome::truncated:
+      return FI_ETRUNC;
+    case Outcome::canceled:
+      return FI_ECANCELED;
+    case Outcome::unreachable:
+      return FI_EHOSTUNREACH;
+    case Outcome::restarted:
+      return FI_ECONNRESET;
+    case Outcome::closed:
+      return FI_ESHUTDOWN;
+    case Outcome::refused:
+      return FI_EACCES;
+  }
+  return FI_EOTHER;
+}
+
+std::uint64_t flags_of(const Completion& completion) {
+  std::uint64_t flags = completion.has_data ? FI_REMOTE_CQ_DATA : 0;
+  switch (completion.kind) {
+    case Completion::Kind::send:
+      return FI_SEND | (completion.tagged ? FI_TAGGED : FI_MSG);
+    case Completion::Kind::receive:
+      return flags | FI_RECV | (completion.tagged ? FI_TAGGED : FI_MSG);
+    case Completion::Kind::write:
+      return FI_RMA | FI_WRITE;
+    case Completion::Kind::read:
+      return FI_RMA | FI_READ;
+    case Completion::Kind::atomic:
+      return FI_ATOMIC;
+    case Completion::Kind::remote_write:
+      return flags | FI_RMA | FI_REMOTE_WRITE;
+    case Completion::Kind::lost:
+      return 0;
+  }
+  return 0;
+}
+
+bool receives(const Completion& completion) {
+  return completion.kind == Completion::Kind::receive || completion.kind == Completion::Kind::remote_write;
+}
+
+}  // namespace
+
+std::int64_t now_ns() {
+  return clock_ns(CLOCK_MONOTONIC);
+}
+
+Endpoint::Endpoint(Domain* of, const fi_info& info) : domain(of) {
+  send_flags = info.tx_attr != nullptr ? info.tx_attr->op_flags : 0;
+  receive_flags = info.rx_attr != nullptr ? info.rx_attr->op_flags : 0;
+  const std::uint64_t receive_caps =
+      info.rx_attr != nullptr && info.rx_attr->caps != 0 ? info.rx_attr->caps : info.caps;
+  directed_receives_ = (receive_caps & FI_DIRECTED_RECV) != 0;
+  Address source;
+  const auto* raw = static_cast<const std::byte*>(info.src_addr);
+  if (raw != nullptr && info.src_addrlen == Address::bytes && Address::read({raw, Address::bytes}, source) &&
+      source.rails.size() == 2) {  // host and port to bind to, as texts (provider.cc)
+    const auto text = [](const std::vector<std::byte>& bytes) {
+      return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    };
+    node_ = text(source.rails[0]);
+    service_ = text(source.rails[1]);
+  }
+}
+
+std::size_t Endpoint::wanted_packet_bytes() const {
+  return options_.fragment_bytes + wire::most_data_header_bytes;
+}
+
+Status Endpoint::open_rails() {
+  config::Settings<Options> settings(options_table());
+  if (Status status = config::read_environment(settings, environ); !status.ok()) return status;
+  options_ = settings.options();
+  config::Settings<ProviderOptions> own(provider_options_table());
+  if (Status status = config::read_environment(own, environ); !status.ok()) return status;
+  counters_folder_ = own.options().counters;
+  auto specs = chosen_rails();
+  if (!specs.ok()) return specs.status();
+  const std::size_t wanted = wanted_packet_bytes();
+  Status failure;
+  bool opened = false;
+  for (const RailSpec& spec : specs.value()) {
+    const bool first = rails_.empty();
+    auto rail = LibfabricRail::open(spec, wanted, first ? node_ : "", first ? service_ : "");
+    if (!rail.ok()) {
+      failure = rail.status();
+      rails_.push_back(nullptr);  // it keeps its place in the list, which is the same on every host
+      continue;
+    }
+    opened = true;
+    rails_.push_back(std::move(rail).value());
+  }
+  if (opened && !failure.ok()) warn(failure.message() + ": going on without it");
+  return opened ? Status() : failure;
+}
+
+int Endpoint::enable() {
+  if (engine_ != nullptr) return 0;
+  if (names == nullptr) return -FI_ENOAV;
+  if (send_queue == nullptr && receive_queue == nullptr && counting.sends == nullptr) return -FI_ENOCQ;
+  if (Status status = open_rails(); !status.ok()) {
+    warn(status.message());
+    return -FI_ENODEV;
+  }
+  Address address;
+  address.host = Address::this_host();
+  address.number = Address::new_number();
+  std::vector<RailTraits> traits;
+  can_wait_ = true;
+  for (std::uint32_t i = 0; i < rails_.size(); ++i) {
+    sinks_.emplace_back(*this, i);
+    RailTraits one;
+    one.most_packet_bytes = wanted_packet_bytes();
+    address.rails.emplace_back();
+    if (rails_[i] != nullptr) {
+      const auto bytes = rails_[i]->address();
+      address.rails.back().assign(bytes.begin(), bytes.end());
+      one.most_packet_bytes = rails_[i]->most_packet_bytes();
+      one.bytes_per_second = rails_[i]->bytes_per_second();
+      can_wait_ = can_wait_ && rails_[i]->wait_fd() >= 0;
+    }
+    traits.push_back(one);
+  }
+  if (!address.write(address_)) {
+    warn("naming an endpoint: the addresses of " + std::to_string(rails_.size()) + " rails do not fit: use fewer");
+    return -FI_ENODEV;
+  }
+  const auto epoch = static_cast<std::uint64_t>(clock_ns(CLOCK_REALTIME));
+  engine_ = std::make_unique<Engine>(options_, traits, *this, address_, epoch, now_ns());
+  if (send_queue != nullptr) send_queue->sources.add(this);
+  if (receive_queue != nullptr) receive_queue->sources.add(this);
+  for (Counter* counter :
+       {counting.sends, counting.receives, counting.writes, counting.reads, counting.remote_writes}) {
+    if (counter != nullptr) counter->sources.add(this);
+  }
+  thread_ = std::thread([this] { run_thread(); });
+  return 0;
+}
+
+Endpoint::~Endpoint() {
+  for (Cq* queue : {send_queue, receive_queue}) {
+    if (queue != nullptr) queue->sources.remove(this);
+  }
+  for (Counter* counter :
+       {counting.sends, counting.receives, counting.writes, counting.reads, counting.remote_writes}) {
+    if (counter != nullptr) counter->sources.remove(this);
+  }
+  if (engine_ == nullptr) return;
+  {
+    const std::lock_guard lock(thread_mutex_);
+    stopping_ = true;
+  }
+  thread_wakes_.notify_all();
+  thread_.join();
+  const std::int64_t until = now_ns() + close_patience_ns;
+  const auto work = [&](auto busy) {
+    while (busy() && now_ns() < until) {
+      const std::lock_guard lock(mutex_);
+      progress_locked(now_ns());
+    }
+  };
+  work([&] { return !engine_->idle(); });
+  engine_->close(now_ns());
+  work([&] { return engine_->pending_puts() > 0; });
+  write_counters();
+  send_queue = receive_queue = nullptr;
+  counting = {};
+  rails_.clear();  // a put that is still pending ends with its rail
+}
+
+void Endpoint::write_counters() {
+  if (counters_folder_.empty()) return;
+  const Counters& counters = engine_->counters();
+  std::string text = "{";
+  for (std::size_t i = 0; i < counter_rows.size(); ++i) {
+    text +=
+        (i == 0 ? "\"" : ", \"") + std::string(counter_rows[i].name) + "\": " + std::to_string(counters.values()[i]);
+  }
+  char name[64];
+  std::uint64_t number = 0;
+  std::memcpy(&number, address_.data() + 6, sizeof number);
+  std::snprintf(name, sizeof name, "/transport-%d-%016llx.json", static_cast<int>(getpid()),
+                static_cast<unsigned long long>(number));
+  std::ofstream(counters_folder_ + name) << text << "}\n";
+}
+
+void Endpoint::run_thread() {
+  const bool sleepers = (send_queue != nullptr && send_queue->event_fd >= 0) ||
+                        (receive_queue != nullptr && receive_queue->event_fd >= 0);
+  std::unique_lock lock(thread_mutex_);
+  while (!stopping_) {
+    if (sleepers) {
+      lock.unlock();
+      wait_for_packets(static_cast<int>(std::max<std::int64_t>(options_.tick_ns / 1'000'000, 1)));
+      progress();
+      lock.lock();
+      continue;
+    }
+    thread_wakes_.wait_for(lock, std::chrono::nanoseconds(options_.tick_ns));
+    if (stopping_) break;
+    if (now_ns() - last_progress_ns_.load(std::memory_order_relaxed) < options_.tick_ns) continue;
+    lock.unlock();
+    progress();
+    lock.lock();
+  }
+}
+
+void Endpoint::wait_for_packets(int most_ms) {
+  std::vector<pollfd> descriptors;
+  std::int64_t until = 0;
+  bool sleep = can_wait_;
+  {
+    const std::lock_guard lock(mutex_);
+    until = engine_->next_deadline();
+    for (const auto& rail : rails_) {
+      if (rail == nullptr || rail->wait_fd() < 0) continue;
+      sleep = sleep && rail->may_wait();
+      descriptors.push_back({rail->wait_fd(), POLLIN, 0});
+    }
+  }
+  if (!sleep) {
+    ::poll(nullptr, 0, can_wait_ ? 0 : 1);
+    return;
+  }
+  const std::int64_t left_ms = until == Engine::no_deadline ? most_ms : (until - now_ns()) / 1'000'000;
+  const int time = static_cast<int>(std::clamp<std::int64_t>(left_ms, 0, most_ms));
+  ::poll(descriptors.data(), descriptors.size(), time);
+}
+
+void Endpoint::progress() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return;  // somebody is at it
+  progress_locked(now_ns());
+}
+
+void Endpoint::progress_locked(std::int64_t now) {
+  if (engine_ == nullptr) return;
+  last_progress_ns_.store(now, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < rails_.size(); ++i) {
+    if (rails_[i] != nullptr) rails_[i]->poll(sinks_[i], now);
+  }
+  if (engine_->next_deadline() <= now) engine_->advance(now);
+}
+
+void Endpoint::Sink::on_packet(std::span<const std::byte> packet) {
+  endpoint_.engine_->on_packet(rail_, packet, now_ns());
+}
+void Endpoint::Sink::on_put_done(std::uint64_t token, bool ok) {
+  endpoint_.engine_->on_put_done(token, ok, now_ns());
+}
+void Endpoint::Sink::on_ready() {
+  endpoint_.engine_->on_rail_ready(rail_, now_ns());
+}
+void Endpoint::Sink::on_failed(std::uint32_t) {
+  endpoint_.engine_->on_rail_failed(rail_, any_peer, now_ns());
+}
+
+PeerId Endpoint::add_peer(const Address::Raw& raw, const Address& address) {
+  peers_.emplace_back();
+  const auto id = static_cast<PeerId>(peers_.size() - 1);
+  rename(peers_.back(), raw, address);
+  if (!address.partial) by_name_[address.number] = id;
+  return id;
+}
+
+void Endpoint::rename(Peer& peer, const Address::Raw& raw, const Address& address) {
+  peer.raw = raw;
+  peer.address = address;
+  peer.destinations.assign(rails_.size(), no_destination);
+  const bool same_host = address.partial || address.host == Address::this_host();
+  for (std::size_t i = 0; i < std::min(rails_.size(), address.rails.size()); ++i) {
+    if (rails_[i] == nullptr || address.rails[i].empty() || (rails_[i]->local_only() && !same_host)) continue;
+    auto destination = rails_[i]->add_destination(address.rails[i]);
+    if (destination.ok()) peer.destinations[i] = destination.value();
+  }
+}
+
+PeerId Endpoint::peer_of(fi_addr_t number) {
+  if (number == FI_ADDR_UNSPEC) return any_peer;
+  if (number < by_number_.size() && by_number_[number] != any_peer) return by_number_[number];
+  Address::Raw raw;
+  Address address;
+  if (!names->get(number, raw) || !Address::read(raw, address)) return any_peer;
+  PeerId id = any_peer;
+  const auto known = by_name_.find(address.number);
+  if (!address.partial && known != by_name_.end()) {
+    id = known->second;
+  } else {
+    id = add_peer(raw, address);
+  }
+  if (number >= by_number_.size()) by_number_.resize(number + 1, any_peer);
+  by_number_[number] = id;
+  peers_[id].number = number;
+  return id;
+}
+
+PeerId Endpoint::peer_named(std::span<const std::byte> name, std::uint32_t) {
+  Address address;
+  if (!Address::read(name, address) || address.partial) return any_peer;
+  Address::Raw raw;
+  std::memcpy(raw.data(), name.data(), raw.size());
+  const auto known = by_name_.find(address.number);
+  if (known != by_name_.end()) return known->second;
+  for (PeerId id = 0; id < peers_.size(); ++id) {  // one that was known by host and port alone
+    const Address& other = peers_[id].address;
+    if (!other.partial || other.rails.empty() || address.rails.empty() || other.rails[0] != address.rails[0]) continue;
+    rename(peers_[id], raw, address);
+    by_name_[address.number] = id;
+    return id;
+  }
+  return add_peer(raw, address);
+}
+
+fi_addr_t Endpoint::number_of(Peer& peer) {
+  if (peer.number == FI_ADDR_NOTAVAIL) peer.number = names->find(peer.raw);
+  return peer.number;
+}
+
+Put Endpoint::put(std::uint32_t rail, PeerId peer, std::span<const iovec> pieces, std::uint64_t token) {
+  const std::uint32_t destination = peers_[peer].destinations[rail];
+  if (destination == no_destination) return Put::failed;
+  switch (rails_[rail]->put(destination, pieces, token)) {
+    case RailPut::done:
+      return Put::done;
+    case RailPut::pending:
+      return Put::pending;
+    case RailPut::busy:
+      return Put::busy;
+    case RailPut::failed:
+      return Put::failed;
+  }
+  return Put::failed;
+}
+
+std::byte* Endpoint::memory(std::uint64_t key, std::uint64_t address, std::size_t bytes, Access access) {
+  const std::lock_guard lock(domain->mutex);
+  const auto found = domain->regions.find(key);
+  if (found == domain->regions.end()) return nullptr;
+  const Region& region = *found->second;
+  const std::uint64_t need = access == Access::read ? FI_REMOTE_READ : FI_REMOTE_WRITE;
+  if ((region.access & need) == 0 || address > region.length || bytes > region.length - address) return nullptr;
+  return region.base + address;
+}
+
+bool Endpoint::apply_atomic(std::uint64_t, std::byte*, std::size_t, std::span<const std::byte>, std::byte*) {
+  return false;  // FI_ATOMIC is not offered
+}
+
+Counter* Endpoint::counter_for(const Completion& completion) const {
+  switch (completion.kind) {
+    case Completion::Kind::send:
+      return counting.sends;
+    case Completion::Kind::receive:
+      return counting.receives;
+    case Completion::Kind::write:
+      return counting.writes;
+    case Completion::Kind::read:
+      return counting.reads;
+    case Completion::Kind::remote_write:
+      return counting.remote_writes;
+    default:
+      return nullptr;
+  }
+}
+
+void Endpoint::say_lost(const Completion& completion) {
+  warn("delivering messages: " + std::to_string(completion.message_bytes) +
+       " that were reported as sent are lost: the peer is " + std::string(name(completion.outcome)));
+}
+
+void Endpoint::complete(const Completion& completion) {
+  if (completion.kind == Completion::Kind::lost) return say_lost(completion);
+  report(completion);
+  Counter* counter = counter_for(completion);
+  if (counter == nullptr) return;
+  if (completion.outcome == Outcome::ok) {
+    ++counter->value;
+  } else {
+    ++counter->errors;
+  }
+}
+
+namespace {
+
+/// Contexts of operations that are counted and have no entry in a queue.
+char not_queued_mark;
+
+}  // namespace
+
+void Endpoint::report(const Completion& completion) {
+  Cq* queue = receives(completion) ? receive_queue : send_queue;
+  if (queue == nullptr) return;
+  void* context = completion.context;
+  if (context == &not_queued_mark) {
+    if (completion.outcome == Outcome::ok) return;
+    context = nullptr;
+  }
+  std::uint64_t flags = flags_of(completion);
+  if (completion.outcome == Outcome::ok) {
+    CqEntry entry;
+    if (completion.kind == Completion::Kind::receive && completion.released && multi_receives_.erase(context) > 0) {
+      flags |= FI_MULTI_RECV;
+    }
+    entry.entry = {context, flags, completion.bytes, completion.buffer, completion.data, completion.tag};
+    if (receives(completion) && completion.peer < peers_.size()) entry.source = number_of(peers_[completion.peer]);
+    queue->push(entry);
+    return;
+  }
+  fi_cq_err_entry error{};
+  error.op_context = context;
+  error.flags = flags;
+  error.len = completion.bytes;
+  error.buf = completion.buffer;
+  error.data = completion.data;
+  error.tag = completion.tag;
+  error.olen = completion.message_bytes - std::min(completion.message_bytes, completion.bytes);
+  error.err = code_of(completion.outcome);
+  queue->push_error(error);
+}
+
+namespace {
+
+ssize_t code_of(Posted posted) {
+  switch (posted) {
+    case Posted::accepted:
+      return 0;
+    case Posted::again:
+      return -FI_EAGAIN;
+    case Posted::invalid:
+      return -FI_EINVAL;
+  }
+  return -FI_EOTHER;
+}
+
+/// Whether an operation has an entry in its queue, and how the engine is told.
+template <class Request>
+void choose_completion(Request& request, bool selective, std::uint64_t flags, bool counted) {
+  const bool entry = !selective || (flags & FI_COMPLETION) != 0;
+  if (entry) return;
+  if (counted) {
+    request.context = &not_queued_mark;
+  } else {
+    request.silent = true;
+  }
+}
+
+std::size_t size_of(std::span<const iovec> pieces) {
+  std::size_t bytes = 0;
+  for (const iovec& piece : pieces) bytes += piece.iov_len;
+  return bytes;
+}
+
+}  // namespace
+
+ssize_t Endpoint::post_send(SendRequest& request, fi_addr_t to) {
+  if (engine_ == nullptr) return -FI_EOPBADSTATE;
+  request.peer = peer_of(to);
+  if (request.peer == any_peer) return -FI_EINVAL;
+  const std::int64_t now = now_ns();
+  const Posted posted = engine_->send(request, now);
+  if (posted == Posted::again) progress_locked(now);
+  return code_of(posted);
+}
+
+ssize_t Endpoint::inject(SendRequest request, fi_addr_t to) {
+  const std::lock_guard lock(mutex_);
+  request.mode = SendMode::buffered;
+  request.silent = counting.sends == nullptr;
+  request.context = &not_queued_mark;
+  return post_send(request, to);
+}
+
+ssize_t Endpoint::send(SendRequest request, fi_addr_t to, std::uint64_t flags) {
+  const std::lock_guard lock(mutex_);
+  const bool whole = (flags & (FI_DELIVERY_COMPLETE | FI_TRANSMIT_COMPLETE)) != 0;
+  const bool inject = (flags & FI_INJECT) != 0;
+  const bool small = size_of(request.pieces) <= options_.eager_bytes;
+  request.mode = inject || (small && !whole) ? SendMode::buffered : SendMode::acknowledged;
+  choose_completion(request, selective_sends, flags, counting.sends != nullptr);
+  return post_send(request, to);
+}
+
+ssize_t Endpoint::peek(const ReceiveRequest& request, std::uint64_t flags) {
+  progress_locked(now_ns());
+  const auto waiting = engine_->peek(request, (flags & (FI_CLAIM | FI_DISCARD)) != 0, now_ns());
+  if (!waiting) {
+    fi_cq_err_entry error{};
+    error.op_context = request.context;
+    error.flags = FI_RECV | (request.tagged ? FI_TAGGED : FI_MSG);
+    error.tag = request.tag;
+    error.err = FI_ENOMSG;
+    if (receive_queue != nullptr) receive_queue->push_error(error);
+    return 0;
+  }
+  if ((flags & FI_DISCARD) != 0) engine_->discard_claimed(request.context, now_ns());
+  CqEntry entry;
+  const std::uint64_t data = waiting->has_data ? FI_REMOTE_CQ_DATA : 0;
+  entry.entry = {request.context, FI_RECV | (request.tagged ? FI_TAGGED : FI_MSG) | data,
+                 waiting->bytes,  nullptr,
+                 waiting->data,   waiting->tag};
+  entry.source = number_of(peers_[waiting->peer]);
+  if (receive_queue != nullptr) receive_queue->push(entry);
+  return 0;
+}
+
+ssize_t Endpoint::receive(ReceiveRequest request, fi_addr_t from, std::uint64_t flags) {
+  const std::lock_guard lock(mutex_);
+  if (engine_ == nullptr) return -FI_EOPBADSTATE;
+  request.peer = directed_receives_ ? peer_of(from) : any_peer;
+  if (request.peer == any_peer && directed_receives_ && from != FI_ADDR_UNSPEC) return -FI_EINVAL;
+  if ((flags & FI_PEEK) != 0) return peek(request, flags);
+  const std::int64_t now = now_ns();
+  if ((flags & FI_CLAIM) != 0) {
+    if ((flags & FI_DISCARD) != 0) {
+      if (!engine_->discard_claimed(request.context, now)) return -FI_EINVAL;
+      CqEntry entry;
+      entry.entry = {request.context, FI_RECV | (request.tagged ? FI_TAGGED : FI_MSG), 0, nullptr, 0, request.tag};
+      if (receive_queue != nullptr) receive_queue->push(entry);
+      return 0;
+    }
+    return code_of(engine_->receive_claimed(request, now));
+  }
+  request.multi = (flags & FI_MULTI_RECV) != 0;
+  request.least_bytes = least_multi_bytes;
+  choose_completion(request, selective_receives, flags, counting.receives != nullptr);
+  if (request.multi) multi_receives_.insert(request.context);
+  return code_of(engine_->receive(request, now));
+}
+
+ssize_t Endpoint::post_write(WriteRequest& request, fi_addr_t to) {
+  if (engine_ == nullptr) return -FI_EOPBADSTATE;
+  request.peer = peer_of(to);
+  if (request.peer == any_peer) return -FI_EINVAL;
+  const std::int64_t now = now_ns();
+  const Posted posted = engine_->write(request, now);
+  if (posted == Posted::again) progress_locked(now);
+  return code_of(posted);
+}
+
+ssize_t Endpoint::inject_write(WriteRequest request, fi_addr_t to) {
+  const std::lock_guard lock(mutex_);
+  request.mode = SendMode::buffered;
+  request.silent = counting.writes == nullptr;
+  request.context = &not_queued_mark;
+  return post_write(request, to);
+}
+
+ssize_t Endpoint::write(WriteRequest request, fi_addr_t to, std::uint64_t flags) {
+  const std::lock_guard lock(mutex_);
+  request.mode = (flags & FI_INJECT) != 0 ? SendMode::buffered : SendMode::acknowledged;
+  choose_completion(request, selective_sends, flags, counting.writes != nullptr);
+  return post_write(request, to);
+}
+
+ssize_t Endpoint::read(ReadRequest request, fi_addr_t from, std::uint64_t flags) {
+  const std::lock_guard lock(mutex_);
+  if (engine_ == nullptr) return -FI_EOPBADSTATE;
+  request.peer = peer_of(from);
+  if (request.peer == any_peer) return -FI_EINVAL;
+  choose_completion(request, selective_sends, flags, counting.reads != nullptr);
+  const std::int64_t now = now_ns();
+  const Posted posted = engine_->read(request, now);
+  if (posted == Posted::again) progress_locked(now);
+  return code_of(posted);
+}
+
+ssize_t Endpoint::cancel(void* context) {
+  const std::lock_guard lock(mutex_);
+  if (engine_ == nullptr) return -FI_EOPBADSTATE;
+  return engine_->cancel(context, now_ns()) ? 0 : -FI_ENOENT;
+}
+
+}  // namespace holdfast::transport::ofi

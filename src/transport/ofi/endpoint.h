@@ -1,0 +1,148 @@
+#pragma once
+
+#include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "transport/engine/engine.h"
+#include "transport/ofi/address.h"
+#include "transport/ofi/domain.h"
+#include "transport/ofi/queue.h"
+#include "transport/rail/libfabric/libfabric_rail.h"
+
+namespace holdfast::transport::ofi {
+
+/// CLOCK_MONOTONIC.
+std::int64_t now_ns();
+
+/// One reliable-datagram endpoint: the protocol engine over the rails, behind libfabric's calls (ops.cc). One lock
+/// serialises everything, so any threads may call. A progress thread looks after the rails when the application does
+/// not: at least once a tick, at once where somebody sleeps on a queue.
+class Endpoint : public Host {
+ public:
+  /// Bindings, before enable().
+  Domain* domain = nullptr;
+  Names* names = nullptr;
+  Cq* send_queue = nullptr;
+  Cq* receive_queue = nullptr;
+  bool selective_sends = false;
+  bool selective_receives = false;
+  struct Counting {
+    Counter* sends = nullptr;
+    Counter* receives = nullptr;
+    Counter* writes = nullptr;
+    Counter* reads = nullptr;
+    Counter* remote_writes = nullptr;
+  } counting;
+  std::uint64_t send_flags = 0;     ///< of calls that take none
+  std::uint64_t receive_flags = 0;  ///< likewise
+  std::size_t least_multi_bytes = 64;
+
+  Endpoint(Domain* of, const fi_info& info);
+  ~Endpoint() override;
+
+  /// Opens the rails and starts. A negative libfabric code on failure, which is also logged.
+  int enable();
+  bool enabled() const { return engine_ != nullptr; }
+  const Address::Raw& address() const { return address_; }
+
+  /// Looks at the rails and lets the timers run.
+  void progress();
+  /// Sleeps until a rail has something, or as long.
+  void wait_for_packets(int most_ms);
+
+  /// The operations of ops.cc; each gives 0, -FI_EAGAIN or another code.
+  ssize_t send(SendRequest request, fi_addr_t to, std::uint64_t flags);
+  ssize_t receive(ReceiveRequest request, fi_addr_t from, std::uint64_t flags);
+  ssize_t write(WriteRequest request, fi_addr_t to, std::uint64_t flags);
+  ssize_t read(ReadRequest request, fi_addr_t from, std::uint64_t flags);
+  ssize_t cancel(void* context);
+  /// Their buffers are copied, and they have no completion.
+  ssize_t inject(SendRequest request, fi_addr_t to);
+  ssize_t inject_write(WriteRequest request, fi_addr_t to);
+
+  // Host
+  Put put(std::uint32_t rail, PeerId peer, std::span<const iovec> pieces, std::uint64_t token) override;
+  void complete(const Completion& completion) override;
+  PeerId peer_named(std::span<const std::byte> name, std::uint32_t rail) override;
+  std::byte* memory(std::uint64_t key, std::uint64_t address, std::size_t bytes, Access access) override;
+  bool apply_atomic(std::uint64_t operation, std::byte* target, std::size_t bytes, std::span<const std::byte> operands,
+                    std::byte* old_values) override;
+
+ private:
+  struct Peer {
+    Address::Raw raw{};
+    Address address;
+    std::vector<std::uint32_t> destinations;  ///< by rail
+    fi_addr_t number = FI_ADDR_NOTAVAIL;      ///< in the application's address vector
+  };
+  /// What a rail tells, passed on to the engine.
+  class Sink : public RailSink {
+   public:
+    Sink(Endpoint& endpoint, std::uint32_t rail) : endpoint_(endpoint), rail_(rail) {}
+    void on_packet(std::span<const std::byte> packet) override;
+    void on_put_done(std::uint64_t token, bool ok) override;
+    void on_ready() override;
+    void on_failed(std::uint32_t destination) override;
+
+   private:
+    Endpoint& endpoint_;
+    std::uint32_t rail_;
+  };
+
+  Status open_rails();
+  std::size_t wanted_packet_bytes() const;
+  void progress_locked(std::int64_t now);
+  void run_thread();
+  PeerId peer_of(fi_addr_t number);
+  PeerId add_peer(const Address::Raw& raw, const Address& address);
+  void rename(Peer& peer, const Address::Raw& raw, const Address& address);
+  fi_addr_t number_of(Peer& peer);
+  ssize_t post_send(SendRequest& request, fi_addr_t to);
+  ssize_t post_write(WriteRequest& request, fi_addr_t to);
+  ssize_t peek(const ReceiveRequest& request, std::uint64_t flags);
+  void report(const Completion& completion);
+  Counter* counter_for(const Completion& completion) const;
+  void say_lost(const Completion& completion);
+  void write_counters();
+
+  bool directed_receives_ = false;  ///< without FI_DIRECTED_RECV a receive's source counts for nothing
+  std::string node_;
+  std::string service_;
+  Options options_;
+  std::string counters_folder_;
+  Address::Raw address_{};
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<LibfabricRail>> rails_;  ///< null: could not be opened
+  std::vector<Sink> sinks_;
+  std::unique_ptr<Engine> engine_;
+  std::vector<Peer> peers_;
+  std::vector<PeerId> by_number_;  ///< by fi_addr_t; any_peer: not yet
+  std::map<Address::Number, PeerId> by_name_;
+  std::multiset<void*> multi_receives_;  ///< contexts of those that are posted
+  bool can_wait_ = false;                ///< every rail has a descriptor
+
+  std::thread thread_;
+  std::mutex thread_mutex_;
+  std::condition_variable thread_wakes_;
+  bool stopping_ = false;
+  std::atomic<std::int64_t> last_progress_ns_{0};
+};
+
+int open_endpoint(fid_domain* domain, fi_info* info, fid_ep** endpoint, void* context);
+
+}  // namespace holdfast::transport::ofi

@@ -1,0 +1,333 @@
+#include "transport/rail/libfabric/libfabric_rail.h"
+
+#include <rdma/fi_errno.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "core/status/hint.h"
+
+namespace holdfast::transport {
+
+namespace {
+
+/// libfabric's own bits: providers that FI_PROVIDER leaves out may be used, and layered ones are not wanted.
+constexpr std::uint64_t hidden_too = 1ULL << 60;
+constexpr std::uint64_t core_only = 1ULL << 59;
+constexpr std::size_t receives = 256;
+constexpr std::size_t most_inline_bytes = 4096;
+
+struct Kind {
+  std::string_view name;
+  std::string_view provider;  ///< what libfabric 1.17 calls it
+  fi_ep_type type;
+};
+/// tcp is libfabric's net provider, which has reliable datagrams over one TCP stream a peer without a layer between.
+constexpr std::array<Kind, 5> kinds{{{"tcp", "net", FI_EP_RDM},
+                                     {"udp", "udp", FI_EP_DGRAM},
+                                     {"shm", "shm", FI_EP_RDM},
+                                     {"psm2", "psm2", FI_EP_RDM},
+                                     {"sockets", "sockets", FI_EP_RDM}}};
+
+const Kind* find_kind(std::string_view name) {
+  const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return kind.name == name; });
+  return found == kinds.end() ? nullptr : &*found;
+}
+
+struct FreeInfo {
+  void operator()(fi_info* info) const { fi_freeinfo(info); }
+};
+using Info = std::unique_ptr<fi_info, FreeInfo>;
+
+Info query(const Kind& kind, const char* node, const char* service, std::uint64_t flags) {
+  Info hints(fi_allocinfo());
+  hints->caps = FI_MSG | FI_SEND | FI_RECV;
+  hints->mode = FI_CONTEXT | FI_CONTEXT2;
+  hints->ep_attr->type = kind.type;
+  hints->domain_attr->mr_mode = 0;
+  hints->domain_attr->threading = FI_THREAD_DOMAIN;
+  hints->fabric_attr->prov_name = strdup(std::string(kind.provider).c_str());
+  fi_info* found = nullptr;
+  if (fi_getinfo(FI_VERSION(1, 17), node, service, flags | hidden_too | core_only, hints.get(), &found) != 0) {
+    // shm asks that regions be named by virtual address even where there are none
+    hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR;
+    if (fi_getinfo(FI_VERSION(1, 17), node, service, flags | hidden_too | core_only, hints.get(), &found) != 0) {
+      return nullptr;
+    }
+  }
+  return Info(found);
+}
+
+bool internet_v6(const fi_info& info) {
+  return info.addr_format == FI_SOCKADDR_IN6;
+}
+
+bool is_loopback(const fi_info& info) {
+  return info.domain_attr->name != nullptr && std::string_view(info.domain_attr->name) == "lo";
+}
+
+/// The entry of the list for this interface; IPv4 before IPv6, as link-local IPv6 names nothing elsewhere.
+fi_info* choose(fi_info* list, const std::string& interface) {
+  fi_info* best = nullptr;
+  int best_rank = 4;
+  for (fi_info* info = list; info != nullptr; info = info->next) {
+    if (!interface.empty() && interface != info->domain_attr->name) continue;
+    const int rank = (internet_v6(*info) ? 2 : 0) + (is_loopback(*info) ? 1 : 0);
+    if (rank >= best_rank) continue;
+    best_rank = rank;
+    best = info;
+  }
+  return best;
+}
+
+std::size_t bytes_of(std::span<const iovec> pieces) {
+  std::size_t bytes = 0;
+  for (const iovec& piece : pieces) bytes += piece.iov_len;
+  return bytes;
+}
+
+void gather(std::span<const iovec> pieces, std::byte* to) {
+  for (const iovec& piece : pieces) {
+    std::memcpy(to, piece.iov_base, piece.iov_len);
+    to += piece.iov_len;
+  }
+}
+
+Status cannot_open(const RailSpec& spec, const char* what, ssize_t code) {
+  const std::string name = spec.kind + (spec.interface.empty() ? "" : "@" + spec.interface);
+  return {Code::unavailable, "opening rail " + name, std::string(what) + ": " + fi_strerror(static_cast<int>(-code)),
+          "'holdfast doctor' lists the rails of this host"};
+}
+
+}  // namespace
+
+Result<std::vector<RailSpec>> parse_rails(std::string_view text) {
+  std::vector<RailSpec> specs;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const std::string_view word = text.substr(0, comma);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    const std::size_t at = std::min(word.find('@'), word.size());
+    RailSpec spec{std::string(word.substr(0, at)), std::string(word.substr(std::min(at + 1, word.size())))};
+    if (find_kind(spec.kind) == nullptr) {
+      std::vector<std::string_view> names;
+      for (const Kind& kind : kinds) names.push_back(kind.name);
+      return Status(Code::bad_input, "reading the rails", "'" + spec.kind + "' is no kind of rail",
+                    did_you_mean(spec.kind, names, "write them as tcp@eth0,tcp@eth1,udp or shm"));
+    }
+    specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
+std::vector<FoundRail> find_rails(std::string_view kind) {
+  std::vector<FoundRail> rails;
+  for (const Kind& one : kinds) {
+    if (kind.empty() ? one.name == "sockets" : one.name != kind) continue;  // sockets is the older tcp
+    const Info list = query(one, nullptr, nullptr, 0);
+    for (const fi_info* info = list.get(); info != nullptr; info = info->next) {
+      if (internet_v6(*info)) continue;
+      FoundRail rail{{std::string(one.name), info->domain_attr->name ? info->domain_attr->name : ""},
+                     is_loopback(*info)};
+      const bool known =
+          std::any_of(rails.begin(), rails.end(), [&](const FoundRail& other) { return other.spec == rail.spec; });
+      if (!known) rails.push_back(std::move(rail));
+    }
+  }
+  return rails;
+}
+
+Result<std::unique_ptr<LibfabricRail>> LibfabricRail::open(const RailSpec& spec, std::size_t most_packet_bytes,
+                                                           const std::string& node, const std::string& service) {
+  std::unique_ptr<LibfabricRail> rail(new LibfabricRail());
+  if (Status status = rail->start(spec, most_packet_bytes, node, service); !status.ok()) return status;
+  return rail;
+}
+
+Status LibfabricRail::start(const RailSpec& spec, std::size_t most_packet_bytes, const std::string& node,
+                            const std::string& service) {
+  const Kind& kind = *find_kind(spec.kind);
+  local_only_ = kind.name == "shm";
+  const char* port = service.empty() || kind.name == "shm" ? nullptr : service.c_str();
+  const char* host = node.empty() || kind.name == "shm" ? nullptr : node.c_str();
+  const Info list = query(kind, host, port, port != nullptr || host != nullptr ? FI_SOURCE : 0);
+  fi_info* chosen = choose(list.get(), spec.interface);
+  if (chosen == nullptr) return cannot_open(spec, "libfabric offers no such interface", -FI_ENODATA);
+  info_ = fi_dupinfo(chosen);
+  most_packet_bytes_ = std::min<std::size_t>(most_packet_bytes, info_->ep_attr->max_msg_size);
+
+  int code = fi_fabric(info_->fabric_attr, &fabric_, nullptr);
+  if (code != 0) return cannot_open(spec, "fi_fabric", code);
+  if ((code = fi_domain(fabric_, info_, &domain_, nullptr)) != 0) return cannot_open(spec, "fi_domain", code);
+  fi_av_attr av{};
+  av.type = FI_AV_TABLE;
+  if ((code = fi_av_open(domain_, &av, &names_, nullptr)) != 0) return cannot_open(spec, "fi_av_open", code);
+  fi_cq_attr cq{};
+  cq.format = FI_CQ_FORMAT_MSG;
+  cq.size = 4 * receives;
+  cq.wait_obj = FI_WAIT_FD;
+  if (fi_cq_open(domain_, &cq, &queue_, nullptr) != 0) {
+    cq.wait_obj = FI_WAIT_NONE;
+    if ((code = fi_cq_open(domain_, &cq, &queue_, nullptr)) != 0) return cannot_open(spec, "fi_cq_open", code);
+  } else if (fi_control(&queue_->fid, FI_GETWAIT, &wait_fd_) != 0) {
+    wait_fd_ = -1;
+  }
+  if ((code = fi_endpoint(domain_, info_, &endpoint_, nullptr)) != 0) return cannot_open(spec, "fi_endpoint", code);
+  if ((code = fi_ep_bind(endpoint_, &names_->fid, 0)) != 0) return cannot_open(spec, "fi_ep_bind", code);
+  if ((code = fi_ep_bind(endpoint_, &queue_->fid, FI_SEND | FI_RECV)) != 0)
+    return cannot_open(spec, "fi_ep_bind", code);
+  if ((code = fi_enable(endpoint_)) != 0) return cannot_open(spec, "fi_enable", code);
+
+  std::size_t length = 256;
+  address_.resize(length);
+  if ((code = fi_getname(&endpoint_->fid, address_.data(), &length)) != 0) return cannot_open(spec, "fi_getname", code);
+  address_.resize(length);
+  const std::size_t posted = std::min<std::size_t>(receives, info_->rx_attr->size);
+  for (std::size_t i = 0; i < posted; ++i) {
+    Slot* slot = take_slot();
+    slot->receives = true;
+    slot->memory.resize(most_packet_bytes_);
+    post(slot);
+  }
+  return {};
+}
+
+LibfabricRail::~LibfabricRail() {
+  if (endpoint_ != nullptr) fi_close(&endpoint_->fid);
+  if (queue_ != nullptr) fi_close(&queue_->fid);
+  if (names_ != nullptr) fi_close(&names_->fid);
+  if (domain_ != nullptr) fi_close(&domain_->fid);
+  if (fabric_ != nullptr) fi_close(&fabric_->fid);
+  if (info_ != nullptr) fi_freeinfo(info_);
+}
+
+Result<std::vector<std::byte>> LibfabricRail::resolve(const RailSpec& spec, const char* node, const char* service) {
+  const Info list = query(*find_kind(spec.kind), node, service, 0);
+  const fi_info* info = choose(list.get(), spec.interface);
+  if (info == nullptr) info = list.get();
+  if (info == nullptr || info->dest_addr == nullptr) {
+    return Status(Code::not_found, "resolving the address of a peer",
+                  std::string(node != nullptr ? node : "") + ":" + (service != nullptr ? service : "") +
+                      " is not known to rails of kind " + spec.kind);
+  }
+  const auto* bytes = static_cast<const std::byte*>(info->dest_addr);
+  return std::vector<std::byte>(bytes, bytes + info->dest_addrlen);
+}
+
+LibfabricRail::Slot* LibfabricRail::take_slot() {
+  if (free_.empty()) {
+    slots_.push_back(std::make_unique<Slot>());
+    return slots_.back().get();
+  }
+  Slot* slot = free_.back();
+  free_.pop_back();
+  return slot;
+}
+
+void LibfabricRail::post(Slot* slot) {
+  if (fi_recv(endpoint_, slot->memory.data(), slot->memory.size(), nullptr, FI_ADDR_UNSPEC, &slot->context) != 0) {
+    unposted_.push_back(slot);
+  }
+}
+
+Result<std::uint32_t> LibfabricRail::add_destination(std::span<const std::byte> address) {
+  fi_addr_t number = FI_ADDR_NOTAVAIL;
+  if (address.empty() || fi_av_insert(names_, address.data(), 1, &number, 0, nullptr) != 1) {
+    return Status(Code::bad_input, "adding a destination to a rail",
+                  "an address of " + std::to_string(address.size()) + " bytes was refused");
+  }
+  return static_cast<std::uint32_t>(number);
+}
+
+RailPut LibfabricRail::refused(ssize_t code) {
+  if (code != -FI_EAGAIN) return RailPut::failed;
+  busy_ = true;
+  return RailPut::busy;
+}
+
+RailPut LibfabricRail::put_copy(fi_addr_t to, std::span<const iovec> pieces, std::size_t bytes) {
+  Slot* slot = take_slot();
+  slot->receives = false;
+  slot->tell = false;
+  slot->memory.resize(std::max(slot->memory.size(), bytes));
+  gather(pieces, slot->memory.data());
+  const ssize_t code = fi_send(endpoint_, slot->memory.data(), bytes, nullptr, to, &slot->context);
+  if (code == 0) return RailPut::done;
+  free_.push_back(slot);
+  return refused(code);
+}
+
+RailPut LibfabricRail::put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) {
+  const std::size_t bytes = bytes_of(pieces);
+  if (bytes <= std::min(info_->tx_attr->inject_size, most_inline_bytes)) {
+    std::byte packet[most_inline_bytes];
+    gather(pieces, packet);
+    const ssize_t code = fi_inject(endpoint_, packet, bytes, destination);
+    return code == 0 ? RailPut::done : refused(code);
+  }
+  if (pieces.size() > info_->tx_attr->iov_limit) return put_copy(destination, pieces, bytes);
+  Slot* slot = take_slot();
+  slot->receives = false;
+  slot->tell = true;
+  slot->token = token;
+  const ssize_t code = fi_sendv(endpoint_, pieces.data(), nullptr, pieces.size(), destination, &slot->context);
+  if (code == 0) return RailPut::pending;
+  free_.push_back(slot);
+  return refused(code);
+}
+
+void LibfabricRail::read_error(RailSink& sink) {
+  fi_cq_err_entry error{};
+  if (fi_cq_readerr(queue_, &error, 0) <= 0 || error.op_context == nullptr) return;
+  auto* slot = reinterpret_cast<Slot*>(error.op_context);  // its first member
+  if (slot->receives) {
+    if (error.err != FI_ECANCELED) post(slot);
+    return;
+  }
+  free_.push_back(slot);
+  if (slot->tell) sink.on_put_done(slot->token, false);
+}
+
+std::size_t LibfabricRail::poll(RailSink& sink, std::int64_t) {
+  std::array<fi_cq_msg_entry, 16> entries;
+  std::size_t events = 0;
+  for (;;) {
+    const ssize_t got = fi_cq_read(queue_, entries.data(), entries.size());
+    if (got == -FI_EAVAIL) {
+      read_error(sink);
+      ++events;
+      continue;
+    }
+    if (got <= 0) break;
+    for (ssize_t i = 0; i < got; ++i) {
+      auto* slot = reinterpret_cast<Slot*>(entries[static_cast<std::size_t>(i)].op_context);
+      if (slot->receives) {
+        sink.on_packet(std::span(slot->memory).first(entries[static_cast<std::size_t>(i)].len));
+        post(slot);
+      } else {
+        free_.push_back(slot);
+        if (slot->tell) sink.on_put_done(slot->token, true);
+      }
+    }
+    events += static_cast<std::size_t>(got);
+    if (events >= 64) break;  // let the engine answer
+  }
+  for (std::size_t n = unposted_.size(); n > 0; --n) {
+    Slot* slot = unposted_.front();
+    unposted_.erase(unposted_.begin());
+    post(slot);
+  }
+  if (busy_) {
+    busy_ = false;
+    sink.on_ready();
+  }
+  return events;
+}
+
+bool LibfabricRail::may_wait() {
+  fid* queue = &queue_->fid;
+  return wait_fd_ >= 0 && !busy_ && fi_trywait(fabric_, &queue, 1) == 0;
+}
+
+}  // namespace holdfast::transport

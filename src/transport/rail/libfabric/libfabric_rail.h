@@ -1,0 +1,99 @@
+#pragma once
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transport/rail/rail.h"
+
+namespace holdfast::transport {
+
+/// One rail of a user's list: a kind, and optionally the interface (libfabric's domain) that it goes over.
+struct RailSpec {
+  std::string kind;       ///< a libfabric provider: udp, tcp, shm, net, sockets, ...
+  std::string interface;  ///< "eth0"; empty: the first that is no loopback, else the loopback
+  bool operator==(const RailSpec&) const = default;
+};
+
+/// Reads "tcp@eth0,tcp@eth1,udp". Errors: bad_input.
+Result<std::vector<RailSpec>> parse_rails(std::string_view text);
+
+/// A rail that libfabric can open on this host.
+struct FoundRail {
+  RailSpec spec;
+  bool loopback = false;
+};
+/// Every rail that this host's libfabric offers, in a fixed order: by kind, then by interface. `kind` empty: of all the
+/// kinds that can be rails.
+std::vector<FoundRail> find_rails(std::string_view kind);
+
+/// A rail over one endpoint of another libfabric provider: a datagram one (udp) or a reliable one (tcp as libfabric's
+/// own net provider, shm). The engine above takes neither order nor delivery nor integrity on trust.
+class LibfabricRail : public Rail {
+ public:
+  /// `most_packet_bytes` is what the engine would like; a datagram rail may carry less. `service` (may be empty) is the
+  /// port to bind to. Errors: unavailable.
+  static Result<std::unique_ptr<LibfabricRail>> open(const RailSpec& spec, std::size_t most_packet_bytes,
+                                                     const std::string& node, const std::string& service);
+  ~LibfabricRail() override;
+
+  std::span<const std::byte> address() const override { return address_; }
+  std::size_t most_packet_bytes() const override { return most_packet_bytes_; }
+  double bytes_per_second() const override { return 1e9; }
+  Result<std::uint32_t> add_destination(std::span<const std::byte> address) override;
+  RailPut put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) override;
+  std::size_t poll(RailSink& sink, std::int64_t now_ns) override;
+
+  /// Whether it reaches processes of this host alone.
+  bool local_only() const { return local_only_; }
+
+  /// A file descriptor that becomes readable when poll() has something to do, after may_wait() said true; -1: this kind
+  /// of rail has none and must be polled.
+  int wait_fd() const { return wait_fd_; }
+  bool may_wait();
+
+  /// The address that a node and a port have on a rail of this kind: what a peer is called by before it is known.
+  /// Errors: not_found.
+  static Result<std::vector<std::byte>> resolve(const RailSpec& spec, const char* node, const char* service);
+
+ private:
+  struct Slot {  ///< of one operation of the endpoint; libfabric writes its context
+    fi_context2 context{};
+    bool receives = false;
+    std::uint64_t token = 0;
+    bool tell = false;  ///< on_put_done() is owed
+    std::vector<std::byte> memory;
+  };
+  LibfabricRail() = default;
+  Status start(const RailSpec& spec, std::size_t most_packet_bytes, const std::string& node,
+               const std::string& service);
+  void post(Slot* slot);
+  Slot* take_slot();
+  RailPut put_copy(fi_addr_t to, std::span<const iovec> pieces, std::size_t bytes);
+  RailPut refused(ssize_t code);
+  void read_error(RailSink& sink);
+
+  fi_info* info_ = nullptr;
+  fid_fabric* fabric_ = nullptr;
+  fid_domain* domain_ = nullptr;
+  fid_av* names_ = nullptr;
+  fid_cq* queue_ = nullptr;
+  fid_ep* endpoint_ = nullptr;
+  bool local_only_ = false;
+  int wait_fd_ = -1;
+  std::size_t most_packet_bytes_ = 0;
+  std::vector<std::byte> address_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<Slot*> free_;
+  std::vector<Slot*> unposted_;  ///< receives for which the endpoint had no room
+  bool busy_ = false;
+};
+
+}  // namespace holdfast::transport

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""Real MPI programs over the holdfast provider between two "hosts" whose links really fail.
+
+Each host is a network namespace with a host name of its own; three veth pairs join them: one for Open MPI's own control
+traffic, and two for rails. Packets are dropped by nftables, links are taken down with ip(8). Nothing outside the namespaces
+sees a packet.
+
+Usage: network_test.py LIBRARY_FOLDER PROGRAM_FOLDER CASE
+"""
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+
+def sh(*words, check=True):
+    return subprocess.run(words, check=check, capture_output=True, text=True)
+
+
+class Network:
+    """Two namespaces with three links: hf0 for control, hf1 and hf2 for rails. Gone on exit, whatever happened."""
+
+    def __init__(self):
+        self.names = [f"hf-{os.getpid()}-{side}" for side in "ab"]
+
+    def __enter__(self):
+        for name in self.names:
+            sh("ip", "netns", "add", name)
+        for link in range(3):
+            ends = [f"hf{link}a{os.getpid() % 100000}", f"hf{link}b{os.getpid() % 100000}"]
+            sh("ip", "link", "add", ends[0], "type", "veth", "peer", "name", ends[1])
+            for side, name in enumerate(self.names):
+                sh("ip", "link", "set", ends[side], "netns", name, "name", f"hf{link}")
+                self.inside(side, "ip", "addr", "add", f"10.77.{link}.{side + 1}/24", "dev", f"hf{link}")
+                self.inside(side, "ip", "link", "set", f"hf{link}", "up")
+        for side in range(2):
+            self.inside(side, "ip", "link", "set", "lo", "up")
+        return self
+
+    def __exit__(self, *_):
+        for name in self.names:
+            pids = sh("ip", "netns", "pids", name, check=False).stdout.split()
+            for pid in pids:
+                with contextlib.suppress(OSError):
+                    os.kill(int(pid), signal.SIGKILL)
+            sh("ip", "netns", "del", name, check=False)
+
+    def inside(self, side, *words, check=True):
+        return sh("ip", "netns", "exec", self.names[side], *words, check=check)
+
+    def drop(self, percent):
+        """Drops this part of the packets that arrive on the rails' links, on both sides."""
+        for side in range(2):
+            rules = ("table inet loss { chain in { type filter hook input priority 0; "
+                     f'iifname {{ "hf1", "hf2" }} numgen random mod 1000 < {int(percent * 10)} counter drop; }}; }}\n')
+            path = pathlib.Path(tempfile.mkstemp(prefix="holdfast-nft-")[1])
+            path.write_text(rules)
+            self.inside(side, "nft", "-f", str(path))
+            path.unlink()
+
+    def dropped(self):
+        return sum(int(word) for side in range(2)
+                   for line in self.inside(side, "nft", "list", "ruleset").stdout.splitlines() if "packets" in line
+                   for word in [line.split("packets")[1].split()[0]])
+
+    def wait_for_traffic(self, more_bytes):
+        """Until this many bytes have come in on the first host's rails since now."""
+        def seen():
+            return sum(int(self.inside(0, "cat", f"/sys/class/net/hf{n}/statistics/rx_bytes").stdout) for n in (1, 2))
+        start = seen()
+        until = time.monotonic() + 100
+        while seen() < start + more_bytes:
+            expect(time.monotonic() < until, "the transfer began")
+            time.sleep(0.05)
+
+    def link(self, number, state):
+        self.inside(0, "ip", "link", "set", f"hf{number}", state)
+
+
+def expect(condition, what, detail=""):
+    if not condition:
+        sys.exit(f"FAILED: {what}\n{detail}")
+
+
+class Job:
+    """mpirun in the first namespace, with one process in each."""
+
+    def __init__(self, network, libraries, folder, rails, program, options=()):
+        self.counters = folder / "counters"
+        self.counters.mkdir(exist_ok=True)
+        agent = folder / "agent"
+        agent.write_text("#!/bin/sh\n# mpirun's way to a host: the namespace with its control address\n"
+                         "address=$1; shift\n"
+                         f"case $address in 10.77.0.1) n={network.names[0]} h=hosta;; *) n={network.names[1]} h=hostb;; esac\n"
+                         'exec ip netns exec $n unshare -u sh -c "hostname $h; $*"\n')
+        agent.chmod(0o755)
+        environment = {"FI_PROVIDER_PATH": libraries, "HOLDFAST_RAILS_USE": rails,
+                       "HOLDFAST_RAILS_COUNTERS": str(self.counters)}
+        words = ["ip", "netns", "exec", network.names[0], "unshare", "-u", "sh", "-c", 'hostname hosta; exec "$@"', "sh",
+                 "mpirun.openmpi", "--allow-run-as-root", "--host", "10.77.0.1:1,10.77.0.2:1", "-np", "2",
+                 "--mca", "plm_rsh_agent", str(agent), "--mca", "oob_tcp_if_include", "hf0", "--mca", "orte_keep_fqdn_hostnames",
+                 "1", "--mca", "mpi_yield_when_idle", "1",
+                 "--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "holdfast",
+                 "--mca", "btl", "^openib,ofi", *options]
+        for name, value in environment.items():
+            words += ["-x", f"{name}={value}"]
+        self.child = subprocess.Popen(words + program, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=folder)
+
+    def wait(self, limit=200):
+        try:
+            out, err = self.child.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.child.pid, signal.SIGKILL)
+            out, err = self.child.communicate()
+            sys.exit(f"FAILED: still running after {limit} s\n{out[-2000:]}\n{err[-2000:]}")
+        return self.child.returncode, out, err
+
+    def sums(self):
+        total = {}
+        files = list(self.counters.glob("*.json"))
+        expect(len(files) == 2, "each process leaves its counters", str(files))
+        for file in files:
+            for name, value in json.loads(file.read_text()).items():
+                total[name] = total.get(name, 0) + value
+        return total
+
+
+def finish(job, what):
+    code, out, err = job.wait()
+    expect(code == 0, f"{what}: the program ended with {code}", out[-2000:] + err[-3000:])
+    expect("verified" in out and "WRONG" not in out, f"{what}: the program's own check passed", out[-2000:])
+    return job.sums()
+
+
+def ring(programs):
+    return [str(pathlib.Path(programs) / "ring")]
+
+
+def sort(programs):
+    return [str(pathlib.Path(programs) / "sort"), "--keys", "3000000"]
+
+
+def case_quiet(network, args, folder):
+    """Without faults: everything works over tcp and over udp, and nothing is retransmitted for corruption."""
+    for rails in ("tcp@hf1,tcp@hf2", "udp@hf1,udp@hf2"):
+        sums = finish(Job(network, args.libraries, folder, rails, ring(args.programs)), rails)
+        expect(sums["messages_received"] > 100, f"{rails}: messages went over the provider", sums)
+        expect(sums["corrupt_fragments"] == 0 and sums["corrupt_headers"] == 0, f"{rails}: nothing was corrupt", sums)
+        shutil.rmtree(folder / "counters")
+
+
+def case_loss(network, args, folder):
+    """Five per cent of all packets vanish on both rails: the answer is right, and fragments were sent again."""
+    network.drop(5)
+    sums = finish(Job(network, args.libraries, folder, "udp@hf1,udp@hf2", sort(args.programs)), "5 % loss")
+    expect(network.dropped() > 20, "packets were dropped")
+    expect(sums["fragments_retransmitted"] > 0, "fragments were sent again", sums)
+
+
+def case_dead_link(network, args, folder):
+    """One of two links goes down in mid-transfer and stays down: its traffic moves to the other."""
+    job = Job(network, args.libraries, folder, "udp@hf1,udp@hf2", sort(args.programs))
+    network.wait_for_traffic(1_000_000)
+    network.link(1, "down")
+    sums = finish(job, "one dead link")
+    expect(sums["rails_lost"] + sums["rails_suspected"] > 0, "the dead link was noticed", sums)
+
+
+def case_dead_at_start(network, args, folder):
+    """A link that is down from the start: the job runs on the other."""
+    network.link(1, "down")
+    finish(Job(network, args.libraries, folder, "udp@hf1,udp@hf2", ring(args.programs)), "dead at the start")
+
+
+def case_both_links_for_a_while(network, args, folder):
+    """Both links are down for a second: everything waits and goes on."""
+    job = Job(network, args.libraries, folder, "udp@hf1,udp@hf2", sort(args.programs))
+    network.wait_for_traffic(1_000_000)
+    for link in (1, 2):
+        network.link(link, "down")
+    time.sleep(1.0)
+    for link in (1, 2):
+        network.link(link, "up")
+    sums = finish(job, "both links down for a second")
+    expect(sums["time_without_rail_ns"] > 0 or sums["timeouts"] > 0, "the gap was noticed", sums)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("libraries")
+    parser.add_argument("programs")
+    parser.add_argument("case", choices=[name[5:] for name in globals() if name.startswith("case_")])
+    args = parser.parse_args()
+    if os.geteuid() != 0 or not all(shutil.which(tool) for tool in ("ip", "nft", "unshare")):
+        print("network namespaces need root, ip and nft: not run")
+        sys.exit(77)
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="holdfast-test-"))
+    try:
+        with Network() as network:
+            globals()["case_" + args.case](network, args, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Draws the figures of docs/results/fabric-collectives.md from records that `holdfast collective study --json` wrote.
+Usage: plot_collectives.py FOLDER RECORD.json... Writes SVG files into the folder. Standard library only."""
+
+import json
+import math
+import os
+import sys
+
+WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 640, 320, 64, 64, 36
+COLOURS = {"temporal": "#1f6fb4", "spatial": "#d9662c", "retransmission": "#7a7a7a", "link-retry": "#3a9a4b",
+           "hybrid": "#8456b8"}
+
+
+def escape(text):
+    return str(text).replace("&", "&amp;").replace("<", "&lt;")
+
+
+class Svg:
+    def __init__(self, title):
+        self.parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
+                      f'font-size="11"><rect width="100%" height="100%" fill="white"/>']
+        self.text(WIDTH / 2, 18, title, "middle", size=13)
+
+    def text(self, x, y, text, anchor="start", size=11, fill="#222"):
+        self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" '
+                          f'fill="{fill}">{escape(text)}</text>')
+
+    def line(self, x1, y1, x2, y2, stroke="#ccc", width=1):
+        self.parts.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{stroke}" '
+                          f'stroke-width="{width}"/>')
+
+    def bar(self, x, y, width, height, fill):
+        self.parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{fill}"/>')
+
+    def write(self, path):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join(self.parts) + "\n</svg>\n")
+
+
+def bars(path, title, labels, series):
+    """series: (name, colour, [(mean, low, high) or None]) in ns, one value a label."""
+    svg = Svg(title)
+    top = max(value[2] for _, _, values in series for value in values if value)
+    step = 10 ** math.floor(math.log10(top))
+    step = next(s for s in (step / 5, step / 2, step, step * 2) if top / s <= 8)
+    scale = (HEIGHT - TOP - BOTTOM) / (math.ceil(top / step) * step)
+    level = 0
+    while level <= math.ceil(top / step) * step + 1e-9:
+        y = HEIGHT - BOTTOM - level * scale
+        svg.line(LEFT, y, WIDTH - 12, y)
+        svg.text(LEFT - 6, y + 4, f"{level / 1000:g}", "end")
+        level += step
+    svg.text(14, TOP + 4, "us")
+    group = (WIDTH - LEFT - 20) / len(labels)
+    width = group * 0.8 / len(series)
+    for i, label in enumerate(labels):
+        x = LEFT + 4 + i * group
+        svg.text(x + group * 0.4, HEIGHT - BOTTOM + 16, label, "middle")
+        for j, (_, colour, values) in enumerate(series):
+            if not values[i]:
+                continue
+            mean, low, high = (v * scale for v in values[i])
+            svg.bar(x + j * width, HEIGHT - BOTTOM - mean, width - 2, mean, colour)
+            middle = x + j * width + width / 2 - 1
+            svg.line(middle, HEIGHT - BOTTOM - low, middle, HEIGHT - BOTTOM - high, "#111", 1.5)
+    x = LEFT
+    for name, colour, _ in series:
+        svg.bar(x, HEIGHT - 22, 10, 10, colour)
+        svg.text(x + 14, HEIGHT - 13, name)
+        x += 34 + 6.5 * len(name)
+    svg.write(path)
+
+
+def value(row, where):
+    measured = row[where]
+    return measured["mean_ns"], measured["low_ns"], measured["high_ns"]
+
+
+def find(rows, **wanted):
+    for row in rows:
+        if all(row[key] == content for key, content in wanted.items()):
+            return row
+    return None
+
+
+def series_of(rows, where, protection, copies, labels, **fixed):
+    """labels: (text, {key: value})."""
+    values = []
+    for _, selection in labels:
+        row = find(rows, protection=protection, copies=copies, **{**fixed, **selection})
+        values.append(value(row, where) if row else None)
+    name = f"{protection} x{copies}" if copies > 1 else protection
+    return name, COLOURS[protection], values
+
+
+def duration(nanoseconds):
+    return f"{nanoseconds / 1e6:g} ms" if nanoseconds >= 1e6 else f"{nanoseconds / 1e3:g} us"
+
+
+def main(folder, paths):
+    rows = []
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            rows += json.load(file)["rows"]
+    out = lambda name: os.path.join(folder, f"fabric-collectives-{name}.svg")
+    both = ("temporal", "spatial")
+    for where, word in (("root", "to the root"), ("last_host", "to the last host")):
+        labels = [("no errors", {"source": "none"}), ("every link once", {"source": "every-link"})]
+        bars(out(f"figure-3-{where.replace('_', '-')}"), f"Figure 3, {word}", [text for text, _ in labels],
+             [series_of(rows, where, p, 2, labels, group="figure-3", assumptions="m2") for p in both])
+    labels = [(case, {"case": case}) for case in ("none", "one", "two-same-level", "two-same-switch", "two-adjacent")]
+    bars(out("figure-4"), "Figure 4, to the root", [text for text, _ in labels],
+         [series_of(rows, "root", p, 2, labels, group="figure-4", assumptions="m1") for p in both])
+    for source in ("link", "network"):
+        labels = [(duration(mean), {"mean_ns": mean, "group": "figure-5" if mean > 1000 else "figure-5-1us"})
+                  for mean in (1e3, 1e4, 1e5, 1e6)]
+        bars(out(f"figure-5-{source}"), f"Figure 5, to the last host, errors of the process '{source}', in flight",
+             [text for text, _ in labels],
+             [series_of(rows, "last_host", p, 2, labels, source=source, strikes="in-flight", reach="one") for p in both])
+        labels = [(f"{copies} copies", {"copies": copies, "group": "figure-5" if copies == 2 else "figure-6"})
+                  for copies in (2, 4, 6)]
+        series = []
+        for protection in both:
+            values = []
+            for _, selection in labels:
+                row = find(rows, protection=protection, source=source, strikes="in-flight", reach="one", mean_ns=1e4,
+                           **selection)
+                values.append(value(row, "last_host") if row else None)
+            series.append((protection, COLOURS[protection], values))
+        bars(out(f"figure-6-{source}"), f"Figure 6, to the last host, errors of the process '{source}' every 10 us",
+             [text for text, _ in labels], series)
+    labels = [(duration(mean), {"mean_ns": mean}) for mean in (1e4, 1e5, 1e6, 1e7, 1e8)]
+    schemes = [("retransmission", 1), ("link-retry", 1), ("temporal", 2), ("hybrid", 2), ("spatial", 2)]
+    bars(out("beyond"), "To the last host, errors of every link, by the mean between a link's errors",
+         [text for text, _ in labels],
+         [series_of(rows, "last_host", p, c, labels, group="beyond") for p, c in schemes])
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    main(sys.argv[1], sys.argv[2:])
