@@ -19,6 +19,9 @@ class Core {
  public:
   Core(const Options& options, std::span<const RailTraits> rails, Host& host, std::span<const std::byte> name,
        std::uint64_t epoch, std::int64_t now_ns);
+  ~Core();
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
 
   // engine.h documents these
   Posted send(const SendRequest& request);

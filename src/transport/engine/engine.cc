@@ -101,6 +101,16 @@ void Engine::sabotage(Sabotage what) {
   core_->sabotage = what;
 }
 
+// An engine may go with messages on their way, closed or not.
+Core::~Core() {
+  out_messages_.each([this](OutMessage& message) {
+    if (message.log != nullptr) buffers_.give(message.log, message.log_bytes);
+  });
+  in_messages_.each([this](InMessage& message) {
+    if (message.buffer != nullptr) buffers_.give(message.buffer, message.total);
+  });
+}
+
 std::size_t Core::memory_bytes(PeerId peer) const {
   const Peer* known = known_peer(peer);
   return known == nullptr ? 0 : known->memory_bytes();

@@ -50,6 +50,16 @@ class Pool {
                                                                                                            : nullptr;
   }
 
+  /// Calls visit() with every object in use.
+  template <class Visit>
+  void each(Visit visit) {
+    for (const std::unique_ptr<T[]>& chunk : chunks_) {
+      for (std::size_t i = 0; i < chunk_objects; ++i) {
+        if ((chunk[i].pool_generation & 1) != 0) visit(chunk[i]);
+      }
+    }
+  }
+
   std::size_t in_use() const { return in_use_; }
   std::size_t memory_bytes() const {
     return chunks_.size() * chunk_objects * sizeof(T) + free_.capacity() * sizeof(T*);
