@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "cli/subcommands.h"
+#include "cli/tables.h"
 #include "core/config/environment.h"
 #include "core/config/reference.h"
 #include "core/config/toml_file.h"
@@ -14,7 +15,9 @@ namespace holdfast::cli {
 namespace {
 
 int list_options() {
-  for (const config::Option& option : launch::library_table().rows()) std::cout << config::help_text(option) << "\n";
+  for (const config::AnyTable* table : all_tables()) {
+    for (const config::Option& option : table->rows()) std::cout << config::help_text(option) << "\n";
+  }
   return 0;
 }
 

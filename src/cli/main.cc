@@ -39,7 +39,8 @@ int read_and_act(std::vector<std::string> words) {
   auto mark = std::find(words.begin(), words.end(), "--");
   std::vector<std::string> application(mark == words.end() ? mark : mark + 1, words.end());
   words.erase(mark, words.end());
-  CLI::App app("Keeps parallel jobs correct and moving when bits flip.", "holdfast");
+  CLI::App app("Keeps parallel jobs correct and moving when bits flip, packets vanish, links die and switches fail.",
+               "holdfast");
   app.set_version_flag("--version", "holdfast " HOLDFAST_VERSION);
   app.require_subcommand(1);
   app.footer("Begin with:\n  holdfast doctor\n  holdfast run -n 2 -- ./app arguments\n\n" + launch::exit_code_help());

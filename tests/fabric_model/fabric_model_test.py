@@ -184,6 +184,9 @@ class Simulated(WithFolder):
     def start(self, topology):
         """Runs the topology in ibsim until the test ends."""
         self.stop()
+        for cache in ("guid2lid", "guid2mkey", "neighbors"):  # OpenSM would give the LIDs of the last fabric again
+            if os.path.exists(self.path(cache)):
+                os.remove(self.path(cache))
         net = self.path("net")
         self.good("generate", topology, "--to", "ibsim", "-o", net)
         self.environment = dict(os.environ, IBSIM_SOCKNAME=f"holdfast-{os.getpid()}-{time.monotonic_ns()}",

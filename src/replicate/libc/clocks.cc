@@ -4,7 +4,7 @@
 
 #include "hooks.h"
 #include "real_functions.h"
-#include "replicate/libc/start_time.h"
+#include "replicate/mpi/start_time.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/guard.h"
 #include "replicate/mpi/real_clock.h"

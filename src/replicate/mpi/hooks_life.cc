@@ -13,7 +13,7 @@
 #include "core/event/record.h"
 #include "hooks.h"
 #include "real_functions.h"
-#include "replicate/libc/start_time.h"
+#include "replicate/mpi/start_time.h"
 #include "replicate/mpi/collective.h"
 #include "replicate/mpi/correct.h"
 #include "replicate/mpi/crash.h"

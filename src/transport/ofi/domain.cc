@@ -9,7 +9,7 @@
 #include "core/config/environment.h"
 #include "core/config/settings.h"
 #include "transport/ofi/endpoint.h"
-#include "transport/ofi/options.h"
+#include "transport/rail/rail_options.h"
 #include "transport/ofi/queue.h"
 
 extern char** environ;
@@ -17,7 +17,7 @@ extern char** environ;
 namespace holdfast::transport::ofi {
 
 Result<std::vector<RailSpec>> chosen_rails() {
-  config::Settings<ProviderOptions> settings(provider_options_table());
+  config::Settings<RailOptions> settings(rail_options_table());
   if (Status status = config::read_environment(settings, environ); !status.ok()) return status;
   const std::string& use = settings.options().use;
   if (!use.empty()) return parse_rails(use);

@@ -13,7 +13,7 @@
 #include "core/config/environment.h"
 #include "core/config/settings.h"
 #include "core/event/record.h"
-#include "transport/ofi/options.h"
+#include "transport/rail/rail_options.h"
 #include "transport/wire/packet.h"
 
 extern char** environ;
@@ -112,7 +112,7 @@ Status Endpoint::open_rails() {
   config::Settings<Options> settings(options_table());
   if (Status status = config::read_environment(settings, environ); !status.ok()) return status;
   options_ = settings.options();
-  config::Settings<ProviderOptions> own(provider_options_table());
+  config::Settings<RailOptions> own(rail_options_table());
   if (Status status = config::read_environment(own, environ); !status.ok()) return status;
   counters_folder_ = own.options().counters;
   auto specs = chosen_rails();

@@ -1,4 +1,4 @@
-#include "replicate/libc/start_time.h"
+#include "replicate/mpi/start_time.h"
 
 #include <unistd.h>
 

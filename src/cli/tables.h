@@ -1,0 +1,12 @@
+#pragma once
+
+#include <array>
+
+#include "core/config/table.h"
+
+namespace holdfast::cli {
+
+/// The option rows of every component, in the order of the reference.
+std::array<const config::AnyTable*, 4> all_tables();
+
+}  // namespace holdfast::cli

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "core/config/table.h"
+
+namespace holdfast::transport {
+
+/// What a user can set of the rails, besides the protocol's options (engine/options.h).
+struct RailOptions {
+  std::string use;
+  std::string counters;
+};
+
+const config::Table<RailOptions>& rail_options_table();
+
+}  // namespace holdfast::transport
