@@ -38,9 +38,9 @@ HOLDFAST_FOLD_TARGET inline __m512i fold(__m512i lanes, __m512i by, __m512i next
 }
 
 template <bool copies>
-HOLDFAST_FOLD_TARGET inline __m512i take(const std::byte* from, std::byte* to) {
-  const __m512i bytes = _mm512_loadu_si512(from);
-  if constexpr (copies) _mm512_storeu_si512(to, bytes);
+HOLDFAST_FOLD_TARGET inline __m512i take(const std::byte* from, std::byte* to, std::size_t offset) {
+  const __m512i bytes = _mm512_loadu_si512(from + offset);
+  if constexpr (copies) _mm512_storeu_si512(to + offset, bytes);  // without a copy `to` is null
   return bytes;
 }
 
@@ -50,23 +50,23 @@ HOLDFAST_FOLD_TARGET inline std::uint32_t run(std::uint32_t crc, std::byte* to, 
   std::size_t left = bytes.size();
   std::size_t done = 0;
   if (left >= 256) {
-    __m512i first = take<copies>(from, to);
-    __m512i second = take<copies>(from + 64, to + 64);
-    __m512i third = take<copies>(from + 128, to + 128);
-    __m512i fourth = take<copies>(from + 192, to + 192);
+    __m512i first = take<copies>(from, to, 0);
+    __m512i second = take<copies>(from, to, 64);
+    __m512i third = take<copies>(from, to, 128);
+    __m512i fourth = take<copies>(from, to, 192);
     first = _mm512_xor_si512(first, _mm512_zextsi128_si512(_mm_cvtsi32_si128(static_cast<int>(~crc))));
     done = 256;
     left -= 256;
     const __m512i by_256 = factors<256 * 8>();
     for (; left >= 256; left -= 256, done += 256) {
-      first = fold(first, by_256, take<copies>(from + done, to + done));
-      second = fold(second, by_256, take<copies>(from + done + 64, to + done + 64));
-      third = fold(third, by_256, take<copies>(from + done + 128, to + done + 128));
-      fourth = fold(fourth, by_256, take<copies>(from + done + 192, to + done + 192));
+      first = fold(first, by_256, take<copies>(from, to, done));
+      second = fold(second, by_256, take<copies>(from, to, done + 64));
+      third = fold(third, by_256, take<copies>(from, to, done + 128));
+      fourth = fold(fourth, by_256, take<copies>(from, to, done + 192));
     }
     const __m512i by_64 = factors<64 * 8>();
     fourth = fold(fold(fold(first, by_64, second), by_64, third), by_64, fourth);
-    for (; left >= 64; left -= 64, done += 64) fourth = fold(fourth, by_64, take<copies>(from + done, to + done));
+    for (; left >= 64; left -= 64, done += 64) fourth = fold(fourth, by_64, take<copies>(from, to, done));
     // The 64 bytes that are left stand for everything before: the crc32 instruction sums them from zero.
     alignas(64) std::uint64_t words[8];
     _mm512_store_si512(words, fourth);
