@@ -202,6 +202,9 @@ def main():
     if os.geteuid() != 0 or not all(shutil.which(tool) for tool in ("ip", "nft", "unshare")):
         print("network namespaces need root, ip and nft: not run")
         sys.exit(77)
+    if sh("unshare", "-n", "true", check=False).returncode != 0:  # root of a container without that right
+        print("this host does not let root make network namespaces: not run")
+        sys.exit(77)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="holdfast-test-"))
     try:
         with Network() as network:
