@@ -49,6 +49,8 @@ int code_of(Outcome outcome) {
       return FI_ECONNRESET;
     case Outcome::closed:
       return FI_ESHUTDOWN;
+    case Outcome::spoiled:
+      return FI_EIO;
     case Outcome::refused:
       return FI_EACCES;
   }
@@ -405,8 +407,11 @@ Counter* Endpoint::counter_for(const Completion& completion) const {
 }
 
 void Endpoint::say_lost(const Completion& completion) {
-  warn("delivering messages: " + std::to_string(completion.message_bytes) +
-       " that were reported as sent are lost: the peer is " + std::string(name(completion.outcome)));
+  const std::string cause = completion.outcome == Outcome::spoiled
+                                ? "their bytes changed in this host's memory before they could be sent again: test it"
+                                : "the peer is " + std::string(name(completion.outcome));
+  warn("delivering messages: " + std::to_string(completion.message_bytes) + " that were reported as sent are lost: " +
+       cause);
 }
 
 void Endpoint::complete(const Completion& completion) {

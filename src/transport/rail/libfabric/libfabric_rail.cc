@@ -15,8 +15,14 @@ namespace {
 /// libfabric's own bits: providers that FI_PROVIDER leaves out may be used, and layered ones are not wanted.
 constexpr std::uint64_t hidden_too = 1ULL << 60;
 constexpr std::uint64_t core_only = 1ULL << 59;
-constexpr std::size_t receives = 256;
 constexpr std::size_t most_inline_bytes = 4096;
+/// Receive buffers go round, so together they are to fit the second-level cache; but each destination may be in the
+/// middle of a packet, and a datagram without a buffer is lost.
+constexpr std::size_t least_receives = 8;
+constexpr std::size_t most_receives = 256;
+constexpr std::size_t receive_bytes = 768 << 10;
+/// What may be on its way to the network at once: more would only leave the cache before it is sent.
+constexpr std::size_t most_pending_bytes = 512 << 10;
 
 struct Kind {
   std::string_view name;
@@ -165,7 +171,7 @@ Status LibfabricRail::start(const RailSpec& spec, std::size_t most_packet_bytes,
   if ((code = fi_av_open(domain_, &av, &names_, nullptr)) != 0) return cannot_open(spec, "fi_av_open", code);
   fi_cq_attr cq{};
   cq.format = FI_CQ_FORMAT_MSG;
-  cq.size = 4 * receives;
+  cq.size = 4 * most_receives;
   cq.wait_obj = FI_WAIT_FD;
   if (fi_cq_open(domain_, &cq, &queue_, nullptr) != 0) {
     cq.wait_obj = FI_WAIT_NONE;
@@ -183,14 +189,19 @@ Status LibfabricRail::start(const RailSpec& spec, std::size_t most_packet_bytes,
   address_.resize(length);
   if ((code = fi_getname(&endpoint_->fid, address_.data(), &length)) != 0) return cannot_open(spec, "fi_getname", code);
   address_.resize(length);
-  const std::size_t posted = std::min<std::size_t>(receives, info_->rx_attr->size);
-  for (std::size_t i = 0; i < posted; ++i) {
+  want_receives(receive_bytes / most_packet_bytes_);
+  return {};
+}
+
+// Posts receives until there are so many, within what the endpoint takes.
+void LibfabricRail::want_receives(std::size_t count) {
+  count = std::clamp(count, least_receives, std::min<std::size_t>(most_receives, info_->rx_attr->size));
+  for (; receives_ < count; ++receives_) {
     Slot* slot = take_slot();
     slot->receives = true;
     slot->memory.resize(most_packet_bytes_);
     post(slot);
   }
-  return {};
 }
 
 LibfabricRail::~LibfabricRail() {
@@ -237,6 +248,7 @@ Result<std::uint32_t> LibfabricRail::add_destination(std::span<const std::byte> 
     return Status(Code::bad_input, "adding a destination to a rail",
                   "an address of " + std::to_string(address.size()) + " bytes was refused");
   }
+  want_receives(least_receives + 2 * ++destinations_);
   return static_cast<std::uint32_t>(number);
 }
 
@@ -251,9 +263,13 @@ RailPut LibfabricRail::put_copy(fi_addr_t to, std::span<const iovec> pieces, std
   slot->receives = false;
   slot->tell = false;
   slot->memory.resize(std::max(slot->memory.size(), bytes));
+  slot->bytes = bytes;
   gather(pieces, slot->memory.data());
   const ssize_t code = fi_send(endpoint_, slot->memory.data(), bytes, nullptr, to, &slot->context);
-  if (code == 0) return RailPut::done;
+  if (code == 0) {
+    pending_bytes_ += bytes;
+    return RailPut::done;
+  }
   free_.push_back(slot);
   return refused(code);
 }
@@ -266,15 +282,26 @@ RailPut LibfabricRail::put(std::uint32_t destination, std::span<const iovec> pie
     const ssize_t code = fi_inject(endpoint_, packet, bytes, destination);
     return code == 0 ? RailPut::done : refused(code);
   }
+  if (pending_bytes_ > 0 && pending_bytes_ + bytes > most_pending_bytes) return refused(-FI_EAGAIN);
   if (pieces.size() > info_->tx_attr->iov_limit) return put_copy(destination, pieces, bytes);
   Slot* slot = take_slot();
   slot->receives = false;
   slot->tell = true;
   slot->token = token;
+  slot->bytes = bytes;
   const ssize_t code = fi_sendv(endpoint_, pieces.data(), nullptr, pieces.size(), destination, &slot->context);
-  if (code == 0) return RailPut::pending;
+  if (code == 0) {
+    pending_bytes_ += bytes;
+    return RailPut::pending;
+  }
   free_.push_back(slot);
   return refused(code);
+}
+
+void LibfabricRail::sent(Slot* slot, RailSink& sink, bool ok) {
+  pending_bytes_ -= slot->bytes;
+  free_.push_back(slot);
+  if (slot->tell) sink.on_put_done(slot->token, ok);
 }
 
 void LibfabricRail::read_error(RailSink& sink) {
@@ -285,8 +312,7 @@ void LibfabricRail::read_error(RailSink& sink) {
     if (error.err != FI_ECANCELED) post(slot);
     return;
   }
-  free_.push_back(slot);
-  if (slot->tell) sink.on_put_done(slot->token, false);
+  sent(slot, sink, false);
 }
 
 std::size_t LibfabricRail::poll(RailSink& sink, std::int64_t) {
@@ -306,8 +332,7 @@ std::size_t LibfabricRail::poll(RailSink& sink, std::int64_t) {
         sink.on_packet(std::span(slot->memory).first(entries[static_cast<std::size_t>(i)].len));
         post(slot);
       } else {
-        free_.push_back(slot);
-        if (slot->tell) sink.on_put_done(slot->token, true);
+        sent(slot, sink, true);
       }
     }
     events += static_cast<std::size_t>(got);

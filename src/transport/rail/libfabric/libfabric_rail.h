@@ -69,12 +69,15 @@ class LibfabricRail : public Rail {
     bool receives = false;
     std::uint64_t token = 0;
     bool tell = false;  ///< on_put_done() is owed
+    std::size_t bytes = 0;
     std::vector<std::byte> memory;
   };
   LibfabricRail() = default;
   Status start(const RailSpec& spec, std::size_t most_packet_bytes, const std::string& node,
                const std::string& service);
+  void want_receives(std::size_t count);
   void post(Slot* slot);
+  void sent(Slot* slot, RailSink& sink, bool ok);
   Slot* take_slot();
   RailPut put_copy(fi_addr_t to, std::span<const iovec> pieces, std::size_t bytes);
   RailPut refused(ssize_t code);
@@ -93,6 +96,9 @@ class LibfabricRail : public Rail {
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<Slot*> free_;
   std::vector<Slot*> unposted_;  ///< receives for which the endpoint had no room
+  std::size_t receives_ = 0;
+  std::size_t destinations_ = 0;
+  std::size_t pending_bytes_ = 0;
   bool busy_ = false;
 };
 
