@@ -369,11 +369,14 @@ bool Core::transmit(Peer& peer, Fragment& fragment, std::uint32_t rail) {
 
   OutPacket& packet = *packets_.take();
   wire::Writer writer(packet.headers, header);
-  const bool with_ack = peer.ack_owed;
+  bool with_ack = peer.ack_owed;
   if (with_ack) {
     wire::AckFrame ack;
     fill_ack(peer, ack);
-    writer.add(ack);
+    const std::size_t bytes =
+        wire::data_header_bytes + ack.partial_count * wire::ack_partial_bytes + fragment.bytes;
+    with_ack = bytes <= rails_[rail].traits.most_packet_bytes;  // otherwise it goes alone, when it is due
+    if (with_ack) writer.add(ack);
   }
   writer.add(data_frame(fragment));
   const std::span<const std::byte> headers = writer.finish(fragment.bytes);

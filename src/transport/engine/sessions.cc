@@ -16,7 +16,7 @@ Core::Core(const Options& options, std::span<const RailTraits> rails, Host& host
   std::size_t most = options.fragment_bytes;
   for (const RailTraits& traits : rails) {
     rails_.push_back({traits, traits.checksum.value_or(options.checksum)});
-    most = std::min(most, traits.most_packet_bytes - wire::most_data_header_bytes);
+    most = std::min(most, traits.most_packet_bytes - wire::data_header_bytes);
   }
   fragment_bytes = most;
   options_.eager_bytes = std::min<std::uint64_t>(options_.eager_bytes, wire::fragments_per_vfrag * fragment_bytes);

@@ -107,7 +107,7 @@ Endpoint::Endpoint(Domain* of, const fi_info& info) : domain(of) {
 }
 
 std::size_t Endpoint::wanted_packet_bytes() const {
-  return options_.fragment_bytes + wire::most_data_header_bytes;
+  return std::max<std::size_t>(options_.fragment_bytes, 512) + wire::data_header_bytes;
 }
 
 Status Endpoint::open_rails() {
