@@ -9,6 +9,7 @@
 #include "core/config/environment.h"
 #include "core/config/settings.h"
 #include "transport/ofi/endpoint.h"
+#include "transport/rail/libfabric/open_rail.h"
 #include "transport/rail/rail_options.h"
 #include "transport/ofi/queue.h"
 
@@ -38,7 +39,7 @@ Result<std::vector<RailSpec>> chosen_rails() {
 Result<Address::Raw> resolve_address(const char* node, const char* service) {
   auto specs = chosen_rails();
   if (!specs.ok()) return specs.status();
-  auto first = LibfabricRail::resolve(specs.value().front(), node, service);
+  auto first = resolve_on_rail(specs.value().front(), node, service);
   if (!first.ok()) return first.status();
   Address address;
   address.partial = true;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "transport/ofi/address.h"
-#include "transport/rail/libfabric/libfabric_rail.h"
+#include "transport/rail/rail_spec.h"
 
 /// Fabric, domain, memory regions and address vectors (fi_fabric(3), fi_domain(3), fi_mr(3), fi_av(3)).
 namespace holdfast::transport::ofi {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <fstream>
@@ -13,6 +14,10 @@
 #include "core/config/environment.h"
 #include "core/config/settings.h"
 #include "core/event/record.h"
+#include "core/fault/grammar.h"
+#include "core/random/stream.h"
+#include "transport/rail/faulty_rail.h"
+#include "transport/rail/libfabric/open_rail.h"
 #include "transport/rail/rail_options.h"
 #include "transport/wire/packet.h"
 
@@ -78,6 +83,14 @@ std::uint64_t flags_of(const Completion& completion) {
   return 0;
 }
 
+/// This process's rank, as Open MPI or a launcher that speaks PMI says it; 0 without one.
+std::uint32_t launched_rank() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
+    if (const char* text = std::getenv(name)) return static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10));
+  }
+  return 0;
+}
+
 bool receives(const Completion& completion) {
   return completion.kind == Completion::Kind::receive || completion.kind == Completion::Kind::remote_write;
 }
@@ -117,6 +130,9 @@ Status Endpoint::open_rails() {
   config::Settings<RailOptions> own(rail_options_table());
   if (Status status = config::read_environment(own, environ); !status.ok()) return status;
   counters_folder_ = own.options().counters;
+  counters_every_ns_ = own.options().counters_every_ns;
+  auto faults = fault::parse(own.options().faults, "rails.faults");
+  if (!faults.ok()) return faults.status();
   auto specs = chosen_rails();
   if (!specs.ok()) return specs.status();
   const std::size_t wanted = wanted_packet_bytes();
@@ -124,7 +140,7 @@ Status Endpoint::open_rails() {
   bool opened = false;
   for (const RailSpec& spec : specs.value()) {
     const bool first = rails_.empty();
-    auto rail = LibfabricRail::open(spec, wanted, first ? node_ : "", first ? service_ : "");
+    auto rail = open_rail(spec, wanted, first ? node_ : "", first ? service_ : "");
     if (!rail.ok()) {
       failure = rail.status();
       rails_.push_back(nullptr);  // it keeps its place in the list, which is the same on every host
@@ -132,6 +148,12 @@ Status Endpoint::open_rails() {
     }
     opened = true;
     rails_.push_back(std::move(rail).value());
+    if (faults.value().empty()) continue;
+    const auto number = static_cast<std::uint32_t>(rails_.size() - 1);
+    const std::uint32_t rank = launched_rank();
+    const random::Stream chance = random::Stream(own.options().seed).child(rank).child(number);
+    rails_.back() = std::make_unique<FaultyRail>(std::move(rails_.back()), faults.value(),
+                                                 FaultyRail::Place{.rank = rank, .replica = 0, .rail = number}, chance);
   }
   if (opened && !failure.ok()) warn(failure.message() + ": going on without it");
   return opened ? Status() : failure;
@@ -204,6 +226,7 @@ Endpoint::~Endpoint() {
   };
   work([&] { return !engine_->idle(); });
   engine_->close(now_ns());
+  flush_rails();
   work([&] { return engine_->pending_puts() > 0; });
   write_counters();
   send_queue = receive_queue = nullptr;
@@ -283,6 +306,14 @@ void Endpoint::progress_locked(std::int64_t now) {
     if (rails_[i] != nullptr) rails_[i]->poll(sinks_[i], now);
   }
   if (engine_->next_deadline() <= now) engine_->advance(now);
+  flush_rails();
+}
+
+// After every call of the engine that may have put packets.
+void Endpoint::flush_rails() {
+  for (const auto& rail : rails_) {
+    if (rail != nullptr) rail->flush();
+  }
 }
 
 void Endpoint::Sink::on_packet(std::span<const std::byte> packet) {
@@ -505,6 +536,7 @@ ssize_t Endpoint::post_send(SendRequest& request, fi_addr_t to) {
   const std::int64_t now = now_ns();
   const Posted posted = engine_->send(request, now);
   if (posted == Posted::again) progress_locked(now);
+  flush_rails();
   return code_of(posted);
 }
 
@@ -564,13 +596,17 @@ ssize_t Endpoint::receive(ReceiveRequest request, fi_addr_t from, std::uint64_t 
       if (receive_queue != nullptr) receive_queue->push(entry);
       return 0;
     }
-    return code_of(engine_->receive_claimed(request, now));
+    const Posted posted = engine_->receive_claimed(request, now);
+    flush_rails();
+    return code_of(posted);
   }
   request.multi = (flags & FI_MULTI_RECV) != 0;
   request.least_bytes = least_multi_bytes;
   choose_completion(request, selective_receives, flags, counting.receives != nullptr);
   if (request.multi) multi_receives_.insert(request.context);
-  return code_of(engine_->receive(request, now));
+  const Posted posted = engine_->receive(request, now);  // may answer a request to send
+  flush_rails();
+  return code_of(posted);
 }
 
 ssize_t Endpoint::post_write(WriteRequest& request, fi_addr_t to) {
@@ -580,6 +616,7 @@ ssize_t Endpoint::post_write(WriteRequest& request, fi_addr_t to) {
   const std::int64_t now = now_ns();
   const Posted posted = engine_->write(request, now);
   if (posted == Posted::again) progress_locked(now);
+  flush_rails();
   return code_of(posted);
 }
 
@@ -607,6 +644,7 @@ ssize_t Endpoint::read(ReadRequest request, fi_addr_t from, std::uint64_t flags)
   const std::int64_t now = now_ns();
   const Posted posted = engine_->read(request, now);
   if (posted == Posted::again) progress_locked(now);
+  flush_rails();
   return code_of(posted);
 }
 

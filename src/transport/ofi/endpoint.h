@@ -22,7 +22,7 @@
 #include "transport/ofi/address.h"
 #include "transport/ofi/domain.h"
 #include "transport/ofi/queue.h"
-#include "transport/rail/libfabric/libfabric_rail.h"
+#include "transport/rail/rail.h"
 
 namespace holdfast::transport::ofi {
 
@@ -107,6 +107,7 @@ class Endpoint : public Host {
   Status open_rails();
   std::size_t wanted_packet_bytes() const;
   void progress_locked(std::int64_t now);
+  void flush_rails();
   void run_thread();
   PeerId peer_of(fi_addr_t number);
   PeerId add_peer(const Address::Raw& raw, const Address& address);
@@ -125,9 +126,10 @@ class Endpoint : public Host {
   std::string service_;
   Options options_;
   std::string counters_folder_;
+  std::int64_t counters_every_ns_ = 0;
   Address::Raw address_{};
   std::mutex mutex_;
-  std::vector<std::unique_ptr<LibfabricRail>> rails_;  ///< null: could not be opened
+  std::vector<std::unique_ptr<Rail>> rails_;  ///< null: could not be opened
   std::vector<Sink> sinks_;
   std::unique_ptr<Engine> engine_;
   std::vector<Peer> peers_;

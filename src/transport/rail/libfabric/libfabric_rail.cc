@@ -6,8 +6,6 @@
 #include <array>
 #include <cstring>
 
-#include "core/status/hint.h"
-
 namespace holdfast::transport {
 
 namespace {
@@ -30,9 +28,10 @@ struct Kind {
   fi_ep_type type;
 };
 /// tcp is libfabric's net provider, which has reliable datagrams over one TCP stream a peer without a layer between.
-constexpr std::array<Kind, 5> kinds{{{"tcp", "net", FI_EP_RDM},
-                                     {"udp", "udp", FI_EP_DGRAM},
+constexpr std::array<Kind, 6> kinds{{{"tcp", "net", FI_EP_RDM},
                                      {"shm", "shm", FI_EP_RDM},
+                                     {"verbs", "verbs", FI_EP_DGRAM},
+                                     {"efa", "efa", FI_EP_DGRAM},
                                      {"psm2", "psm2", FI_EP_RDM},
                                      {"sockets", "sockets", FI_EP_RDM}}};
 
@@ -101,47 +100,19 @@ void gather(std::span<const iovec> pieces, std::byte* to) {
 }
 
 Status cannot_open(const RailSpec& spec, const char* what, ssize_t code) {
-  const std::string name = spec.kind + (spec.interface.empty() ? "" : "@" + spec.interface);
-  return {Code::unavailable, "opening rail " + name, std::string(what) + ": " + fi_strerror(static_cast<int>(-code)),
+  return {Code::unavailable, "opening rail " + spec.text(), std::string(what) + ": " + fi_strerror(static_cast<int>(-code)),
           "'holdfast doctor' lists the rails of this host"};
 }
 
 }  // namespace
 
-Result<std::vector<RailSpec>> parse_rails(std::string_view text) {
-  std::vector<RailSpec> specs;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    const std::string_view word = text.substr(0, comma);
-    text.remove_prefix(std::min(comma + 1, text.size()));
-    const std::size_t at = std::min(word.find('@'), word.size());
-    RailSpec spec{std::string(word.substr(0, at)), std::string(word.substr(std::min(at + 1, word.size())))};
-    if (find_kind(spec.kind) == nullptr) {
-      std::vector<std::string_view> names;
-      for (const Kind& kind : kinds) names.push_back(kind.name);
-      return Status(Code::bad_input, "reading the rails", "'" + spec.kind + "' is no kind of rail",
-                    did_you_mean(spec.kind, names, "write them as tcp@eth0,tcp@eth1,udp or shm"));
-    }
-    specs.push_back(std::move(spec));
+std::vector<std::string> LibfabricRail::domains(std::string_view kind) {
+  std::vector<std::string> names;
+  const Info list = query(*find_kind(kind), nullptr, nullptr, 0);
+  for (const fi_info* info = list.get(); info != nullptr; info = info->next) {
+    if (!internet_v6(*info) && info->domain_attr->name != nullptr) names.emplace_back(info->domain_attr->name);
   }
-  return specs;
-}
-
-std::vector<FoundRail> find_rails(std::string_view kind) {
-  std::vector<FoundRail> rails;
-  for (const Kind& one : kinds) {
-    if (kind.empty() ? one.name == "sockets" : one.name != kind) continue;  // sockets is the older tcp
-    const Info list = query(one, nullptr, nullptr, 0);
-    for (const fi_info* info = list.get(); info != nullptr; info = info->next) {
-      if (internet_v6(*info)) continue;
-      FoundRail rail{{std::string(one.name), info->domain_attr->name ? info->domain_attr->name : ""},
-                     is_loopback(*info)};
-      const bool known =
-          std::any_of(rails.begin(), rails.end(), [&](const FoundRail& other) { return other.spec == rail.spec; });
-      if (!known) rails.push_back(std::move(rail));
-    }
-  }
-  return rails;
+  return names;
 }
 
 Result<std::unique_ptr<LibfabricRail>> LibfabricRail::open(const RailSpec& spec, std::size_t most_packet_bytes,

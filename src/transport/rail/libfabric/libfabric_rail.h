@@ -12,30 +12,11 @@
 #include <vector>
 
 #include "transport/rail/rail.h"
+#include "transport/rail/rail_spec.h"
 
 namespace holdfast::transport {
 
-/// One rail of a user's list: a kind, and optionally the interface (libfabric's domain) that it goes over.
-struct RailSpec {
-  std::string kind;       ///< a libfabric provider: udp, tcp, shm, net, sockets, ...
-  std::string interface;  ///< "eth0"; empty: the first that is no loopback, else the loopback
-  bool operator==(const RailSpec&) const = default;
-};
-
-/// Reads "tcp@eth0,tcp@eth1,udp". Errors: bad_input.
-Result<std::vector<RailSpec>> parse_rails(std::string_view text);
-
-/// A rail that libfabric can open on this host.
-struct FoundRail {
-  RailSpec spec;
-  bool loopback = false;
-};
-/// Every rail that this host's libfabric offers, in a fixed order: by kind, then by interface. `kind` empty: of all the
-/// kinds that can be rails.
-std::vector<FoundRail> find_rails(std::string_view kind);
-
-/// A rail over one endpoint of another libfabric provider: a datagram one (udp) or a reliable one (tcp as libfabric's
-/// own net provider, shm). The engine above takes neither order nor delivery nor integrity on trust.
+/// A rail over one endpoint of another libfabric provider (tcp as libfabric's own net provider, shm, verbs, ...). The engine above takes neither order nor delivery nor integrity on trust.
 class LibfabricRail : public Rail {
  public:
   /// `most_packet_bytes` is what the engine would like; a datagram rail may carry less. `service` (may be empty) is the
@@ -51,15 +32,12 @@ class LibfabricRail : public Rail {
   RailPut put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) override;
   std::size_t poll(RailSink& sink, std::int64_t now_ns) override;
 
-  /// Whether it reaches processes of this host alone.
-  bool local_only() const { return local_only_; }
+  bool local_only() const override { return local_only_; }
+  int wait_fd() const override { return wait_fd_; }
+  bool may_wait() override;
 
-  /// A file descriptor that becomes readable when poll() has something to do, after may_wait() said true; -1: this kind
-  /// of rail has none and must be polled.
-  int wait_fd() const { return wait_fd_; }
-  bool may_wait();
-
-  /// The address that a node and a port have on a rail of this kind: what a peer is called by before it is known.
+  /// The interfaces of this kind that libfabric offers on this host.
+  static std::vector<std::string> domains(std::string_view kind);
   /// Errors: not_found.
   static Result<std::vector<std::byte>> resolve(const RailSpec& spec, const char* node, const char* service);
 
