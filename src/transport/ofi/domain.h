@@ -26,7 +26,8 @@ struct Region {
 
 struct Domain {
   fid_domain fid{};
-  std::mutex mutex;  ///< of `regions`
+  std::mutex mutex;    ///< of `regions`
+  std::mutex atomics;  ///< held while an atomic operation changes memory
   std::unordered_map<std::uint64_t, Region*> regions;
   std::uint64_t next_key = 1ULL << 32;  ///< for regions that leave the choice to us
 };

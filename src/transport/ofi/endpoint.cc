@@ -17,6 +17,7 @@
 #include "core/fault/grammar.h"
 #include "core/random/stream.h"
 #include "transport/rail/faulty_rail.h"
+#include "transport/ofi/atomic.h"
 #include "transport/rail/libfabric/open_rail.h"
 #include "transport/rail/rail_options.h"
 #include "transport/wire/packet.h"
@@ -74,7 +75,7 @@ std::uint64_t flags_of(const Completion& completion) {
     case Completion::Kind::read:
       return FI_RMA | FI_READ;
     case Completion::Kind::atomic:
-      return FI_ATOMIC;
+      return FI_ATOMIC | (completion.message_bytes > 0 ? FI_READ : FI_WRITE);
     case Completion::Kind::remote_write:
       return flags | FI_RMA | FI_REMOTE_WRITE;
     case Completion::Kind::lost:
@@ -247,7 +248,19 @@ void Endpoint::write_counters() {
   std::memcpy(&number, address_.data() + 6, sizeof number);
   std::snprintf(name, sizeof name, "/transport-%d-%016llx.json", static_cast<int>(getpid()),
                 static_cast<unsigned long long>(number));
-  std::ofstream(counters_folder_ + name) << text << "}\n";
+  const std::string path = counters_folder_ + name;
+  std::ofstream(path + ".new") << text << "}\n";
+  std::rename((path + ".new").c_str(), path.c_str());  // whoever reads it while we run finds it whole
+}
+
+// From the progress thread.
+void Endpoint::keep_counters_fresh() {
+  if (counters_folder_.empty()) return;
+  const std::int64_t now = now_ns();
+  if (now < counters_due_ns_) return;
+  counters_due_ns_ = now + counters_every_ns_;
+  const std::lock_guard lock(mutex_);
+  write_counters();
 }
 
 void Endpoint::run_thread() {
@@ -259,10 +272,15 @@ void Endpoint::run_thread() {
       lock.unlock();
       wait_for_packets(static_cast<int>(std::max<std::int64_t>(options_.tick_ns / 1'000'000, 1)));
       progress();
+      keep_counters_fresh();
       lock.lock();
       continue;
     }
     thread_wakes_.wait_for(lock, std::chrono::nanoseconds(options_.tick_ns));
+    if (stopping_) break;
+    lock.unlock();
+    keep_counters_fresh();
+    lock.lock();
     if (stopping_) break;
     if (now_ns() - last_progress_ns_.load(std::memory_order_relaxed) < options_.tick_ns) continue;
     lock.unlock();
@@ -416,8 +434,10 @@ std::byte* Endpoint::memory(std::uint64_t key, std::uint64_t address, std::size_
   return region.base + address;
 }
 
-bool Endpoint::apply_atomic(std::uint64_t, std::byte*, std::size_t, std::span<const std::byte>, std::byte*) {
-  return false;  // FI_ATOMIC is not offered
+bool Endpoint::apply_atomic(std::uint64_t operation, std::byte* target, std::size_t bytes,
+                            std::span<const std::byte> operands, std::byte* old_values) {
+  const std::lock_guard lock(domain->atomics);  // other endpoints of the domain have the same memory
+  return apply_atomic_code(operation, target, bytes, operands, old_values);
 }
 
 Counter* Endpoint::counter_for(const Completion& completion) const {
@@ -430,6 +450,8 @@ Counter* Endpoint::counter_for(const Completion& completion) const {
       return counting.writes;
     case Completion::Kind::read:
       return counting.reads;
+    case Completion::Kind::atomic:
+      return completion.message_bytes > 0 ? counting.reads : counting.writes;
     case Completion::Kind::remote_write:
       return counting.remote_writes;
     default:
@@ -643,6 +665,25 @@ ssize_t Endpoint::read(ReadRequest request, fi_addr_t from, std::uint64_t flags)
   choose_completion(request, selective_sends, flags, counting.reads != nullptr);
   const std::int64_t now = now_ns();
   const Posted posted = engine_->read(request, now);
+  if (posted == Posted::again) progress_locked(now);
+  flush_rails();
+  return code_of(posted);
+}
+
+ssize_t Endpoint::atomic(AtomicRequest request, fi_addr_t to, std::uint64_t flags) {
+  const std::lock_guard lock(mutex_);
+  if (engine_ == nullptr) return -FI_EOPBADSTATE;
+  request.peer = peer_of(to);
+  if (request.peer == any_peer) return -FI_EINVAL;
+  const bool counted = (request.results.empty() ? counting.writes : counting.reads) != nullptr;
+  if (flags == no_entry) {
+    request.silent = !counted;
+    request.context = &not_queued_mark;
+  } else {
+    choose_completion(request, selective_sends, flags, counted);
+  }
+  const std::int64_t now = now_ns();
+  const Posted posted = engine_->atomic(request, now);
   if (posted == Posted::again) progress_locked(now);
   flush_rails();
   return code_of(posted);

@@ -70,6 +70,8 @@ class Endpoint : public Host {
   ssize_t receive(ReceiveRequest request, fi_addr_t from, std::uint64_t flags);
   ssize_t write(WriteRequest request, fi_addr_t to, std::uint64_t flags);
   ssize_t read(ReadRequest request, fi_addr_t from, std::uint64_t flags);
+  ssize_t atomic(AtomicRequest request, fi_addr_t to, std::uint64_t flags);
+  static constexpr std::uint64_t no_entry = 1ULL << 63;  ///< a flag of atomic(): an inject, which has no completion
   ssize_t cancel(void* context);
   /// Their buffers are copied, and they have no completion.
   ssize_t inject(SendRequest request, fi_addr_t to);
@@ -120,6 +122,7 @@ class Endpoint : public Host {
   Counter* counter_for(const Completion& completion) const;
   void say_lost(const Completion& completion);
   void write_counters();
+  void keep_counters_fresh();
 
   bool directed_receives_ = false;  ///< without FI_DIRECTED_RECV a receive's source counts for nothing
   std::string node_;
@@ -127,6 +130,7 @@ class Endpoint : public Host {
   Options options_;
   std::string counters_folder_;
   std::int64_t counters_every_ns_ = 0;
+  std::int64_t counters_due_ns_ = 0;
   Address::Raw address_{};
   std::mutex mutex_;
   std::vector<std::unique_ptr<Rail>> rails_;  ///< null: could not be opened

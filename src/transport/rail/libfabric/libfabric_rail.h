@@ -20,9 +20,11 @@ namespace holdfast::transport {
 class LibfabricRail : public Rail {
  public:
   /// `most_packet_bytes` is what the engine would like; a datagram rail may carry less. `service` (may be empty) is the
-  /// port to bind to. Errors: unavailable.
+  /// port to bind to. Providers that want to be told of every buffer (FI_MR_LOCAL: verbs, efa) get packets copied to
+  /// buffers that they know; `registers` does so with any. Errors: unavailable.
   static Result<std::unique_ptr<LibfabricRail>> open(const RailSpec& spec, std::size_t most_packet_bytes,
-                                                     const std::string& node, const std::string& service);
+                                                     const std::string& node, const std::string& service,
+                                                     bool registers = false);
   ~LibfabricRail() override;
 
   std::span<const std::byte> address() const override { return address_; }
@@ -49,8 +51,23 @@ class LibfabricRail : public Rail {
     bool tell = false;  ///< on_put_done() is owed
     std::size_t bytes = 0;
     std::vector<std::byte> memory;
+    fid_mr* region = nullptr;  ///< of `memory`, where the provider wants it
   };
+  struct Objects {  ///< of libfabric, and the memory that they may write to
+    ~Objects();
+    fi_info* info = nullptr;
+    fid_fabric* fabric = nullptr;
+    fid_domain* domain = nullptr;
+    fid_av* names = nullptr;
+    fid_cq* queue = nullptr;
+    fid_ep* endpoint = nullptr;
+    std::vector<std::unique_ptr<Slot>> slots;
+  };
+  struct ShmOfThisProcess;
+
   LibfabricRail() = default;
+  static ShmOfThisProcess& shm_of_this_process();
+  bool give_memory(Slot& slot, std::size_t bytes);
   Status start(const RailSpec& spec, std::size_t most_packet_bytes, const std::string& node,
                const std::string& service);
   void want_receives(std::size_t count);
@@ -61,17 +78,14 @@ class LibfabricRail : public Rail {
   RailPut refused(ssize_t code);
   void read_error(RailSink& sink);
 
-  fi_info* info_ = nullptr;
-  fid_fabric* fabric_ = nullptr;
-  fid_domain* domain_ = nullptr;
-  fid_av* names_ = nullptr;
-  fid_cq* queue_ = nullptr;
-  fid_ep* endpoint_ = nullptr;
+  std::unique_ptr<Objects> objects_ = std::make_unique<Objects>();
+  bool registers_ = false;
+  std::uint64_t next_key_ = 1;
+  std::size_t prefix_bytes_ = 0;
   bool local_only_ = false;
   int wait_fd_ = -1;
   std::size_t most_packet_bytes_ = 0;
   std::vector<std::byte> address_;
-  std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<Slot*> free_;
   std::vector<Slot*> unposted_;  ///< receives for which the endpoint had no room
   std::size_t receives_ = 0;

@@ -209,7 +209,7 @@ void UdpRail::append(std::span<const iovec> pieces, std::size_t bytes, bool copy
 RailPut UdpRail::put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) {
   std::size_t bytes = 0;
   for (const iovec& piece : pieces) bytes += piece.iov_len;
-  if (destination >= destinations_.size() || bytes > most_packet_bytes_ || pieces.size() > most_pieces_each) {
+  if (destination >= destinations_.size() || bytes == 0 || bytes > most_packet_bytes_ || pieces.size() > most_pieces_each) {
     return RailPut::failed;
   }
   if (!takes(destination, bytes) && !send_batch()) {
