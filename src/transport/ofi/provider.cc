@@ -6,6 +6,7 @@
 #include <string>
 
 #include "transport/ofi/domain.h"
+#include "transport/rail/libfabric/open_rail.h"
 
 namespace holdfast::transport::ofi {
 
@@ -182,6 +183,19 @@ fi_provider provider = {FI_VERSION(0, 1), FI_VERSION(1, 17), {}, "holdfast", get
 }  // namespace
 
 }  // namespace holdfast::transport::ofi
+
+/// Every rail of this host, as the option rails.use takes them: "tcp@eth0,tcp@lo,udp@eth0,shm". For programs that load
+/// this library without libfabric, as `holdfast doctor` does. The text lasts as long as the library.
+extern "C" [[gnu::visibility("default")]] const char* holdfast_rails() {
+  static const std::string text = [] {
+    std::string list;
+    for (const holdfast::transport::FoundRail& rail : holdfast::transport::find_rails("")) {
+      list += (list.empty() ? "" : ",") + rail.spec.text();
+    }
+    return list;
+  }();
+  return text.c_str();
+}
 
 extern "C" [[gnu::visibility("default")]] fi_provider* fi_prov_ini() {
   return &holdfast::transport::ofi::provider;

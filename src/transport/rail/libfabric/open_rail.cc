@@ -35,7 +35,9 @@ std::vector<FoundRail> find_rails(std::string_view kind) {
     if (one == "udp") {
       for (const UdpRail::Interface& each : UdpRail::interfaces()) add({{std::string(one), each.name}, each.loopback});
     } else {
-      for (const std::string& domain : LibfabricRail::domains(one)) add({{std::string(one), domain}, domain == "lo"});
+      for (const std::string& domain : LibfabricRail::domains(one)) {
+        add({{std::string(one), domain == one ? "" : domain}, domain == "lo"});
+      }
     }
   }
   return rails;
