@@ -158,13 +158,12 @@ class TorusRouter {
     }
     one_arc_.order.assign(1, destination);
     one_arc_.first.assign(2, 0);
-    one_arc_.channels.clear();
+    one_arc_.arcs.clear();
     for (std::size_t head = 0; head < one_arc_.order.size(); ++head) {
       for (const std::uint32_t row : from[one_arc_.order[head]]) {
         one_arc_.order.push_back(row);
-        const SwitchGraph::Arc& arc = graph_.arc(arcs_[row]);
-        for (std::uint32_t i = 0; i < arc.channels; ++i) one_arc_.channels.push_back(arc.first_channel + i);
-        one_arc_.first.push_back(static_cast<std::uint32_t>(one_arc_.channels.size()));
+        one_arc_.arcs.push_back(arcs_[row]);
+        one_arc_.first.push_back(static_cast<std::uint32_t>(one_arc_.arcs.size()));
       }
     }
     for (std::uint32_t row = 0; row < graph_.rows(); ++row) {
@@ -189,13 +188,13 @@ class TorusRouter {
 
   void lay(std::uint32_t destination, std::uint32_t variant) {
     if (variant == 0 && graph_.switch_lid(destination) != 0) {
-      balance_.pick_by_switch(one_arc_, false);
+      balance_.pick_in_turn(one_arc_, destination);
       balance_.enter(one_arc_, graph_.switch_lid(destination), tables_);
     }
     std::uint32_t turn = 0;
     for (const SwitchGraph::Terminal& terminal : graph_.terminals_at(destination)) {
       if (turn++ % 2 != variant) continue;
-      balance_.pick_by_switch(one_arc_, true);
+      balance_.pick(one_arc_);
       balance_.enter(one_arc_, terminal.lid, tables_);
       for (std::uint32_t row = 0; row < graph_.rows(); ++row) {
         tables_.set_service_level(row, 0, terminal.lid, crossings(row, destination, variant));
