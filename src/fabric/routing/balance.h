@@ -41,6 +41,8 @@ class Balance {
   std::uint32_t to(std::uint32_t channel) const { return ways_[arc_[channel]].to; }
   /// Of parallel channels the one with the fewest routes.
   std::uint32_t emptiest(std::uint32_t arc) const { return bundles_[arc].emptiest; }
+  /// What its emptiest channel adds to the cost of a path.
+  float cost(std::uint32_t arc) const { return ways_[arc].cost; }
   std::uint64_t largest_load() const;
 
   /// Writes the picks into the switches' tables.

@@ -26,30 +26,27 @@ double Relief::sum_of_cubes() const {
   return sum;
 }
 
-bool Relief::improve(const Choices& choices, Lid lid) {
+void Relief::take_away(const Choices& before, Lid lid) {
+  before_.assign(before.order.size(), none);
+  for (std::size_t i = 1; i < before.order.size(); ++i) before_[i] = channel_of(before.order[i], lid);
+  balance_.picks() = before_;
+  balance_.uncount(before);
+}
+
+bool Relief::keep_better(const Choices& before, const Choices& after) {
   std::vector<std::uint32_t>& picks = balance_.picks();
-  before_.assign(choices.order.size(), none);
-  for (std::size_t i = 1; i < choices.order.size(); ++i)
-    before_[i] = channel_at_[choices.order[i] * 256U + tables_.out_port(choices.order[i], lid)];
-  picks = before_;
-  balance_.uncount(choices);
-  balance_.pick(choices);
-  if (picks == before_) return false;
-  touched_.clear();
-  for (std::size_t i = 1; i < picks.size(); ++i) {
-    touched_.push_back(picks[i]);
-    if (picks[i] != before_[i]) touched_.push_back(before_[i]);
-  }
+  if (picks == before_ && before.order == after.order) return true;
+  touched_.assign(picks.begin() + 1, picks.end());
+  touched_.insert(touched_.end(), before_.begin() + 1, before_.end());
   const double sum_after = sum_of_cubes();
-  balance_.uncount(choices);
+  balance_.uncount(after);
   std::swap(picks, before_);
-  balance_.count(choices);
-  if (sum_after >= sum_of_cubes()) return false;
-  balance_.uncount(choices);
+  balance_.count(before);
+  if (sum_after >= sum_of_cubes()) return true;
+  balance_.uncount(before);
   std::swap(picks, before_);
-  balance_.count(choices);
-  balance_.enter(choices, lid, tables_);
-  return true;
+  balance_.count(after);
+  return false;
 }
 
 }  // namespace holdfast::fabric

@@ -13,10 +13,33 @@ class Relief {
  public:
   Relief(const SwitchGraph& graph, Balance& balance, Forwarding& tables);
 
-  /// Whether other picks for this LID made the sum of the cubes of the loads smaller; if so they are in the tables.
-  bool improve(const Choices& choices, Lid lid);
+  /// The channel that the table of a switch has for a LID of an adapter elsewhere.
+  std::uint32_t channel_of(std::uint32_t row, Lid lid) const {
+    return channel_at_[row * 256U + tables_.out_port(row, lid)];
+  }
+
+  /// Whether other picks for this LID make the sum of the cubes of the loads smaller; if so they are in the tables.
+  /// `before` has the order of the routes that are there; pick_anew() picks and counts and returns the order of its
+  /// own.
+  template <class PickAnew>
+  bool improve(const Choices& before, Lid lid, const PickAnew& pick_anew) {
+    take_away(before, lid);
+    const Choices& after = pick_anew();
+    if (keep_better(before, after)) return false;
+    balance_.enter(after, lid, tables_);
+    return true;
+  }
+  bool improve(const Choices& choices, Lid lid) {
+    return improve(choices, lid, [&]() -> const Choices& {
+      balance_.pick(choices);
+      return choices;
+    });
+  }
 
  private:
+  void take_away(const Choices& before, Lid lid);
+  /// Whether the routes of before are put back.
+  bool keep_better(const Choices& before, const Choices& after);
   double sum_of_cubes() const;
 
   const SwitchGraph& graph_;
