@@ -40,9 +40,9 @@ void Balance::refresh(std::uint32_t arc) {
   std::uint32_t best = bundle.first;
   std::uint64_t least = load_[best];
   for (std::uint32_t channel = best + 1; channel < bundle.end; ++channel) {
-    if (load_[channel] >= least) continue;
-    best = channel;
-    least = load_[channel];
+    const bool emptier = load_[channel] < least;  // no branch: which one is next cannot be foretold
+    best = emptier ? channel : best;
+    least = emptier ? load_[channel] : least;
   }
   bundle.emptiest = best;
   ways_[arc].cost = cost_of(least);
