@@ -8,9 +8,9 @@ namespace {
 
 /// A width that puts some `events` into a bucket when every port is busy with packets of half a microsecond.
 Time bucket_for(const fabric::Fabric& fabric) {
-  constexpr Time events = 8;
+  constexpr Time events = 4;
   const auto ports = static_cast<Time>(2 * fabric.links().size());
-  return std::clamp<Time>(events * 500'000 / std::max<Time>(1, ports), 64, 16'384);
+  return std::clamp<Time>(events * 500'000 / std::max<Time>(1, ports), 32, 16'384);
 }
 
 /// Of every node's crossbar: that of its fastest cable, sped up.
@@ -37,7 +37,7 @@ Network::Network(const fabric::Fabric& fabric, const fabric::Forwarding& forward
       traffic_(traffic),
       control_(control),
       host_ports_(fabric),
-      queue_(bucket_for(fabric), 8192),
+      queue_(bucket_for(fabric), 16384),
       watches_(traffic.watches_deliveries()),
       latency_(parameters.switch_latency_ns * ps_per_ns),
       update_(parameters.credit_update_ns * ps_per_ns),

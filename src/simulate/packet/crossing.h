@@ -26,14 +26,13 @@ inline Crossing cross(Time now, std::uint32_t bytes, Time ready, Pace in, Pace c
   }
   const Time before = flits - 1;
   const std::uint32_t part = bytes - (flits - 1) * flit_bytes;
-  const Time paced = now + before * crossbar.flit_ps;    // by the crossbar
-  const Time arrived = ready + before * in.flit_ps;      // by the cable: all flits but the last
+  const Time paced = now + before * crossbar.flit_ps;  // by the crossbar
+  const Time arrived = ready + before * in.flit_ps;    // by the cable: all flits but the last
   const Time last_begins = std::max(paced, arrived + std::max(in.of(part), crossbar.flit_ps));
   const Time last_crossed = last_begins + crossbar.of(part);
   const Time one_before_crossed = std::max(paced, arrived + crossbar.flit_ps);
-  return {last_crossed,
-          std::max({link_free, now + crossbar.flit_ps, one_before_crossed - (before - 1) * link.flit_ps,
-                    last_crossed - before * link.flit_ps})};
+  return {last_crossed, std::max({link_free, now + crossbar.flit_ps, one_before_crossed - (before - 1) * link.flit_ps,
+                                  last_crossed - before * link.flit_ps})};
 }
 
 /// How the blocks of one packet leave an input buffer, 16 bytes. Block k (from 0) leaves a switch's at

@@ -40,7 +40,9 @@ class [[gnu::visibility("hidden")]] LaneArbiter {
     }
     return high == high_end ? -1 : use(tables_.high, high, state.high_at, state.high_left, blocks);
   }
-  std::uint64_t bytes() const { return states_.capacity() * sizeof(State); }
+  std::uint64_t bytes() const {
+    return states_.capacity() * sizeof(State);
+  }
 
  private:
   using Table = std::vector<Arbitration::Entry>;

@@ -20,7 +20,7 @@ bool Network::whole(const PacketRecord& packet) {
 /// The head of a switch's input lane drains into nothing, at the crossbar's speed.
 void Network::discard_head(std::uint32_t index, std::uint64_t& counter) {
   InLane& lane = lanes_[index];
-  if (lane.waiting) set_request(lane.out, request_of(index), false);
+  if (lane.waiting) clear_request(lane.out, request_of(index));
   const Queued taken = take_head(lane);
   lane.free_at =
       cross(now_, taken.bytes(), taken.ready, lane.in(), ports_[index >> lane_bits_].crossbar(), Pace{}, 0).crossed;

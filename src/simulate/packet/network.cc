@@ -55,81 +55,82 @@ inline void Network::handle(Event event) {
 /// Asks the memory for what the events of the next buckets will touch, one step along the pointers a bucket. Without
 /// it, at 2,000 hosts every event waits for several cache lines one after another.
 void Network::prefetch() {
-  for (std::uint32_t ahead = 4; ahead > 0; --ahead)
-    queue_.visit(ahead - 1, [this, ahead](Event event) {
+  queue_.prefetch(first_look + 1);
+  for (std::uint32_t ahead = first_look; ahead > 0; --ahead)
+    queue_.visit(ahead, [this, ahead](Event event) {
       const std::uint32_t index = event & index_mask;
       if (kind_of(event) == Kind::head)
-        prefetch_head(index, ahead - 1);
+        prefetch_head(index, ahead);
       else if (kind_of(event) == Kind::wake)
-        prefetch_wake(index, ahead - 1);
-      else if (kind_of(event) == Kind::host && ahead == 4)
+        prefetch_wake(index, ahead);
+      else if (kind_of(event) == Kind::host && ahead == first_look)
         __builtin_prefetch(&senders_[index], 1);
     });
 }
 
-inline void Network::prefetch_head(std::uint32_t index, std::uint32_t buckets_ahead) {
+inline void Network::prefetch_head(std::uint32_t index, std::uint32_t ahead) {
   InLane& lane = lanes_[index];
-  if (buckets_ahead == 3) return __builtin_prefetch(&lane, 1);
-  if (buckets_ahead == 2) {
-    if (!lane.looked_up) look_up(index, lane);
-    if (lane.out == nothing) return;
-    __builtin_prefetch(&outs_[lane.out], 1);
-    __builtin_prefetch(&ports_[lane.out >> lane_bits_], 1);
+  if (ahead == first_look) return __builtin_prefetch(&lane, 1);
+  if (ahead == first_look - 1) {
+    if (lane.row != nothing) __builtin_prefetch(forwarding_.table(lane.row) + lane.head.destination());
     if (lane.queue.count > 0) queues_.prefetch(lane.queue);
     return drains_.prefetch(lane.drains);
   }
-  if (lane.out == nothing || outs_[lane.out].peer == nothing) return;
+  if (!lane.looked_up) look_up(index, lane);
+  if (lane.out == nothing) return;
   const OutPort& port = ports_[lane.out >> lane_bits_];
-  const InLane& peer = lanes_[outs_[lane.out].peer];
-  if (buckets_ahead == 1) {
+  const OutLane& out = outs_[lane.out];
+  if (ahead == first_look - 2) {
+    __builtin_prefetch(&out, 1);
+    return __builtin_prefetch(&port, 1);
+  }
+  if (out.peer == nothing) return;
+  const InLane& peer = lanes_[out.peer];
+  if (ahead == first_look - 3) {
     departures_.prefetch(port.departures);
-    if (port.to_adapter()) statistics_.prefetch(port.host);
+    prefetch_sink(port, lane);
     return __builtin_prefetch(&peer, 1);
   }
   drains_.prefetch(peer.drains);
-  if (!port.to_adapter()) queues_.prefetch(peer.queue);
+  if (peer.occupied) queues_.prefetch(peer.queue);
 }
 
-inline void Network::prefetch_wake(fabric::PortId index, std::uint32_t buckets_ahead) {
+inline void Network::prefetch_wake(fabric::PortId index, std::uint32_t ahead) {
   const OutPort& port = ports_[index];
-  if (buckets_ahead == 3) {
+  if (ahead == first_look) {
     __builtin_prefetch(&port, 1);
     return __builtin_prefetch(&outs_[index << lane_bits_], 1);
   }
-  if (port.lanes_wanted == 0) return;
+  if (port.lanes_wanted == 0 || ahead < first_look - 2) return;
   const std::uint32_t out = (index << lane_bits_) + static_cast<std::uint32_t>(std::countr_zero(port.lanes_wanted));
   const InLane& lane = lanes_[lane_of(index, next_request(out))];
   const InLane& peer = lanes_[outs_[out].peer];
-  if (buckets_ahead == 2) {
+  if (ahead == first_look - 1) {
     __builtin_prefetch(&lane, 1);
     __builtin_prefetch(&peer, 1);
     return departures_.prefetch(port.departures);
   }
-  if (buckets_ahead == 1) {
-    drains_.prefetch(lane.drains);
-    queues_.prefetch(lane.queue);
-    drains_.prefetch(peer.drains);
-    if (port.to_adapter())
-      statistics_.prefetch(port.host);
-    else
-      queues_.prefetch(peer.queue);
-  }
+  if (lane.queue.count > 0) queues_.prefetch(lane.queue);
+  drains_.prefetch(lane.drains);
+  drains_.prefetch(peer.drains);
+  if (peer.occupied) queues_.prefetch(peer.queue);
+  prefetch_sink(port, lane);
 }
 
-// --------------------------------------------------------------------------------------------------- lanes and requests
+inline void Network::prefetch_sink(const OutPort& port, const InLane& lane) const {
+  if (!port.to_adapter()) return;
+  statistics_.prefetch(port.host);
+  packets_.prefetch(lane.head.index());
+}
 
-void Network::set_request(std::uint32_t out, std::uint32_t request, bool on) {
+// --------------------------------------------------------------------------------------------------- lanes and
+// requests
+
+inline void Network::set_request(std::uint32_t out, std::uint32_t request) {
   OutLane& record = outs_[out];
-  std::uint64_t& word = request_words(out, record)[request / 64];
-  word ^= std::uint64_t{1} << (request & 63);
-  OutPort& port = ports_[out >> lane_bits_];
-  const auto lane = static_cast<std::uint16_t>(1U << (out & lane_mask_));
-  if (on) {
-    ++record.waiting;
-    port.lanes_wanted |= lane;
-  } else if (--record.waiting == 0) {
-    port.lanes_wanted = static_cast<std::uint16_t>(port.lanes_wanted & ~lane);
-  }
+  request_words(out, record)[request / 64] |= std::uint64_t{1} << (request & 63);
+  if (record.waiting++ == 0)
+    ports_[out >> lane_bits_].lanes_wanted |= static_cast<std::uint16_t>(1U << (out & lane_mask_));
 }
 
 void Network::append(std::uint32_t index, const Queued& packet) {
@@ -145,10 +146,7 @@ void Network::append(std::uint32_t index, const Queued& packet) {
 void Network::next_head(std::uint32_t index) {
   InLane& lane = lanes_[index];
   if (!lane.occupied) return;
-  if (lane.row != nothing) {
-    lane.looked_up = false;
-    if (prefetches_) __builtin_prefetch(forwarding_.table(lane.row) + lane.head.destination());
-  }
+  if (lane.row != nothing) lane.looked_up = false;
   const Time at = std::max(lane.free_at, lane.head.ready + lane.in().of(std::min(lane.head.bytes(), flit_bytes)));
   if (at <= now_)
     came_to_head(index);
@@ -163,10 +161,9 @@ inline void Network::look_up(std::uint32_t index, InLane& lane) const {
   const std::uint8_t number = forwarding_.out_port(lane.row, lane.head.destination());
   if (number == 0 || number > lane.node_ports) return;
   const std::uint32_t level = lane.head.level();
-  const std::uint32_t vl =
-      forwarding_.has_lane_maps()
-          ? forwarding_.lane(lane.row, lane.number, number, static_cast<std::uint8_t>(level))
-          : level % lanes_n_;
+  const std::uint32_t vl = forwarding_.has_lane_maps()
+                               ? forwarding_.lane(lane.row, lane.number, number, static_cast<std::uint8_t>(level))
+                               : level % lanes_n_;
   if (vl < lanes_n_) lane.out = (((index >> lane_bits_) - lane.number + number) << lane_bits_) + vl;
 }
 
@@ -181,7 +178,7 @@ void Network::came_to_head(std::uint32_t index) {
     live_on(index);
   }
   lane.waiting = true;
-  set_request(out, request_of(index), true);
+  set_request(out, request_of(index));
   mark(out >> lane_bits_);
 }
 
@@ -311,7 +308,7 @@ inline void Network::send(fabric::PortId index, std::uint32_t out_index) {
   const std::uint32_t request = next_request(out_index);
   const std::uint32_t lane_index = lane_of(index, request);
   InLane& lane = lanes_[lane_index];
-  set_request(out_index, request, false);
+  clear_request(out_index, request);
   out.turn = static_cast<std::uint16_t>(request);
   out.drops = 0;
   const Queued packet = take_head(lane);
@@ -322,8 +319,7 @@ inline void Network::send(fabric::PortId index, std::uint32_t out_index) {
 
   Time start = now_;
   if (port.is_switch) {
-    const Crossing crossing =
-        cross(now_, bytes, packet.ready, lane.in(), port.crossbar(), port.link(), port.link_free);
+    const Crossing crossing = cross(now_, bytes, packet.ready, lane.in(), port.crossbar(), port.link(), port.link_free);
     start = crossing.start;
     departures_.push(port.departures, {start, bytes, flits});
     port.held = static_cast<std::uint16_t>(port.held + flits);

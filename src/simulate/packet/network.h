@@ -39,8 +39,13 @@ class [[gnu::visibility("hidden")]] Network {
  private:
   enum class Kind : std::uint32_t { head, wake, host, timer, delivered };
   static constexpr std::uint32_t index_mask = 0x1fffffff;
-  static Event event(Kind kind, std::uint32_t index) { return (static_cast<std::uint32_t>(kind) << 29) | index; }
-  static Kind kind_of(Event event) { return static_cast<Kind>(event >> 29); }
+  static Event event(Kind kind, std::uint32_t index) {
+    return (static_cast<std::uint32_t>(kind) << 29) | index;
+  }
+  static constexpr std::uint32_t first_look = 5;  ///< buckets ahead
+  static Kind kind_of(Event event) {
+    return static_cast<Kind>(event >> 29);
+  }
 
   // build.cc
   void build_ports();
@@ -50,39 +55,41 @@ class [[gnu::visibility("hidden")]] Network {
   // network.cc: events, heads, arbitration, sending
   void handle(Event event);
   void prefetch();
-  void prefetch_head(std::uint32_t lane, std::uint32_t buckets_ahead);
-  void prefetch_wake(fabric::PortId port, std::uint32_t buckets_ahead);
+  void prefetch_head(std::uint32_t lane, std::uint32_t ahead);
+  void prefetch_wake(fabric::PortId port, std::uint32_t ahead);
+  void prefetch_sink(const OutPort& port, const InLane& lane) const;
   void mark(fabric::PortId port);
   void schedule(fabric::PortId port, Time at);
   void append(std::uint32_t lane, const Queued& packet);
   void next_head(std::uint32_t lane);
-  void look_up(std::uint32_t index, InLane& lane) const;
+  void look_up(std::uint32_t index, InLane & lane) const;
   void came_to_head(std::uint32_t lane);
-  Queued take_head(InLane& lane);
+  Queued take_head(InLane & lane);
 
-  std::uint64_t* request_words(std::uint32_t out, OutLane& record);
+  std::uint64_t* request_words(std::uint32_t out, OutLane & record);
   std::uint32_t next_request(std::uint32_t out);
-  void set_request(std::uint32_t out, std::uint32_t request, bool on);
+  void set_request(std::uint32_t out, std::uint32_t request);
+  void clear_request(std::uint32_t out, std::uint32_t request);
   std::uint32_t request_of(std::uint32_t lane) const;
   std::uint32_t lane_of(fabric::PortId port, std::uint32_t request) const;
 
   void arbitrate(fabric::PortId port);
-  bool may_send(fabric::PortId port, std::uint32_t out, Time& wake);
-  int choose(fabric::PortId port, Time& wake);
+  bool may_send(fabric::PortId port, std::uint32_t out, Time & wake);
+  int choose(fabric::PortId port, Time & wake);
   void send(fabric::PortId port, std::uint32_t out);
-  void arrive(OutPort& port, const OutLane& out, Queued packet, Time head);
+  void arrive(OutPort & port, const OutLane& out, Queued packet, Time head);
   void in_memory(std::uint32_t host, const Queued& packet, Time at);
-  void give_back(InLane& lane, const Drain& drain);
+  void give_back(InLane & lane, const Drain& drain);
 
   Time credit_time(const OutPort& port, OutLane& out, std::uint32_t flits);
   Time last_leaves(const OutPort& port, const Drain& drain) const;
   Time block_leaves(const OutPort& port, const Drain& drain, std::uint32_t block) const;
   Time announced(Time freed, const OutPort& port) const;
-  Time room_time(OutPort& port, std::uint32_t flits);
+  Time room_time(OutPort & port, std::uint32_t flits);
 
   // lifetime.cc
-  void discard_head(std::uint32_t lane, std::uint64_t& counter);
-  void forget(std::uint32_t packet, std::uint64_t& counter);
+  void discard_head(std::uint32_t lane, std::uint64_t & counter);
+  void forget(std::uint32_t packet, std::uint64_t & counter);
   bool whole(const PacketRecord& packet);
   void stall(std::uint32_t out);
   void live_on(std::uint32_t lane);
@@ -93,7 +100,7 @@ class [[gnu::visibility("hidden")]] Network {
   void begin_fetch(std::uint32_t host);
   bool begin_message(std::uint32_t host);
   void to_itself(std::uint32_t host);
-  void skip_message(Sender& sender, std::uint32_t index, std::uint64_t bytes);
+  void skip_message(Sender & sender, std::uint32_t index, std::uint64_t bytes);
   void ask_again(std::uint32_t host, Time at);
   std::uint32_t& queued_flits(const Sender& sender);
   void announce(std::uint32_t host, std::uint32_t tag, Time at);
@@ -209,6 +216,13 @@ inline std::uint32_t Network::next_request(std::uint32_t out) {
     if (words[word] != 0) return word * 64 + static_cast<std::uint32_t>(std::countr_zero(words[word]));
   }
   return 0;
+}
+
+inline void Network::clear_request(std::uint32_t out, std::uint32_t request) {
+  OutLane& record = outs_[out];
+  request_words(out, record)[request / 64] &= ~(std::uint64_t{1} << (request & 63));
+  if (--record.waiting == 0)
+    ports_[out >> lane_bits_].lanes_wanted &= static_cast<std::uint16_t>(~(1U << (out & lane_mask_)));
 }
 
 /// Credits of a buffer go back to the port at the other end of its cable.

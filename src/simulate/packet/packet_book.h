@@ -29,8 +29,8 @@ struct Queued {
 
 /// What only a packet's source and its sink want to know of it.
 struct PacketRecord {
-  Time created = 0;  ///< its message
-  Time fetched = 0;  ///< when its fetch began
+  Time created = 0;               ///< its message
+  Time fetched = 0;               ///< when its fetch began
   std::uint32_t source : 31 = 0;  ///< host
   std::uint32_t last : 1 = 0;     ///< of its message
   std::uint32_t tag = 0;

@@ -9,7 +9,7 @@ namespace holdfast::simulate {
 
 /// A first-in-first-out queue in a RingPool. 8 bytes.
 struct Ring {
-  std::uint32_t quad : 27 = 0;     ///< begins at entry 4 * quad of the pool
+  std::uint32_t quad : 27 = 0;  ///< begins at entry 4 * quad of the pool
   std::uint32_t log2_size : 5 = 2;
   std::uint16_t head = 0;  ///< counts entries that were taken, modulo 2^16
   std::uint16_t count = 0;

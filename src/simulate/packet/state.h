@@ -18,8 +18,8 @@ inline constexpr std::uint32_t nothing = 0xffffffff;
 /// A virtual lane of an input port: packets in the order of arrival. Those of an adapter's port are its send queues;
 /// `drains` is then its receive buffer.
 struct alignas(64) InLane {
-  Queued head;       ///< while `occupied`
-  Time free_at = 0;  ///< when the last packet that left it has left it wholly
+  Queued head;                     ///< while `occupied`
+  Time free_at = 0;                ///< when the last packet that left it has left it wholly
   std::uint32_t out = nothing;     ///< the out lane that its head waits for or will; nothing: not looked up, or none
   std::uint32_t feeder = nothing;  ///< a switch's: the out lane at the other end of the cable; an adapter's: its host
   std::uint32_t row = nothing;     ///< the switch's forwarding table; nothing: an adapter
@@ -58,9 +58,9 @@ struct alignas(64) OutPort {
   std::uint32_t link_flit_ps = 0;   ///< 0: no cable
   std::uint32_t cross_flit_ps = 0;  ///< of the switch this port is on
   std::uint32_t peer_cross_flit_ps = 0;
-  std::uint32_t host = nothing;  ///< at the other end; nothing: a switch is
-  Ring departures;               ///< packets in the output buffer
-  std::uint16_t held = 0;        ///< their flits
+  std::uint32_t host = nothing;    ///< at the other end; nothing: a switch is
+  Ring departures;                 ///< packets in the output buffer
+  std::uint16_t held = 0;          ///< their flits
   std::uint16_t lanes_wanted = 0;  ///< bits: lanes with waiting > 0
   std::uint8_t number = 0;
   bool is_switch = false;
