@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -13,6 +14,8 @@
 
 #include "cli/subcommands.h"
 #include "core/event/record.h"
+#include "report/study_report.h"
+#include "simulate/study/analysis.h"
 #include "simulate/study/database.h"
 #include "simulate/study/pool.h"
 
@@ -44,7 +47,8 @@ Result<Share> read_share(const std::string& text) {
   if (text.empty()) return share;
   int end = 0;
   if (std::sscanf(text.c_str(), "%zu/%zu%n", &share.number, &share.of, &end) != 2 ||
-      static_cast<std::size_t>(end) != text.size() || share.number < 1 || share.of < share.number || share.of > 1'000'000)
+      static_cast<std::size_t>(end) != text.size() || share.number < 1 || share.of < share.number ||
+      share.of > 1'000'000)
     return Status{Code::bad_input, "reading the command line", "--share " + text + " is not understood",
                   "as in 3/8, the third of eight shares"};
   return share;
@@ -60,7 +64,8 @@ std::string database_of(const RunFlags& flags, const Share& share) {
 /// On a terminal a bar that rewrites itself, piped a line each tenth; both on standard error.
 class StudyProgress {
  public:
-  StudyProgress(bool quiet, std::size_t before) : terminal_(::isatty(STDERR_FILENO) != 0), quiet_(quiet), before_(before) {}
+  StudyProgress(bool quiet, std::size_t before)
+      : terminal_(::isatty(STDERR_FILENO) != 0), quiet_(quiet), before_(before) {}
   ~StudyProgress() { clear(); }
   StudyProgress(const StudyProgress&) = delete;
   StudyProgress& operator=(const StudyProgress&) = delete;
@@ -70,9 +75,8 @@ class StudyProgress {
     const std::size_t done = before_ + progress.done, all = before_ + progress.all;
     if (terminal_) {
       const auto filled = static_cast<int>(30 * done / all);
-      std::fprintf(stderr, "\r\033[K[%.*s%*s] %zu of %zu runs, %zu workers%s", filled,
-                   "##############################", 30 - filled, "", done, all, progress.workers,
-                   left(progress).c_str());
+      std::fprintf(stderr, "\r\033[K[%.*s%*s] %zu of %zu runs, %zu workers%s", filled, "##############################",
+                   30 - filled, "", done, all, progress.workers, left(progress).c_str());
       std::fflush(stderr);
       drawn_ = true;
     } else if (const std::size_t tenth = 10 * done / all; tenth > tenth_ || progress.done == progress.all) {
@@ -247,6 +251,64 @@ int merge(const MergeFlags& flags) {
   return 0;
 }
 
+struct ReportFlags {
+  std::string database;
+  std::string html, csv, plots;
+  bool json = false;
+};
+
+Status write_text(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (file) return {};
+  return {Code::io, "writing " + path, "the file could not be written", "check the folder and its free space"};
+}
+
+Status write_plots(const std::string& folder, const simulate::study::StudyRecord& record) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  Status status;
+  for (const auto& [name, svg] : report::study_plots(record))
+    if (status.ok()) status = write_text(folder + "/" + name + ".svg", svg);
+  return status;
+}
+
+int report_on(const ReportFlags& flags) {
+  auto database = Database::open_to_read(flags.database);
+  if (!database.ok()) return complain(database.status());
+  auto record = simulate::study::analyse(database.value());
+  if (!record.ok()) return complain(record.status());
+  Status status;
+  if (!flags.html.empty()) status = write_text(flags.html, report::study_html(record.value()));
+  if (status.ok() && !flags.csv.empty()) status = write_text(flags.csv, report::study_csv(record.value()));
+  if (status.ok() && !flags.plots.empty()) status = write_plots(flags.plots, record.value());
+  if (!status.ok()) return complain(status);
+  if (flags.json)
+    std::cout << event::record_text(report::study_json(record.value()));
+  else if (flags.html.empty() && flags.csv.empty() && flags.plots.empty())
+    std::cout << report::study_text(record.value());
+  return 0;
+}
+
+void add_report_command(CLI::App& study, Action& action) {
+  CLI::App* command = study.add_subcommand("report", "What a study found: tables, lines, crossings, advice, plots");
+  auto flags = std::make_shared<ReportFlags>();
+  command->add_option("database", flags->database, "What 'study run' wrote, finished or not")
+      ->required()
+      ->type_name("DATABASE");
+  command->add_option("--html", flags->html, "Write one page with plots, which needs no network")->type_name("FILE");
+  command->add_option("--csv", flags->csv, "Write a row an engine and scenario")->type_name("FILE");
+  command->add_option("--plots", flags->plots, "Write every plot as an SVG file into this folder")->type_name("FOLDER");
+  command->add_flag("--json", flags->json, "Print a record");
+  command->footer(
+      "Without an option the tables are printed. Throughput is the total at all hosts; lines are least squares on the\n"
+      "number of failed links and switches. For anything else the database has views, a column a figure:\n\n"
+      "  holdfast study report fail-in-place-small.sqlite --html small.html\n"
+      "  sqlite3 fail-in-place-small.sqlite 'select engine, avg(throughput_bytes_per_s) from throughput group by 1'\n");
+  command->callback([flags, &action] { action = [flags] { return report_on(*flags); }; });
+}
+
 void add_run_command(CLI::App& study, Action& action) {
   CLI::App* command = study.add_subcommand("run", "Run what a study file declares, on all cores, or go on with it");
   auto flags = std::make_shared<RunFlags>();
@@ -287,6 +349,7 @@ void add_study(CLI::App& app, Action& action) {
   CLI::App* study = app.add_subcommand("study", "Run many simulations over topologies, engines, failures and seeds");
   study->require_subcommand(1);
   add_run_command(*study, action);
+  add_report_command(*study, action);
   add_merge_command(*study, action);
 }
 

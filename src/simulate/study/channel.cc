@@ -54,7 +54,8 @@ std::optional<Json> Channel::next() {
     length |= static_cast<std::size_t>(static_cast<unsigned char>(read_[i])) << (8 * i);
   if (length > limit_) return Json(Json::value_t::discarded);
   if (read_.size() < 4 + length) return std::nullopt;
-  Json message = Json::parse(read_.begin() + 4, read_.begin() + 4 + static_cast<std::ptrdiff_t>(length), nullptr, false);
+  Json message =
+      Json::parse(read_.begin() + 4, read_.begin() + 4 + static_cast<std::ptrdiff_t>(length), nullptr, false);
   read_.erase(0, 4 + length);
   return message;
 }

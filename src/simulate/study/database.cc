@@ -55,15 +55,15 @@ class Database::Lock {
     lock->path_ = database + ".lock";
     for (int attempt = 0; attempt < 100; ++attempt) {
       lock->file_ = ::open(lock->path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-      if (lock->file_ < 0)
-        return Status{Code::io, "opening " + lock->path_, std::strerror(errno), "check the folder"};
+      if (lock->file_ < 0) return Status{Code::io, "opening " + lock->path_, std::strerror(errno), "check the folder"};
       if (::flock(lock->file_, LOCK_EX | LOCK_NB) != 0) {
         const bool busy = errno == EWOULDBLOCK;
         const std::string wrong = busy ? "another process is writing to it" : std::strerror(errno);
         return Status{busy ? Code::bad_input : Code::io, "opening the database " + database, wrong,
                       busy ? "wait for it, or name another with --database" : "check the file system"};
       }
-      struct stat held{}, there{};  // the one that held it before may have removed the file meanwhile
+      struct stat held {
+      }, there{};  // the one that held it before may have removed the file meanwhile
       if (::fstat(lock->file_, &held) == 0 && ::stat(lock->path_.c_str(), &there) == 0 && held.st_ino == there.st_ino)
         return lock;
       ::close(std::exchange(lock->file_, -1));
@@ -161,8 +161,9 @@ Status Database::run_sql(const char* sql) const {
 Status Database::check_format() {
   std::int64_t id = 0, version = 0;
   {
-    Statement asked(*this, "SELECT (SELECT application_id FROM pragma_application_id), user_version FROM "
-                           "pragma_user_version");
+    Statement asked(*this,
+                    "SELECT (SELECT application_id FROM pragma_application_id), user_version FROM "
+                    "pragma_user_version");
     if (!asked.step()) return error("reading the database");
     id = static_cast<std::int64_t>(asked.real_column(0));
     version = static_cast<std::int64_t>(asked.real_column(1));
@@ -202,7 +203,8 @@ Result<Database> Database::open_to_write(const std::string& path, const Study& s
   database.lock_ = std::move(lock).value();
   std::error_code ignored;
   const bool is_new = !std::filesystem::exists(path, ignored) || std::filesystem::file_size(path, ignored) == 0;
-  if (sqlite3_open_v2(path.c_str(), &database.handle_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr) != SQLITE_OK)
+  if (sqlite3_open_v2(path.c_str(), &database.handle_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr) !=
+      SQLITE_OK)
     return database.error("opening the database");
   sqlite3_busy_timeout(database.handle_, 10'000);
   // Where a file system cannot hold a write-ahead log, SQLite keeps its rollback journal: slower, as safe.
@@ -210,7 +212,8 @@ Result<Database> Database::open_to_write(const std::string& path, const Study& s
   if (status.ok() && is_new) {
     const std::string create = std::string("BEGIN IMMEDIATE;") + schema +
                                "INSERT INTO study VALUES ('', '', '', '');"
-                               "PRAGMA application_id = " + std::to_string(application_id) +
+                               "PRAGMA application_id = " +
+                               std::to_string(application_id) +
                                "; PRAGMA user_version = " + std::to_string(format_version) + "; COMMIT";
     status = database.run_sql(create.c_str());
   }
@@ -257,8 +260,9 @@ Status Database::add(const Point& point, const Finished& finished) {
 
 Result<std::vector<Database::Row>> Database::rows() const {
   std::vector<Row> rows;
-  Statement asked(*this, "SELECT p.group_name, p.key, r.outcome, r.result, r.cpu_s FROM point p LEFT JOIN run r "
-                         "USING (key) ORDER BY p.number");
+  Statement asked(*this,
+                  "SELECT p.group_name, p.key, r.outcome, r.result, r.cpu_s FROM point p LEFT JOIN run r "
+                  "USING (key) ORDER BY p.number");
   while (asked.step()) {
     Row row{asked.column(0), Json::parse(asked.column(1), nullptr, false), {}};
     if (!asked.is_null(2))
@@ -283,8 +287,8 @@ Status Database::take_over(const Database& other, std::size_t& added) {
     Statement ours(*this, "SELECT outcome, result FROM run WHERE key = ?");
     if (ours.text(1, theirs.column(0)).step()) {
       if (ours.column(0) != theirs.column(1) || ours.column(1) != theirs.column(2))
-        status = {Code::bad_input, "merging " + other.path_,
-                  "a run has another result there: " + theirs.column(0), "were they made by different programs?"};
+        status = {Code::bad_input, "merging " + other.path_, "a run has another result there: " + theirs.column(0),
+                  "were they made by different programs?"};
       continue;
     }
     Statement insert(*this, "INSERT INTO run VALUES (?, ?, ?, ?)");

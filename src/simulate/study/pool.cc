@@ -47,7 +47,7 @@ class Signals {
     caught = 0;
     sigset_t ours;
     sigemptyset(&ours);
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_handler = catch_signal;
     for (std::size_t i = 0; i < std::size(numbers); ++i) {
       sigaddset(&ours, numbers[i]);
@@ -71,7 +71,8 @@ class Signals {
   sigset_t mask_{};
 };
 
-/// What a forked worker does first: keeps one descriptor, leaves the terminal's signals to the coordinator, dies with it.
+/// What a forked worker does first: keeps one descriptor, leaves the terminal's signals to the coordinator, dies with
+/// it.
 void become_worker(pid_t parent, int keep) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
@@ -124,8 +125,10 @@ std::vector<std::string> own_addresses() {
     char text[INET_ADDRSTRLEN] = {};
     const auto* address = reinterpret_cast<const sockaddr_in*>(each->ifa_addr);
     ::inet_ntop(AF_INET, &address->sin_addr, text, sizeof text);
-    if (std::string_view(text).starts_with("127.")) loopback = text;
-    else addresses.emplace_back(text);
+    if (std::string_view(text).starts_with("127."))
+      loopback = text;
+    else
+      addresses.emplace_back(text);
   }
   ::freeifaddrs(all);
   if (!loopback.empty()) addresses.push_back(loopback);  // last: elsewhere it is another machine
@@ -172,8 +175,8 @@ class Door {
     const std::string fresh = path + ".new";
     const int file = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     const std::string written = text.dump();
-    const bool good = file >= 0 && ::write(file, written.data(), written.size()) ==
-                                       static_cast<ssize_t>(written.size());
+    const bool good =
+        file >= 0 && ::write(file, written.data(), written.size()) == static_cast<ssize_t>(written.size());
     if (file >= 0) ::close(file);
     if (!good || ::rename(fresh.c_str(), path.c_str()) != 0) return system_error("writing " + path);
     path_ = path;
@@ -223,8 +226,8 @@ class Coordinator {
  private:
   struct Worker {
     Channel channel;
-    pid_t process = -1;       ///< -1: of another machine or rank
-    bool known = false;       ///< it is a worker, and has what it needs
+    pid_t process = -1;  ///< -1: of another machine or rank
+    bool known = false;  ///< it is a worker, and has what it needs
     std::optional<std::size_t> run{};
     std::size_t rank = 0;
   };
@@ -329,8 +332,7 @@ class Coordinator {
     worker.rank = message["rank"].get<std::size_t>();
     worker.channel.limit(Channel::longest_bytes);
     met_.insert(worker.rank);
-    return worker.channel
-        .send({{"study", study_.text}, {"name", options_.file_name}, {"digest", digest_of(study_)}})
+    return worker.channel.send({{"study", study_.text}, {"name", options_.file_name}, {"digest", digest_of(study_)}})
         .ok();
   }
 

@@ -21,10 +21,9 @@ Result<std::unique_ptr<Study>> read_any_study(std::string_view text, std::string
   if (!kind || kind.value<std::string>() == "throughput") return read_throughput_study(text, name);
   if (kind.value<std::string>() == "collectives") return read_collective_study(text, name);
   const std::string given = kind.value<std::string>().value_or("");
-  return Status{Code::bad_input, "reading " + std::string(name) + " line " +
-                                     std::to_string(kind.node()->source().begin.line),
-                "there is no kind of study '" + given + "'",
-                did_you_mean(given, kind_names, "take throughput or collectives")};
+  return Status{
+      Code::bad_input, "reading " + std::string(name) + " line " + std::to_string(kind.node()->source().begin.line),
+      "there is no kind of study '" + given + "'", did_you_mean(given, kind_names, "take throughput or collectives")};
 }
 
 Result<std::unique_ptr<Study>> read_any_study_file(const std::string& path) {

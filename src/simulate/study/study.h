@@ -35,9 +35,9 @@ class Study {
   virtual ~Study() = default;
 
   std::string name;
-  std::string kind;         ///< one of kind_names
-  std::string title;        ///< one line
-  std::string text;         ///< the file
+  std::string kind;   ///< one of kind_names
+  std::string title;  ///< one line
+  std::string text;   ///< the file
   std::vector<Point> points;
 
   /// Runs points[index]. Depends on nothing but its parameters. Errors are those of the installation or of files that

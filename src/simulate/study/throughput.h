@@ -19,8 +19,8 @@ namespace holdfast::simulate::study {
 
 /// What has failed: by a list of faults, or with age.
 struct Scenario {
-  std::string label;                       ///< "none", "fail-link share 1%", "tsubame2 3 years"
-  std::vector<fault::Fault> faults;        ///< none: a healthy fabric, or an aged one
+  std::string label;                 ///< "none", "fail-link share 1%", "tsubame2 3 years"
+  std::vector<fault::Fault> faults;  ///< none: a healthy fabric, or an aged one
   std::optional<fabric::Ageing> ageing;
   bool healthy() const { return faults.empty() && (!ageing || ageing->years <= 0); }
 };

@@ -128,10 +128,12 @@ class GroupReader {
       if (text != "none") {
         auto faults = fault::parse(text, "failures");
         if (!faults.ok()) return fail(node, "failures", faults.status());
-        if (faults.value().empty()) return keys_.fail(node, "'failures' is empty", "write \"none\" for a healthy fabric");
+        if (faults.value().empty())
+          return keys_.fail(node, "'failures' is empty", "write \"none\" for a healthy fabric");
         for (const fault::Fault& each : faults.value())
           if (each.kind < fault::Kind::fail_link || std::holds_alternative<fault::Mean>(each.when))
-            return keys_.fail(node, "'failures': '" + fault::format(each) + "' is no failure of a fabric from the start",
+            return keys_.fail(node,
+                              "'failures': '" + fault::format(each) + "' is no failure of a fabric from the start",
                               "as in \"fail-link share 1%\"");
         scenario.faults = std::move(faults).value();
       }
@@ -160,7 +162,8 @@ class GroupReader {
         lists_.scenarios.push_back(std::move(scenario));
       }
     });
-    if (!any && !years.empty()) keys_.fail(table_, "'years' without ageing", "write ageing = \"NAME\" and [ageing.NAME]");
+    if (!any && !years.empty())
+      keys_.fail(table_, "'years' without ageing", "write ageing = \"NAME\" and [ageing.NAME]");
     if (lists_.scenarios.empty()) lists_.scenarios.push_back({"none", {}, {}});
   }
 
@@ -261,10 +264,14 @@ class FileReader {
     for (const auto& [key, value] : *node->as_table()) {
       const std::string place = std::string(file_) + " line " + std::to_string(key.source().begin.line);
       std::string text;
-      if (const auto* given = value.as_string()) text = given->get();
-      else if (const auto* whole = value.as_integer()) text = std::to_string(whole->get());
-      else if (const auto* real = value.as_floating_point()) text = fmt::format("{}", real->get());
-      else return {Code::bad_input, "reading " + place, "this is no value", "give a number or a text in quotes"};
+      if (const auto* given = value.as_string())
+        text = given->get();
+      else if (const auto* whole = value.as_integer())
+        text = std::to_string(whole->get());
+      else if (const auto* real = value.as_floating_point())
+        text = fmt::format("{}", real->get());
+      else
+        return {Code::bad_input, "reading " + place, "this is no value", "give a number or a text in quotes"};
       Status status = study.settings.set("simulate." + std::string(key.str()), text, {config::Source::file, place});
       if (!status.ok()) return {status.code(), "reading " + place, status.wrong(), status.remedy()};
     }
