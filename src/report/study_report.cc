@@ -383,7 +383,7 @@ nlohmann::ordered_json study_json(const StudyRecord& record) {
 std::vector<std::pair<std::string, std::string>> study_plots(const StudyRecord& record) {
   std::vector<std::pair<std::string, std::string>> plots;
   for (const Panel& panel : record.panels) {
-    const std::string name = plain_name(panel.group + " " + panel.fabric);
+    const std::string name = plain_name(title_of(panel));
     plots.emplace_back(name + "-lines", svg(line_plot(panel)));
     plots.emplace_back(name + "-whiskers", svg(whisker_plot(panel)));
   }
