@@ -11,11 +11,11 @@ namespace holdfast::replicate {
 namespace {
 
 constexpr long long billion = 1'000'000'000;
-/// Readings after which time begins to pass, for programs that wait for it. Libraries read clocks too while they are
-/// loaded, not equally often in each replica, so no single reading may count.
+/// Readings after which time begins to pass, for programs that wait for it. What a program links may read clocks too, not
+/// equally often in each replica, so no single reading may count.
 constexpr long long patience = 1'000'000;
 
-std::atomic<bool> before_init{true};
+std::atomic<bool> standing{false};
 
 /// Nanoseconds since 1970 at which the job was started; 0 where there is no such time for this process.
 long long find_epoch() {
@@ -31,7 +31,7 @@ long long find_epoch() {
 }  // namespace
 
 bool time_before_init(timespec& time) {
-  if (!before_init.load(std::memory_order_relaxed) || gettid() != getpid()) return false;
+  if (!standing.load(std::memory_order_relaxed) || gettid() != getpid()) return false;
   static const long long epoch = find_epoch();
   if (epoch == 0) return false;
   static long long readings = 0;  // of the first thread alone
@@ -40,8 +40,12 @@ bool time_before_init(timespec& time) {
   return true;
 }
 
+void program_begins() {
+  standing.store(true, std::memory_order_relaxed);
+}
+
 void init_was_called() {
-  before_init.store(false, std::memory_order_relaxed);
+  standing.store(false, std::memory_order_relaxed);
 }
 
 }  // namespace holdfast::replicate
