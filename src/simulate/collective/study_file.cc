@@ -155,6 +155,15 @@ Status read_group(const toml::table& table, std::string_view file, const Sets& s
   keys.number("collectives", std::uint64_t{1}, std::uint64_t{1} << 40, pattern.plan.collectives);
   keys.finish();
   if (!keys.status().ok()) return keys.status();
+  double product = 1;
+  for (const std::size_t size : {lists.assumptions.size(), lists.protections.size(), lists.copies.size(),
+                                 lists.bytes.size(), lists.operations.size(), lists.sources.size(), lists.means.size(),
+                                 lists.strikes.size(), lists.reaches.size(), lists.cases.size(), lists.rates.size()})
+    product *= static_cast<double>(size);
+  if (product + static_cast<double>(points.size()) > 1e6) {
+    keys.fail(table, "more than 1,000,000 points", "split the study");
+    return keys.status();
+  }
   const std::size_t first = points.size();
   multiply(lists, sets, pattern, points);
   for (std::size_t i = first; i < points.size(); ++i) {

@@ -80,7 +80,7 @@ Json to_message(std::size_t run, const Result<Finished>& finished) {
             {"cpu_s", finished.value().cpu_s}};
   const Status status = finished.status();
   return {{"run", run},
-          {"code", static_cast<int>(status.code())},
+          {"code", static_cast<unsigned>(status.code())},
           {"doing", status.doing()},
           {"wrong", status.wrong()},
           {"remedy", status.remedy()}};

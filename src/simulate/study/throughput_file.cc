@@ -73,8 +73,10 @@ class GroupReader {
     keys_.finish();
     if (lists_.fabrics.empty()) keys_.fail(table_, "the group has no fabric", "write fabric = [\"16-ary-2-tree\"]");
     if (lists_.engines.empty()) keys_.fail(table_, "the group has no engine", "write engine = [\"dfsssp\"]");
-    const double size = static_cast<double>(lists_.fabrics.size() * lists_.engines.size()) *
-                        static_cast<double>(lists_.scenarios.size() * lists_.seeds.size() * lists_.traffics.size());
+    double size = 1;
+    for (const std::size_t list : {lists_.fabrics.size(), lists_.engines.size(), lists_.scenarios.size(),
+                                   lists_.seeds.size(), lists_.traffics.size()})
+      size *= static_cast<double>(list);
     if (size + static_cast<double>(points.size()) > static_cast<double>(most_points))
       keys_.fail(table_, "more than 1,000,000 points", "split the study");
     if (!keys_.status().ok()) return keys_.status();
