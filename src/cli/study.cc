@@ -115,25 +115,29 @@ class StudyProgress {
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
 };
 
-/// What is still to be run: each key once, of this share and these groups.
-Result<std::vector<std::size_t>> select(const Study& study, const RunFlags& flags, const Share& share,
-                                        std::size_t& selected, const std::unordered_set<std::string>& finished) {
+/// That the groups that were asked for are there.
+Status check_groups(const Study& study, const RunFlags& flags) {
   std::set<std::string> unknown(flags.groups.begin(), flags.groups.end());
+  for (const simulate::study::Point& point : study.points) unknown.erase(point.group);
+  if (unknown.empty()) return {};
+  return {Code::bad_input, "choosing groups of " + flags.file, "there is no group '" + *unknown.begin() + "'",
+          "see the names in the file"};
+}
+
+/// What is still to be run: each key once, of this share and these groups. `selected` counts with those finished.
+std::vector<std::size_t> select(const Study& study, const RunFlags& flags, const Share& share, std::size_t& selected,
+                                const std::unordered_set<std::string>& finished) {
   std::set<std::string_view> seen;
   std::vector<std::size_t> todo;
   selected = 0;
   for (std::size_t i = 0; i < study.points.size(); ++i) {
     const simulate::study::Point& point = study.points[i];
     const bool chosen = flags.groups.empty() || std::ranges::find(flags.groups, point.group) != flags.groups.end();
-    unknown.erase(point.group);
     if (!chosen || !seen.insert(point.key).second) continue;
     if ((seen.size() - 1) % share.of != share.number - 1) continue;
     ++selected;
     if (!finished.contains(point.key)) todo.push_back(i);
   }
-  if (!unknown.empty())
-    return Status{Code::bad_input, "choosing groups of " + flags.file, "there is no group '" + *unknown.begin() + "'",
-                  "see the names in the file"};
   return todo;
 }
 
@@ -182,9 +186,8 @@ int coordinate(const RunFlags& flags, const Study& study, const Share& share, co
   Database& database = opened.value();
   auto finished = database.keys();
   if (!finished.ok()) return complain(finished.status());
-  auto todo = select(study, flags, share, summary.selected, finished.value());
-  if (!todo.ok()) return complain(todo.status());
-  summary.found = summary.selected - todo.value().size();
+  const std::vector<std::size_t> todo = select(study, flags, share, summary.selected, finished.value());
+  summary.found = summary.selected - todo.size();
   simulate::study::PoolOptions options;
   options.workers = flags.workers > 0 ? flags.workers
                     : place.size > 1  ? 1
@@ -195,7 +198,7 @@ int coordinate(const RunFlags& flags, const Study& study, const Share& share, co
   simulate::study::PoolEnd end;
   {
     StudyProgress progress(flags.quiet, summary.found);
-    end = run_pool(study, todo.value(), options,
+    end = run_pool(study, todo, options,
                    {.finished =
                         [&](std::size_t run, const Finished& what) {
                           Status status = database.add(study.points[run], what);
@@ -221,6 +224,7 @@ int run(const RunFlags& flags) {
   }
   auto study = simulate::study::read_any_study_file(flags.file);
   if (!study.ok()) return complain(study.status());
+  if (Status status = check_groups(*study.value(), flags); !status.ok()) return complain(status);
   return coordinate(flags, *study.value(), share.value(), place);
 }
 

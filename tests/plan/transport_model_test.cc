@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <vector>
 
@@ -25,8 +25,10 @@ constexpr double packet_cost_s = 100e-9;  // of the simulated rail, for each pac
 /// Two engines and one rail between them; node 0 sends messages to node 1, all posted at once.
 class Transfer {
  public:
-  Transfer(std::uint32_t fragment_bytes, double bit_error_rate, std::int64_t latency_ns)
-      : network_(plan_of(fragment_bytes, bit_error_rate, latency_ns), queue_, random::Stream(1).child("network"),
+  Transfer(std::uint32_t fragment_bytes, double bit_error_rate, std::int64_t latency_ns,
+           std::uint64_t window_bytes = 64 << 20)
+      : network_(plan_of(fragment_bytes, bit_error_rate, latency_ns, window_bytes), queue_,
+                 random::Stream(1).child("network"),
                  {.arrived =
                       [this](unsigned node, unsigned rail, const std::vector<std::byte>& packet) {
                         sides_[node]->engine->on_packet(rail, packet, queue_.now());
@@ -65,10 +67,6 @@ class Transfer {
     return static_cast<double>(messages * bytes) / (static_cast<double>(ended_ns_) * 1e-9);
   }
 
-  const Counters& counters(unsigned node) const { return sides_[node]->engine->counters(); }
-  RailReport rail() const { return sides_[0]->engine->rail(0, 1); }
-  std::uint64_t packets() const { return network_.packets(); }
-
  private:
   struct Side final : Host {
     Side(Transfer& transfer, unsigned its_node) : all(transfer), node(its_node) {
@@ -103,10 +101,11 @@ class Transfer {
 
   static constexpr std::size_t most_packet_bytes = (std::size_t{1} << 20) + wire::most_data_header_bytes;
 
-  const Plan& plan_of(std::uint32_t fragment_bytes, double bit_error_rate, std::int64_t latency_ns) {
+  const Plan& plan_of(std::uint32_t fragment_bytes, double bit_error_rate, std::int64_t latency_ns,
+                      std::uint64_t window_bytes) {
     options_table().apply_defaults(plan_.options);
     plan_.options.fragment_bytes = fragment_bytes;
-    plan_.options.window_bytes = 64 << 20;
+    plan_.options.window_bytes = window_bytes;
     plan_.nodes = 2;
     RailPlan rail;
     rail.link.latency_ns = latency_ns;
@@ -155,17 +154,55 @@ plan::Path path_of(double bit_error_rate) {
   return path;
 }
 
+double measure(std::uint32_t fragment_bytes, double bit_error_rate) {
+  return Transfer(fragment_bytes, bit_error_rate, 1000).run(64, 1 << 20);
+}
+
+/// Up to one corrupt bit in ten million the engine does what the model says.
 TEST(TransportModel, GoodputOfTheShippedEngine) {
-  for (const double rate : {0.0, 1e-8, 1e-7, 1e-6}) {
+  for (const double rate : {0.0, 1e-8, 1e-7}) {
     const plan::Path path = path_of(rate);
+    double best = 0, chosen = 0;
+    const double enough = plan::enough_power_of_two(path, 65536);
     for (const std::uint32_t fragment : {256U, 1024U, 4096U, 16384U, 65536U}) {
-      Transfer transfer(fragment, rate, 1000);
-      const double measured = transfer.run(64, 1 << 20);
-      const double modelled = plan::goodput_bit_per_s(path, fragment) / 8;
-      std::printf("bit error rate %7.0e, fragments of %6u: %8.1f MB/s measured, %8.1f modelled, ratio %.3f\n", rate,
-                  fragment, measured / 1e6, modelled / 1e6, measured / modelled);
+      const double measured = measure(fragment, rate);
+      EXPECT_NEAR(measured / (plan::goodput_bit_per_s(path, fragment) / 8), 1, 0.02) << rate << " " << fragment;
+      best = std::max(best, measured);
+      if (fragment == enough) chosen = measured;
     }
+    if (chosen == 0) chosen = measure(static_cast<std::uint32_t>(enough), rate);
+    EXPECT_GE(chosen, 0.98 * best) << "S_max of the plan, " << enough << " bytes, at " << rate;
   }
+}
+
+/// Beyond that the engine is slower than the model, which knows nothing of congestion control
+/// (docs/results/plan-transport.md): the model is a bound there, and the short fragments that it asks for still win.
+TEST(TransportModel, IsABoundWhereErrorsAreMany) {
+  const plan::Path path = path_of(1e-6);
+  const double enough = plan::enough_power_of_two(path, 65536);
+  EXPECT_LE(enough, 4096);
+  const double chosen = measure(static_cast<std::uint32_t>(enough), 1e-6);
+  const double longest = measure(65536, 1e-6);
+  EXPECT_LE(chosen, plan::goodput_bit_per_s(path, enough) / 8);
+  EXPECT_LE(longest, plan::goodput_bit_per_s(path, 65536) / 8);
+  EXPECT_GT(chosen, 1.2 * longest);
+}
+
+/// The plan's window keeps a long path full, and half of it does not.
+TEST(TransportModel, WindowFillsThePath) {
+  constexpr std::int64_t latency_ns = 100'000;
+  constexpr std::uint32_t fragment = 16384;
+  plan::Path path = path_of(0);
+  path.round_trip_s = 2 * latency_ns * 1e-9;
+  const double window = plan::window_fragments(path, fragment);
+  const auto run = [&](double fragments) {
+    const auto bytes = static_cast<std::uint64_t>(fragments * (fragment + path.header_bytes));
+    return Transfer(fragment, 0, latency_ns, bytes).run(64, 1 << 20);
+  };
+  const double full = plan::goodput_bit_per_s(path, fragment) / 8;
+  const double with_window = run(window), with_half = run(window / 2);
+  EXPECT_GT(with_window, 0.9 * full);
+  EXPECT_LT(with_half, 0.7 * full);
 }
 
 }  // namespace
