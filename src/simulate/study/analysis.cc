@@ -229,7 +229,7 @@ std::vector<std::string> advise(const Panel& panel) {
   words.push_back(first + ".");
   for (const Series* each : ranked) {
     if (each == &best || !each->always_measured) continue;
-    words.push_back(fmt::format("{} is {:.0f} % behind it.", each->engine,
+    words.push_back(fmt::format("{} is {:.1f} % behind it.", each->engine,
                                 100 * (1 - mean_throughput(*each, most) / mean_throughput(best, most))));
     break;
   }

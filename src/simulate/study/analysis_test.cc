@@ -42,7 +42,7 @@ TEST(Advice, PrefersAnEngineThatAlwaysRoutes) {
   panel.most_failures = 10;
   panel.series = {line_of("fast", 100, 0), line_of("safe", 80, 0)};
   EXPECT_THAT(advise(panel).front(), HasSubstr("Take fast: 100.0 GB/s"));
-  EXPECT_THAT(advise(panel)[1], HasSubstr("safe is 20 % behind"));
+  EXPECT_THAT(advise(panel)[1], HasSubstr("safe is 20.0 % behind"));
   panel.series[0].always_measured = false;
   ScenarioSummary failed;
   failed.label = "fail-link share 40%";
