@@ -47,7 +47,7 @@ POLICIES = {
 HOOKED = ("start", "verify", "agree", "create", "once", "hook")
 
 # What the preloaded libraries intercept besides MPI.
-C_LIBRARY = """clock_gettime gettimeofday time getrusage clock times timespec_get __libc_start_main
+C_LIBRARY = """clock_gettime gettimeofday time getrusage clock times timespec_get __libc_start_main exit
                getrandom getentropy arc4random arc4random_buf arc4random_uniform _ZNSt13random_device9_M_getvalEv
                getpid kill gethostname uname""".split()
 

@@ -73,6 +73,8 @@ Evidence gather(const JobPlan& plan, const Ended& ended) {
 
 void print_outcome(const Evidence& evidence, const Outcome& outcome, bool quiet, std::ostream& err) {
   if (!quiet || outcome.code != 0) err << "holdfast: " << summary_line(evidence) << "\n";
+  for (const Incident& incident : evidence.incidents)
+    if (incident.kind == "outvoted") err << "holdfast: " << incident.message << "\n";
   if (outcome.code != 0)
     err << "holdfast: " << outcome.message << " (exit code " << outcome.code << ": " << exit_meaning(outcome.code)
         << ")\n";

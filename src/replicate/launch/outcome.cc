@@ -1,5 +1,6 @@
 #include "replicate/launch/outcome.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <set>
@@ -78,7 +79,9 @@ Outcome judge(const Evidence& evidence) {
     return {128 + ended.user_signal,
             "ended by signal " + std::to_string(ended.user_signal) + " (" + strsignal(ended.user_signal) + ")"};
   if (ended.timed_out) return make(Exit::time_limit, "the time limit passed, so the job was ended");
-  if (!evidence.incidents.empty()) return judge_incidents(evidence);
+  const bool mended = std::all_of(evidence.incidents.begin(), evidence.incidents.end(),
+                                  [](const Incident& incident) { return incident.kind == "outvoted"; });
+  if (!mended) return judge_incidents(evidence);
   if (ended.exit_status != 0 || ended.signal != 0)
     return make(Exit::application, "the application failed by itself: " + ending(ended));
   if (evidence.record.is_null() && evidence.degree > 1)

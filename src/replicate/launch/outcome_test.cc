@@ -50,6 +50,12 @@ TEST(Judge, TheApplicationsOwnStatusIsInTheMessage) {
   EXPECT_THAT(judge(evidence({}, 139)).message, HasSubstr("signal 11 (Segmentation fault)"));
 }
 
+TEST(Judge, AnOutvotedStatusEndsNoJob) {
+  EXPECT_EQ(judge(evidence({incident("outvoted", 0, 1)}, 0)).code, 0);
+  EXPECT_EQ(judge(evidence({incident("outvoted", 0, 1)}, 5)).code, 1);
+  EXPECT_EQ(judge(evidence({incident("outvoted", 0, 1), incident("uncorrected", 1, 0)})).code, 3);
+}
+
 TEST(Judge, EachKindHasItsCode) {
   EXPECT_EQ(judge(evidence({incident("uncorrected", 0, 0)})).code, 3);
   EXPECT_EQ(judge(evidence({incident("diverged", 0, 0)})).code, 4);

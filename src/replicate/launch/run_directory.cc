@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 bool is_result(std::string_view base) {
   bool output = base.starts_with("rank-") && (base.ends_with(".out") || base.ends_with(".err"));
   bool incident = base.starts_with("incident-") && base.ends_with(".json");
-  return output || incident || base == "record.json";
+  return output || incident || base.starts_with("status-") || base == "record.json";
 }
 
 bool is_plumbing(std::string_view base) {

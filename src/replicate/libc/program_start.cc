@@ -1,18 +1,39 @@
-// Where the program begins: the loader has run the constructors of its shared libraries, its own and main() come next.
+// Where the program begins and ends: the loader has run the constructors of its shared libraries, its own and main()
+// come next; what main() returns, or exit() is called with, is compared across replicas.
 #include <dlfcn.h>
 
+#include "replicate/mpi/exit_status.h"
 #include "replicate/mpi/program.h"
 
 namespace {
+
 using Main = int (*)(int, char**, char**);
 using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
+
+Main program_main = nullptr;
+
+int settled_main(int count, char** arguments, char** environment) {
+  return holdfast::replicate::settle_exit_status(program_main(count, arguments, environment));
+}
+
 }  // namespace
+
+extern "C" {
 
 // glibc's entry, called by every dynamically linked program's crt1.o with these arguments
 // (Linux Standard Base, Core, __libc_start_main).
-extern "C" [[gnu::visibility("default")]] int __libc_start_main(Main main, int count, char** arguments, void (*init)(),
-                                                                void (*fini)(), void (*loader_fini)(), void* stack) {
+[[gnu::visibility("default")]] int __libc_start_main(Main main, int count, char** arguments, void (*init)(),
+                                                     void (*fini)(), void (*loader_fini)(), void* stack) {
   const auto start = reinterpret_cast<Start>(dlsym(RTLD_NEXT, "__libc_start_main"));
   holdfast::replicate::program_begins();
-  return start(main, count, arguments, init, fini, loader_fini, stack);
+  program_main = main;
+  return start(settled_main, count, arguments, init, fini, loader_fini, stack);
 }
+
+[[gnu::visibility("default"), noreturn]] void exit(int status) noexcept {
+  const auto function = reinterpret_cast<void (*)(int)>(dlsym(RTLD_NEXT, "exit"));
+  function(holdfast::replicate::settle_exit_status(status));
+  __builtin_unreachable();
+}
+
+}  // extern "C"

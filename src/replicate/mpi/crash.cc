@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "functions.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/runtime.h"
 
@@ -78,6 +79,18 @@ void watch_for_crashes() {
     sigemptyset(&action.sa_mask);
     ::sigaction(signal, &action, nullptr);
   }
+}
+
+void note_fatal_error(std::string_view what) {
+  Call last;
+  const CallHistory& history = runtime().history;
+  const bool known = history.count() > 0 && history.find(history.count() - 1, last);
+  (void)report_incident(Incident::abort,
+                        "rank " + std::to_string(runtime().rank) + " replica " + std::to_string(runtime().replica) +
+                            " ran into an error" +
+                            (known ? " in " + std::string(function_name(static_cast<Function>(last.function))) : "") +
+                            ": " + std::string(what));
+  wait_for_the_others();
 }
 
 void note_abort(int code) {

@@ -1,10 +1,15 @@
 #pragma once
 
+#include <string_view>
+
 namespace holdfast::replicate {
 
 /// From here on, a signal that ends this process leaves an incident file behind. Signals that the application handles
 /// itself later are the application's.
 void watch_for_crashes();
+
+/// Notes that an MPI error which nobody handles is about to end the job, and waits a moment for the others' like notes.
+void note_fatal_error(std::string_view what);
 
 /// Notes that the application ends the job by MPI_Abort in this process.
 void note_abort(int code);

@@ -1,15 +1,63 @@
 // Setting the world's error handler. Errors of calls that have no communicator are raised on the real MPI_COMM_WORLD,
 // so that the handler goes there as well as to the replica's own world.
+//
+// Where the application leaves MPI_ERRORS_ARE_FATAL in place, errors go through a handler of ours: an error that one
+// replica alone runs into, such as a truncated message after a flipped count, is a divergence and not the
+// application's.
+#include "replicate/mpi/error_handlers.h"
+
+#include <string>
+
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/mpi/crash.h"
 #include "replicate/mpi/guard.h"
+#include "replicate/mpi/runtime.h"
 
 namespace holdfast::replicate {
+
+namespace {
+
+MPI_Errhandler fatal = MPI_ERRHANDLER_NULL;
+
+void on_fatal_error(MPI_Comm*, int* code, ...) {
+  ++depth;  // nothing comes back
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  real().Error_string(*code, text, &length);
+  note_fatal_error(text);
+  real().Abort(MPI_COMM_WORLD, *code);
+}
+
+}  // namespace
+
+void watch_for_fatal_errors() {
+  real().Comm_create_errhandler(on_fatal_error, &fatal);
+  real().Comm_set_errhandler(runtime().world, fatal);
+}
+
+void forget_fatal_errors() {
+  if (fatal != MPI_ERRHANDLER_NULL) real().Errhandler_free(&fatal);
+}
 
 int hook::Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
   const int error = real().Comm_set_errhandler(comm, errhandler);
   if (error != MPI_SUCCESS || comm != protection.world) return error;
   return real().Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
+}
+
+int hook::Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {
+  const int error = real().Comm_get_errhandler(comm, errhandler);
+  if (error == MPI_SUCCESS && *errhandler == fatal && fatal != MPI_ERRHANDLER_NULL) {
+    MPI_Errhandler reference = *errhandler;  // frees what the call has just counted
+    real().Errhandler_free(&reference);
+    *errhandler = MPI_ERRORS_ARE_FATAL;
+  }
+  return error;
+}
+
+int hook::Errhandler_get(MPI_Comm comm, MPI_Errhandler* errhandler) {
+  return Comm_get_errhandler(comm, errhandler);
 }
 
 int hook::Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler) {

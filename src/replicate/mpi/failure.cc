@@ -30,6 +30,8 @@ const char* word(Incident incident) {
       return "bad_input";
     case Incident::abort:
       return "abort";
+    case Incident::outvoted:
+      return "outvoted";
   }
   return "unknown";
 }
@@ -47,6 +49,7 @@ int exit_code(Incident incident) {
     case Incident::bad_input:
       return 2;
     case Incident::abort:
+    case Incident::outvoted:
       return 1;
   }
   return 7;

@@ -13,6 +13,7 @@ enum class Incident {
   refused,      ///< a function that is not supported was called
   bad_input,    ///< the options given to the library are wrong
   abort,        ///< the application called MPI_Abort
+  outvoted,     ///< its exit status was not that of most replicas: the job goes on with theirs
 };
 
 /// Writes the incident file, prints one line to the job's standard error, and ends the whole job. Never returns.

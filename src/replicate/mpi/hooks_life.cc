@@ -18,6 +18,8 @@
 #include "replicate/mpi/correct.h"
 #include "replicate/mpi/crash.h"
 #include "replicate/mpi/decide.h"
+#include "replicate/mpi/error_handlers.h"
+#include "replicate/mpi/exit_status.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/finish.h"
 #include "replicate/mpi/guard.h"
@@ -152,6 +154,7 @@ void begin() {
   // blocking call has filled it. Applications' blocking calls are non-blocking ones from here on.
   real().Sendrecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF,
                   MPI_STATUS_IGNORE);
+  if (state.verifying) watch_for_fatal_errors();
   agree_on_this_thread();
   watch_for_crashes();
   protection.active.store(true, std::memory_order_relaxed);
@@ -220,6 +223,7 @@ void end() {
   write_record();
   if (state.verifying) state.post.close();
   state.comms.close();
+  forget_fatal_errors();
   real().Comm_free(&state.world);
 }
 
@@ -247,6 +251,7 @@ int hook::Finalize() {
   delete_attributes_at_the_end();
   end();
   const int code = real().Finalize();
+  compare_exit_statuses();
   remove_window_backing();
   return code;
 }
