@@ -47,7 +47,9 @@ POLICIES = {
 HOOKED = ("start", "verify", "agree", "create", "once", "hook")
 
 # What the preloaded libraries intercept besides MPI.
-CLOCKS = "clock_gettime gettimeofday time getrusage clock times timespec_get".split()
+C_LIBRARY = """clock_gettime gettimeofday time getrusage clock times timespec_get __libc_start_main
+               getrandom getentropy arc4random arc4random_buf arc4random_uniform _ZNSt13random_device9_M_getvalEv
+               getpid kill gethostname uname""".split()
 
 # Fortran procedures without a C hook (fortran.cc), and how the compilers and the libraries decorate their names.
 FORTRAN = (
@@ -535,9 +537,8 @@ def fortran_symbols(flavour):
 
 def exports_map(functions, flavour):
     names = "".join(f"    {f.symbol};\n    P{f.symbol};\n" for f in functions)
-    clocks = "".join(f"    {name};\n" for name in CLOCKS)
-    fortran = "".join(f"    {name};\n" for name in fortran_symbols(flavour))
-    return f"{{\n  global:\n{names}{clocks}{fortran}  local:\n    *;\n}};\n"
+    others = "".join(f"    {name};\n" for name in C_LIBRARY + fortran_symbols(flavour))
+    return f"{{\n  global:\n{names}{others}  local:\n    *;\n}};\n"
 
 
 def reference_page(functions):

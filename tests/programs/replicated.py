@@ -54,6 +54,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mpi", choices=["openmpi", "mpich"], required=True)
     parser.add_argument("--library", required=True, help="the preloaded library")
+    parser.add_argument("--preload-first", action="append", default=[], help="a library loaded before it")
+    parser.add_argument("--also-preload", default="", help="a library loaded behind it")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--degree", type=int, required=True)
     parser.add_argument("--protocol", default="msg-plus-hash")
@@ -74,13 +76,15 @@ def main():
         expect(code == 0, f"the native run ended with {code}", err)
         environment = {
             **settings,
-            "LD_PRELOAD": args.library,
+            "LD_PRELOAD": " ".join(filter(None, [*args.preload_first, args.library, args.also_preload])),
             "HOLDFAST_REPLICATE_DEGREE": str(args.degree),
             "HOLDFAST_REPLICATE_PROTOCOL": args.protocol,
             "HOLDFAST_REPLICATE_COLLECTIVES": args.collectives,
             "HOLDFAST_REPLICATE_SILENCE_LIMIT": args.silence,
             "HOLDFAST_RUN_RANKS": str(args.ranks),
             "HOLDFAST_RUN_EPOCH": str(time.time_ns()),
+            "HOLDFAST_RUN_ENTROPY": str(time.time_ns() % 2**64),
+            "HOLDFAST_RUN_IDENTITY": str(time.time_ns() % 2**64),
             "HOLDFAST_RUN_PROGRAM": os.path.realpath(args.program[0]),
             "HOLDFAST_RUN_DIRECTORY": str(directory),
         }

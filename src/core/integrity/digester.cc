@@ -1,6 +1,7 @@
 #include "core/integrity/digester.h"
 
 #include "core/integrity/crc32c.h"
+#include "core/integrity/vector_state.h"
 #include "core/integrity/xxh3_dispatch_header.h"
 
 namespace holdfast::integrity {
@@ -37,16 +38,21 @@ void Digester::update(std::span<const std::byte> bytes) {
       crc_ = crc32c_extend(crc_, bytes);
       break;
   }
+  zero_upper_halves();
 }
 
 Digest Digester::finish() const {
   switch (algorithm_) {
     case Algorithm::xxh3_128: {
       const XXH128_hash_t hash = XXH3_128bits_digest(state_in(state_));
+      zero_upper_halves();
       return {hash.low64, hash.high64};
     }
-    case Algorithm::xxh3_64:
-      return {XXH3_64bits_digest(state_in(state_)), 0};
+    case Algorithm::xxh3_64: {
+      const XXH64_hash_t hash = XXH3_64bits_digest(state_in(state_));
+      zero_upper_halves();
+      return {hash, 0};
+    }
     case Algorithm::crc32c:
       return {crc_, 0};
   }

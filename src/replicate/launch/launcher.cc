@@ -1,5 +1,6 @@
 #include "replicate/launch/launcher.h"
 
+#include <filesystem>
 #include <regex>
 #include <vector>
 
@@ -14,6 +15,15 @@ std::vector<std::string> candidates(Mpi mpi, Launcher launcher) {
   if (mpi == Mpi::openmpi) return {base + ".openmpi", base};
   if (launcher == Launcher::mpirun) return {"mpirun.mpich", "mpirun"};
   return {"mpiexec.mpich", "mpiexec.hydra", "mpiexec"};
+}
+
+/// Whether the file that a launcher's links lead to can only be of this MPI; --version need not be asked then, which
+/// takes longer than all else before the job starts.
+bool named_for(Mpi mpi, const std::string& path) {
+  std::error_code none;
+  const std::string base = std::filesystem::canonical(path, none).filename();
+  return mpi == Mpi::openmpi ? base == "orterun" || base == "prterun" || base == "mpirun.openmpi"
+                             : base == "mpiexec.hydra";
 }
 
 }  // namespace
@@ -42,7 +52,7 @@ Result<std::string> find_launcher(Mpi mpi, std::optional<Launcher> wish) {
   }
   for (const std::string& candidate : candidates(mpi, launcher)) {
     auto path = find_executable(candidate);
-    if (path.ok() && !launcher_version(mpi, path.value()).empty()) return path;
+    if (path.ok() && (named_for(mpi, path.value()) || !launcher_version(mpi, path.value()).empty())) return path;
   }
   return Status(Code::unavailable,
                 "looking for the launcher " + std::string(name(launcher)) + " of " + std::string(name(mpi)),

@@ -52,6 +52,13 @@ TEST_F(FindLauncher, TakesAPlainNameOfTheRightMpiOnly) {
   EXPECT_EQ(find_launcher(Mpi::openmpi, Launcher::mpiexec).status().code(), Code::unavailable);
 }
 
+TEST_F(FindLauncher, KnowsTheFileBehindTheLinks) {
+  make("orterun", "not asked");
+  std::filesystem::create_symlink("orterun", folder_ + "/mpirun");
+  EXPECT_EQ(find_launcher(Mpi::openmpi, {}).value(), folder_ + "/mpirun");
+  EXPECT_FALSE(find_launcher(Mpi::mpich, Launcher::mpirun).ok());
+}
+
 TEST_F(FindLauncher, TakesAnySrun) {
   EXPECT_THAT(find_launcher(Mpi::mpich, Launcher::srun).status().message(), HasSubstr("slurm-client"));
   make("srun", "slurm 22.05");

@@ -4,11 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
 #include "real_functions.h"
+#include "replicate/mpi/failure.h"
 #include "replicate/mpi/handle.h"
 
 namespace holdfast::replicate {
@@ -233,6 +236,23 @@ Region::~Region() {
   if (owned_) real().Type_free(&type_);
 }
 
+/// Calls act(memory, elements, offset in packed bytes) for parts that MPI's int counts of bytes can hold.
+template <class Act>
+void Region::for_each_part(std::uint64_t elements, Act act) const {
+  constexpr std::uint64_t most = INT_MAX;
+  if (size_ > most) {
+    fail(Incident::refused, "verifying a message of non-contiguous elements of " + std::to_string(size_) +
+                                " bytes each: MPI packs at most 2147483647: use elements that are smaller");
+  }
+  MPI_Aint lower = 0, extent = 0;
+  real().Type_get_extent(type_, &lower, &extent);
+  const std::uint64_t at_once = most / size_;
+  for (std::uint64_t done = 0; done < elements; done += at_once) {
+    act(buffer_ + static_cast<MPI_Aint>(done) * extent, static_cast<int>(std::min(at_once, elements - done)),
+        done * size_);
+  }
+}
+
 Ballot Region::ballot(std::uint64_t length) const {
   if (dense_) return ballot_of({buffer_, length});
   gather(length, scratch());
@@ -244,12 +264,16 @@ void Region::gather(std::uint64_t length, std::vector<std::byte>& out) const {
     out.assign(buffer_, buffer_ + length);
     return;
   }
-  const std::uint64_t elements = size_ == 0 ? 0 : (length + size_ - 1) / size_;
-  int space = 0;
-  real().Pack_size(static_cast<int>(elements), type_, MPI_COMM_SELF, &space);
-  out.resize(static_cast<std::size_t>(space));
-  int position = 0;
-  real().Pack(buffer_, static_cast<int>(elements), type_, out.data(), space, &position, MPI_COMM_SELF);
+  if (length == 0) {
+    out.clear();  // Open MPI packs no nothing
+    return;
+  }
+  const std::uint64_t elements = (length + size_ - 1) / size_;
+  out.resize(elements * size_);
+  for_each_part(elements, [&](std::byte* part, int n, std::uint64_t at) {
+    int position = 0;
+    real().Pack(part, n, type_, out.data() + at, n * static_cast<int>(size_), &position, MPI_COMM_SELF);
+  });
   out.resize(length);
 }
 
@@ -263,9 +287,10 @@ void Region::scatter(std::span<const std::byte> in) const {
   const std::uint64_t elements = (in.size() + size_ - 1) / size_;
   gather(elements * size_, whole);  // a last element that arrived in part keeps the rest of its bytes
   std::copy(in.begin(), in.end(), whole.begin());
-  int position = 0;
-  real().Unpack(whole.data(), static_cast<int>(whole.size()), &position, buffer_, static_cast<int>(elements), type_,
-                MPI_COMM_SELF);
+  for_each_part(elements, [&](std::byte* part, int n, std::uint64_t at) {
+    int position = 0;
+    real().Unpack(whole.data() + at, n * static_cast<int>(size_), &position, part, n, type_, MPI_COMM_SELF);
+  });
 }
 
 void Region::flip(std::uint64_t bit) const {

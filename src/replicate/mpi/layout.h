@@ -62,6 +62,9 @@ class Region {
   void flip(std::uint64_t bit) const;
 
  private:
+  template <class Act>
+  void for_each_part(std::uint64_t elements, Act act) const;
+
   std::byte* buffer_ = nullptr;
   std::uint64_t count_ = 0;
   std::uint64_t size_ = 0;

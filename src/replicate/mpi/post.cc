@@ -1,5 +1,6 @@
 #include "replicate/mpi/post.h"
 
+#include <climits>
 #include <cstring>
 
 #include "real_functions.h"
@@ -9,6 +10,35 @@ namespace holdfast::replicate {
 namespace {
 constexpr int record_tag = 0;
 constexpr std::uint32_t tag_range = 32768;  // every MPI has at least this many tags (MPI 3.1, 8.1.2)
+
+/// Any number of bytes as a (count, datatype) pair, whose count is an int.
+class ByteRun {
+ public:
+  explicit ByteRun(std::size_t bytes) {
+    if (bytes <= INT_MAX) {
+      count = static_cast<int>(bytes);
+      return;
+    }
+    constexpr std::size_t block_bytes = std::size_t{1} << 20;
+    MPI_Datatype block = MPI_DATATYPE_NULL;
+    real().Type_contiguous(block_bytes, MPI_BYTE, &block);
+    const int lengths[] = {static_cast<int>(bytes / block_bytes), static_cast<int>(bytes % block_bytes)};
+    const MPI_Aint places[] = {0, static_cast<MPI_Aint>(bytes - bytes % block_bytes)};
+    const MPI_Datatype types[] = {block, MPI_BYTE};
+    real().Type_create_struct(2, lengths, places, types, &type);
+    real().Type_commit(&type);
+    real().Type_free(&block);
+    count = 1;
+  }
+  ~ByteRun() {  // requests that use it keep it alive (MPI 3.1, 4.1.9)
+    if (type != MPI_BYTE) real().Type_free(&type);
+  }
+  ByteRun(const ByteRun&) = delete;
+  ByteRun& operator=(const ByteRun&) = delete;
+
+  int count = 0;
+  MPI_Datatype type = MPI_BYTE;
+};
 }  // namespace
 
 void PostOffice::open(MPI_Comm records, MPI_Comm payloads) {
@@ -70,14 +100,16 @@ bool PostOffice::take(Letter& letter) {
 int PostOffice::send_payload(int native, std::shared_ptr<const std::vector<std::byte>> bytes) {
   const int tag = static_cast<int>(next_tag_++ % tag_range);
   MPI_Request request = MPI_REQUEST_NULL;
-  real().Isend(bytes->data(), static_cast<int>(bytes->size()), MPI_BYTE, native, tag, payloads_, &request);
+  const ByteRun run(bytes->size());
+  real().Isend(bytes->data(), run.count, run.type, native, tag, payloads_, &request);
   outgoing_.push_back({request, nullptr, std::move(bytes)});
   return tag;
 }
 
 MPI_Request PostOffice::receive_payload(int native, int tag, std::span<std::byte> into) {
   MPI_Request request = MPI_REQUEST_NULL;
-  real().Irecv(into.data(), static_cast<int>(into.size()), MPI_BYTE, native, tag, payloads_, &request);
+  const ByteRun run(into.size());
+  real().Irecv(into.data(), run.count, run.type, native, tag, payloads_, &request);
   return request;
 }
 

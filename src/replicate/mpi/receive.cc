@@ -52,8 +52,8 @@ std::list<PutBack>::iterator find_put_back(Comm& comm, int source, int tag) {
 }
 
 std::uint64_t received_bytes(const Operation& op) {
-  int bytes = 0;
-  real().Get_count(&op.status, MPI_BYTE, &bytes);
+  MPI_Count bytes = 0;  // more than an int holds, where elements are large
+  real().Get_elements_x(&op.status, MPI_BYTE, &bytes);
   return bytes < 0 ? 0 : static_cast<std::uint64_t>(bytes);
 }
 
@@ -64,7 +64,7 @@ bool take_put_back(Operation& op) {
   op.region.scatter(found->bytes);
   op.status.MPI_SOURCE = found->source;
   op.status.MPI_TAG = found->tag;
-  real().Status_set_elements(&op.status, MPI_BYTE, static_cast<int>(found->bytes.size()));
+  real().Status_set_elements_x(&op.status, MPI_BYTE, static_cast<MPI_Count>(found->bytes.size()));
   op.pushed_back = true;
   op.stage = found->verified ? Operation::Stage::complete : Operation::Stage::placing;
   put_back.erase(found);
@@ -331,7 +331,9 @@ int finish_receive(Operation& op, MPI_Status* status) {
   } else if (op.native != MPI_REQUEST_NULL && !op.pushed_back) {
     code = real().Wait(&op.native, &own_status);
   }
-  if (op.was_corrected) real().Status_set_elements(&own_status, MPI_BYTE, static_cast<int>(op.corrected_bytes));
+  if (op.was_corrected) {
+    real().Status_set_elements_x(&own_status, MPI_BYTE, static_cast<MPI_Count>(op.corrected_bytes));
+  }
   if (status != MPI_STATUS_IGNORE) {
     const int kept_error = status->MPI_ERROR;
     *status = own_status;
@@ -397,7 +399,7 @@ bool put_back_matches(Comm& comm, int source, int tag, MPI_Status* status) {
   if (status != MPI_STATUS_IGNORE) {
     status->MPI_SOURCE = found->source;
     status->MPI_TAG = found->tag;
-    real().Status_set_elements(status, MPI_BYTE, static_cast<int>(found->bytes.size()));
+    real().Status_set_elements_x(status, MPI_BYTE, static_cast<MPI_Count>(found->bytes.size()));
   }
   return true;
 }

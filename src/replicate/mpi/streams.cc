@@ -6,7 +6,12 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <optional>
 #include <string>
+
+#include "replicate/engine/replica_map.h"
 
 namespace holdfast::replicate {
 
@@ -35,13 +40,22 @@ void read_from(std::string path, int replica) {
   ::close(file);
 }
 
+std::optional<ReplicaMap> announced_map() {
+  if (const char* path = std::getenv("HOLDFAST_REPLICATE_MAP"); path && *path) {
+    std::ifstream file(path);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    auto map = ReplicaMap::parse(text, path);
+    return map.ok() ? std::optional(std::move(map).value()) : std::nullopt;
+  }
+  auto map = ReplicaMap::uniform(number("HOLDFAST_RUN_RANKS"), number("HOLDFAST_REPLICATE_DEGREE"));
+  return map.ok() ? std::optional(std::move(map).value()) : std::nullopt;
+}
+
 __attribute__((constructor)) void place_streams() {
-  const int native = launched_rank();
-  const int ranks = number("HOLDFAST_RUN_RANKS");
   const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
-  if (native < 0 || ranks < 1 || !directory) return;
-  const int replica = native / ranks;
-  const int rank = native % ranks;
+  const std::optional<Place> place = launched_place();
+  if (!place || !directory) return;
+  const auto [rank, replica] = *place;
   if (const char* input = std::getenv("HOLDFAST_RUN_STDIN"); input && rank == 0) read_from(input, replica);
   if (replica == 0 || std::getenv("HOLDFAST_RUN_REDIRECTED")) return;
   original_stderr = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
@@ -62,6 +76,14 @@ int launched_rank() {
     if (const int rank = number(name); rank >= 0) return rank;
   }
   return -1;
+}
+
+std::optional<Place> launched_place() {
+  const int native = launched_rank();
+  if (native < 0) return std::nullopt;
+  const std::optional<ReplicaMap> map = announced_map();
+  if (!map || native >= map->natives()) return std::nullopt;
+  return Place{map->virtual_rank(native), map->replica(native)};
 }
 
 }  // namespace holdfast::replicate
