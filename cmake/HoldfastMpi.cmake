@@ -3,13 +3,17 @@
 # shared library that programs link); a flavour of which one is missing is left out, with a message that says what to do.
 include_guard(GLOBAL)
 find_package(PkgConfig REQUIRED)
+find_program(HOLDFAST_GFORTRAN gfortran)
+mark_as_advanced(HOLDFAST_GFORTRAN)
 
 function(holdfast_find_mpi flavour module soname package)
   pkg_check_modules(MPI_${flavour} QUIET ${module})
   find_program(HOLDFAST_MPI_${flavour}_CC mpicc.${flavour})
   find_program(HOLDFAST_MPI_${flavour}_CXX mpicxx.${flavour})
+  find_program(HOLDFAST_MPI_${flavour}_FORTRAN mpifort.${flavour})  # needs gfortran; what is in Fortran is left out without
   find_library(HOLDFAST_MPI_${flavour}_LIBRARY NAMES ${soname} HINTS ${MPI_${flavour}_LIBRARY_DIRS})
-  mark_as_advanced(HOLDFAST_MPI_${flavour}_CC HOLDFAST_MPI_${flavour}_CXX HOLDFAST_MPI_${flavour}_LIBRARY)
+  mark_as_advanced(HOLDFAST_MPI_${flavour}_CC HOLDFAST_MPI_${flavour}_CXX HOLDFAST_MPI_${flavour}_FORTRAN
+                   HOLDFAST_MPI_${flavour}_LIBRARY)
   if(MPI_${flavour}_FOUND AND HOLDFAST_MPI_${flavour}_CC AND HOLDFAST_MPI_${flavour}_CXX
      AND HOLDFAST_MPI_${flavour}_LIBRARY)
     set(HOLDFAST_MPI_${flavour}_INCLUDE_DIRS ${MPI_${flavour}_INCLUDE_DIRS} CACHE INTERNAL "")

@@ -537,9 +537,8 @@ def fortran_symbols(flavour):
 
 def exports_map(functions, flavour):
     names = "".join(f"    {f.symbol};\n    P{f.symbol};\n" for f in functions)
-    c_library = "".join(f"    {name};\n" for name in C_LIBRARY)
-    fortran = "".join(f"    {name};\n" for name in fortran_symbols(flavour))
-    return f"{{\n  global:\n{names}{c_library}{fortran}  local:\n    *;\n}};\n"
+    others = "".join(f"    {name};\n" for name in C_LIBRARY + fortran_symbols(flavour))
+    return f"{{\n  global:\n{names}{others}  local:\n    *;\n}};\n"
 
 
 def reference_page(functions):

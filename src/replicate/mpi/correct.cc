@@ -1,5 +1,6 @@
 #include "replicate/mpi/correct.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -70,6 +71,22 @@ void put(Operation& op, std::span<const std::byte> bytes) {
 void overwrite(Operation& op, std::span<const std::byte> bytes) {
   put(op, bytes);
   ++runtime().counters[Count::corrections];
+}
+
+/// The ballot that a copy of the operation's data would have: of several blocks, made of each one's digest
+/// (collective.cc).
+Ballot ballot_of_copy(const Operation& op, std::span<const std::byte> bytes) {
+  if (op.kind == Operation::Kind::receive || op.outputs.size() == 1) return ballot_of(bytes);
+  std::vector<integrity::Digest> digests;
+  std::size_t at = 0;
+  for (const Region& region : op.outputs) {
+    const std::size_t length = std::min<std::size_t>(region.bytes(), bytes.size() - at);
+    digests.push_back(ballot_of(bytes.subspan(at, length)).digest);
+    at += length;
+  }
+  Ballot whole = ballot_of(std::as_bytes(std::span(digests)));
+  whole.bytes = bytes.size();
+  return whole;
 }
 
 void finish_transfer(const Transfer& transfer) {
@@ -147,7 +164,7 @@ bool take_correction(Operation& op) {
   if (op.stage == Operation::Stage::complete) return true;
   const auto found = corrections.find(op.identity);
   if (found == corrections.end()) return false;
-  if (!(ballot_of(*found->second) == op.own)) {
+  if (!(ballot_of_copy(op, *found->second) == op.own)) {
     fail(Incident::uncorrected, described(op) + ": the correction that arrived is not the majority's copy");
   }
   note_culprit(sender_rank(op), runtime().replica);
