@@ -121,7 +121,7 @@ int main(int count, char** words) {
   ends[0].know(ends[1]);
   ends[1].know(ends[0]);
   for (const std::size_t bytes : sizes) {
-    const int rounds = static_cast<int>(std::clamp<std::size_t>((std::size_t{400} << 20) / (bytes + 4096), 100, 40000));
+    const int rounds = static_cast<int>(std::clamp<std::size_t>((std::size_t{150} << 20) / (bytes + 4096), 20, 15000));
     std::vector<double> times;
     for (int repeat = 0; repeat < 6; ++repeat) {
       const double start = cpu_seconds();
