@@ -6,21 +6,19 @@
 #include <cstdio>
 #include <cstring>
 
-#include "core/config/environment.h"
 #include "core/config/settings.h"
 #include "transport/ofi/atomic.h"
 #include "transport/ofi/endpoint.h"
+#include "transport/ofi/parameters.h"
 #include "transport/rail/libfabric/open_rail.h"
 #include "transport/rail/rail_options.h"
 #include "transport/ofi/queue.h"
-
-extern char** environ;
 
 namespace holdfast::transport::ofi {
 
 Result<std::vector<RailSpec>> chosen_rails() {
   config::Settings<RailOptions> settings(rail_options_table());
-  if (Status status = config::read_environment(settings, environ); !status.ok()) return status;
+  if (Status status = read_parameters(settings); !status.ok()) return status;
   const std::string& use = settings.options().use;
   if (!use.empty()) return parse_rails(use);
   std::vector<RailSpec> specs;

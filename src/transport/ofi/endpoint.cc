@@ -11,18 +11,16 @@
 #include <ctime>
 #include <fstream>
 
-#include "core/config/environment.h"
 #include "core/config/settings.h"
 #include "core/event/record.h"
 #include "core/fault/grammar.h"
 #include "core/random/stream.h"
 #include "transport/rail/faulty_rail.h"
 #include "transport/ofi/atomic.h"
+#include "transport/ofi/parameters.h"
 #include "transport/rail/libfabric/open_rail.h"
 #include "transport/rail/rail_options.h"
 #include "transport/wire/packet.h"
-
-extern char** environ;
 
 namespace holdfast::transport::ofi {
 
@@ -126,10 +124,10 @@ std::size_t Endpoint::wanted_packet_bytes() const {
 
 Status Endpoint::open_rails() {
   config::Settings<Options> settings(options_table());
-  if (Status status = config::read_environment(settings, environ); !status.ok()) return status;
+  if (Status status = read_parameters(settings); !status.ok()) return status;
   options_ = settings.options();
   config::Settings<RailOptions> own(rail_options_table());
-  if (Status status = config::read_environment(own, environ); !status.ok()) return status;
+  if (Status status = read_parameters(own); !status.ok()) return status;
   counters_folder_ = own.options().counters;
   counters_every_ns_ = own.options().counters_every_ns;
   auto faults = fault::parse(own.options().faults, "rails.faults");

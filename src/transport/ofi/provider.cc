@@ -6,6 +6,7 @@
 #include <string>
 
 #include "transport/ofi/domain.h"
+#include "transport/ofi/parameters.h"
 #include "transport/rail/libfabric/open_rail.h"
 
 namespace holdfast::transport::ofi {
@@ -178,9 +179,13 @@ int get_info(std::uint32_t, const char* node, const char* service, std::uint64_t
 
 void clean_up() {}
 
-fi_provider provider = {FI_VERSION(0, 1), FI_VERSION(1, 17), {}, "holdfast", get_info, open_fabric, clean_up};
+fi_provider description = {FI_VERSION(0, 1), FI_VERSION(1, 17), {}, "holdfast", get_info, open_fabric, clean_up};
 
 }  // namespace
+
+fi_provider& provider() {
+  return description;
+}
 
 }  // namespace holdfast::transport::ofi
 
@@ -198,5 +203,7 @@ extern "C" [[gnu::visibility("default")]] const char* holdfast_rails() {
 }
 
 extern "C" [[gnu::visibility("default")]] fi_provider* fi_prov_ini() {
-  return &holdfast::transport::ofi::provider;
+  using namespace holdfast::transport::ofi;
+  define_parameters(provider());
+  return &provider();
 }

@@ -20,7 +20,9 @@
 #include <vector>
 
 #include "transport/ofi/address.h"
+#include "transport/ofi/parameters.h"
 #include "transport/rail/libfabric/libfabric_rail.h"
+#include "transport/rail/rail_options.h"
 
 namespace holdfast::transport::ofi {
 namespace {
@@ -304,6 +306,23 @@ INSTANTIATE_TEST_SUITE_P(Rails, ProviderTest, testing::Values("udp@lo", "tcp@lo"
                            std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; });
                            return name;
                          });
+
+TEST(Provider, ReadsItsOptionsAsParametersOfLibfabricToo) {
+  setenv("HOLDFAST_RAILS_USE", "tcp@lo", 1);
+  config::Settings<RailOptions> settings(rail_options_table());
+  ASSERT_NE(ask(FI_MSG), nullptr);  // libfabric has its parameters from the provider that it has loaded
+  define_parameters(provider());    // and this program's own copy of it defines them for itself
+  setenv("FI_HOLDFAST_RAILS_COUNTERS_EVERY", "20ms", 1);
+  ASSERT_TRUE(read_parameters(settings).ok());
+  EXPECT_EQ(settings.options().use, "tcp@lo");
+  EXPECT_EQ(settings.options().counters_every_ns, 20'000'000);
+  setenv("FI_HOLDFAST_RAILS_COUNTERS_EVERY", "soon", 1);
+  config::Settings<RailOptions> again(rail_options_table());
+  const Status status = read_parameters(again);
+  EXPECT_EQ(status.code(), Code::bad_input);
+  EXPECT_NE(status.message().find("FI_HOLDFAST_RAILS_COUNTERS_EVERY"), std::string::npos) << status.message();
+  unsetenv("FI_HOLDFAST_RAILS_COUNTERS_EVERY");
+}
 
 TEST(Provider, RefusesCapabilitiesThatItHasNot) {
   int code = 0;
