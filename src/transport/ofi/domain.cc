@@ -10,9 +10,9 @@
 #include "transport/ofi/atomic.h"
 #include "transport/ofi/endpoint.h"
 #include "transport/ofi/parameters.h"
+#include "transport/ofi/queue.h"
 #include "transport/rail/libfabric/open_rail.h"
 #include "transport/rail/rail_options.h"
-#include "transport/ofi/queue.h"
 
 namespace holdfast::transport::ofi {
 
@@ -247,7 +247,7 @@ int open_endpoint2(fid_domain* domain, fi_info* info, fid_ep** endpoint, std::ui
 fi_ops domain_fid_ops = {sizeof(fi_ops), close_domain, bind_domain, nullptr, nullptr, nullptr, nullptr};
 fi_ops_domain domain_ops = {sizeof(fi_ops_domain), open_names,   open_cq,        open_endpoint,
                             no_scalable_endpoint,  open_counter, no_poll_set,    no_shared_transmit,
-                            no_shared_receive,     query_atomic,   no_collectives, open_endpoint2};
+                            no_shared_receive,     query_atomic, no_collectives, open_endpoint2};
 
 int open_domain(fid_fabric*, fi_info*, fid_domain** domain, void* context) {
   auto* made = new Domain();

@@ -15,9 +15,9 @@
 #include "core/event/record.h"
 #include "core/fault/grammar.h"
 #include "core/random/stream.h"
-#include "transport/rail/faulty_rail.h"
 #include "transport/ofi/atomic.h"
 #include "transport/ofi/parameters.h"
+#include "transport/rail/faulty_rail.h"
 #include "transport/rail/libfabric/open_rail.h"
 #include "transport/rail/rail_options.h"
 #include "transport/wire/packet.h"
@@ -461,8 +461,8 @@ void Endpoint::say_lost(const Completion& completion) {
   const std::string cause = completion.outcome == Outcome::spoiled
                                 ? "their bytes changed in this host's memory before they could be sent again: test it"
                                 : "the peer is " + std::string(name(completion.outcome));
-  warn("delivering messages: " + std::to_string(completion.message_bytes) + " that were reported as sent are lost: " +
-       cause);
+  warn("delivering messages: " + std::to_string(completion.message_bytes) +
+       " that were reported as sent are lost: " + cause);
 }
 
 void Endpoint::complete(const Completion& completion) {

@@ -27,8 +27,9 @@ void define_parameters(fi_provider& provider) {
                                         static_cast<const config::AnyTable*>(&rail_options_table())}) {
     for (const config::Option& option : table->rows()) {
       const std::string unit = option.row.unit.empty() ? "" : " " + std::string(option.row.unit);
-      const std::string text = std::string(option.row.doc) + " (default: " +
-                               (option.row.initial.empty() ? "none" : std::string(option.row.initial)) + unit + ")";
+      const std::string text = std::string(option.row.doc) +
+                               " (default: " + (option.row.initial.empty() ? "none" : std::string(option.row.initial)) +
+                               unit + ")";
       fi_param_define(&provider, parameter_name(option.row.name).c_str(), FI_PARAM_STRING, "%s", text.c_str());
     }
   }

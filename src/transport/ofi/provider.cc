@@ -96,7 +96,8 @@ int set_addresses(fi_info& info, const char* node, const char* service, std::uin
 void describe(fi_info& info, const fi_info* hints) {
   const bool asks = hints != nullptr && hints->caps != 0;
   // what is asked for, and what costs nothing beside
-  info.caps = asks ? hints->caps | (hints->caps & (FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC) ? domain_caps : 0) : all_caps;
+  info.caps =
+      asks ? hints->caps | (hints->caps & (FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC) ? domain_caps : 0) : all_caps;
   if (asks && (info.caps & (FI_SEND | FI_RECV)) == 0 && (info.caps & (FI_MSG | FI_TAGGED)) != 0) {
     info.caps |= FI_SEND | FI_RECV;
   }

@@ -1,6 +1,6 @@
-// What does a message cost over a provider of libfabric? Two endpoints in one thread of one process send to each other in
-// turn, so that what is measured is the CPU time of both sides (and of the kernel for them), whatever else the machine
-// does. The holdfast provider and those that it competes with, with the same program.
+// What does a message cost over a provider of libfabric? Two endpoints in one thread of one process send to each other
+// in turn, so that what is measured is the CPU time of both sides (and of the kernel for them), whatever else the
+// machine does. The holdfast provider and those that it competes with, with the same program.
 //
 //   FI_PROVIDER_PATH=build/bench/lib HOLDFAST_RAILS_USE=tcp@lo provider_bench --provider holdfast
 //   provider_bench --provider 'tcp;ofi_rxm' --domain lo

@@ -212,9 +212,9 @@ TEST_P(ProviderTest, ACanceledReceiveSaysSo) {
 TEST_P(ProviderTest, WritesReadsAndOperatesOnRemoteMemory) {
   std::vector<std::uint64_t> memory(40000);
   fid_mr* region = nullptr;
-  ASSERT_EQ(fi_mr_reg(domain, memory.data(), memory.size() * 8, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 55, 0, &region,
-                      nullptr),
-            0);
+  ASSERT_EQ(
+      fi_mr_reg(domain, memory.data(), memory.size() * 8, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 55, 0, &region, nullptr),
+      0);
   std::vector<std::uint64_t> out(memory.size());
   std::iota(out.begin(), out.end(), 1);
   ASSERT_EQ(fi_write(ends[0].endpoint, out.data(), out.size() * 8, nullptr, ends[0].other, 0, 55, nullptr), 0);
@@ -278,9 +278,9 @@ TEST_P(ProviderTest, SaysWhichAtomicOperationsItHas) {
   EXPECT_EQ(fi_atomic(ends[0].endpoint, &one, 1, nullptr, ends[0].other, 0, 1, FI_UINT64, FI_CSWAP, nullptr),
             -FI_EOPNOTSUPP);
   const std::vector<std::uint64_t> many(1000);
-  EXPECT_EQ(fi_atomic(ends[0].endpoint, many.data(), many.size(), nullptr, ends[0].other, 0, 1, FI_UINT64, FI_SUM,
-                      nullptr),
-            -FI_EINVAL);
+  EXPECT_EQ(
+      fi_atomic(ends[0].endpoint, many.data(), many.size(), nullptr, ends[0].other, 0, 1, FI_UINT64, FI_SUM, nullptr),
+      -FI_EINVAL);
 }
 
 TEST_P(ProviderTest, WhatAPeerLeavesBehindIsReported) {

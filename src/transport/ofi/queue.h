@@ -47,7 +47,7 @@ struct Cq {
 
   std::mutex mutex;
   std::atomic<bool> empty{true};  ///< neither entries nor errors: readable without the lock
-  std::vector<CqEntry> entries;  ///< from `head` on
+  std::vector<CqEntry> entries;   ///< from `head` on
   std::size_t head = 0;
   std::deque<fi_cq_err_entry> errors;
 
