@@ -93,7 +93,7 @@ def expect(condition, what, detail=""):
 class Job:
     """mpirun in the first namespace, with one process in each."""
 
-    def __init__(self, network, libraries, folder, rails, program, variables=()):
+    def __init__(self, network, libraries, folder, rails, program, variables=(), mca=("btl", "^openib,ofi")):
         self.counters = folder / "counters"
         self.counters.mkdir(exist_ok=True)
         agent = folder / "agent"
@@ -109,7 +109,7 @@ class Job:
                  "--mca", "plm_rsh_agent", str(agent), "--mca", "oob_tcp_if_include", "hf0", "--mca", "orte_keep_fqdn_hostnames",
                  "1", "--mca", "mpi_yield_when_idle", "1",
                  "--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "holdfast",
-                 "--mca", "btl", "^openib,ofi"]
+                 *(word for pair in zip(mca[::2], mca[1::2]) for word in ("--mca", *pair))]
         for name, value in environment.items():
             words += ["-x", f"{name}={value}"]
         self.child = subprocess.Popen(words + program, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -127,7 +127,7 @@ class Job:
     def sums(self):
         total = {}
         files = list(self.counters.glob("*.json"))
-        expect(len(files) == 2, "each process leaves its counters", str(files))
+        expect(len(files) >= 2, "each process leaves its counters, one file for each endpoint", str(files))
         for file in files:
             for name, value in json.loads(file.read_text()).items():
                 total[name] = total.get(name, 0) + value
@@ -214,6 +214,15 @@ def case_killed_peer(network, args, folder):
         for child in (server, client):
             child.kill()
             child.wait()
+
+
+def case_one_sided(network, args, folder):
+    """MPI's one-sided communication straight on the provider's remote memory and atomic operations, at 1 % loss."""
+    network.drop(1)
+    program = [str(pathlib.Path(args.exchange).parent / "one_sided")]
+    mca = ("osc", "rdma", "btl", "self,ofi", "btl_ofi_provider_include", "holdfast")
+    sums = finish(Job(network, args.libraries, folder, "udp@hf1,udp@hf2", program, {}, mca), "one-sided")
+    expect(sums["fragments_sent"] > 400, "operations went over the provider", sums)
 
 
 LAMMPS_INPUT = """units lj

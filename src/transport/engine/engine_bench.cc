@@ -4,6 +4,8 @@
 #include <benchmark/benchmark.h>
 
 #include <cstring>
+#include <deque>
+#include <functional>
 #include <vector>
 
 #include "transport/engine/engine.h"
@@ -148,6 +150,90 @@ void copies(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * state.range(0));
 }
 
+/// The middle of a star, or one of its points: peers are known by four bytes, their number.
+class StarEnd : public Host {
+ public:
+  using Put4 = std::function<void(std::uint32_t from, PeerId to, std::span<const iovec> pieces)>;
+  StarEnd(std::uint32_t number, Put4& carry) : number_(number), carry_(carry) {}
+  Put put(std::uint32_t, PeerId peer, std::span<const iovec> pieces, std::uint64_t) override {
+    carry_(number_, peer, pieces);
+    return Put::done;
+  }
+  void complete(const Completion& completion) override {
+    received += completion.kind == Completion::Kind::receive ? 1 : 0;
+  }
+  PeerId peer_named(std::span<const std::byte> name, std::uint32_t) override {
+    std::uint32_t number = 0;
+    std::memcpy(&number, name.data(), std::min(name.size(), sizeof number));
+    return number;
+  }
+  std::byte* memory(std::uint64_t, std::uint64_t, std::size_t, Access) override { return nullptr; }
+  bool apply_atomic(std::uint64_t, std::byte*, std::size_t, std::span<const std::byte>, std::byte*) override {
+    return false;
+  }
+  std::uint64_t received = 0;
+
+ private:
+  std::uint32_t number_;
+  Put4& carry_;
+};
+
+// Memory of an engine that has got a message from each of so many peers and sent it one, over two rails: all of it, and
+// how much each peer adds.
+void memory_of_peers(benchmark::State& state) {
+  const auto count = static_cast<std::uint32_t>(state.range(0));
+  struct Packet {
+    std::uint32_t from;
+    PeerId to;
+    std::vector<std::byte> bytes;
+  };
+  std::deque<Packet> under_way;
+  StarEnd::Put4 carry = [&](std::uint32_t from, PeerId to, std::span<const iovec> pieces) {
+    Packet packet{from, to, {}};
+    for (const iovec& piece : pieces) {
+      const auto* at = static_cast<const std::byte*>(piece.iov_base);
+      packet.bytes.insert(packet.bytes.end(), at, at + piece.iov_len);
+    }
+    under_way.push_back(std::move(packet));
+  };
+  Options options;
+  options_table().apply_defaults(options);
+  const std::vector<RailTraits> rails(2, {.most_packet_bytes = 1472, .bytes_per_second = 1e9, .checksum = {}});
+  std::vector<std::unique_ptr<StarEnd>> ends;
+  std::vector<std::unique_ptr<Engine>> engines;
+  for (std::uint32_t i = 0; i <= count; ++i) {
+    ends.push_back(std::make_unique<StarEnd>(i, carry));
+    engines.push_back(std::make_unique<Engine>(options, rails, *ends[i], std::as_bytes(std::span(&i, 1)), 10, 0));
+  }
+  std::int64_t now = 0;
+  const std::size_t before = engines[0]->memory_bytes();
+  std::vector<std::byte> bytes(1000);
+  const iovec piece = {bytes.data(), bytes.size()};
+  for (auto _ : state) {
+    const auto message = [&](std::uint32_t from, std::uint32_t to) {
+      engines[to]->receive({.pieces = {&piece, 1}, .peer = from, .tagged = true}, now);
+      engines[from]->send({.peer = to, .pieces = {&piece, 1}, .tagged = true, .silent = true}, now);
+      while (!under_way.empty()) {
+        const Packet packet = std::move(under_way.front());
+        under_way.pop_front();
+        now += 1000;
+        engines[packet.to]->on_packet(0, packet.bytes, now);
+      }
+    };
+    for (std::uint32_t i = 1; i <= count; ++i) {
+      message(i, 0);
+      message(0, i);
+    }
+  }
+  if (ends[0]->received != count * static_cast<std::uint64_t>(state.iterations())) {
+    state.SkipWithError("messages are missing");
+  }
+  state.counters["KiB"] = static_cast<double>(engines[0]->memory_bytes()) / 1024;
+  state.counters["KiB_per_peer"] = static_cast<double>(engines[0]->memory_bytes() - before) / 1024 / count;
+  state.counters["KiB_of_one"] = static_cast<double>(engines[0]->memory_bytes(1)) / 1024;
+}
+
+BENCHMARK(memory_of_peers)->Arg(1)->Arg(100)->Arg(1000)->Iterations(1);
 BENCHMARK_CAPTURE(ping_pong, crc32c, integrity::Checksum::crc32c)->Arg(8)->Arg(1024)->Arg(16384);
 BENCHMARK_CAPTURE(ping_pong, none, integrity::Checksum::none)->Arg(8)->Arg(1024)->Arg(16384);
 BENCHMARK(copies)->Args({1 << 20, 4096})->Args({1 << 20, 16384})->Args({1 << 20, 65536});

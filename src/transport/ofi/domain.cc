@@ -6,21 +6,19 @@
 #include <cstdio>
 #include <cstring>
 
-#include "core/config/environment.h"
 #include "core/config/settings.h"
 #include "transport/ofi/atomic.h"
 #include "transport/ofi/endpoint.h"
+#include "transport/ofi/parameters.h"
+#include "transport/ofi/queue.h"
 #include "transport/rail/libfabric/open_rail.h"
 #include "transport/rail/rail_options.h"
-#include "transport/ofi/queue.h"
-
-extern char** environ;
 
 namespace holdfast::transport::ofi {
 
 Result<std::vector<RailSpec>> chosen_rails() {
   config::Settings<RailOptions> settings(rail_options_table());
-  if (Status status = config::read_environment(settings, environ); !status.ok()) return status;
+  if (Status status = read_parameters(settings); !status.ok()) return status;
   const std::string& use = settings.options().use;
   if (!use.empty()) return parse_rails(use);
   std::vector<RailSpec> specs;
@@ -249,7 +247,7 @@ int open_endpoint2(fid_domain* domain, fi_info* info, fid_ep** endpoint, std::ui
 fi_ops domain_fid_ops = {sizeof(fi_ops), close_domain, bind_domain, nullptr, nullptr, nullptr, nullptr};
 fi_ops_domain domain_ops = {sizeof(fi_ops_domain), open_names,   open_cq,        open_endpoint,
                             no_scalable_endpoint,  open_counter, no_poll_set,    no_shared_transmit,
-                            no_shared_receive,     query_atomic,   no_collectives, open_endpoint2};
+                            no_shared_receive,     query_atomic, no_collectives, open_endpoint2};
 
 int open_domain(fid_fabric*, fi_info*, fid_domain** domain, void* context) {
   auto* made = new Domain();

@@ -11,18 +11,16 @@
 #include <ctime>
 #include <fstream>
 
-#include "core/config/environment.h"
 #include "core/config/settings.h"
 #include "core/event/record.h"
 #include "core/fault/grammar.h"
 #include "core/random/stream.h"
-#include "transport/rail/faulty_rail.h"
 #include "transport/ofi/atomic.h"
+#include "transport/ofi/parameters.h"
+#include "transport/rail/faulty_rail.h"
 #include "transport/rail/libfabric/open_rail.h"
 #include "transport/rail/rail_options.h"
 #include "transport/wire/packet.h"
-
-extern char** environ;
 
 namespace holdfast::transport::ofi {
 
@@ -126,10 +124,10 @@ std::size_t Endpoint::wanted_packet_bytes() const {
 
 Status Endpoint::open_rails() {
   config::Settings<Options> settings(options_table());
-  if (Status status = config::read_environment(settings, environ); !status.ok()) return status;
+  if (Status status = read_parameters(settings); !status.ok()) return status;
   options_ = settings.options();
   config::Settings<RailOptions> own(rail_options_table());
-  if (Status status = config::read_environment(own, environ); !status.ok()) return status;
+  if (Status status = read_parameters(own); !status.ok()) return status;
   counters_folder_ = own.options().counters;
   counters_every_ns_ = own.options().counters_every_ns;
   auto faults = fault::parse(own.options().faults, "rails.faults");
@@ -463,8 +461,8 @@ void Endpoint::say_lost(const Completion& completion) {
   const std::string cause = completion.outcome == Outcome::spoiled
                                 ? "their bytes changed in this host's memory before they could be sent again: test it"
                                 : "the peer is " + std::string(name(completion.outcome));
-  warn("delivering messages: " + std::to_string(completion.message_bytes) + " that were reported as sent are lost: " +
-       cause);
+  warn("delivering messages: " + std::to_string(completion.message_bytes) +
+       " that were reported as sent are lost: " + cause);
 }
 
 void Endpoint::complete(const Completion& completion) {

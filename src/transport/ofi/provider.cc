@@ -6,6 +6,7 @@
 #include <string>
 
 #include "transport/ofi/domain.h"
+#include "transport/ofi/parameters.h"
 #include "transport/rail/libfabric/open_rail.h"
 
 namespace holdfast::transport::ofi {
@@ -95,7 +96,8 @@ int set_addresses(fi_info& info, const char* node, const char* service, std::uin
 void describe(fi_info& info, const fi_info* hints) {
   const bool asks = hints != nullptr && hints->caps != 0;
   // what is asked for, and what costs nothing beside
-  info.caps = asks ? hints->caps | (hints->caps & (FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC) ? domain_caps : 0) : all_caps;
+  info.caps =
+      asks ? hints->caps | (hints->caps & (FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC) ? domain_caps : 0) : all_caps;
   if (asks && (info.caps & (FI_SEND | FI_RECV)) == 0 && (info.caps & (FI_MSG | FI_TAGGED)) != 0) {
     info.caps |= FI_SEND | FI_RECV;
   }
@@ -178,9 +180,13 @@ int get_info(std::uint32_t, const char* node, const char* service, std::uint64_t
 
 void clean_up() {}
 
-fi_provider provider = {FI_VERSION(0, 1), FI_VERSION(1, 17), {}, "holdfast", get_info, open_fabric, clean_up};
+fi_provider description = {FI_VERSION(0, 1), FI_VERSION(1, 17), {}, "holdfast", get_info, open_fabric, clean_up};
 
 }  // namespace
+
+fi_provider& provider() {
+  return description;
+}
 
 }  // namespace holdfast::transport::ofi
 
@@ -198,5 +204,7 @@ extern "C" [[gnu::visibility("default")]] const char* holdfast_rails() {
 }
 
 extern "C" [[gnu::visibility("default")]] fi_provider* fi_prov_ini() {
-  return &holdfast::transport::ofi::provider;
+  using namespace holdfast::transport::ofi;
+  define_parameters(provider());
+  return &provider();
 }

@@ -1,6 +1,6 @@
-// What does a message cost over a provider of libfabric? Two endpoints in one thread of one process send to each other in
-// turn, so that what is measured is the CPU time of both sides (and of the kernel for them), whatever else the machine
-// does. The holdfast provider and those that it competes with, with the same program.
+// What does a message cost over a provider of libfabric? Two endpoints in one thread of one process send to each other
+// in turn, so that what is measured is the CPU time of both sides (and of the kernel for them), whatever else the
+// machine does. The holdfast provider and those that it competes with, with the same program.
 //
 //   FI_PROVIDER_PATH=build/bench/lib HOLDFAST_RAILS_USE=tcp@lo provider_bench --provider holdfast
 //   provider_bench --provider 'tcp;ofi_rxm' --domain lo
@@ -121,7 +121,7 @@ int main(int count, char** words) {
   ends[0].know(ends[1]);
   ends[1].know(ends[0]);
   for (const std::size_t bytes : sizes) {
-    const int rounds = static_cast<int>(std::clamp<std::size_t>((std::size_t{400} << 20) / (bytes + 4096), 100, 40000));
+    const int rounds = static_cast<int>(std::clamp<std::size_t>((std::size_t{150} << 20) / (bytes + 4096), 20, 15000));
     std::vector<double> times;
     for (int repeat = 0; repeat < 6; ++repeat) {
       const double start = cpu_seconds();

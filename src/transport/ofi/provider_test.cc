@@ -20,7 +20,9 @@
 #include <vector>
 
 #include "transport/ofi/address.h"
+#include "transport/ofi/parameters.h"
 #include "transport/rail/libfabric/libfabric_rail.h"
+#include "transport/rail/rail_options.h"
 
 namespace holdfast::transport::ofi {
 namespace {
@@ -210,9 +212,9 @@ TEST_P(ProviderTest, ACanceledReceiveSaysSo) {
 TEST_P(ProviderTest, WritesReadsAndOperatesOnRemoteMemory) {
   std::vector<std::uint64_t> memory(40000);
   fid_mr* region = nullptr;
-  ASSERT_EQ(fi_mr_reg(domain, memory.data(), memory.size() * 8, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 55, 0, &region,
-                      nullptr),
-            0);
+  ASSERT_EQ(
+      fi_mr_reg(domain, memory.data(), memory.size() * 8, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 55, 0, &region, nullptr),
+      0);
   std::vector<std::uint64_t> out(memory.size());
   std::iota(out.begin(), out.end(), 1);
   ASSERT_EQ(fi_write(ends[0].endpoint, out.data(), out.size() * 8, nullptr, ends[0].other, 0, 55, nullptr), 0);
@@ -276,9 +278,9 @@ TEST_P(ProviderTest, SaysWhichAtomicOperationsItHas) {
   EXPECT_EQ(fi_atomic(ends[0].endpoint, &one, 1, nullptr, ends[0].other, 0, 1, FI_UINT64, FI_CSWAP, nullptr),
             -FI_EOPNOTSUPP);
   const std::vector<std::uint64_t> many(1000);
-  EXPECT_EQ(fi_atomic(ends[0].endpoint, many.data(), many.size(), nullptr, ends[0].other, 0, 1, FI_UINT64, FI_SUM,
-                      nullptr),
-            -FI_EINVAL);
+  EXPECT_EQ(
+      fi_atomic(ends[0].endpoint, many.data(), many.size(), nullptr, ends[0].other, 0, 1, FI_UINT64, FI_SUM, nullptr),
+      -FI_EINVAL);
 }
 
 TEST_P(ProviderTest, WhatAPeerLeavesBehindIsReported) {
@@ -304,6 +306,23 @@ INSTANTIATE_TEST_SUITE_P(Rails, ProviderTest, testing::Values("udp@lo", "tcp@lo"
                            std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; });
                            return name;
                          });
+
+TEST(Provider, ReadsItsOptionsAsParametersOfLibfabricToo) {
+  setenv("HOLDFAST_RAILS_USE", "tcp@lo", 1);
+  config::Settings<RailOptions> settings(rail_options_table());
+  ASSERT_NE(ask(FI_MSG), nullptr);  // libfabric has its parameters from the provider that it has loaded
+  define_parameters(provider());    // and this program's own copy of it defines them for itself
+  setenv("FI_HOLDFAST_RAILS_COUNTERS_EVERY", "20ms", 1);
+  ASSERT_TRUE(read_parameters(settings).ok());
+  EXPECT_EQ(settings.options().use, "tcp@lo");
+  EXPECT_EQ(settings.options().counters_every_ns, 20'000'000);
+  setenv("FI_HOLDFAST_RAILS_COUNTERS_EVERY", "soon", 1);
+  config::Settings<RailOptions> again(rail_options_table());
+  const Status status = read_parameters(again);
+  EXPECT_EQ(status.code(), Code::bad_input);
+  EXPECT_NE(status.message().find("FI_HOLDFAST_RAILS_COUNTERS_EVERY"), std::string::npos) << status.message();
+  unsetenv("FI_HOLDFAST_RAILS_COUNTERS_EVERY");
+}
 
 TEST(Provider, RefusesCapabilitiesThatItHasNot) {
   int code = 0;

@@ -55,12 +55,14 @@ void Cq::signal() {
 void Cq::push(const CqEntry& entry) {
   const std::lock_guard lock(mutex);
   entries.push_back(entry);
+  empty.store(false, std::memory_order_release);
   signal();
 }
 
 void Cq::push_error(const fi_cq_err_entry& error) {
   const std::lock_guard lock(mutex);
   errors.push_back(error);
+  empty.store(false, std::memory_order_release);
   signal();
 }
 
@@ -85,6 +87,7 @@ std::size_t entry_bytes(fi_cq_format format) {
 
 /// Hands out what is there; each shorter format is the beginning of the longer ones.
 ssize_t take(Cq& cq, void* buffer, std::size_t count, fi_addr_t* sources) {
+  if (cq.empty.load(std::memory_order_acquire)) return -FI_EAGAIN;
   const std::lock_guard lock(cq.mutex);
   if (!cq.errors.empty()) return -FI_EAVAIL;
   const std::size_t there = cq.entries.size() - cq.head;
@@ -101,6 +104,7 @@ ssize_t take(Cq& cq, void* buffer, std::size_t count, fi_addr_t* sources) {
   if (cq.head == cq.entries.size()) {
     cq.entries.clear();
     cq.head = 0;
+    cq.empty.store(true, std::memory_order_release);
     std::uint64_t ignored = 0;
     if (cq.event_fd >= 0 && ::read(cq.event_fd, &ignored, sizeof ignored) < 0) return static_cast<ssize_t>(n);
   }
@@ -129,6 +133,7 @@ ssize_t read_error(fid_cq* queue, fi_cq_err_entry* error, std::uint64_t) {
   error->err_data = data;
   error->err_data_size = std::min<std::size_t>(size, 0);
   cq.errors.pop_front();
+  cq.empty.store(cq.errors.empty() && cq.head == cq.entries.size(), std::memory_order_release);
   return 1;
 }
 

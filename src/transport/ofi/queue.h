@@ -46,7 +46,8 @@ struct Cq {
   void push_error(const fi_cq_err_entry& error);
 
   std::mutex mutex;
-  std::vector<CqEntry> entries;  ///< from `head` on
+  std::atomic<bool> empty{true};  ///< neither entries nor errors: readable without the lock
+  std::vector<CqEntry> entries;   ///< from `head` on
   std::size_t head = 0;
   std::deque<fi_cq_err_entry> errors;
 
