@@ -10,7 +10,7 @@ bool Lines::next() {
   line_ = rest_.substr(0, end);
   rest_ = end == std::string_view::npos ? std::string_view() : rest_.substr(end + 1);
   if (line_.ends_with('\r')) line_.remove_suffix(1);
-  ++number_;
+  if (number_++ == 0 && line_.starts_with("\xEF\xBB\xBF")) line_.remove_prefix(3);  // an editor's mark of UTF-8
   return true;
 }
 

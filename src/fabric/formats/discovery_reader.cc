@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <filesystem>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
@@ -8,11 +10,15 @@
 #include "fabric/formats/cursor.h"
 #include "fabric/formats/discovery.h"
 #include "fabric/formats/node_name.h"
+#include "fabric/formats/source.h"
 
 namespace holdfast::fabric {
 namespace {
 
 constexpr std::uint64_t most_ports = 254;
+constexpr std::uint64_t permissive_lid = 0xFFFF;
+constexpr std::size_t most_includes = 1000;
+constexpr std::size_t deepest_include = 9;    // as ibsim
 constexpr std::uint64_t most_lid = 0xFFFFFF;  // beyond InfiniBand's 16 bits: large generated fabrics
 constexpr std::uint64_t most_lmc = 7;
 
@@ -82,16 +88,54 @@ class DiscoveryReader {
     if (cursor.take("Switch")) return read_node(cursor, switch_type);
     if (cursor.take("Ca") || cursor.take("Hca")) return read_node(cursor, adapter);
     if (cursor.take("Rt")) return read_node(cursor, router);
+    if (cursor.take("???")) return line.starts_with("???guid") ? read_unknown_guid(cursor) : read_node(cursor, adapter);
+    if (line.starts_with("include")) return read_include(cursor);
     if (line.starts_with("Chassis ") || line.starts_with("Hostname:") || line.starts_with("Non-Chassis ")) return {};
-    if (line.starts_with("include") || line.starts_with("module") || line.starts_with("do ") ||
-        line.starts_with("pdebug"))
-      return cursor.wrong("ibsim's include, module, do and pdebug lines are not supported",
-                          "write the net out in full");
+    if (line.starts_with("module") || line.starts_with("do ") || line.starts_with("pdebug"))
+      return cursor.wrong("ibsim's module, do and pdebug lines are not supported", "leave them out");
     if (from_another_program(line)) {
       note("a line of another program, left out: " + std::string(line.substr(0, 120)));
       return {};
     }
     return read_assignment(cursor);
+  }
+
+  /// "???guid=0x...", of a node of a type that ibnetdiscover does not know: taken as an adapter.
+  Status read_unknown_guid(Cursor& cursor) {
+    cursor.take("guid=");
+    const std::optional<std::uint64_t> value = cursor.number_of_any_base();
+    if (!value) return cursor.wrong("expected a GUID", "as in caguid=0x2c90300000001");
+    return read_guid(cursor, "caguid", *value, false);
+  }
+
+  /// ibsim's include "FILE": its lines stand here. A path that is not absolute begins at the folder of this file, or at
+  /// the working directory, where ibsim looks.
+  Status read_include(Cursor& cursor) {
+    cursor.take("include");
+    cursor.skip_blanks();
+    std::optional<std::string_view> quoted = cursor.quoted();
+    const std::string path(quoted ? *quoted : cursor.word());
+    if (path.empty()) return cursor.wrong("expected a file to include", "as in include \"rack-2.net\"");
+    if (included_.size() >= most_includes || include_depth_ >= deepest_include)
+      return cursor.wrong("too many files are included in one another", "is one included by itself?");
+    const std::string beside = std::string(file_.substr(0, file_.rfind('/') + 1)) + path;
+    std::error_code unknown;
+    const std::string place = path.front() != '/' && std::filesystem::is_regular_file(beside, unknown) ? beside : path;
+    if (!std::filesystem::is_regular_file(place, unknown))
+      return cursor.wrong("cannot include " + path + ": there is no such file", "correct the path");
+    auto text = read_text_file(place);
+    if (!text.ok()) return cursor.wrong("cannot include " + path + ": " + text.status().wrong(), "correct the path");
+    // Views into the text are kept until the end.
+    const auto& [name, kept] = included_.emplace_back(place, std::move(text).value());
+    const Lines outer = std::exchange(lines_, Lines(kept));
+    const std::string_view outer_file = std::exchange(file_, name);
+    ++include_depth_;
+    Status status;
+    while (status.ok() && lines_.next()) status = read_line();
+    --include_depth_;
+    lines_ = outer;
+    file_ = outer_file;
+    return status;
   }
 
   /// "switchguid=0x...(...)": holds for the next node; "width=" and "speed=" for all that follow.
@@ -138,6 +182,9 @@ class DiscoveryReader {
   /// "Switch	36 "S-..."		# "name" base port 0 lid 4 lmc 0"
   Status read_node(Cursor& cursor, Type type) {
     cursor.skip_blanks();
+    if (cursor.peek() == ':')
+      return cursor.wrong("a list of nodes, which says nothing of cables",
+                          "run ibnetdiscover without -l, -S, -H and -R");
     const std::optional<std::uint64_t> ports = cursor.decimal();
     if (!ports || *ports == 0 || *ports > most_ports)
       return cursor.wrong("expected the number of ports, from 1 to 254", "as in Switch 36 \"S-0002c90000000001\"");
@@ -197,7 +244,7 @@ class DiscoveryReader {
   }
 
   /// The name that stands in quotation marks here and may have some inside: it ends at the last of `ends` on the line.
-  /// Without quotation marks it is the rest, up to " base port", " enhanced port" or " lid".
+  /// Without quotation marks it is the rest, up to " base port", " enhanced port", " port 0" or " lid".
   template <std::size_t n>
   static std::string_view take_name(Cursor& cursor, std::array<const char*, n> ends) {
     if (cursor.take('"')) {
@@ -212,7 +259,8 @@ class DiscoveryReader {
       return name;
     }
     std::size_t end = cursor.rest().size();
-    for (const char* mark : {" base port ", " enhanced port ", " lid "}) end = std::min(end, cursor.rest().find(mark));
+    for (const char* mark : {" base port ", " enhanced port ", " port 0 ", " lid "})
+      end = std::min(end, cursor.rest().find(mark));
     std::string_view name = cursor.rest().substr(0, end);
     cursor.skip(end);
     while (name.ends_with(' ') || name.ends_with('\t')) name.remove_suffix(1);
@@ -227,7 +275,7 @@ class DiscoveryReader {
     cursor.skip(at + (at == 0 && before_name.starts_with("lid ") ? 4 : 5));
     const std::optional<std::uint64_t> value = cursor.number_of_any_base();
     if (!value || *value > most_lid) return cursor.wrong("expected a LID", "as in lid 4");
-    lid = static_cast<Lid>(*value);
+    lid = *value == permissive_lid ? 0 : static_cast<Lid>(*value);  // 0xffff: it has none yet
     cursor.skip_blanks();
     if (!cursor.take("lmc ")) return {};
     const std::optional<std::uint64_t> mask = cursor.decimal();
@@ -329,9 +377,9 @@ class DiscoveryReader {
     end.remote_name = take_name(cursor, std::array{"\" lid "});
     cursor.skip_blanks();
     if (!cursor.take("lid ")) return {};
-    const std::optional<std::uint64_t> lid = cursor.decimal();
+    const std::optional<std::uint64_t> lid = cursor.number_of_any_base();
     if (!lid || *lid > most_lid) return cursor.wrong("expected a LID", "as in lid 4");
-    end.remote_lid = static_cast<Lid>(*lid);
+    end.remote_lid = *lid == permissive_lid ? 0 : static_cast<Lid>(*lid);
     cursor.skip_blanks();
     const std::string_view rate = cursor.word();
     if (std::optional<LinkRate> read = find_rate(rate))
@@ -531,6 +579,8 @@ class DiscoveryReader {
 
   Lines lines_;
   std::string_view file_;
+  std::deque<std::pair<std::string, std::string>> included_;  // paths and texts
+  std::size_t include_depth_ = 0;
   Imported imported_;
   Ahead next_;
   std::array<std::uint64_t, 3> guid_base_ = {0x100000, 0x200000, 0x300000};  // adapters and switches: ibsim's own

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fabric/faults/difference.h"
+#include "fabric/formats/export.h"
 #include "fabric/formats/ibsim_net.h"
 #include "fabric/formats/source.h"
 #include "fabric/topology/generate.h"
@@ -262,7 +263,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"Switch 8 \"S\"\n[1] \"T\"[1] # \"t\" lid x", "expected a LID"},
         Wrong{"Switch 8 \"S\"\n[1] \"T\"[1]\n[1] \"T\"[2]", "line 3 column 11: port 1 of this node stood in line 2"},
         Wrong{"Switch 8 \"S\"\n[1] \"T\"[9]\nSwitch 8 \"T\"", "line 2: port 9 of \"T\", which has 8 ports"},
-        Wrong{"@\"a\"", "port aliases are not supported"}, Wrong{"include \"x\"", "include, module, do and pdebug"},
+        Wrong{"@\"a\"", "port aliases are not supported"}, Wrong{"module \"x\"", "module, do and pdebug"},
         Wrong{"< Switch 8 \"S\"", "a difference of two discoveries"}));
 
 TEST(Source, OpensFilesAndTopologies) {
@@ -273,6 +274,58 @@ TEST(Source, OpensFilesAndTopologies) {
   EXPECT_THAT(missing.status().message(), HasSubstr("there is no such file: give a file, or a topology"));
   EXPECT_EQ(open_fabric("/").status().code(), Code::bad_input);
   EXPECT_EQ(open_fabric("torus(3,x)").status().code(), Code::bad_input);
+}
+
+TEST(Discovery, TakesWhatOlderAndOddFilesHave) {
+  auto read = read_discovery(
+      "\xEF\xBB\xBF# from an editor\r\n"
+      "switchguid=0x8f10400410015\r\n"
+      "Switch\t8 \"S-0008f10400410015\"\t\t# SW-6IB4 Voltaire port 0 lid 5\r\n"
+      "[1]\t\"H-0008f10403961354\"[1]\t\t# \"k\xC3\xB6ln (rack [7]) don't\" lid 0xffff 4xNDR\r\n"
+      "[2]\t\"?-0008f10403961400\"[1](8f10403961401) \t\t# \"odd\" lid 7 4xHDR s=4 w=2 v=8 slot 3\r\n"
+      "caguid=0x8f10403961354\r\n"
+      "Hca\t2 \"H-0008f10403961354\"\t\t# \"k\xC3\xB6ln (rack [7]) don't\" (scp)\r\n"
+      "[1](8f10403961355) \t\"S-0008f10400410015\"[1]\t\t# lid 65535 lmc 0 \"SW-6IB4 Voltaire\" lid 5 4xNDR\r\n"
+      "???guid=0x8f10403961400\r\n"
+      "???\t1 \"?-0008f10403961400\"\t\t# \"odd\"\r\n"
+      "[1](8f10403961401) \t\"S-0008f10400410015\"[2]\t\t# lid 7 lmc 0 \"SW-6IB4 Voltaire\" lid 5 4xHDR\r\n",
+      "net");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  const Fabric& fabric = read.value().fabric;
+  EXPECT_EQ(fabric.switch_count(), 1U);
+  EXPECT_EQ(fabric.adapter_count(), 2U);
+  EXPECT_EQ(fabric.links().size(), 2U);
+  EXPECT_NE(fabric.find("SW-6IB4 Voltaire"), none);
+  const NodeId host = fabric.find("k\xC3\xB6ln (rack [7]) don't");
+  ASSERT_NE(host, none);
+  EXPECT_EQ(fabric.port(fabric.port_of(host, 1)).lid, 0U) << "0xffff is no LID";
+  EXPECT_EQ(format(fabric.link(fabric.port(fabric.port_of(host, 1)).link).rate), "4xNDR");
+  EXPECT_TRUE(read.value().notes.empty()) << read.value().notes[0];
+}
+
+TEST(Discovery, AListOfNodesIsNoNetwork) {
+  auto read = read_discovery("Switch\t : 0x0008f10400410015 ports 8 devid 0x5a06 vendid 0x8f1 \"SW\"\n", "net");
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.status().message(), HasSubstr("without -l"));
+}
+
+TEST(Discovery, IncludesWhatIbsimIncludes) {
+  const std::string folder = testing::TempDir();
+  ASSERT_TRUE(
+      write_text_file(folder + "/part.net", "Switch 4 \"S1\"\n[1] \"H1\"[1]\nHca 1 \"H1\"\n[1] \"S1\"[1]\n").ok());
+  ASSERT_TRUE(write_text_file(folder + "/itself.net", "include \"itself.net\"\n").ok());
+  ASSERT_TRUE(write_text_file(folder + "/broken.net", "Switch 4\n").ok());
+  auto read = read_discovery("include \"part.net\"\nSwitch 4 \"S2\"\n[2] \"S1\"[2]\n", folder + "/whole.net");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read.value().fabric.switch_count(), 2U);
+  EXPECT_EQ(read.value().fabric.links().size(), 2U);
+  read = read_discovery("include \"itself.net\"\n", folder + "/whole.net");
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.status().message(), HasSubstr("included by itself"));
+  read = read_discovery("include \"broken.net\"\n", folder + "/whole.net");
+  EXPECT_THAT(read.status().message(), HasSubstr("broken.net line 1 column"));
+  read = read_discovery("include \"none.net\"\n", folder + "/whole.net");
+  EXPECT_THAT(read.status().message(), HasSubstr("cannot include none.net: there is no such file"));
 }
 
 }  // namespace

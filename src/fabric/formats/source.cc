@@ -9,6 +9,7 @@
 
 #include "fabric/formats/discovery.h"
 #include "fabric/formats/forwarding_tables.h"
+#include "fabric/formats/ports_report.h"
 #include "fabric/formats/subnet_list.h"
 #include "fabric/topology/generate.h"
 
@@ -28,6 +29,7 @@ Result<std::string> read_text_file(const std::string& path) {
 
 Result<Imported> read_fabric(std::string_view text, std::string_view name) {
   if (is_subnet_list(text)) return read_subnet_list(text, name);
+  if (is_ports_report(text)) return read_ports_report(text, name);
   return read_discovery(text, name);
 }
 

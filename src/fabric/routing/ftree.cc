@@ -21,7 +21,8 @@ class TreeBalance {
 
   /// Prepares for one destination: who can come down into whom.
   void begin(const Choices& choices) {
-    into_.assign(choices.order.size() + 1, {});
+    into_.resize(std::max(into_.size(), choices.order.size() + 1));
+    for (std::vector<Step>& steps : into_) steps.clear();  // and keeps their memory
     for (std::uint32_t i = 0; i < choices.order.size(); ++i) place_[choices.order[i]] = i;
     for (std::uint32_t i = 1; i < choices.order.size(); ++i) {
       for (std::uint32_t at = choices.first[i]; at < choices.first[i + 1]; ++at) {
@@ -137,7 +138,7 @@ Result<Forwarding> route_ftree(const Fabric& fabric, const SwitchGraph& graph, c
           }
         }
         if (cut_off != none) return false;
-        tree.begin(choices);
+        if (!graph.terminals_at(row).empty()) tree.begin(choices);
         lay_routes(graph, row, choices, balance, tables,
                    [&](Balance& by, const Choices& among) { tree.pick(among, level.value(), by); });
         return true;

@@ -11,7 +11,7 @@ Relief::Relief(const SwitchGraph& graph, Balance& balance, Forwarding& tables)
 }
 
 std::uint64_t affordable_passes(const SwitchGraph& graph) {
-  constexpr std::uint64_t affordable = 300'000;  // arcs looked at
+  constexpr std::uint64_t affordable = 700'000;  // arcs looked at
   constexpr std::uint64_t enough = 8;
   const std::uint64_t in_a_pass = std::uint64_t{graph.terminals().size()} * graph.arcs().size() / 2;
   return std::min(enough, affordable / std::max<std::uint64_t>(in_a_pass, 1));
