@@ -80,6 +80,8 @@ def main():
             "HOLDFAST_REPLICATE_SILENCE_LIMIT": args.silence,
             "HOLDFAST_RUN_RANKS": str(args.ranks),
             "HOLDFAST_RUN_EPOCH": str(time.time_ns()),
+            "HOLDFAST_RUN_ENTROPY": str(time.time_ns() % 2**64),
+            "HOLDFAST_RUN_IDENTITY": str(time.time_ns() % 2**64),
             "HOLDFAST_RUN_PROGRAM": os.path.realpath(args.program[0]),
             "HOLDFAST_RUN_DIRECTORY": str(directory),
         }

@@ -57,6 +57,14 @@ const config::Table<Options>& options_table() {
           option<&Options::clocks>({.name = "replicate.clocks",
                                     .initial = "on",
                                     .doc = "Whether replicas are given the same answers by clocks."}),
+          option<&Options::random>(
+              {.name = "replicate.random",
+               .initial = "on",
+               .doc = "Whether replicas draw the same numbers from getrandom and std::random_device.\n"
+                      "They are not fit for cryptographic keys."}),
+          option<&Options::identity>({.name = "replicate.identity",
+                                      .initial = "on",
+                                      .doc = "Whether replicas are given the same process id and host name."}),
           option<&Options::chain>({.name = "replicate.chain",
                                    .initial = "off",
                                    .doc = "Call the next preloaded profiling tool instead of the MPI library."}),

@@ -1,7 +1,7 @@
 // Where the program begins: the loader has run the constructors of its shared libraries, its own and main() come next.
 #include <dlfcn.h>
 
-#include "replicate/mpi/start_time.h"
+#include "replicate/mpi/program.h"
 
 namespace {
 using Main = int (*)(int, char**, char**);

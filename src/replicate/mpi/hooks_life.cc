@@ -76,6 +76,10 @@ void share_leader_name(MPI_Comm team) {
   real().Get_processor_name(leader_name, &leader_name_length);
   real().Bcast(&leader_name_length, 1, MPI_INT, 0, team);
   real().Bcast(leader_name, MPI_MAX_PROCESSOR_NAME, MPI_CHAR, 0, team);
+  char host[256] = "";
+  gethostname(host, sizeof(host) - 1);
+  real().Bcast(host, sizeof(host), MPI_CHAR, 0, team);
+  runtime().leader_host = host;
 }
 
 bool more_processes_than_cores() {
