@@ -220,6 +220,29 @@ class Studies(unittest.TestCase):
             self.assertEqual(len(file.readlines()), 1 + 4 * 3 * 2)
         self.assertEqual(len(os.listdir(os.path.join(self.folder, "plots"))), 8)
 
+    def test_the_planner_takes_the_database(self):
+        with open(os.path.join(self.folder, "one.toml"), "w", encoding="utf-8") as file:
+            file.write(STUDY.replace('"tree(4,2)", ', "").replace(', "uniform messages=40"', ""))
+        self.study("run", "one.toml", "-q")
+        with open(os.path.join(self.folder, "machine.toml"), "w", encoding="utf-8") as file:
+            file.write('[machine]\nname = "m"\nnodes = 18\n[fabric]\nlinks = 18\nswitches = 9\n'
+                       'link_failures = "5 %/y"\nswitch_failures = "0 %/y"\nregression = "one.sqlite"\n')
+        done = subprocess.run([PROGRAM, "plan", "machine.toml"], cwd=self.folder, capture_output=True, text=True,
+                              timeout=100)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("Route with", done.stdout)
+        self.assertIn("one.sqlite", done.stdout)
+        line = json.loads(self.study("report", "one.sqlite", "--json").stdout)["panels"][0]["engines"][0]["line"]
+        self.assertIn(f"{line['intercept_gbytes_per_s']:.1f}", done.stdout)
+        self.study("run", "s.toml", "-q")  # two fabrics in its group: which one is meant?
+        with open(os.path.join(self.folder, "machine.toml"), "a", encoding="utf-8") as file:
+            file.write('group = "all"\n')
+        os.replace(os.path.join(self.folder, "s.sqlite"), os.path.join(self.folder, "one.sqlite"))
+        done = subprocess.run([PROGRAM, "plan", "machine.toml"], cwd=self.folder, capture_output=True, text=True,
+                              timeout=100)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("several fabrics", done.stderr)
+
     @unittest.skipUnless(shutil.which("chromium"), "Chromium is not installed")
     def test_the_page_in_a_browser_without_a_network(self):
         self.study("run", "s.toml", "-q")
