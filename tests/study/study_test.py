@@ -184,6 +184,22 @@ class Studies(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(self.runs(), self.expected())
 
+    @unittest.skipUnless(shutil.which("mpirun.openmpi"), "Open MPI is not installed")
+    def test_a_rank_may_die_under_mpirun(self):
+        job = subprocess.Popen(["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--enable-recovery", "-n", "3",
+                                PROGRAM, "study", "run", "s.toml"], cwd=self.folder, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True, env=in_job(0, 1))
+        self.wait_for_runs(2)
+        for rank in self.children_of(job.pid):
+            try:
+                with open(f"/proc/{rank}/environ", "rb") as file:
+                    if b"OMPI_COMM_WORLD_RANK=2" in file.read().split(b"\0"):
+                        os.kill(rank, signal.SIGKILL)
+            except OSError:  # it has ended
+                pass
+        out, _ = job.communicate(timeout=150)
+        self.assertEqual(self.runs(), self.expected(), out)
+
     def test_bad_input_is_one_line(self):
         with open(os.path.join(self.folder, "bad.toml"), "w", encoding="utf-8") as file:
             file.write(STUDY.replace("dfsssp", "dfssp"))
