@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Draws the figures of docs/results/fabric-collectives.md from records that `holdfast collective study --json` wrote.
-Usage: plot_collectives.py FOLDER RECORD.json... Writes SVG files into the folder. Standard library only."""
+"""Draws the figures of docs/results/fabric-collectives.md from databases of `holdfast study run`, or from records that
+`holdfast collective study --json` wrote. Usage: plot_collectives.py FOLDER FILE.sqlite|RECORD.json... Writes SVG files into the folder. Standard library only."""
 
 import json
 import math
 import os
+import sqlite3
 import sys
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 640, 320, 64, 64, 36
@@ -98,11 +99,19 @@ def duration(nanoseconds):
     return f"{nanoseconds / 1e6:g} ms" if nanoseconds >= 1e6 else f"{nanoseconds / 1e3:g} us"
 
 
+def rows_of(path):
+    if not path.endswith(".sqlite"):
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)["rows"]
+    with sqlite3.connect(path) as database:
+        found = database.execute("SELECT p.group_name, p.key, r.result FROM point p JOIN run r USING (key)").fetchall()
+    return [{**json.loads(key), **json.loads(result), "group": group} for group, key, result in found]
+
+
 def main(folder, paths):
     rows = []
     for path in paths:
-        with open(path, encoding="utf-8") as file:
-            rows += json.load(file)["rows"]
+        rows += rows_of(path)
     out = lambda name: os.path.join(folder, f"fabric-collectives-{name}.svg")
     both = ("temporal", "spatial")
     for where, word in (("root", "to the root"), ("last_host", "to the last host")):

@@ -184,6 +184,22 @@ class Studies(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(self.runs(), self.expected())
 
+    @unittest.skipUnless(shutil.which("mpirun.openmpi"), "Open MPI is not installed")
+    def test_a_rank_may_die_under_mpirun(self):
+        job = subprocess.Popen(["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--enable-recovery", "-n", "3",
+                                PROGRAM, "study", "run", "s.toml"], cwd=self.folder, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True, env=in_job(0, 1))
+        self.wait_for_runs(2)
+        for rank in self.children_of(job.pid):
+            try:
+                with open(f"/proc/{rank}/environ", "rb") as file:
+                    if b"OMPI_COMM_WORLD_RANK=2" in file.read().split(b"\0"):
+                        os.kill(rank, signal.SIGKILL)
+            except OSError:  # it has ended
+                pass
+        out, _ = job.communicate(timeout=150)
+        self.assertEqual(self.runs(), self.expected(), out)
+
     def test_bad_input_is_one_line(self):
         with open(os.path.join(self.folder, "bad.toml"), "w", encoding="utf-8") as file:
             file.write(STUDY.replace("dfsssp", "dfssp"))
@@ -219,6 +235,29 @@ class Studies(unittest.TestCase):
         with open(os.path.join(self.folder, "s.csv"), encoding="utf-8") as file:
             self.assertEqual(len(file.readlines()), 1 + 4 * 3 * 2)
         self.assertEqual(len(os.listdir(os.path.join(self.folder, "plots"))), 8)
+
+    def test_the_planner_takes_the_database(self):
+        with open(os.path.join(self.folder, "one.toml"), "w", encoding="utf-8") as file:
+            file.write(STUDY.replace('"tree(4,2)", ', "").replace(', "uniform messages=40"', ""))
+        self.study("run", "one.toml", "-q")
+        with open(os.path.join(self.folder, "machine.toml"), "w", encoding="utf-8") as file:
+            file.write('[machine]\nname = "m"\nnodes = 18\n[fabric]\nlinks = 18\nswitches = 9\n'
+                       'link_failures = "5 %/y"\nswitch_failures = "0 %/y"\nregression = "one.sqlite"\n')
+        done = subprocess.run([PROGRAM, "plan", "machine.toml"], cwd=self.folder, capture_output=True, text=True,
+                              timeout=100)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("Route with", done.stdout)
+        self.assertIn("one.sqlite", done.stdout)
+        line = json.loads(self.study("report", "one.sqlite", "--json").stdout)["panels"][0]["engines"][0]["line"]
+        self.assertIn(f"{line['intercept_gbytes_per_s']:.1f}", done.stdout)
+        self.study("run", "s.toml", "-q")  # two fabrics in its group: which one is meant?
+        with open(os.path.join(self.folder, "machine.toml"), "a", encoding="utf-8") as file:
+            file.write('group = "all"\n')
+        os.replace(os.path.join(self.folder, "s.sqlite"), os.path.join(self.folder, "one.sqlite"))
+        done = subprocess.run([PROGRAM, "plan", "machine.toml"], cwd=self.folder, capture_output=True, text=True,
+                              timeout=100)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("several fabrics", done.stderr)
 
     @unittest.skipUnless(shutil.which("chromium"), "Chromium is not installed")
     def test_the_page_in_a_browser_without_a_network(self):
