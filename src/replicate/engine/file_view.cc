@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <functional>
@@ -163,6 +164,7 @@ FileView::FileView(const std::string& run_directory, int replica)
       new_(root_ + "/base/new"),
       shadow_(root_ + "/replica-" + std::to_string(replica) + "/shadow"),
       gone_(root_ + "/replica-" + std::to_string(replica) + "/gone"),
+      listings_(root_ + "/replica-" + std::to_string(replica) + "/listings"),
       replica_(replica) {}
 
 std::string normal_path(std::string_view path) {
@@ -183,9 +185,10 @@ std::string normal_path(std::string_view path) {
 }
 
 std::string FileView::program_path(const std::string& path) const {
-  if (!path.starts_with(shadow_)) return path;
-  if (path.size() == shadow_.size()) return "/";
-  return path[shadow_.size()] == '/' ? path.substr(shadow_.size()) : path;
+  const auto below = [&](const std::string& tree) { return path == tree || path.starts_with(tree + "/"); };
+  if (!below(shadow_) && !below(listings_)) return path;
+  const std::size_t end = below(shadow_) ? shadow_.size() : path.find('/', listings_.size() + 1);
+  return end >= path.size() ? "/" : path.substr(end);
 }
 
 Place FileView::step(Cursor& cursor, std::string_view name, bool own) const {
@@ -301,6 +304,27 @@ std::set<std::string> FileView::list(const std::string& path) const {
   for_each_name(kept_ + folder, consider);
   for_each_name(shadow_ + folder, consider);
   return names;
+}
+
+int FileView::listing(const std::string& path, std::string& folder) const {
+  folder = find(path).path;
+  const bool changed = there(shadow_ + path) || there(gone_ + path) || there(kept_ + path) || there(new_ + path);
+  if (leader() || !changed) return 0;
+  static std::atomic<unsigned> listings{0};
+  folder = listings_ + "/" + std::to_string(::getpid()) + "-" + std::to_string(++listings) + path;
+  if (const int error = make_directories(folder)) return error;
+  for (const std::string& name : list(path)) {
+    const Place place = find(path + "/" + name);
+    const std::string entry = folder + "/" + name;
+    if (place.is(S_IFDIR)) {
+      (void)::mkdir(entry.c_str(), 0777);
+    } else if (place.is(S_IFLNK)) {
+      (void)copy_link(place.path, entry);
+    } else if (place.exists()) {
+      (void)::mknod(entry.c_str(), S_IFREG | 0666, 0);
+    }
+  }
+  return 0;
 }
 
 int FileView::prepare(const std::string& path, Change change, Prepared& prepared) const {

@@ -45,6 +45,7 @@ struct Prepared {
 ///   base/kept/<path>       how a path was that the leader changed
 ///   base/new/<path>        a directory with a mark in it: the leader made this path
 ///   replica-<k>/shadow/<path>, replica-<k>/gone/<path>   what replica k wrote, and what it removed
+///   replica-<k>/listings/<n>/<path>   a directory as replica k sees it, for those who read it
 ///   lock                   held while a path is changed for the first time
 ///
 /// Paths are absolute. Errors are those of errno(3), 0 for none, because programs get them as they are. Any thread, any
@@ -57,7 +58,7 @@ class FileView {
   bool leader() const { return replica_ == 0; }
   const std::string& root() const { return root_; }
 
-  /// The path as the program names it: that of a file in a shadow is the one it stands for.
+  /// The path as the program names it: a file in a shadow and a directory's listing are what they stand for.
   std::string program_path(const std::string& path) const;
 
   /// Follows the symbolic links in an absolute path as this replica sees them, the last one only with `follow`. What it
@@ -69,6 +70,8 @@ class FileView {
   Place find_before(const std::string& path) const;
   /// Names in a directory, without . and ..
   std::set<std::string> list(const std::string& path) const;
+  /// A directory with those names, for a program that reads it: `path` itself, or one that is made for it.
+  int listing(const std::string& path, std::string& folder) const;
 
   /// Gets ready for the first change of `path`, and says where to make it: the leader keeps what is there, another
   /// replica brings it into its shadow. EACCES and the like where the program may not make the change.
@@ -98,6 +101,7 @@ class FileView {
   std::string new_;
   std::string shadow_;
   std::string gone_;
+  std::string listings_;
   int replica_;
 };
 

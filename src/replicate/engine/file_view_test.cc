@@ -165,6 +165,11 @@ TEST_F(FileViewTest, DirectoriesAreMadeListedMovedAndRemoved) {
   EXPECT_EQ(seen(other(), "d/x"), "(nothing)");
   EXPECT_THAT(other().list(work_), ElementsAre("e"));
   remove(other(), "e/x");
+  std::string folder;
+  ASSERT_EQ(other().listing(at("e"), folder), 0);
+  EXPECT_EQ(other().program_path(folder), at("e"));
+  EXPECT_TRUE(fs::is_directory(folder + "/inner"));
+  EXPECT_FALSE(fs::exists(folder + "/x"));
   EXPECT_THAT(other().list(at("e")), ElementsAre("inner"));
 
   Prepared prepared;

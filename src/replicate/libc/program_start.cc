@@ -1,6 +1,7 @@
 // Where the program begins: the loader has run the constructors of its shared libraries, its own and main() come next.
 #include <dlfcn.h>
 
+#include "replicate/libc/files.h"
 #include "replicate/mpi/start_time.h"
 
 namespace {
@@ -14,5 +15,6 @@ extern "C" [[gnu::visibility("default")]] int __libc_start_main(Main main, int c
                                                                 void (*fini)(), void (*loader_fini)(), void* stack) {
   const auto start = reinterpret_cast<Start>(dlsym(RTLD_NEXT, "__libc_start_main"));
   holdfast::replicate::program_begins();
+  holdfast::replicate::watch_files();
   return start(main, count, arguments, init, fini, loader_fini, stack);
 }

@@ -8,10 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <string>
-
-#include "replicate/engine/replica_map.h"
 
 namespace holdfast::replicate {
 
@@ -40,18 +37,6 @@ void read_from(std::string path, int replica) {
   ::close(file);
 }
 
-/// Who plays which rank, as far as the environment tells before MPI_Init; MPI_Init says what is wrong with it.
-std::optional<ReplicaMap> announced_map() {
-  if (const char* path = std::getenv("HOLDFAST_REPLICATE_MAP"); path && *path) {
-    std::ifstream file(path);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    auto map = ReplicaMap::parse(text, path);
-    return map.ok() ? std::optional(std::move(map).value()) : std::nullopt;
-  }
-  auto map = ReplicaMap::uniform(number("HOLDFAST_RUN_RANKS"), number("HOLDFAST_REPLICATE_DEGREE"));
-  return map.ok() ? std::optional(std::move(map).value()) : std::nullopt;
-}
-
 __attribute__((constructor)) void place_streams() {
   const int native = launched_rank();
   const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
@@ -70,6 +55,17 @@ __attribute__((constructor)) void place_streams() {
 }
 
 }  // namespace
+
+std::optional<ReplicaMap> announced_map() {
+  if (const char* path = std::getenv("HOLDFAST_REPLICATE_MAP"); path && *path) {
+    std::ifstream file(path);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    auto map = ReplicaMap::parse(text, path);
+    return map.ok() ? std::optional(std::move(map).value()) : std::nullopt;
+  }
+  auto map = ReplicaMap::uniform(number("HOLDFAST_RUN_RANKS"), number("HOLDFAST_REPLICATE_DEGREE"));
+  return map.ok() ? std::optional(std::move(map).value()) : std::nullopt;
+}
 
 int job_stderr() {
   return original_stderr;
