@@ -113,7 +113,7 @@ def detected(args, root):
     expect(differences[0]["first_difference"] == 1234, "where", differences)
     expect(differences[0]["corrected"] is False, "nobody can tell which is right", differences)
     expect("stream.txt in different states, from byte 1234 on" in err, "said so", err)
-    left = list(folder.glob("holdfast-run-*/files/replica-1/shadow/**/stream.txt"))
+    left = list(folder.glob("holdfast-run-*/holdfast-files/replica-1/shadow/**/stream.txt"))
     expect(len(left) == 1, "the other replica's file is left for a look", list(folder.rglob("*")))
 
 

@@ -1,5 +1,5 @@
-/* Writes files in the ways that programs do, reads them back, and prints what it finds. The output and the files must be
- * the same with and without replication. In the replicas that --bad names it writes other bytes than it should.
+/* Writes files in the ways that programs do, reads them back, and prints what it finds. The output and the files must
+ * be the same with and without replication. In the replicas that --bad names it writes other bytes than it should.
  *
  * usage: writer [--bad REPLICA[,REPLICA...]] [--alike] [--die] */
 #define _GNU_SOURCE
@@ -120,7 +120,8 @@ static void one_file(void) {
   for (int i = 0; i < 1000; ++i) part[i] = 1000 * rank + i;
   if (pwrite(file, part, sizeof part, (off_t)sizeof part * rank) != (ssize_t)sizeof part) perror("pwrite");
   MPI_Barrier(MPI_COMM_WORLD);
-  if (pread(file, part, sizeof part, (off_t)sizeof part * ((rank + 1) % ranks)) != (ssize_t)sizeof part) perror("pread");
+  if (pread(file, part, sizeof part, (off_t)sizeof part * ((rank + 1) % ranks)) != (ssize_t)sizeof part)
+    perror("pread");
   close(file);
   long first = part[0], all = 0;
   MPI_Allreduce(&first, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);

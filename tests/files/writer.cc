@@ -28,7 +28,8 @@ static void write_all() {
   fs::resize_file("long.dat", 7);
   std::error_code error;
   std::cout << "not there: " << fs::exists("a/b") << fs::remove("a/b", error) << "\n";
-  std::cout << "there: " << fs::exists("a/moved/c/deep.txt") << fs::file_size("a/link") << fs::file_size("long.dat") << "\n";
+  std::cout << "there: " << fs::exists("a/moved/c/deep.txt") << fs::file_size("a/link") << fs::file_size("long.dat")
+            << "\n";
   std::set<std::string> names;
   for (const auto& entry : fs::recursive_directory_iterator("a")) names.insert(entry.path().string());
   for (const std::string& name : names) std::cout << name << "\n";

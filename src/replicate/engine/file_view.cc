@@ -159,7 +159,7 @@ struct FileView::Cursor {
 
 FileView::FileView(const std::string& run_directory, int replica)
     : run_directory_(run_directory),
-      root_(run_directory + "/files"),
+      root_(run_directory + "/holdfast-files"),
       kept_(root_ + "/base/kept"),
       new_(root_ + "/base/new"),
       shadow_(root_ + "/replica-" + std::to_string(replica) + "/shadow"),
@@ -458,7 +458,7 @@ int FileView::move(const std::string& from, const std::string& to) const {
 std::set<std::string> FileView::changed() const {
   std::set<std::string> paths;
   std::function<void(const std::string&, const std::string&, bool)> collect = [&](const std::string& tree,
-                                                                                 const std::string& at, bool marks) {
+                                                                                  const std::string& at, bool marks) {
     for_each_name(tree + at, [&](const std::string& name) {
       const std::string path = at + "/" + name;
       if ("/" + name == mark) {

@@ -18,7 +18,7 @@ struct Place {
     real,    ///< untouched, or the leader's own
   };
   Layer layer = Layer::none;
-  std::string path;      ///< the file on disk; where it would be, with none
+  std::string path;       ///< the file on disk; where it would be, with none
   struct stat status {};  ///< of the file itself, not of what a symbolic link names
 
   bool exists() const { return layer != Layer::none; }
@@ -40,7 +40,7 @@ struct Prepared {
 
 /// The file system as one replica sees it (docs/design/files.md): as it was when the job began, and this replica's own
 /// changes on top. Replica 0, the leader, changes the real files, and keeps what was there before; the others change a
-/// shadow of theirs, shared by all ranks of the replica. Below <run directory>/files:
+/// shadow of theirs, shared by all ranks of the replica. Below <run directory>/holdfast-files:
 ///
 ///   base/kept/<path>       how a path was that the leader changed
 ///   base/new/<path>        a directory with a mark in it: the leader made this path

@@ -86,7 +86,8 @@ bool may_differ(const std::string& path, const std::string& patterns) {
   for (std::size_t at = 0; at < patterns.size();) {
     const std::size_t end = std::min(patterns.find(':', at), patterns.size());
     const std::string pattern = patterns.substr(at, end - at);
-    if (::fnmatch(pattern.c_str(), path.c_str(), 0) == 0 || ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0) return true;
+    if (::fnmatch(pattern.c_str(), path.c_str(), 0) == 0 || ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0)
+      return true;
     at = end + 1;
   }
   return false;
@@ -134,9 +135,12 @@ class Comparison {
       places.push_back(view.find(path));
       states.push_back(state_of(places.back(), digester_));
     }
+    const bool alike =
+        std::count(states.begin(), states.end(), states[0]) == static_cast<std::ptrdiff_t>(states.size());
+    if (alike && places[0].is(S_IFDIR) && views_[0].find_before(path).is(S_IFDIR)) return;  // on the way to others
     ++found.paths;
     found.bytes += states[0].bytes;
-    if (std::count(states.begin(), states.end(), states[0]) == static_cast<std::ptrdiff_t>(states.size())) return;
+    if (alike) return;
     if (may_differ(path, patterns)) {
       ++found.tolerated;
       return;
@@ -162,7 +166,8 @@ class Comparison {
       difference.replicas.push_back(static_cast<int>(k));
       if (states[k] == states[against]) continue;
       const std::int64_t at = first_difference(places[against], places[k]);
-      if (difference.first_difference < 0 || (at >= 0 && at < difference.first_difference)) difference.first_difference = at;
+      if (difference.first_difference < 0 || (at >= 0 && at < difference.first_difference))
+        difference.first_difference = at;
     }
     return difference;
   }
@@ -174,8 +179,8 @@ class Comparison {
   integrity::Digester digester_{integrity::Algorithm::xxh3_128};
 };
 
-/// Standard output of the replicas other than 0, which wrote it to files. Standard error has what MPI libraries say, with
-/// process ids in it.
+/// Standard output of the replicas other than 0, which wrote it to files. Standard error has what MPI libraries say,
+/// with process ids in it.
 void compare_output(const std::string& run_directory, int ranks, int degree, const std::string& patterns,
                     Comparison& comparison, FileComparison& found) {
   for (int rank = 0; rank < ranks; ++rank) {
@@ -245,8 +250,7 @@ std::string difference_line(const FileDifference& difference) {
   for (const int replica : difference.replicas) who += (who.empty() ? "" : ", ") + std::to_string(replica);
   std::string line = "the replicas left " + difference.path + " in different states";
   if (difference.first_difference >= 0) line += ", from byte " + std::to_string(difference.first_difference) + " on";
-  if (!difference.problem.empty())
-    return line + ": the majority's could not take its place: " + difference.problem;
+  if (!difference.problem.empty()) return line + ": the majority's could not take its place: " + difference.problem;
   if (!difference.settled) return line + ": no majority among replicas " + who;
   line += ": replica " + who + " differs from the majority";
   return difference.replaced ? line + ", whose file took the place of replica 0's" : line;

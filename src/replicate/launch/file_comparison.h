@@ -10,11 +10,11 @@ namespace holdfast::launch {
 /// A path that the replicas of a job left in different states.
 struct FileDifference {
   std::string path;
-  std::vector<int> replicas;          ///< those that differ from the majority; all of them where there is none
-  std::int64_t first_difference = -1; ///< byte from 0; -1 where one of them is no file
-  bool settled = false;               ///< a majority's state is what is there now
-  bool replaced = false;              ///< it is not what replica 0 had left
-  std::string problem;                ///< why the majority's file could not be put there
+  std::vector<int> replicas;           ///< those that differ from the majority; all of them where there is none
+  std::int64_t first_difference = -1;  ///< byte from 0; -1 where one of them is no file
+  bool settled = false;                ///< a majority's state is what is there now
+  bool replaced = false;               ///< it is not what replica 0 had left
+  std::string problem;                 ///< why the majority's file could not be put there
 };
 
 struct FileComparison {
@@ -30,9 +30,10 @@ struct FileComparison {
 
 /// Compares what the replicas of a job that has ended did to files (docs/design/files.md): every path that one of them
 /// created, changed or removed is looked at as each of them sees it. Where more than half agree and replica 0 is not
-/// among them, theirs takes the place of its file. `patterns`: of files that may differ, as fnmatch(3) has them, for names
-/// or whole paths, with ':' between them. The standard output of the replicas other than 0, which is in files of the run directory, is compared
-/// likewise, but there is nothing to put right. Shadows are removed unless there is a difference without a majority.
+/// among them, theirs takes the place of its file. `patterns`: of files that may differ, as fnmatch(3) has them, for
+/// names or whole paths, with ':' between them. The standard output of the replicas other than 0, which is in files of
+/// the run directory, is compared likewise, but there is nothing to put right. Shadows are removed unless there is a
+/// difference without a majority.
 FileComparison compare_files(const std::string& run_directory, int ranks, int degree, const std::string& patterns);
 
 /// "the replicas left /work/restart.dat in different states from byte 17 on: replica 1 differs, the others' is kept".

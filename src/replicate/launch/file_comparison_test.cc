@@ -55,11 +55,11 @@ class FileComparisonTest : public ::testing::Test {
 TEST_F(FileComparisonTest, TheSameEverywhereLeavesNothingBehind) {
   for (int k : {0, 1, 2}) write(k, "a", "same");
   const FileComparison found = compare(3);
-  EXPECT_EQ(found.paths, 2U) << "the file, and the folder in front of it";
+  EXPECT_EQ(found.paths, 1U) << "not the folders in front of it";
   EXPECT_EQ(found.bytes, 4U);
   EXPECT_TRUE(found.differences.empty());
   EXPECT_EQ(left("a"), "same");
-  EXPECT_FALSE(fs::exists(run() + "/files"));
+  EXPECT_FALSE(fs::exists(run() + "/holdfast-files"));
 }
 
 TEST_F(FileComparisonTest, TwoReplicasOnlyDetect) {
@@ -90,7 +90,7 @@ TEST_F(FileComparisonTest, TheMajoritysFileTakesTheLeadersPlace) {
   EXPECT_EQ(found.differences[1].first_difference, 4);
   EXPECT_EQ(left("a"), "good");
   EXPECT_EQ(left("b"), "good");
-  EXPECT_FALSE(fs::exists(run() + "/files"));
+  EXPECT_FALSE(fs::exists(run() + "/holdfast-files"));
 }
 
 TEST_F(FileComparisonTest, AFileThatOnlySomeWroteOrRemovedIsADifference) {

@@ -87,7 +87,7 @@ FileComparison compare(const JobRequest& request, const JobPlan& plan, Outcome& 
   if (outcome.code != 0) {
     if (shadows_left(plan.run_directory, plan.map.degree()))
       err << "holdfast: files of the other replicas, and what replica 0 overwrote, are left in " << plan.run_directory
-          << "/files\n";
+          << "/holdfast-files\n";
     return {};
   }
   FileComparison found = compare_files(plan.run_directory, plan.map.ranks(), plan.map.degree(),

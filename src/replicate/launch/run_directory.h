@@ -12,7 +12,7 @@ namespace holdfast::launch {
 ///   rank-<v>.replica-<k>.out, .err   output of the replicas other than 0, written by the library
 ///   record.json                      what the library counted, written at the end by native rank 0
 ///   incident-<v>.<k>.json            why a job ended early, written by whoever diagnosed it
-///   files/                           what the replicas wrote (engine/file_view.h)
+///   holdfast-files/                  what the replicas wrote (engine/file_view.h)
 ///   hosts, stdin*                    what the launcher was given
 ///
 /// Removed after a success, unless the user named the folder or asked to keep it.

@@ -72,7 +72,13 @@ bool passes(const char* path, const Watched& state) {
   for (const char* folder : {"/dev", "/proc", "/sys", "/run"}) {
     if (below(path, folder)) return true;
   }
-  return below(path, state.run_directory) && !below(path, state.view.root());
+  if (!below(path, state.run_directory) || path[state.run_directory.size()] == '\0') return false;
+  const char* name =
+      path + state.run_directory.size() + 1;  // Holdfast's own, and no more: the folder may be the user's
+  for (const char* own : {"rank-", "incident-", "transport-", "record.json", "hosts", "stdin"}) {
+    if (std::strncmp(name, own, std::strlen(own)) == 0 && !std::strchr(name, '/')) return true;
+  }
+  return false;
 }
 
 std::string folder_path(int folder) {
@@ -125,7 +131,8 @@ void repeat(FileCall call, const std::string& name, const std::function<bool(Man
     done = act(Manner::repeat);
     return done || !may_change(errno);
   });
-  if (!done) went_another_way(call, name, std::string(", which replica 0 could and this one cannot: ") + std::strerror(errno));
+  if (!done)
+    went_another_way(call, name, std::string(", which replica 0 could and this one cannot: ") + std::strerror(errno));
 }
 
 }  // namespace
@@ -186,7 +193,8 @@ bool agree_on_file(FileCall call, const std::string& name, const std::function<b
     return fails(error);
   }
   const auto said = static_cast<std::uint64_t>(decide_index(0));
-  if ((said >> 16) != (what >> 16)) went_another_way(call, name, " where replica 0 uses another file or uses it otherwise");
+  if ((said >> 16) != (what >> 16))
+    went_another_way(call, name, " where replica 0 uses another file or uses it otherwise");
   const int error = static_cast<int>(said & 0xffff);
   if (error == 0) repeat(call, name, act);
   return fails(error);

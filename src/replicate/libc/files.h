@@ -46,8 +46,8 @@ bool file_call(int folder, const char* path, std::string& name);
 const FileView& file_view();
 /// This process's rank, the same in all replicas.
 int file_rank();
-/// Files that all replicas use as they are: devices, the system's own, the run directory; and, where the job spans
-/// hosts, what only one host has.
+/// Files that all replicas use as they are: devices, the system's own, Holdfast's in the run directory; and, where the
+/// job spans hosts, what only one host has.
 bool shared_by_all(const std::string& path);
 
 /// Does what the leader could do too, and fails with the leader's errno where it could not. `act` returns whether it

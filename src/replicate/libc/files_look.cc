@@ -106,11 +106,10 @@ namespace hr = holdfast::replicate;
 using hr::FileCall;
 
 // A wrapper for each function that fills in what the C library knows of a file.
-#define HOLDFAST_LOOK(function, Status, follow)                                                           \
-  extern "C" [[gnu::visibility("default")]] int function(const char* path, Status* status) noexcept {     \
-    static const auto real = hr::next_function<int (*)(const char*, Status*)>(#function);                 \
-    return hr::look_at(FileCall::look, AT_FDCWD, path, follow,                                            \
-                       [&](int, const char* at) { return real(at, status); });                            \
+#define HOLDFAST_LOOK(function, Status, follow)                                                                        \
+  extern "C" [[gnu::visibility("default")]] int function(const char* path, Status* status) noexcept {                  \
+    static const auto real = hr::next_function<int (*)(const char*, Status*)>(#function);                              \
+    return hr::look_at(FileCall::look, AT_FDCWD, path, follow, [&](int, const char* at) { return real(at, status); }); \
   }
 HOLDFAST_LOOK(stat, struct stat, true)
 HOLDFAST_LOOK(stat64, struct stat64, true)
@@ -119,11 +118,11 @@ HOLDFAST_LOOK(lstat64, struct stat64, false)
 #undef HOLDFAST_LOOK
 
 // The same as programs call it that were compiled before glibc 2.33.
-#define HOLDFAST_OLD_LOOK(function, Status, follow)                                                            \
+#define HOLDFAST_OLD_LOOK(function, Status, follow)                                                                \
   extern "C" [[gnu::visibility("default")]] int function(int version, const char* path, Status* status) noexcept { \
-    static const auto real = hr::next_function<int (*)(int, const char*, Status*)>(#function);                 \
-    return hr::look_at(FileCall::look, AT_FDCWD, path, follow,                                                 \
-                       [&](int, const char* at) { return real(version, at, status); });                        \
+    static const auto real = hr::next_function<int (*)(int, const char*, Status*)>(#function);                     \
+    return hr::look_at(FileCall::look, AT_FDCWD, path, follow,                                                     \
+                       [&](int, const char* at) { return real(version, at, status); });                            \
   }
 HOLDFAST_OLD_LOOK(__xstat, struct stat, true)
 HOLDFAST_OLD_LOOK(__xstat64, struct stat64, true)
@@ -203,8 +202,9 @@ extern "C" {
 }
 
 /// A thread that MPI starts, or a library before the program, does not call for the program.
-[[gnu::visibility("default")]] int pthread_create(pthread_t* __restrict thread, const pthread_attr_t* __restrict attributes,
-                                                  void* (*function)(void*), void* __restrict argument) noexcept {
+[[gnu::visibility("default")]] int pthread_create(pthread_t* __restrict thread,
+                                                  const pthread_attr_t* __restrict attributes, void* (*function)(void*),
+                                                  void* __restrict argument) noexcept {
   using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   static const auto real = hr::next_function<Create>("pthread_create");
   if (hr::depth == 0) return real(thread, attributes, function, argument);

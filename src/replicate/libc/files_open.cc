@@ -129,7 +129,9 @@ using ReopenStream = FILE* (*)(const char*, const char*, FILE*);
 FILE* reopen_stream(ReopenStream real, const char* path, const char* mode, FILE* stream) {
   return open_file(
       AT_FDCWD, path, flags_of(mode),
-      [&](const char* at, int how) { return at ? real(at, mode_for(mode, how).c_str(), stream) : real(at, mode, stream); },
+      [&](const char* at, int how) {
+        return at ? real(at, mode_for(mode, how).c_str(), stream) : real(at, mode, stream);
+      },
       [](FILE*) {});
 }
 
@@ -190,25 +192,25 @@ mode_t mode_of(int flags, va_list arguments) {
 }  // namespace
 
 // open() takes its third argument only with certain flags (POSIX, open).
-#define HOLDFAST_OPEN(function)                                                                    \
-  extern "C" [[gnu::visibility("default")]] int function(const char* path, int flags, ...) {               \
-    va_list arguments;                                                                                     \
-    va_start(arguments, flags);                                                                            \
-    const mode_t mode = mode_of(flags, arguments);                                                         \
-    va_end(arguments);                                                                                     \
-    return hr::open_descriptor(AT_FDCWD, path, flags, mode);                                               \
+#define HOLDFAST_OPEN(function)                                                              \
+  extern "C" [[gnu::visibility("default")]] int function(const char* path, int flags, ...) { \
+    va_list arguments;                                                                       \
+    va_start(arguments, flags);                                                              \
+    const mode_t mode = mode_of(flags, arguments);                                           \
+    va_end(arguments);                                                                       \
+    return hr::open_descriptor(AT_FDCWD, path, flags, mode);                                 \
   }
 HOLDFAST_OPEN(open)
 HOLDFAST_OPEN(open64)
 #undef HOLDFAST_OPEN
 
-#define HOLDFAST_OPENAT(function)                                                                          \
-  extern "C" [[gnu::visibility("default")]] int function(int folder, const char* path, int flags, ...) {   \
-    va_list arguments;                                                                                     \
-    va_start(arguments, flags);                                                                            \
-    const mode_t mode = mode_of(flags, arguments);                                                         \
-    va_end(arguments);                                                                                     \
-    return hr::open_descriptor(folder, path, flags, mode);                                                 \
+#define HOLDFAST_OPENAT(function)                                                                        \
+  extern "C" [[gnu::visibility("default")]] int function(int folder, const char* path, int flags, ...) { \
+    va_list arguments;                                                                                   \
+    va_start(arguments, flags);                                                                          \
+    const mode_t mode = mode_of(flags, arguments);                                                       \
+    va_end(arguments);                                                                                   \
+    return hr::open_descriptor(folder, path, flags, mode);                                               \
   }
 HOLDFAST_OPENAT(openat)
 HOLDFAST_OPENAT(openat64)
