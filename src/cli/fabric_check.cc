@@ -93,7 +93,7 @@ int check(const CheckFlags& flags) {
   }
   const fabric::Health health = fabric::examine(network, options);
   std::cout << (flags.json ? event::record_text(fabric::health_record(health)) : fabric::health_text(health));
-  return health.good() ? 0 : 1;
+  return health.good() ? 0 : answer_is_no;
 }
 
 }  // namespace

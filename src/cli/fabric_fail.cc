@@ -9,7 +9,7 @@
 #include "core/event/record.h"
 #include "core/fault/grammar.h"
 #include "core/time/duration.h"
-#include "fabric/faults/critical.h"
+#include "fabric/check/health.h"
 #include "fabric/faults/failures.h"
 #include "fabric/faults/names.h"
 #include "fabric/formats/export.h"
@@ -21,6 +21,9 @@ struct Flags {
   std::string source;
   std::vector<std::string> faults;
   std::string what_if;
+  std::string engine;
+  unsigned lanes = 8;
+  fabric::TableFiles tables;
   std::string at;
   std::uint64_t seed = 1;
   bool critical = false;
@@ -141,40 +144,22 @@ void print_text(std::ostream& out, const fabric::Fabric& fabric, const fabric::F
 int what_if(const fabric::Fabric& fabric, const Flags& flags) {
   Result<std::vector<fabric::LinkId>> links = fabric::find_links(fabric, flags.what_if);
   if (!links.ok()) return complain(links.status());
-  fabric::Criticality criticality(fabric);
-  const fabric::Loss loss = criticality.loss_without(links.value());
-  const fabric::Link& first = fabric.link(links.value().front());
-  const fabric::NodeId a = fabric.port(first.a).node;
-  const fabric::NodeId b = fabric.port(first.b).node;
-  std::size_t parallel = 0;
-  for (fabric::LinkId id = 0; id < fabric.links().size(); ++id) {
-    const fabric::Link& link = fabric.link(id);
-    const fabric::NodeId one = fabric.port(link.a).node;
-    const fabric::NodeId other = fabric.port(link.b).node;
-    const bool same = (one == a && other == b) || (one == b && other == a);
-    parallel += same && link.up && std::ranges::find(links.value(), id) == links.value().end() ? 1 : 0;
+  fabric::WhatIfOptions options;
+  options.engine = flags.engine;
+  options.routing.lanes = flags.lanes;
+  std::optional<fabric::ImportedTables> tables;
+  if (!flags.tables.forwarding.empty()) {
+    Result<fabric::ImportedTables> read = fabric::open_tables(fabric, flags.tables);
+    if (!read.ok()) return complain(read.status());
+    tables = std::move(read).value();
+    for (const std::string& note : tables->notes) std::cerr << "holdfast: note: " << note << "\n";
+    options.tables = &tables->forwarding;
   }
-  if (flags.json) {
-    nlohmann::ordered_json record = event::make_record("holdfast.fabric.what-if", 1);
-    record["links"] = nlohmann::ordered_json::array();
-    for (fabric::LinkId link : links.value()) record["links"].push_back(fabric::link_name(fabric, link));
-    record["critical"] = loss.critical();
-    record["parallel_links_left"] = parallel;
-    record["hosts_lost"] = nlohmann::ordered_json::array();
-    for (fabric::NodeId host : loss.hosts) record["hosts_lost"].push_back(fabric.node(host).name);
-    std::cout << event::record_text(record);
-  } else {
-    for (fabric::LinkId link : links.value())
-      std::cout << fmt::format("link          {}, {}\n", fabric::link_name(fabric, link),
-                               fabric.link(link).up ? "up" : "down already");
-    std::cout << fmt::format("left          {} parallel links between the two\n", parallel);
-    for (std::size_t i = 0; i < loss.hosts.size() && i < 20; ++i)
-      std::cout << "lost          host " << fabric.node(loss.hosts[i]).name << "\n";
-    if (loss.hosts.size() > 20) std::cout << fmt::format("lost          and {} more hosts\n", loss.hosts.size() - 20);
-    std::cout << (loss.critical() ? "no: isolating it is critical, hosts would be lost\n"
-                                  : "yes: isolating it is not critical, every host stays connected\n");
-  }
-  return loss.critical() ? answer_is_no : 0;
+  Result<fabric::WhatIf> answer = fabric::what_if(fabric, links.value(), options);
+  if (!answer.ok()) return complain(answer.status());
+  std::cout << (flags.json ? event::record_text(fabric::what_if_record(answer.value()))
+                           : fabric::what_if_text(answer.value()));
+  return answer.value().allowed() ? 0 : answer_is_no;
 }
 
 int fail(Flags flags) {
@@ -183,6 +168,10 @@ int fail(Flags flags) {
   fabric::Fabric& fabric = opened.value().fabric;
   fabric::FailureRules rules;
   const bool asks = !flags.what_if.empty();
+  if (Status status = check_table_flags(flags.tables); !status.ok()) return complain(status);
+  if (!asks && (!flags.tables.forwarding.empty() || !flags.engine.empty()))
+    return complain(
+        {Code::bad_input, "reading the command line", "--tables and --engine belong to --what-if", "give the link"});
   if (!asks || !flags.faults.empty() || flags.ageing.years > 0) {
     if (Status status = settle(flags, rules); !status.ok()) return complain(status);
   }
@@ -235,6 +224,15 @@ void add_fabric_fail(CLI::App& fabric, Action& action) {
   command->add_flag("--critical", flags->critical, "Let random failures disconnect hosts");
   command->add_option("--what-if", flags->what_if, "May this link be isolated? 'NODE/PORT' or 'NODE - NODE'")
       ->type_name("LINK");
+  command
+      ->add_option("--engine", flags->engine,
+                   "For --what-if: the engine that routes and mends. Default: updn; with --tables one that keeps "
+                   "what they promise")
+      ->type_name("NAME");
+  command->add_option("--lanes", flags->lanes, "For --what-if: virtual lanes for data. Default: 8")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 15U));
+  add_table_flags(*command, flags->tables);
   command->add_option("--to", flags->format, "Format of -o, as for export. Default: ibnetdiscover")
       ->type_name("FORMAT");
   command->add_option("-o,--output", flags->output, "Write the fabric without what failed; - is standard output")
@@ -246,8 +244,11 @@ void add_fabric_fail(CLI::App& fabric, Action& action) {
       "  holdfast fabric fail 16-ary-2-tree --faults 'fail-link share 1%' --seed 3 -o degraded\n"
       "  holdfast fabric fail tsubame2 --years 8 --link-rate 0.9% --switch-link-ratio 1:13 --to svg -o aged.svg\n"
       "  holdfast fabric fail cluster --faults 'fail-switch switch spine-3' -o - | holdfast fabric show /dev/stdin\n"
-      "  holdfast fabric fail cluster --what-if 'leaf-1/17'\n\n"
-      "With --what-if it ends with 0 for yes and 1 for no.\n");
+      "  holdfast fabric fail cluster --what-if 'leaf-1/17'\n"
+      "  holdfast fabric fail cluster --what-if 'leaf-1/17' --tables opensm-lfts.dump --json\n\n"
+      "--what-if says yes when no host is lost and the tables, mended, lose no pair and have no credit loop that was "
+      "not\n"
+      "there before. It ends with 0 for yes and 1 for no.\n");
   command->callback([flags, &action] { action = [flags] { return fail(*flags); }; });
 }
 

@@ -1,14 +1,19 @@
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/fabric_subcommands.h"
 #include "core/event/record.h"
+#include "core/fault/grammar.h"
+#include "core/time/duration.h"
 #include "fabric/check/health.h"
 #include "fabric/check/lost_routes.h"
+#include "fabric/compare/live_failure.h"
+#include "fabric/faults/failures.h"
+#include "fabric/formats/export.h"
 #include "fabric/formats/forwarding_tables.h"
-#include "fabric/formats/source.h"
+#include "replicate/launch/exit_code.h"
 
 namespace holdfast::cli {
 namespace {
@@ -22,6 +27,9 @@ struct RouteFlags {
   std::vector<std::string> roots;
   unsigned lanes = 8;
   unsigned threads = 0;
+  std::vector<std::string> faults;
+  std::uint64_t seed = 1;
+  std::string time_limit = "10min";
   std::string lost_routes;
   unsigned seeds = 100;
   bool json = false;
@@ -34,70 +42,148 @@ std::string engine_help() {
             " (" + std::string(engine.source) + ")\n";
   }
   return text +
-         "\nTables are written as OpenSM's opensm-lfts.dump, which 'opensm -R file -U FILE' loads.\n\n"
+         "  opensm:NAME the real OpenSM with that engine of its own, on the real ibsim\n"
+         "\nTables are written as OpenSM's opensm-lfts.dump, which 'opensm -R file -U FILE' loads. With --faults, "
+         "links "
+         "fail after\nthe fabric has been routed: with opensm:NAME in the running ibsim, through its console. The "
+         "reroute "
+         "is measured and\njudged, and the files are what it left.\n\n"
          "Ends with 0 when every pair has a route and no credit loop was found, 1 when not, 2 when the engine "
-         "refuses.\n\n"
+         "refuses,\n124 when OpenSM took longer than --time-limit.\n\n"
          "Examples:\n"
          "  holdfast fabric route 14-ary-3-tree --engine ftree --out lfts\n"
          "  holdfast fabric route cluster.ibnetdiscover --engine dfsssp --json\n"
+         "  holdfast fabric route 10-ary-3-tree --engine opensm:dfsssp --faults 'fail-link share 0.05%'\n"
          "  holdfast fabric route 10-ary-3-tree --engine ftree --lost-routes links\n";
 }
 
-Status write_file(const std::string& path, const std::string& text) {
-  if (path.empty()) return {};
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (file) return {};
-  return {Code::io, "writing " + path, "the file could not be written", "check the folder and its free space"};
+/// The links that the faults of the command line take down, in the order of ids.
+Result<std::vector<fabric::LinkId>> failing_links(const fabric::Fabric& network, const RouteFlags& flags) {
+  std::string text;
+  for (const std::string& fault : flags.faults) text += fault + "\n";
+  Result<std::vector<fault::Fault>> faults = fault::parse(text, "--faults");
+  if (!faults.ok()) return faults.status();
+  fabric::FailureRules rules;
+  rules.seed = flags.seed;
+  fabric::Fabric broken = network;
+  if (auto failed = fabric::fail(broken, faults.value(), rules); !failed.ok()) return failed.status();
+  std::vector<fabric::LinkId> links;
+  for (fabric::LinkId link = 0; link < network.links().size(); ++link)
+    if (network.link(link).up && !broken.link(link).up) links.push_back(link);
+  return links;
+}
+
+/// Why there are no tables, as an error with its exit code.
+int complain_of(const fabric::Contender& engine, const fabric::Routing& routing) {
+  const std::string doing = "routing with " + engine.label();
+  if (routing.verdict == fabric::opensm::Verdict::timed_out) {
+    complain({Code::unavailable, doing, routing.reason, "give a longer --time-limit"});
+    return static_cast<int>(launch::Exit::time_limit);
+  }
+  const bool refused = routing.verdict == fabric::opensm::Verdict::refused;
+  return complain({refused ? Code::bad_input : Code::unavailable, doing, routing.reason,
+                   refused ? "try another engine: holdfast fabric compare" : "see whether opensm is whole"});
+}
+
+Status write_tables(const RouteFlags& flags, const fabric::Fabric& network, const fabric::Forwarding& tables) {
+  Status status;
+  if (!flags.out.empty()) status = fabric::write_text_file(flags.out, fabric::write_lfts(network, tables));
+  if (status.ok() && !flags.sl2vl.empty())
+    status = fabric::write_text_file(flags.sl2vl, fabric::write_sl2vl(network, tables));
+  if (status.ok() && !flags.paths.empty())
+    status = fabric::write_text_file(flags.paths, fabric::write_path_records(network, tables));
+  return status;
+}
+
+Status read_roots(const RouteFlags& flags, const fabric::Fabric& network, std::vector<fabric::NodeId>& roots) {
+  for (const std::string& name : flags.roots) {
+    const fabric::NodeId root = network.find(name);
+    if (root == fabric::none)
+      return {Code::bad_input, "reading --root", "the fabric has no node '" + name + "'", "name switches"};
+    roots.push_back(root);
+  }
+  return {};
+}
+
+struct Report {
+  nlohmann::ordered_json record;
+  std::string text;
+  bool good = true;
+};
+
+Report report_of(const fabric::Contender& engine, const fabric::Fabric& network, const fabric::Routing& routing,
+                 const RouteFlags& flags) {
+  fabric::RoutingHealth health = fabric::examine_tables(network, routing.forwarding, flags.threads);
+  health.engine = engine.label();
+  Report report{fabric::routing_record(health), fabric::routing_text(health), health.good()};
+  report.record["routing_wall_ns"] = routing.routing_wall_ns;
+  if (engine.in_opensm) report.record["routing_cpu_ns"] = routing.routing_cpu_ns;
+  if (flags.lost_routes.empty()) return report;
+  const auto what = flags.lost_routes == "links" ? fabric::Failing::links : fabric::Failing::switches;
+  const auto counts = fabric::count_lost_routes(network, routing.forwarding, what, {1, 2, 3, 4, 5, 10, 20, 50, 100},
+                                                flags.seeds, 1, flags.threads);
+  report.record["lost_routes_of_failed_" + flags.lost_routes] = fabric::lost_routes_json(counts);
+  report.text += "\nRoutes cut until rerouted, over " + std::to_string(flags.seeds) + " seeds\n" +
+                 fabric::lost_routes_text(counts, what);
+  return report;
+}
+
+void report_failure(const fabric::LiveFailure& failure, const RouteFlags& flags, Report& report) {
+  fabric::RoutingHealth health =
+      fabric::examine_tables(failure.degraded, failure.after->routing.forwarding, flags.threads);
+  report.good = health.good();
+  nlohmann::ordered_json json = fabric::live_failure_json(failure);
+  json["after"] = fabric::routing_record(health);
+  json["after"].erase("record");
+  json["after"].erase("version");
+  report.record["failure"] = std::move(json);
+  report.text +=
+      "\nThen links failed\n" + fabric::live_failure_text(failure) + "\nAfterwards\n" + fabric::routing_text(health);
 }
 
 int route(const RouteFlags& flags) {
-  auto opened = fabric::open_fabric(flags.fabric);
+  auto contenders = fabric::parse_contenders(flags.engine);
+  if (!contenders.ok()) return complain(contenders.status());
+  if (contenders.value().size() != 1)
+    return complain(
+        {Code::bad_input, "reading --engine", "it names several engines", "name one, or use holdfast fabric compare"});
+  const fabric::Contender engine = contenders.value().front();
+  auto limit = time::parse_duration(flags.time_limit);
+  if (!limit.ok()) return complain(limit.status());
+  auto opened = open_fabric_with_notes(flags.fabric);
   if (!opened.ok()) return complain(opened.status());
-  for (const std::string& note : opened.value().notes) std::cerr << "holdfast: " << note << "\n";
   const fabric::Fabric& network = opened.value().fabric;
-  fabric::EngineOptions options;
-  options.lanes = flags.lanes;
-  options.threads = flags.threads;
-  for (const std::string& name : flags.roots) {
-    const fabric::NodeId root = network.find(name);
-    if (root == fabric::none) {
-      return complain({Code::bad_input, "reading --root", "the fabric has no node '" + name + "'", "name switches"});
-    }
-    options.roots.push_back(root);
+  fabric::ContestRules rules;
+  rules.lanes = static_cast<std::uint8_t>(flags.lanes);
+  rules.threads = flags.threads;
+  rules.time_limit_ns = limit.value();
+  if (Status status = read_roots(flags, network, rules.roots); !status.ok()) return complain(status);
+  auto links = failing_links(network, flags);
+  if (!links.ok()) return complain(links.status());
+  if (!flags.faults.empty() && links.value().empty())
+    return complain({Code::bad_input, "reading --faults", "no link fails by it", "give a larger share, or name links"});
+
+  if (links.value().empty()) {
+    auto routing = fabric::run(engine, network, rules);
+    if (!routing.ok()) return complain(routing.status());
+    if (routing.value().verdict != fabric::opensm::Verdict::routed) return complain_of(engine, routing.value());
+    if (Status status = write_tables(flags, network, routing.value().forwarding); !status.ok()) return complain(status);
+    const Report report = report_of(engine, network, routing.value(), flags);
+    std::cout << (flags.json ? event::record_text(report.record) : report.text);
+    return report.good ? 0 : answer_is_no;
   }
-  const auto tables = fabric::route(network, flags.engine, options);
-  if (!tables.ok()) return complain(tables.status());
-  if (!flags.out.empty()) {
-    if (Status status = write_file(flags.out, fabric::write_lfts(network, tables.value())); !status.ok()) {
-      return complain(status);
-    }
-  }
-  if (!flags.sl2vl.empty()) {
-    if (Status status = write_file(flags.sl2vl, fabric::write_sl2vl(network, tables.value())); !status.ok()) {
-      return complain(status);
-    }
-  }
-  if (!flags.paths.empty()) {
-    if (Status status = write_file(flags.paths, fabric::write_path_records(network, tables.value())); !status.ok()) {
-      return complain(status);
-    }
-  }
-  fabric::RoutingHealth routing = fabric::examine_tables(network, tables.value(), flags.threads);
-  routing.engine = flags.engine;
-  nlohmann::ordered_json record = fabric::routing_record(routing);
-  std::string text = fabric::routing_text(routing);
-  if (!flags.lost_routes.empty()) {
-    const auto what = flags.lost_routes == "links" ? fabric::Failing::links : fabric::Failing::switches;
-    const auto counts = fabric::count_lost_routes(network, tables.value(), what, {1, 2, 3, 4, 5, 10, 20, 50, 100},
-                                                  flags.seeds, 1, flags.threads);
-    record["lost_routes_of_failed_" + flags.lost_routes] = fabric::lost_routes_json(counts);
-    text += "\nRoutes cut until rerouted, over " + std::to_string(flags.seeds) + " seeds\n" +
-            fabric::lost_routes_text(counts, what);
-  }
-  std::cout << (flags.json ? event::record_text(record) : text);
-  return routing.good() ? 0 : 1;
+  auto failure = fabric::fail_live(engine, network, links.value(), rules);
+  if (!failure.ok()) return complain(failure.status());
+  for (const fabric::Routing* routing :
+       {&failure.value().before, failure.value().after ? &failure.value().after->routing : nullptr})
+    if (routing != nullptr && routing->verdict != fabric::opensm::Verdict::routed) return complain_of(engine, *routing);
+  if (Status status = write_tables(flags, failure.value().degraded, failure.value().after->routing.forwarding);
+      !status.ok())
+    return complain(status);
+  Report report = report_of(engine, network, failure.value().before, flags);
+  report_failure(failure.value(), flags, report);
+  std::cout << (flags.json ? event::record_text(report.record) : report.text);
+  return report.good ? 0 : answer_is_no;
 }
 
 }  // namespace
@@ -106,7 +192,7 @@ void add_fabric_route(CLI::App& fabric, Action& action) {
   CLI::App* command = fabric.add_subcommand("route", "Compute forwarding tables, and judge them");
   auto flags = std::make_shared<RouteFlags>();
   command->footer(engine_help());
-  command->add_option("fabric", flags->fabric, "A file, or a topology")->required()->type_name("FABRIC");
+  add_fabric_argument(*command, flags->fabric);
   command->add_option("--engine", flags->engine, "Which one (below)")->required()->type_name("NAME");
   command->add_option("--out", flags->out, "Write the forwarding tables here")->type_name("FILE");
   command->add_option("--sl2vl", flags->sl2vl, "Write the SL to VL tables here")->type_name("FILE");
@@ -116,6 +202,15 @@ void add_fabric_route(CLI::App& fabric, Action& action) {
   command->add_option("--lanes", flags->lanes, "Virtual lanes for data. Default: 8")
       ->type_name("N")
       ->check(CLI::Range(1U, 15U));
+  command
+      ->add_option("--faults", flags->faults,
+                   "What fails once the fabric is routed, as 'fail-link link s-0-0/5'; may be given again")
+      ->type_name("FAULTS")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--seed", flags->seed, "Which random failures. Default: 1")->type_name("N");
+  command->add_option("--time-limit", flags->time_limit, "CPU time of each sweep of OpenSM. Default: 10min")
+      ->type_name("DURATION");
   command->add_option("--threads", flags->threads, "Default: all of the machine")->type_name("N");
   command
       ->add_option("--lost-routes", flags->lost_routes,

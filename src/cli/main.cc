@@ -53,6 +53,7 @@ int read_and_act(std::vector<std::string> words) {
   add_simulate(app, action);
   add_plan(app, action);
   add_collective(app, action);
+  add_study(app, action);
   add_reference(app, action);
   if (Status status = check_command(app, words); !status.ok()) return complain(status);
   try {

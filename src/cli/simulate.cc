@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
@@ -7,14 +8,16 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/subcommands.h"
+#include "cli/fabric_subcommands.h"
 #include "core/config/environment.h"
 #include "core/config/reference.h"
 #include "core/config/toml_file.h"
 #include "core/event/record.h"
+#include "core/fault/grammar.h"
 #include "core/time/duration.h"
-#include "fabric/routing/engine.h"
-#include "fabric/topology/generate.h"
+#include "fabric/compare/contender.h"
+#include "fabric/faults/failures.h"
+#include "fabric/formats/forwarding_tables.h"
 #include "simulate/packet/simulate.h"
 #include "simulate/traffic/pattern.h"
 #include "simulate/traffic/sweep.h"
@@ -28,20 +31,33 @@ namespace {
 constexpr const char* footer =
     "Examples:\n"
     "  holdfast simulate --fabric 'tree(16,2)' --engine dfsssp --traffic exchange\n"
-    "  holdfast simulate --fabric 'torus(5,5) links=6 hosts=275' --engine torus-2QoS --traffic uniform --json -\n"
+    "  holdfast simulate --fabric 16-ary-2-tree --fault 'fail-link share 1%' --engine opensm:ftree\n"
+    "  holdfast simulate --fabric cluster.ibnetdiscover --tables opensm-lfts.dump --traffic 'uniform load=0.5'\n"
+    "  holdfast simulate --fabric 'torus(5,5) links=6 hosts=275' --engine torus-2qos --json -\n"
     "  holdfast simulate --fabric 'tree(4,2)' --engine ftree --traffic 'uniform size=4096' --sweep\n"
     "  holdfast simulate --fabric 'tree(4,2)' --engine updn --trace job.goal\n"
-    "  holdfast simulate --fabric 'torus(5,5)' --engine dor --traffic tornado     finds the deadlock and prints it\n\n"
+    "  holdfast simulate --fabric 'torus(5,5) hosts=100' --engine dor     finds the deadlock and prints it\n\n"
+    "FABRIC is a file (the output of ibnetdiscover, an ibsim net, opensm-subnet.lst) or a topology, as for\n"
+    "holdfast fabric. Its tables come from an engine (holdfast fabric route --help), from the real OpenSM\n"
+    "(opensm:ENGINE), or from a file (--tables).\n\n"
+    "FAULTS are fail-link, fail-switch, fail-port and fail-hca, as for holdfast fabric fail. The engine routes around\n"
+    "them; with --tables or --not-rerouted what the old tables send to a broken link is dropped and counted.\n\n"
     "TRAFFIC is a pattern and its numbers: uniform, exchange, linear-exchange, all-to-all, neighbours, permutation,\n"
     "tornado, bisection or hotspot; size=BYTES (default: one MTU), messages=N of each host, load=0.7 with\n"
     "arrivals=poisson or even, order=distance or lid, reach=N (neighbours), share=0.2 target=HOST (hotspot).\n"
     "Patterns that do not end by themselves run until 99 % of the hosts see a steady bandwidth.\n"
     "A trace is plain text (docs/spec/trace.md), or a GOAL schedule when its name ends in .goal.\n"
-    "Equal arguments give equal results. Exit code 1: the run ended in a deadlock, or stuck.\n";
+    "Equal arguments give equal results. Exit code 1: a run ended in a deadlock, or stuck.\n";
 
 struct SimulateFlags {
   std::string fabric;
+  std::vector<std::string> faults;
+  std::string at;
+  std::uint64_t fault_seed = 1;
+  bool critical = false;
+  bool not_rerouted = false;
   std::string engine = "dfsssp";
+  fabric::TableFiles tables;
   std::string traffic = "uniform";
   std::string trace;
   std::string json;
@@ -49,22 +65,111 @@ struct SimulateFlags {
   unsigned lanes = 8;
   std::optional<std::string> limit;
   bool sweep = false;
+  unsigned steps = 10;
   bool speed = false;
   std::optional<std::string> config_file;
   config::Settings<simulate::Parameters> settings{simulate::parameters_table()};
   Status status;  ///< the first error of a simulate.* flag
 };
 
+/// What is simulated.
+struct Network {
+  fabric::Fabric fabric;
+  fabric::Forwarding tables;
+  std::vector<std::string> failed;  ///< the components, in words
+};
+
+Status break_parts(const SimulateFlags& flags, Network& network) {
+  if (flags.faults.empty()) return {};
+  std::string text;
+  for (const std::string& fault : flags.faults) text += fault + "\n";
+  auto faults = fault::parse(text, "--fault");
+  if (!faults.ok()) return faults.status();
+  fabric::FailureRules rules;
+  rules.seed = flags.fault_seed;
+  rules.critical_too = flags.critical;
+  if (!flags.at.empty()) {
+    auto at = time::parse_duration(flags.at);
+    if (!at.ok()) return at.status();
+    rules.until_ns = at.value();
+  }
+  auto failures = fabric::fail(network.fabric, faults.value(), rules);
+  if (!failures.ok()) return failures.status();
+  for (const fabric::Failure& failure : failures.value().failed)
+    network.failed.push_back(fabric::describe(network.fabric, failure));
+  return {};
+}
+
+Status find_routes(const SimulateFlags& flags, Network& network) {
+  if (!flags.tables.forwarding.empty()) {
+    auto read = fabric::open_tables(network.fabric, flags.tables);
+    if (!read.ok()) return read.status();
+    for (const std::string& note : read.value().notes) std::cerr << "holdfast: note: " << note << "\n";
+    network.tables = std::move(read.value().forwarding);
+    return {};
+  }
+  auto contenders = fabric::parse_contenders(flags.engine);
+  if (!contenders.ok()) return contenders.status();
+  if (contenders.value().size() != 1)
+    return {Code::bad_input, "reading --engine", "'" + flags.engine + "' is more than one engine",
+            "compare several with holdfast fabric compare, or holdfast study"};
+  fabric::ContestRules rules;
+  rules.lanes = static_cast<std::uint8_t>(flags.lanes);
+  rules.threads = 0;
+  auto routing = fabric::run(contenders.value().front(), network.fabric, rules);
+  if (!routing.ok()) return routing.status();
+  if (routing.value().verdict != fabric::opensm::Verdict::routed)
+    return {Code::bad_input, "routing with " + flags.engine,
+            std::string(fabric::opensm::name(routing.value().verdict)) + ", " + routing.value().reason,
+            "take another engine; holdfast fabric compare shows which can"};
+  network.tables = std::move(routing.value().forwarding);
+  return {};
+}
+
+Result<Network> open_network(const SimulateFlags& flags) {
+  if (Status status = check_table_flags(flags.tables); !status.ok()) return status;
+  auto opened = open_fabric_with_notes(flags.fabric);
+  if (!opened.ok()) return opened.status();
+  Network network;
+  network.fabric = std::move(opened.value().fabric);
+  if (network.fabric.top_lid() == 0) network.fabric.assign_lids();
+  const bool routes_first = flags.not_rerouted || !flags.tables.forwarding.empty();
+  Status status = routes_first ? find_routes(flags, network) : break_parts(flags, network);
+  if (status.ok()) status = routes_first ? break_parts(flags, network) : find_routes(flags, network);
+  if (!status.ok()) return status;
+  return network;
+}
+
+/// What both kinds of record say of what was simulated.
+void describe(const SimulateFlags& flags, const Network& network, nlohmann::ordered_json& json) {
+  json["fabric"] = flags.fabric;
+  if (!flags.faults.empty()) {
+    json["faults"] = flags.faults;
+    json["fault_seed"] = flags.fault_seed;
+    json["failed"] = network.failed;
+    json["rerouted"] = flags.tables.forwarding.empty() && !flags.not_rerouted;
+  }
+  if (flags.tables.forwarding.empty())
+    json["engine"] = flags.engine;
+  else
+    json["tables"] = flags.tables.forwarding;
+  json["lanes"] = network.tables.lanes_used;
+  json["traffic"] = flags.trace.empty() ? flags.traffic : "trace " + flags.trace;
+  json["seed"] = flags.seed;
+}
+
 /// A line on the terminal that is written over ten times a second; nothing where there is no terminal.
 class ProgressLine {
  public:
   explicit ProgressLine(bool shown) : shown_(shown && ::isatty(STDERR_FILENO) != 0) {}
-  ~ProgressLine() {
-    if (drawn_) std::fprintf(stderr, "\r\033[K");
-  }
+  ~ProgressLine() { clear(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
+  void clear() {
+    if (drawn_) std::fprintf(stderr, "\r\033[K");
+    drawn_ = false;
+  }
   void show(const simulate::Progress& progress) {
     if (!shown_) return;
     const auto now = std::chrono::steady_clock::now();
@@ -111,36 +216,65 @@ int hand_over(const nlohmann::ordered_json& record, const std::string& path) {
   return status.ok() ? 0 : complain(status);
 }
 
-int run_sweep(const SimulateFlags& flags, const fabric::Fabric& fabric, const fabric::Forwarding& tables,
-              const simulate::Parameters& parameters, const simulate::Control& control) {
+bool ended_badly(const simulate::Record& record) {
+  return record.ending == simulate::Ending::deadlock || record.ending == simulate::Ending::stuck;
+}
+
+/// A line a point; how it ended when that was not a steady state.
+void show_point(const simulate::SweepPoint& point) {
+  const simulate::Record& record = point.record;
+  std::string end;
+  if (record.ending != simulate::Ending::steady) end = "  " + std::string(simulate::ending_name(record.ending));
+  std::printf("%6.3f %14.3f %14.3f %17.3f %9.3f%s\n", point.load, point.offered_bytes_per_s / 1e9,
+              record.host_mean_bytes_per_s / 1e9, record.message_latency.mean / 1e6,
+              static_cast<double>(record.message_latency.p99) / 1e6, end.c_str());
+  std::fflush(stdout);
+}
+
+int run_sweep(const SimulateFlags& flags, const Network& network, const simulate::Parameters& parameters,
+              simulate::Control& control) {
   auto spec = simulate::parse_traffic(flags.traffic);
   if (!spec.ok()) return complain(spec.status());
+  if (!flags.trace.empty())
+    return complain({Code::bad_input, "reading --sweep", "a trace has its own rate", "give a pattern with --traffic"});
   const bool words = flags.json != "-";
   if (words) std::printf("  load   offered GB/s   arrived GB/s   mean latency us   99 %% us\n");
-  auto show = [&](const simulate::SweepPoint& point) {
-    if (!words) return;
-    const simulate::Record& record = point.record;
-    std::printf("%6.3f %14.3f %14.3f %17.3f %9.3f%s\n", point.load, point.offered_bytes_per_s / 1e9,
-                record.host_mean_bytes_per_s / 1e9, record.message_latency.mean / 1e6,
-                static_cast<double>(record.message_latency.p99) / 1e6,
-                record.ending == simulate::Ending::deadlock ? "  DEADLOCK" : "");
-    std::fflush(stdout);
-  };
-  auto swept = simulate::sweep(fabric, tables, parameters, spec.value(), flags.seed, control, 10, 3, show);
+  Result<simulate::Sweep> swept = Status{};
+  {
+    ProgressLine line(true);
+    control.progress = [&line](const simulate::Progress& progress) {
+      line.show(progress);
+      return true;
+    };
+    auto show = [&](const simulate::SweepPoint& point) {
+      line.clear();
+      if (words) show_point(point);
+    };
+    swept = simulate::sweep(network.fabric, network.tables, parameters, spec.value(), flags.seed, control, flags.steps,
+                            3, show);
+  }
   if (!swept.ok()) return complain(swept.status());
+  const simulate::Sweep& found = swept.value();
+  const auto bad = std::find_if(found.points.begin(), found.points.end(),
+                                [](const simulate::SweepPoint& point) { return ended_badly(point.record); });
+  const int answer = bad == found.points.end() ? 0 : answer_is_no;
   if (words)
-    std::printf("the network keeps up to load %.3f; at most %.3f GB/s a host arrive\n", swept.value().saturation_load,
-                swept.value().saturation_bytes_per_s / 1e9);
-  if (flags.json.empty()) return 0;
+    std::printf("the network keeps up to load %.3f; at most %.3f GB/s a host arrive\n", found.saturation_load,
+                found.saturation_bytes_per_s / 1e9);
+  if (words && answer != 0) std::cout << simulate::to_text(bad->record);
+  if (flags.json.empty()) return answer;
   auto json = event::make_record("holdfast.simulation-sweep", 1);
-  json["saturation_load"] = swept.value().saturation_load;
-  json["saturation_bytes_per_s"] = swept.value().saturation_bytes_per_s;
+  describe(flags, network, json);
+  json["saturation_load"] = found.saturation_load;
+  json["saturation_bytes_per_s"] = found.saturation_bytes_per_s;
   json["points"] = nlohmann::ordered_json::array();
-  for (const simulate::SweepPoint& point : swept.value().points)
+  for (const simulate::SweepPoint& point : found.points)
     json["points"].push_back({{"load", point.load},
                               {"offered_bytes_per_s", point.offered_bytes_per_s},
+                              {"kept_up", point.kept_up()},
                               {"run", simulate::to_json(point.record, flags.speed)}});
-  return hand_over(json, flags.json);
+  const int code = hand_over(json, flags.json);
+  return code != 0 ? code : answer;
 }
 
 Result<std::unique_ptr<simulate::Traffic>> traffic_of(const SimulateFlags& flags, const fabric::Fabric& fabric,
@@ -160,23 +294,9 @@ Result<std::unique_ptr<simulate::Traffic>> traffic_of(const SimulateFlags& flags
   return std::unique_ptr<simulate::Traffic>(std::make_unique<simulate::ScheduleTraffic>(std::move(schedule).value()));
 }
 
-int simulate_action(SimulateFlags& flags) {
-  config::AnySettings* tables[] = {&flags.settings};
-  Status status = flags.status;
-  if (status.ok()) status = config::read_environment(flags.settings, environ);
-  if (status.ok() && flags.config_file) status = config::read_toml_file(*flags.config_file, tables);
-  simulate::Control control;
-  if (status.ok()) status = take_limit(flags, control);
-  if (!status.ok()) return complain(status);
-  const simulate::Parameters& parameters = flags.settings.options();
-  auto fabric = fabric::generate(flags.fabric);
-  if (!fabric.ok()) return complain(fabric.status());
-  fabric::EngineOptions options;
-  options.lanes = flags.lanes;
-  auto routes = fabric::route(fabric.value(), flags.engine, options);
-  if (!routes.ok()) return complain(routes.status());
-  if (flags.sweep) return run_sweep(flags, fabric.value(), routes.value(), parameters, control);
-  auto traffic = traffic_of(flags, fabric.value(), parameters);
+int run_once(const SimulateFlags& flags, const Network& network, const simulate::Parameters& parameters,
+             simulate::Control& control) {
+  auto traffic = traffic_of(flags, network.fabric, parameters);
   if (!traffic.ok()) return complain(traffic.status());
   Result<simulate::Record> record = Status{};
   {
@@ -185,24 +305,40 @@ int simulate_action(SimulateFlags& flags) {
       line.show(progress);
       return true;
     };
-    record = simulate::simulate(fabric.value(), routes.value(), parameters, *traffic.value(), control);
+    record = simulate::simulate(network.fabric, network.tables, parameters, *traffic.value(), control);
   }
   if (!record.ok()) return complain(record.status());
   const simulate::Record& result = record.value();
-  if (flags.json != "-") std::cout << simulate::to_text(result);
-  if (flags.json != "-" && flags.speed)
-    std::printf("speed                 %.2f million packet-hops a second, %llu bytes a host\n",
-                static_cast<double>(result.packet_hops) / result.wall_seconds / 1e6,
-                static_cast<unsigned long long>(result.memory_bytes / result.hosts));
+  if (flags.json != "-") {
+    for (const std::string& part : network.failed) std::cout << "failed                " << part << "\n";
+    std::cout << simulate::to_text(result);
+    if (flags.speed)
+      std::printf("speed                 %.2f million packet-hops a second, %llu bytes a host\n",
+                  static_cast<double>(result.packet_hops) / result.wall_seconds / 1e6,
+                  static_cast<unsigned long long>(result.memory_bytes / result.hosts));
+  }
   if (!flags.json.empty()) {
     auto json = simulate::to_json(result, flags.speed);
-    json["fabric"] = flags.fabric;
-    json["engine"] = flags.engine;
-    json["traffic"] = flags.trace.empty() ? flags.traffic : "trace " + flags.trace;
-    json["seed"] = flags.seed;
+    describe(flags, network, json);
     if (const int code = hand_over(json, flags.json); code != 0) return code;
   }
-  return result.ending == simulate::Ending::deadlock || result.ending == simulate::Ending::stuck ? 1 : 0;
+  return ended_badly(result) ? answer_is_no : 0;
+}
+
+int simulate_action(SimulateFlags& flags) {
+  config::AnySettings* tables[] = {&flags.settings};
+  Status status = flags.status;
+  if (status.ok()) status = config::read_environment(flags.settings, environ);
+  if (status.ok() && flags.config_file) status = config::read_toml_file(*flags.config_file, tables);
+  simulate::Control control;
+  if (status.ok()) status = take_limit(flags, control);
+  if (status.ok()) status = simulate::check(flags.settings.options());
+  if (!status.ok()) return complain(status);
+  auto network = open_network(flags);
+  if (!network.ok()) return complain(network.status());
+  const simulate::Parameters& parameters = flags.settings.options();
+  return flags.sweep ? run_sweep(flags, network.value(), parameters, control)
+                     : run_once(flags, network.value(), parameters, control);
 }
 
 }  // namespace
@@ -212,9 +348,25 @@ void add_simulate(CLI::App& app, Action& action) {
       app.add_subcommand("simulate", "Simulate an InfiniBand network under traffic: throughput, latency, deadlocks");
   auto flags = std::make_shared<SimulateFlags>();
   command->footer(footer);
-  command->add_option("--fabric", flags->fabric, "The network, as 'tree(16,2)'")->required()->type_name("TOPOLOGY");
-  command->add_option("--engine", flags->engine, "Routing engine. Default: dfsssp")->type_name("NAME");
-  command->add_option("--lanes", flags->lanes, "Virtual lanes that the engine may use. Default: 8")->type_name("N");
+  command->add_option("--fabric", flags->fabric, "A file, or a topology such as 'tree(16,2)'")
+      ->required()
+      ->type_name("FABRIC");
+  command->add_option("--fault", flags->faults, "What has failed, as 'fail-link share 1%'; may be given again")
+      ->type_name("FAULTS")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--at", flags->at, "The moment up to which faults with a time or mean have struck")
+      ->type_name("DURATION");
+  command->add_option("--fault-seed", flags->fault_seed, "Which random failures. Default: 1")->type_name("N");
+  command->add_flag("--critical", flags->critical, "Let random failures disconnect hosts");
+  command->add_flag("--not-rerouted", flags->not_rerouted, "Keep the tables of the fabric before the faults");
+  auto* engine = command->add_option("--engine", flags->engine, "Routing engine, or opensm:ENGINE. Default: dfsssp");
+  engine->type_name("NAME");
+  add_table_flags(*command, flags->tables);
+  command->get_option("--tables")->excludes(engine);
+  command->add_option("--lanes", flags->lanes, "Virtual lanes that the engine may use. Default: 8")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 15U));
   auto* traffic =
       command->add_option("--traffic", flags->traffic, "What hosts send. Default: uniform")->type_name("TRAFFIC");
   command->add_option("--trace", flags->trace, "Replay this trace or GOAL schedule")
@@ -223,6 +375,9 @@ void add_simulate(CLI::App& app, Action& action) {
   command->add_option("--seed", flags->seed, "Seed of random traffic. Default: 1")->type_name("N");
   command->add_option("--limit", flags->limit, "End after this simulated time, as 2ms")->type_name("DURATION");
   command->add_flag("--sweep", flags->sweep, "Run at rising injection rates and find the saturation point");
+  command->add_option("--steps", flags->steps, "Rates of a sweep before it is refined. Default: 10")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 1000U));
   command->add_option("--json", flags->json, "Write the record to this file; - for the standard output")
       ->type_name("FILE");
   command->add_flag("--speed", flags->speed, "Also say how fast the simulator was, and its memory");

@@ -24,6 +24,7 @@ void add_fabric(CLI::App& app, Action& action);
 void add_simulate(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);
 void add_collective(CLI::App& app, Action& action);
+void add_study(CLI::App& app, Action& action);
 void add_reference(CLI::App& app, Action& action);
 
 /// holdfast(1) as roff, from the subcommands themselves.

@@ -48,7 +48,7 @@ struct Machine {
   Number collective_bytes, packet_bytes, link_bit_per_s, link_bit_error_rate, hca_delay_s, switch_delay_s,
       collective_rate_per_s;
   Number links, switches, link_failures_per_s, switch_failures_per_s, throughput_threshold, life_s;
-  Text regression_file;
+  Text regression_file, regression_group;
 
   std::vector<std::string> tables;  ///< the tables that the file has, in its order: which questions it asks
   std::string folder;               ///< of the file; paths in it are relative to this

@@ -259,7 +259,17 @@ constexpr Row all_rows[] = {
      false,
      &M::regression_file,
      {},
-     "Throughput against failures for each routing engine (docs/spec/regression.md)."},
+     "Throughput against failures for each routing engine: a database of 'holdfast study run', or a record "
+     "(docs/spec/regression.md)."},
+    {"fabric.group",
+     "",
+     D::real,
+     0,
+     0,
+     false,
+     &M::regression_group,
+     {},
+     "The group of the study whose lines count, where fabric.regression is a database with several."},
 };
 
 std::string_view dimension_name(Dimension dimension) {

@@ -40,11 +40,11 @@ Overheads paper_overheads(std::string_view program) {
 
 Result<Overheads> read_overheads(std::string_view text, std::string_view name) {
   const Json result = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  const auto dual = median_of(result, "2 message-and-digests");
-  const auto triple = median_of(result, "3 message-and-digests");
+  const auto dual = median_of(result, "2 msg-plus-hash");
+  const auto triple = median_of(result, "3 msg-plus-hash");
   if (!dual || !triple) {
     return Status(Code::bad_input, "reading the overheads " + std::string(name),
-                  "there are no ratios of 2 and 3 message-and-digests",
+                  "there are no ratios of \"2 msg-plus-hash\" and \"3 msg-plus-hash\"",
                   "write it with bench/replication_overhead.py --json");
   }
   return Overheads{*dual, *triple, true, "measured: " + std::string(name)};

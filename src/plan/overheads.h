@@ -22,7 +22,7 @@ struct Overheads {
 /// same program without replicas.
 Overheads paper_overheads(std::string_view program);
 
-/// Reads what bench/replication_overhead.py writes: {"ratios": {"2 message-and-digests": {"median": 1.1}, "3 ...":
+/// Reads what bench/replication_overhead.py writes: {"ratios": {"2 msg-plus-hash": {"median": 1.1}, "3 ...":
 /// ...}}, the time of a job in r replicas over that of r unprotected copies beside each other. `name` is its name in
 /// messages. Error (bad_input): no such result.
 Result<Overheads> read_overheads(std::string_view text, std::string_view name);

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "plan/regression_database.h"
+
 namespace holdfast::plan {
 namespace {
 
@@ -24,6 +26,15 @@ Result<std::string> read_text(const std::string& folder, const Text& name) {
   return text.str();
 }
 
+/// From a study's database, or from a record.
+Result<RegressionFile> read_lines(const Machine& machine) {
+  const std::string path = (std::filesystem::path(machine.folder) / machine.regression_file.value).string();
+  if (is_database(path)) return read_regression_database(path, machine.regression_group.value);
+  const auto text = read_text(machine.folder, machine.regression_file);
+  if (!text.ok()) return text.status();
+  return read_regression(text.value(), machine.regression_file.value);
+}
+
 }  // namespace
 
 Result<Inputs> gather_inputs(Machine machine) {
@@ -38,9 +49,7 @@ Result<Inputs> gather_inputs(Machine machine) {
     inputs.overheads = overheads.value();
   }
   if (machine.regression_file.given) {
-    const auto text = read_text(machine.folder, machine.regression_file);
-    if (!text.ok()) return text.status();
-    auto regression = read_regression(text.value(), machine.regression_file.value);
+    auto regression = read_lines(machine);
     if (!regression.ok()) return regression.status();
     inputs.regression = std::move(regression).value();
   }

@@ -125,7 +125,7 @@ TEST(Recommend, SaysThatOverheadsAreThePapers) {
 TEST(Recommend, TakesMeasuredOverheads) {
   const std::string folder = testing::TempDir();
   std::ofstream(folder + "/overheads.json")
-      << R"({"ratios": {"2 message-and-digests": {"median": 1.5}, "3 message-and-digests": {"median": 1.75}}})";
+      << R"({"ratios": {"2 msg-plus-hash": {"median": 1.5}, "3 msg-plus-hash": {"median": 1.75}}})";
   auto machine = read_machine(
       "[machine]\nname = \"m\"\nnodes = 9\n[failures]\nnode_mtbf = \"5 y\"\n[checkpoint]\nwrite = \"5 min\"\nrestart = "
       "\"10 min\"\n[job]\nnodes = 3\ntime = \"10 h\"\n[replication]\noverheads = \"overheads.json\"\n",

@@ -114,10 +114,21 @@ class CommandLine(WithFolder):
         self.assertEqual(holdfast("fail", "tree(4,2)", "--what-if", "s-0-0 - s-1-0").returncode, 0)
         run = holdfast("fail", "tree(4,2)", "--what-if", "s-0-0/1")
         self.assertEqual(run.returncode, 1)
-        self.assertIn("lost          host host-0\n", run.stdout)
+        self.assertTrue(run.stdout.startswith("no: isolating it is critical"), run.stdout)
+        self.assertIn("hosts lost (1):\n  host-0\n", run.stdout)
         record = self.record("fail", "tree(2,2)", "--faults", "fail-switch switch s-1-0", "--what-if", "s-0-0/4", code=1)
         self.assertTrue(record["critical"])
         self.assertEqual(len(record["hosts_lost"]), 2, "half of the hosts")
+        self.good("route", "torus(4,4) links=2 hosts=32", "--engine", "dfsssp", "--out", self.path("lfts"), "--paths",
+                  self.path("paths"))
+        record = self.record("fail", "torus(4,4) links=2 hosts=32", "--what-if", "s-0-0/1", "--tables", self.path("lfts"),
+                             "--path-records", self.path("paths"))
+        self.assertTrue(record["allowed"] and record["tables_given"])
+        self.assertEqual(record["parallel_links_left"], 1)
+        self.assertEqual(record["before"]["credit_loops"], [])
+        self.assertGreater(record["entries_changed"], 0)
+        self.assertEqual(self.record("fail", "mesh(3,3) hosts=9", "--what-if", "s-0-0/1", "--engine", "torus-2qos",
+                                     code=1)["critical"], False, "routable no more by this engine")
 
     def test_the_commands_of_the_tutorial_run(self):
         pages = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`holdfast fabric compare` with the real OpenSM on the real ibsim: what it prints, how it ends, what it leaves."""
+"""`holdfast fabric compare` and `fabric route` with the real OpenSM on the real ibsim: what it prints, how it ends, what it leaves."""
 
 import json
 import os
@@ -65,6 +65,42 @@ class Compare(unittest.TestCase):
             run = compare(file.name, "--engines", "opensm:updn", "--json")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertTrue(json.loads(run.stdout)["engines"][0]["valid"])
+
+
+class Route(unittest.TestCase):
+    def route(self, *words):
+        return subprocess.run([HOLDFAST, "fabric", "route", *words], capture_output=True, text=True, timeout=120)
+
+    def test_by_opensm_with_a_live_failure(self):
+        with tempfile.TemporaryDirectory() as folder:
+            lfts = os.path.join(folder, "lfts")
+            run = self.route("tree(4,3)", "--engine", "opensm:updn", "--faults", "fail-link link s-0-0/5", "--json",
+                             "--out", lfts)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            record = json.loads(run.stdout)
+            self.assertEqual(record["engine"], "opensm:updn")
+            failure = record["failure"]
+            self.assertGreater(failure["routes_cut"], 0)
+            self.assertGreater(failure["rerouted"]["entries_changed"], 0)
+            self.assertGreater(failure["sweep_wall_ns"], 0)
+            self.assertTrue(failure["after"]["good"])
+            check = subprocess.run([HOLDFAST, "fabric", "check", "tree(4,3)", "--tables", lfts, "--engines", "minhop", "--json"],
+                                   capture_output=True, text=True, timeout=60)
+            self.assertEqual(json.loads(check.stdout)["tables"]["lost_pairs"], 0, "they also fit the whole fabric")
+
+    def test_ours_is_mended_and_routed_in_full(self):
+        run = self.route("tree(4,3)", "--engine", "ftree", "--faults", "fail-link link s-0-0/5", "--json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        failure = json.loads(run.stdout)["failure"]
+        self.assertLessEqual(failure["rerouted"]["entries_changed"], failure["routed_in_full"]["entries_changed"])
+
+    def test_exit_codes(self):
+        self.assertEqual(self.route("torus(5,5)", "--engine", "opensm:ftree").returncode, 2, "refused")
+        run = self.route("torus-7x7x7", "--engine", "opensm:lash", "--time-limit", "1s")
+        self.assertEqual(run.returncode, 124)
+        self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+        self.assertEqual(self.route("torus(5,5)", "--engine", "opensm:minhop").returncode, 1, "credit loops")
+        self.assertEqual(self.route("torus(5,5)", "--engine", "minhop,updn").returncode, 2)
 
 
 class BadInput(unittest.TestCase):

@@ -63,6 +63,7 @@ def main():
     parser.add_argument("--inject", default="", help="faults, as in docs/spec/faults.md")
     parser.add_argument("--deviates", action="store_true", help="the program itself sends wrong data in some replica")
     parser.add_argument("--silence", default="20s", help="how long one replica may lag behind another")
+    parser.add_argument("--environment", default="", help="NAME=VALUE, for both runs")
     parser.add_argument("--limit", type=float, default=120)
     parser.add_argument("--outcome", choices=["same", "detected", "diverged", "refused"], default="same")
     parser.add_argument("program", nargs="+")
@@ -70,9 +71,11 @@ def main():
 
     directory = pathlib.Path(tempfile.mkdtemp(prefix="holdfast-test-"))
     try:
-        code, native, err = run(command(args, args.ranks, {}, args.program), args.limit, directory)
+        settings = dict([args.environment.split("=", 1)] if args.environment else [])
+        code, native, err = run(command(args, args.ranks, settings, args.program), args.limit, directory)
         expect(code == 0, f"the native run ended with {code}", err)
         environment = {
+            **settings,
             "LD_PRELOAD": " ".join(filter(None, [*args.preload_first, args.library, args.also_preload])),
             "HOLDFAST_REPLICATE_DEGREE": str(args.degree),
             "HOLDFAST_REPLICATE_PROTOCOL": args.protocol,
@@ -80,6 +83,8 @@ def main():
             "HOLDFAST_REPLICATE_SILENCE_LIMIT": args.silence,
             "HOLDFAST_RUN_RANKS": str(args.ranks),
             "HOLDFAST_RUN_EPOCH": str(time.time_ns()),
+            "HOLDFAST_RUN_ENTROPY": str(time.time_ns() % 2**64),
+            "HOLDFAST_RUN_IDENTITY": str(time.time_ns() % 2**64),
             "HOLDFAST_RUN_PROGRAM": os.path.realpath(args.program[0]),
             "HOLDFAST_RUN_DIRECTORY": str(directory),
         }

@@ -43,6 +43,78 @@ class Command(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("1 of 1 delivered", done.stdout)
 
+    def test_a_goal_schedule_is_replayed(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".goal") as goal:
+            goal.write("num_ranks 2\nrank 0 {\nl1: calc 1000\nl2: send 4096b to 1 tag 5\nl2 requires l1\n}\n"
+                       "rank 1 {\nrecv 4096b from 0 tag 5\n}\n")
+            goal.flush()
+            done = simulate("--fabric", "tree(4,2)", "--engine", "minhop", "--trace", goal.name, "--json", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        record = json.loads(done.stdout)
+        self.assertEqual(record["messages"]["delivered"], 1)
+        self.assertGreater(record["completion_ps"], 1_000_000)  # after the calculation
+
+    def test_files_give_what_the_engine_gives(self):
+        with tempfile.TemporaryDirectory() as folder:
+            net, lfts, lanes, paths = (os.path.join(folder, name) for name in ("net", "lfts", "sl2vl", "paths"))
+            self.fabric("generate", "torus(3,3) hosts=18", "-o", net)
+            self.fabric("route", net, "--engine", "dfsssp", "--out", lfts, "--sl2vl", lanes, "--paths", paths)
+            traffic = ("--fabric", net, "--traffic", "all-to-all size=5000", "--json", "-")
+            from_files = simulate(*traffic, "--tables", lfts, "--sl2vl", lanes, "--path-records", paths)
+            from_engine = simulate(*traffic, "--engine", "dfsssp")
+        self.assertEqual(from_files.returncode, 0, from_files.stderr)
+        records = [json.loads(done.stdout) for done in (from_files, from_engine)]
+        self.assertEqual(records[0].pop("tables"), lfts)
+        self.assertEqual(records[1].pop("engine"), "dfsssp")
+        self.assertGreater(records[0]["lanes"], 1)
+        self.assertEqual(*records)
+
+    def test_faults_are_routed_around_or_cost_packets(self):
+        arguments = ("--fabric", "tree(4,2)", "--engine", "ftree", "--traffic", "exchange size=4096", "--json", "-",
+                     "--fault", "fail-link share 10%", "--fault-seed", "3")
+        rerouted = json.loads(simulate(*arguments).stdout)
+        self.assertEqual(len(rerouted["failed"]), 1)
+        self.assertTrue(rerouted["rerouted"])
+        self.assertEqual(rerouted["messages"]["delivered"], 240)
+        stale = json.loads(simulate(*arguments, "--not-rerouted").stdout)
+        self.assertEqual(stale["failed"], rerouted["failed"])
+        self.assertFalse(stale["rerouted"])
+        self.assertGreater(stale["packets"]["dropped_unroutable"], 0)
+        self.assertLess(stale["messages"]["delivered"], 240)
+
+    def test_a_sweep_finds_the_saturation_point(self):
+        done = simulate("--fabric", "tree(4,2)", "--engine", "ftree", "--sweep", "--steps", "4", "--json", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        record = json.loads(done.stdout)
+        self.assertEqual(record["record"], "holdfast.simulation-sweep")
+        loads = [point["load"] for point in record["points"]]
+        self.assertEqual(loads, sorted(loads))
+        kept = [point["load"] for point in record["points"] if point["kept_up"]]
+        self.assertEqual(record["saturation_load"], max(kept))
+        self.assertTrue(0.5 <= record["saturation_load"] < 1, record["saturation_load"])
+        for point in record["points"]:
+            self.assertLessEqual(point["run"]["host_bytes_per_s"]["mean"], point["offered_bytes_per_s"] * 1.02)
+
+    def test_a_sweep_that_deadlocks_says_so(self):
+        done = simulate("--fabric", "torus(5,5) hosts=100", "--engine", "dor", "--sweep", "--steps", "4")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("DEADLOCK", done.stdout)
+        self.assertIn("waits in a circle", done.stdout)
+        self.assertNotIn("keeps up to load 0.250", done.stdout)
+
+    @unittest.skipUnless(os.path.exists(os.environ.get("HOLDFAST_OPENSM_TAP", "")), "OpenSM's tap is not built")
+    def test_tables_of_the_real_opensm(self):
+        done = simulate("--fabric", "tree(4,2)", "--engine", "opensm:ftree", "--traffic", "exchange", "--json", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["messages"]["delivered"], 240)
+        refused = simulate("--fabric", "random(8,4) hosts=16", "--engine", "opensm:ftree")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("refused", refused.stderr)
+
+    def fabric(self, *arguments):
+        done = subprocess.run([PROGRAM, "fabric", *arguments], capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_bad_input_is_one_line_and_exit_code_2(self):
         for arguments, words in [
             ((), "--fabric"),
@@ -51,6 +123,13 @@ class Command(unittest.TestCase):
             (("--fabric", "tree(4,2)", "--limit", "5"), "unit"),
             (("--fabric", "tree(4,2)", "--trace", "/nonexistent"), "/nonexistent"),
             (("--fabric", "tree(4,2)", "--simulate.mtu", "9000"), "4096"),
+            (("--fabric", "tree(4,2)", "--engine", "native"), "more than one"),
+            (("--fabric", "tree(4,2)", "--fault", "fail-link share"), "percentage"),
+            (("--fabric", "tree(4,2)", "--fault", "drop rate 1/2"), "fail-link"),
+            (("--fabric", "tree(4,2)", "--tables", "/nonexistent"), "/nonexistent"),
+            (("--fabric", "tree(4,2)", "--sl2vl", "/nonexistent"), "--tables"),
+            (("--fabric", "tree(4,2)", "--tables", "x", "--engine", "ftree"), "--engine"),
+            (("--fabric", "tree(4,2)", "--sweep", "--traffic", "exchange"), "uniform"),
         ]:
             done = simulate(*arguments)
             self.assertEqual(done.returncode, 2, arguments)

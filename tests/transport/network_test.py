@@ -5,13 +5,14 @@ Each host is a network namespace with a host name of its own; three veth pairs j
 traffic, and two for rails. Packets are dropped by nftables, links are taken down with ip(8). Nothing outside the namespaces
 sees a packet.
 
-Usage: network_test.py LIBRARY_FOLDER PROGRAM_FOLDER CASE
+Usage: network_test.py LIBRARY_FOLDER PROGRAM_FOLDER EXCHANGE_PROGRAM CASE
 """
 import argparse
 import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -70,13 +71,13 @@ class Network:
                    for line in self.inside(side, "nft", "list", "ruleset").stdout.splitlines() if "packets" in line
                    for word in [line.split("packets")[1].split()[0]])
 
-    def wait_for_traffic(self, more_bytes):
-        """Until this many bytes have come in on the first host's rails since now."""
+    def wait_for_traffic(self, job, more_bytes):
+        """Until this many bytes have come in on the first host's rails since now, or the job has ended."""
         def seen():
             return sum(int(self.inside(0, "cat", f"/sys/class/net/hf{n}/statistics/rx_bytes").stdout) for n in (1, 2))
         start = seen()
         until = time.monotonic() + 100
-        while seen() < start + more_bytes:
+        while seen() < start + more_bytes and job.child.poll() is None:
             expect(time.monotonic() < until, "the transfer began")
             time.sleep(0.05)
 
@@ -92,7 +93,7 @@ def expect(condition, what, detail=""):
 class Job:
     """mpirun in the first namespace, with one process in each."""
 
-    def __init__(self, network, libraries, folder, rails, program, options=()):
+    def __init__(self, network, libraries, folder, rails, program, variables=()):
         self.counters = folder / "counters"
         self.counters.mkdir(exist_ok=True)
         agent = folder / "agent"
@@ -102,13 +103,13 @@ class Job:
                          'exec ip netns exec $n unshare -u sh -c "hostname $h; $*"\n')
         agent.chmod(0o755)
         environment = {"FI_PROVIDER_PATH": libraries, "HOLDFAST_RAILS_USE": rails,
-                       "HOLDFAST_RAILS_COUNTERS": str(self.counters)}
+                       "HOLDFAST_RAILS_COUNTERS": str(self.counters), **dict(variables)}
         words = ["ip", "netns", "exec", network.names[0], "unshare", "-u", "sh", "-c", 'hostname hosta; exec "$@"', "sh",
                  "mpirun.openmpi", "--allow-run-as-root", "--host", "10.77.0.1:1,10.77.0.2:1", "-np", "2",
                  "--mca", "plm_rsh_agent", str(agent), "--mca", "oob_tcp_if_include", "hf0", "--mca", "orte_keep_fqdn_hostnames",
                  "1", "--mca", "mpi_yield_when_idle", "1",
                  "--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "holdfast",
-                 "--mca", "btl", "^openib,ofi", *options]
+                 "--mca", "btl", "^openib,ofi"]
         for name, value in environment.items():
             words += ["-x", f"{name}={value}"]
         self.child = subprocess.Popen(words + program, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -140,35 +141,149 @@ def finish(job, what):
     return job.sums()
 
 
-def ring(programs):
-    return [str(pathlib.Path(programs) / "ring")]
+def ring(args):
+    return [str(pathlib.Path(args.programs) / "ring")]
 
 
-def sort(programs):
-    return [str(pathlib.Path(programs) / "sort"), "--keys", "3000000"]
+def sort(args):
+    return [str(pathlib.Path(args.programs) / "sort"), "--keys", "3000000"]
+
+
+def exchange(args, rounds=5, all_to_all=20, longest=1048576):
+    return [args.exchange, str(rounds), str(all_to_all), str(longest)]
 
 
 def case_quiet(network, args, folder):
     """Without faults: everything works over tcp and over udp, and nothing is retransmitted for corruption."""
-    for rails in ("tcp@hf1,tcp@hf2", "udp@hf1,udp@hf2"):
-        sums = finish(Job(network, args.libraries, folder, rails, ring(args.programs)), rails)
-        expect(sums["messages_received"] > 100, f"{rails}: messages went over the provider", sums)
+    for rails in ("tcp@hf1,tcp@hf2", "udp@hf1,udp@hf2", "tcp@hf1,udp@hf2"):
+        sums = finish(Job(network, args.libraries, folder, rails, exchange(args)), rails)
+        expect(sums["messages_received"] > 50, f"{rails}: messages went over the provider", sums)
         expect(sums["corrupt_fragments"] == 0 and sums["corrupt_headers"] == 0, f"{rails}: nothing was corrupt", sums)
         shutil.rmtree(folder / "counters")
 
 
-def case_loss(network, args, folder):
-    """Five per cent of all packets vanish on both rails: the answer is right, and fragments were sent again."""
-    network.drop(5)
-    sums = finish(Job(network, args.libraries, folder, "udp@hf1,udp@hf2", sort(args.programs)), "5 % loss")
-    expect(network.dropped() > 20, "packets were dropped")
+def lossy(network, args, folder, percent):
+    network.drop(percent)
+    sums = finish(Job(network, args.libraries, folder, "udp@hf1,udp@hf2", exchange(args)), f"{percent} % loss")
+    expect(network.dropped() > 5, "packets were dropped")
     expect(sums["fragments_retransmitted"] > 0, "fragments were sent again", sums)
+
+
+def case_loss_1(network, args, folder):
+    """One per cent of all packets vanish on both rails: a ping-pong and an all-to-all are right."""
+    lossy(network, args, folder, 1)
+
+
+def case_loss_5(network, args, folder):
+    """Five per cent vanish."""
+    lossy(network, args, folder, 5)
+
+
+def case_corruption(network, args, folder):
+    """One packet in fifty has a bit flipped in its payload or headers, which no checksum of UDP or TCP can see: the
+    rails do it before the kernel sums the packet. Both kinds of rail at once."""
+    job = Job(network, args.libraries, folder, "udp@hf1,tcp@hf2", exchange(args),
+              {"HOLDFAST_RAILS_FAULTS": "flip any rate 1/50; corrupt-header any rate 1/200"})
+    sums = finish(job, "corruption")
+    expect(sums["corrupt_fragments"] > 0, "payloads were corrupt and it was noticed", sums)
+    expect(sums["corrupt_headers"] > 0, "headers were corrupt and it was noticed", sums)
+    expect(sums["fragments_retransmitted"] > 0, "fragments were sent again", sums)
+
+
+def case_killed_peer(network, args, folder):
+    """One of two processes is killed: the other's operations fail within the time that the options give, and it ends."""
+    variables = {**os.environ, "FI_PROVIDER_PATH": args.libraries, "HOLDFAST_RAILS_USE": "udp@hf1,tcp@hf2",
+                 "HOLDFAST_TRANSPORT_UNREACHABLE_AFTER": "2s"}
+    words = ["fi_pingpong", "-p", "holdfast", "-e", "rdm", "-I", "100000000", "-S", "1048576"]
+    enter = [["ip", "netns", "exec", name] for name in network.names]
+    start = dict(env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    server = subprocess.Popen([*enter[0], *words, "-B", "47777"], **start)
+    time.sleep(0.5)
+    client = subprocess.Popen([*enter[1], *words, "-P", "47777", "10.77.1.1"], **start)
+    try:
+        job = argparse.Namespace(child=client)
+        network.wait_for_traffic(job, 5_000_000)
+        expect(client.poll() is None, "the transfer went on", "" if client.poll() is None else client.communicate()[0])
+        server.kill()  # ip netns exec has become the program itself
+        out, _ = client.communicate(timeout=60)
+        expect(client.returncode not in (0, None), "the survivor says that its peer is gone", out)
+        expect("Killed" not in out and client.returncode > 0, "and ends by itself", f"{client.returncode} {out}")
+    except subprocess.TimeoutExpired:
+        sys.exit("FAILED: the survivor hangs")
+    finally:
+        for child in (server, client):
+            child.kill()
+            child.wait()
+
+
+LAMMPS_INPUT = """units lj
+atom_style atomic
+lattice fcc 0.8442
+region box block 0 8 0 8 0 8
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 3.0 87287 loop geom
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+neighbor 0.3 bin
+neigh_modify every 20 delay 0 check no
+fix 1 all nve
+thermo 10
+run 100
+"""
+
+
+def thermodynamics(out):
+    return re.findall(r"^ *\d+(?: +-?[\d.e+-]+){5} *$", out, re.MULTILINE)
+
+
+def case_lammps(network, args, folder):
+    """LAMMPS, as Debian builds it, gives over lossy, corrupting rails what it gives without: the melt of its bench."""
+    if not shutil.which("lmp"):
+        print("LAMMPS is not installed: not run")
+        sys.exit(77)
+    (folder / "in.melt").write_text(LAMMPS_INPUT)
+    program = ["lmp", "-in", "in.melt"]
+    native = subprocess.run(["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle",
+                             "1", "-np", "2", *program], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
+                            text=True, timeout=200, check=False)
+    expect(native.returncode == 0, "the native run ended well", native.stdout[-1000:] + native.stderr[-1000:])
+    right = thermodynamics(native.stdout)
+    expect(len(right) == 11, "a line for each ten steps", native.stdout)
+    network.drop(1)
+    job = Job(network, args.libraries, folder, "udp@hf1,udp@hf2", program,
+              {"HOLDFAST_RAILS_FAULTS": "flip any rate 1/200"})
+    code, out, err = job.wait()
+    expect(code == 0, f"the program ended with {code}", out[-2000:] + err[-2000:])
+    expect(thermodynamics(out) == right, "the physics is the same", out)
+    sums = job.sums()
+    expect(sums["fragments_retransmitted"] > 0 and sums["corrupt_fragments"] + sums["corrupt_headers"] > 0,
+           "packets were lost and corrupt", sums)
+
+
+def case_live_counters(network, args, folder):
+    """While a job runs its counters can be read, and they grow."""
+    job = Job(network, args.libraries, folder, "udp@hf1,udp@hf2", exchange(args, 3000, 3000),
+              {"HOLDFAST_RAILS_COUNTERS_EVERY": "50ms"})
+    seen = []
+    until = time.monotonic() + 60
+    while len(seen) < 3 and time.monotonic() < until and job.child.poll() is None:
+        time.sleep(0.05)
+        if len(list(job.counters.glob("*.json"))) == 2:
+            bytes_now = job.sums()["bytes_received"]
+            if not seen or bytes_now > seen[-1]:
+                seen.append(bytes_now)
+    running = job.child.poll() is None
+    os.killpg(job.child.pid, signal.SIGKILL)
+    job.child.communicate()
+    expect(running and len(seen) == 3, "the counters were there while it ran, and grew", str(seen))
 
 
 def case_dead_link(network, args, folder):
     """One of two links goes down in mid-transfer and stays down: its traffic moves to the other."""
-    job = Job(network, args.libraries, folder, "udp@hf1,udp@hf2", sort(args.programs))
-    network.wait_for_traffic(1_000_000)
+    job = Job(network, args.libraries, folder, "udp@hf1,udp@hf2", sort(args))
+    network.wait_for_traffic(job, 1_000_000)
     network.link(1, "down")
     sums = finish(job, "one dead link")
     expect(sums["rails_lost"] + sums["rails_suspected"] > 0, "the dead link was noticed", sums)
@@ -177,13 +292,13 @@ def case_dead_link(network, args, folder):
 def case_dead_at_start(network, args, folder):
     """A link that is down from the start: the job runs on the other."""
     network.link(1, "down")
-    finish(Job(network, args.libraries, folder, "udp@hf1,udp@hf2", ring(args.programs)), "dead at the start")
+    finish(Job(network, args.libraries, folder, "udp@hf1,udp@hf2", ring(args)), "dead at the start")
 
 
 def case_both_links_for_a_while(network, args, folder):
     """Both links are down for a second: everything waits and goes on."""
-    job = Job(network, args.libraries, folder, "udp@hf1,udp@hf2", sort(args.programs))
-    network.wait_for_traffic(1_000_000)
+    job = Job(network, args.libraries, folder, "udp@hf1,udp@hf2", sort(args))
+    network.wait_for_traffic(job, 1_000_000)
     for link in (1, 2):
         network.link(link, "down")
     time.sleep(1.0)
@@ -197,8 +312,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("libraries")
     parser.add_argument("programs")
+    parser.add_argument("exchange")
     parser.add_argument("case", choices=[name[5:] for name in globals() if name.startswith("case_")])
     args = parser.parse_args()
+    args.libraries, args.programs, args.exchange = (
+        str(pathlib.Path(path).resolve()) for path in (args.libraries, args.programs, args.exchange))
     if os.geteuid() != 0 or not all(shutil.which(tool) for tool in ("ip", "nft", "unshare")):
         print("network namespaces need root, ip and nft: not run")
         sys.exit(77)

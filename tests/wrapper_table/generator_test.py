@@ -55,6 +55,8 @@ class ReadingTheTable(unittest.TestCase):
                 (3, "'n' is no argument"),
             "MPI_Send  both  verify\n    c : int[] : count : in : size(comm)\n": (2, "'size(comm)' is no argument"),
             SEND + SEND: (6, "already in line 1"),
+            "\nMPI_X  both  refuse\n    c : int : count : in\n": (2, "because REASON"),
+            "MPI_X  both  pass\n    because it is so: wait\n": (1, "because REASON"),
         }
         for text, (line, message) in bad.items():
             with self.subTest(text), self.assertRaises(generator.TableError) as caught:
@@ -85,16 +87,35 @@ class WritingWrappers(unittest.TestCase):
             row("MPI_Init  both  start\n    argc : int* : integer : inout\n")))
 
     def test_a_refused_call_names_itself_and_its_communicator(self):
-        text = SEND.replace("verify", "refuse")
-        self.assertIn("return refuse(Function::Send, world(comm));", generator.wrapper(row(text)))
-        self.assertIn("return refuse(Function::File_sync, MPI_COMM_NULL);", generator.wrapper(
-            row("MPI_File_sync  both  refuse\n    fh : MPI_File : file : in\n")))
+        text = SEND.replace("verify", "refuse") + "    because of this: do that\n"
+        self.assertIn('return refuse(Function::Send, "of this: do that");', generator.wrapper(row(text)))
+
+    def test_a_communicator_that_is_not_known_goes_to_mpi_which_raises_the_error(self):
+        self.assertIn("if (!known(world(comm))) return real().Send(buf, count, datatype, world(comm));",
+                      generator.wrapper(row(SEND)))
+
+    def test_an_extension_keeps_its_prefix(self):
+        extension = row("MPIX_Agree  mpich  pass\n    flag : int* : flag : inout\n")
+        self.assertEqual((extension.name, extension.symbol), ("X_Agree", "MPIX_Agree"))
+        self.assertIn('__asm__("PMPIX_Agree")', generator.wrapper(extension))
+
+    def test_large_counts_go_by_way_of_the_hook_that_takes_int(self):
+        table = (
+            "MPI_Give  mpich  verify\n    buf : const void* : buffer : in\n    count : int : count : in\n"
+            "    type : MPI_Datatype : datatype : in\n    each : const int[] : count : in : size(comm)\n"
+            "    comm : MPI_Comm : comm : in\n"
+        )
+        large = table.replace("MPI_Give", "MPI_Give_c").replace(": int", ": MPI_Count").replace("const int", "const MPI_Count")
+        text = generator.large_counts_source(generator.parse_table(table + large))
+        self.assertIn("const int count_ = call.count(count, type);", text)
+        self.assertIn("const int* each_ = call.array(each, call.size(comm));", text)
+        self.assertIn("const int code = hook::Give(buf, count_, type, each_, comm);", text)
 
     def test_a_flavour_has_only_its_own_functions_and_the_same_numbers(self):
         functions = generator.parse_table("MPI_A  openmpi  pass\nMPI_B  mpich  pass\n")
         own = [f for f in functions if f.exported_by("mpich")]
-        self.assertNotIn("MPI_A;", generator.exports_map(own))
-        self.assertIn("PMPI_B;", generator.exports_map(own))
+        self.assertNotIn("MPI_A;", generator.exports_map(own, "mpich"))
+        self.assertIn("PMPI_B;", generator.exports_map(own, "mpich"))
         numbers = generator.functions_header(functions)
         self.assertLess(numbers.index("  A,"), numbers.index("  B,"))
 
@@ -108,6 +129,11 @@ class WritingWrappers(unittest.TestCase):
 class TheCommittedFiles(unittest.TestCase):
     def setUp(self):
         self.functions = generator.parse_table((SOURCE / "src/replicate/mpi/functions.table").read_text())
+
+    def test_every_function_of_the_standard_has_a_policy_that_says_what_to_do(self):
+        for function in self.functions:
+            if function.policy == "refuse":
+                self.assertRegex(function.reason, r"\w: \w", function.symbol)
 
     def test_the_reference_page_is_the_tables(self):
         page = SOURCE / "docs/reference/functions.md"

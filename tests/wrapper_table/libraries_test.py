@@ -24,19 +24,22 @@ def symbols(library, *options):
 def c_functions(library):
     """The C functions with the prefix MPI_: Fortran's are in one case, data symbols are neither T nor W."""
     names = {name for kind, name in symbols(library, "--defined-only") if kind in "TW"}
-    return {name for name in names if re.match(r"MPI_[A-Z]\w*[a-z]", name)}
+    return {name for name in names if re.match(r"MPIX?_[A-Z]\w*[a-z]", name)}
 
 
 class TableAndLibraries(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         functions = generator.parse_table((SOURCE / "src/replicate/mpi/functions.table").read_text())
-        cls.rows = {f"MPI_{f.name}" for f in functions if f.exported_by(FLAVOUR)}
+        cls.rows = {f.symbol for f in functions if f.exported_by(FLAVOUR)}
         cls.exported = c_functions(os.environ["MPI_LIBRARY"])
         cls.preloaded = os.environ["PRELOADED"]
 
     def test_every_exported_function_has_a_row(self):
-        self.assertEqual(self.exported - self.rows, set(), "add these to src/replicate/mpi/functions.table")
+        # Open MPI's MPIX_Query_cuda_support, a constant, has no profiling name that a wrapper could go on to.
+        names = {name for _, name in symbols(os.environ["MPI_LIBRARY"], "--defined-only")}
+        exported = {name for name in self.exported if name.startswith("MPI_") or "P" + name in names}
+        self.assertEqual(exported - self.rows, set(), "add these to src/replicate/mpi/functions.table")
 
     def test_every_row_is_an_exported_function(self):
         self.assertEqual(self.rows - self.exported, set(), "the table has these, the MPI library does not")
@@ -49,7 +52,7 @@ class TableAndLibraries(unittest.TestCase):
         exported = {name for kind, name in symbols(self.preloaded, "--defined-only") if kind in "TWi"}
         wanted = self.rows | {"P" + row for row in self.rows}
         self.assertEqual(wanted - exported, set())
-        self.assertEqual(exported - wanted - set(generator.CLOCKS), set())
+        self.assertEqual(exported - wanted - set(generator.C_LIBRARY) - set(generator.fortran_symbols(FLAVOUR)), set())
 
     def test_the_preloaded_library_needs_no_mpi_symbol_to_load(self):
         needed = [(kind, name) for kind, name in symbols(self.preloaded, "--undefined-only") if re.search("mpi", name, re.I)]

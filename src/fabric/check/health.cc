@@ -8,6 +8,7 @@
 
 #include "core/event/record.h"
 #include "fabric/check/cabling.h"
+#include "fabric/faults/critical.h"
 #include "fabric/routing/reroute.h"
 
 namespace holdfast::fabric {
@@ -64,6 +65,13 @@ void find_missing(const Fabric& healthy, const Fabric& fabric, Health& health) {
     const Link& link = healthy.link(id);
     if (link.up && there.count(key_of(healthy, link)) == 0) health.missing.push_back(link_text(healthy, id));
   }
+}
+
+/// Working links between the two nodes that this one joins.
+std::uint64_t count_parallel(const Fabric& fabric, LinkId id) {
+  const auto ends = [&](const Link& link) { return std::minmax({fabric.port(link.a).node, fabric.port(link.b).node}); };
+  return static_cast<std::uint64_t>(std::ranges::count_if(
+      fabric.links(), [&](const Link& other) { return other.up && ends(other) == ends(fabric.link(id)); }));
 }
 
 std::string loss_text(const Fabric& fabric, const LostPair& pair) {
@@ -181,25 +189,34 @@ Health examine(const Fabric& fabric, const HealthOptions& options) {
   return health;
 }
 
-Result<WhatIf> what_if(const Fabric& fabric, const std::vector<LinkId>& links, std::string_view engine,
-                       const EngineOptions& options) {
-  auto tables = route(fabric, engine, options);
-  if (!tables.ok()) return tables.status();
+Result<WhatIf> what_if(const Fabric& fabric, const std::vector<LinkId>& links, const WhatIfOptions& options) {
   WhatIf answer;
+  answer.given = options.tables != nullptr;
+  std::string engine = !options.engine.empty() ? options.engine : "updn";
+  std::optional<Forwarding> computed;
+  if (!answer.given) {
+    auto routed = route(fabric, engine, options.routing);
+    if (!routed.ok()) return routed.status();
+    computed = std::move(routed).value();
+  }
+  const Forwarding& tables = answer.given ? *options.tables : *computed;
+  answer.before = examine_tables(fabric, tables, options.routing.threads);
+  if (answer.given && options.engine.empty()) engine = answer.before.loops.empty() ? "dfsssp" : "minhop";
+  if (!answer.given) answer.before.engine = engine;
+
   Fabric degraded = fabric;
   for (const LinkId link : links) {
-    answer.link += (answer.link.empty() ? "" : ", ") + link_text(fabric, link);
+    (fabric.link(link).up ? answer.links : answer.down_already).push_back(link_text(fabric, link));
     degraded.set_link_up(link, false);
   }
-  const std::uint64_t cut_before = count_cut_off(Cabling(fabric, tables.value()));
-  answer.hosts_cut_off = count_cut_off(Cabling(degraded, tables.value())) - cut_before;
-  answer.routes_cut = count_unrouted(degraded, tables.value()) - count_unrouted(fabric, tables.value());
-  answer.before = examine_tables(fabric, tables.value(), options.threads);
-  answer.before.engine = engine;
-  const auto mended = reroute(degraded, tables.value(), engine, options);
+  for (const NodeId host : Criticality(fabric).loss_without(links).hosts)
+    answer.hosts_lost.push_back(fabric.node(host).name);
+  answer.parallel_left = links.empty() ? 0 : count_parallel(degraded, links.front());
+  answer.routes_cut = count_unrouted(degraded, tables) - count_unrouted(fabric, tables);
+  const auto mended = reroute(degraded, tables, engine, options.routing);
   if (mended.ok()) {
-    answer.after = examine_tables(degraded, mended.value().tables, options.threads);
-    answer.changes = compare_tables(degraded, tables.value(), mended.value().tables);
+    answer.after = examine_tables(degraded, mended.value().tables, options.routing.threads);
+    answer.changes = compare_tables(degraded, tables, mended.value().tables);
     answer.anew = mended.value().anew;
   } else {
     answer.after.refusal = mended.status().wrong();
@@ -269,16 +286,24 @@ nlohmann::ordered_json health_record(const Health& health) {
 }
 
 std::string what_if_text(const WhatIf& answer) {
-  std::string text = fmt::format("{}: {}\n\n", answer.link,
-                                 answer.allowed()    ? "may be isolated"
-                                 : answer.critical() ? "must stay: hosts hang on it"
-                                                     : "better stays");
-  text += fmt::format("hosts cut off             {}\n", answer.hosts_cut_off);
+  std::string text = answer.allowed()    ? "yes: isolating it is not critical, and what is left is routed\n\n"
+                     : answer.critical() ? "no: isolating it is critical, hosts would be lost\n\n"
+                                         : "no: hosts stay connected, but what is left is not routed well\n\n";
+  for (const std::string& link : answer.links) text += fmt::format("link                      {}\n", link);
+  for (const std::string& link : answer.down_already)
+    text += fmt::format("link                      {}, down already\n", link);
+  text += fmt::format("parallel links left       {}\n", answer.parallel_left);
+  append_list(text, "hosts lost", answer.hosts_lost, 20);
   text += fmt::format("routes cut until mended   {}\n", answer.routes_cut);
-  if (!answer.after.routed())
-    return text + fmt::format("afterwards {} {}\n", answer.after.engine, answer.after.refusal);
+  text += fmt::format("tables                    {}, mended by {}{}\n",
+                      answer.given ? "as given" : "by " + answer.before.engine, answer.after.engine,
+                      answer.after.routed() ? "" : ", which refuses: " + answer.after.refusal);
+  if (!answer.after.routed()) return text;
   text += fmt::format("entries changed           {} of {}{}\n", answer.changes.changed, answer.changes.entries,
                       answer.anew ? ", everything routed anew" : "");
+  text += fmt::format("lost pairs                {} before, {} after\n", answer.before.lost, answer.after.lost);
+  text += fmt::format("credit loops              {} before, {} after\n", answer.before.loops.empty() ? "none" : "found",
+                      answer.after.loops.empty() ? "none" : "found");
   text +=
       fmt::format("routes over fullest link  {} before, {} after\n", answer.before.index.max, answer.after.index.max);
   text += fmt::format("links on a path           {:.3f} before, {:.3f} after\n", answer.before.mean_hops,
@@ -289,11 +314,14 @@ std::string what_if_text(const WhatIf& answer) {
 
 nlohmann::ordered_json what_if_record(const WhatIf& answer) {
   nlohmann::ordered_json json = record("holdfast.fabric.what-if");
-  json["link"] = answer.link;
+  json["links"] = answer.links;
+  json["down_already"] = answer.down_already;
   json["allowed"] = answer.allowed();
   json["critical"] = answer.critical();
-  json["hosts_cut_off"] = answer.hosts_cut_off;
+  json["parallel_links_left"] = answer.parallel_left;
+  json["hosts_lost"] = answer.hosts_lost;
   json["routes_cut"] = answer.routes_cut;
+  json["tables_given"] = answer.given;
   json["entries"] = answer.changes.entries;
   json["entries_changed"] = answer.changes.changed;
   json["routed_anew"] = answer.anew;

@@ -65,24 +65,33 @@ struct HealthOptions {
 };
 Health examine(const Fabric& fabric, const HealthOptions& options);
 
-/// Whether a link may be isolated.
+/// Whether links may be isolated.
 struct WhatIf {
-  std::string link;
-  std::uint64_t hosts_cut_off = 0;  ///< hosts that it alone connects
-  std::uint64_t routes_cut = 0;     ///< until the tables are mended
+  std::vector<std::string> links;
+  std::vector<std::string> down_already;  ///< of them
+  std::vector<std::string> hosts_lost;    ///< hosts that they alone connect
+  std::uint64_t parallel_left = 0;        ///< working links between the same two nodes as the first, apart from them
+  std::uint64_t routes_cut = 0;           ///< until the tables are mended
   RoutingHealth before;
   RoutingHealth after;  ///< mended by reroute()
   Changes changes;
-  bool anew = false;  ///< mending was not enough: everything was routed anew
-  bool critical() const { return hosts_cut_off != 0; }
+  bool given = false;  ///< the tables were given, not computed
+  bool anew = false;   ///< mending was not enough: everything was routed anew
+  bool critical() const { return !hosts_lost.empty(); }
   /// No host is cut off and the engine still routes everything without credit loops that were not there before.
   bool allowed() const { return !critical() && after.routed() && after.lost == 0 && (after.good() || !before.good()); }
 };
 
-/// Takes down these working links together, with routes by this engine before and after. Errors: as route(), of the
-/// fabric as it is.
-Result<WhatIf> what_if(const Fabric& fabric, const std::vector<LinkId>& links, std::string_view engine,
-                       const EngineOptions& options);
+struct WhatIfOptions {
+  /// The engine that routes and mends. Empty: updn, or with given tables one that keeps what they promise: dfsssp when
+  /// they have no credit loops, minhop when they have.
+  std::string engine;
+  EngineOptions routing;
+  const Forwarding* tables = nullptr;  ///< today's; null: computed by the engine
+};
+
+/// Takes down these links together, with routes before and after. Errors: as route(), of the fabric as it is.
+Result<WhatIf> what_if(const Fabric& fabric, const std::vector<LinkId>& links, const WhatIfOptions& options);
 
 /// For people, and the records "holdfast.fabric.check", "holdfast.fabric.what-if" and "holdfast.fabric.route".
 std::string health_text(const Health& health);

@@ -74,29 +74,51 @@ TEST(Health, NamesWhatIsBroken) {
   EXPECT_TRUE(contains(text, "dropped at"));
 }
 
+WhatIfOptions by_engine(const std::string& engine) {
+  WhatIfOptions options;
+  options.engine = engine;
+  return options;
+}
+
 TEST(WhatIf, TellsLinksThatMayGoFromThoseThatMustStay) {
   const Fabric fabric = generate("torus(4,4) hosts=32").value();
-  const WhatIf spare = what_if(fabric, {link_between(fabric, 0, 1)}, "updn", {}).value();
+  const WhatIf spare = what_if(fabric, {link_between(fabric, 0, 1)}, {}).value();
   EXPECT_TRUE(spare.allowed());
   EXPECT_GT(spare.routes_cut, 0U);
   EXPECT_GT(spare.changes.changed, 0U);
-  EXPECT_TRUE(contains(what_if_text(spare), "may be isolated"));
-  const WhatIf own = what_if(fabric, {fabric.port(fabric.port_of(16, 1)).link}, "updn", {}).value();
+  EXPECT_TRUE(contains(what_if_text(spare), "yes: isolating it is not critical"));
+  const WhatIf own = what_if(fabric, {fabric.port(fabric.port_of(16, 1)).link}, {}).value();
   EXPECT_TRUE(own.critical());
   EXPECT_FALSE(own.allowed());
-  EXPECT_EQ(own.hosts_cut_off, 1U);
+  EXPECT_EQ(own.hosts_lost, std::vector<std::string>{"host-0"});
   EXPECT_EQ(own.routes_cut, 2U * 31);
-  EXPECT_TRUE(contains(what_if_text(own), "must stay"));
+  EXPECT_TRUE(contains(what_if_text(own), "no: isolating it is critical"));
   EXPECT_EQ(what_if_record(own)["critical"], true);
-  EXPECT_FALSE(what_if(fabric, {0}, "ftree", {}).ok());
+  EXPECT_FALSE(what_if(fabric, {0}, by_engine("ftree")).ok());
 }
 
 TEST(WhatIf, AnEngineThatRefusesWhatIsLeftSaysNo) {
   const Fabric fabric = generate("mesh(3,3) hosts=9").value();
-  const WhatIf answer = what_if(fabric, {link_between(fabric, 0, 1)}, "torus-2qos", {}).value();
+  const WhatIf answer = what_if(fabric, {link_between(fabric, 0, 1)}, by_engine("torus-2qos")).value();
   EXPECT_FALSE(answer.critical());
   EXPECT_FALSE(answer.allowed()) << "a line of a mesh in two pieces";
-  EXPECT_TRUE(contains(what_if_text(answer), "better stays"));
+  EXPECT_TRUE(contains(what_if_text(answer), "no: hosts stay connected, but"));
+}
+
+TEST(WhatIf, GivenTablesAreMendedAsTheyWereMeant) {
+  const Fabric fabric = generate("torus(4,4) links=2 hosts=32").value();
+  for (const char* engine : {"dfsssp", "minhop"}) {
+    const Forwarding tables = route(fabric, engine).value();
+    WhatIfOptions options;
+    options.tables = &tables;
+    const WhatIf answer = what_if(fabric, {link_between(fabric, 0, 1)}, options).value();
+    EXPECT_TRUE(answer.given);
+    EXPECT_EQ(answer.after.engine, engine);
+    EXPECT_EQ(answer.parallel_left, 1U);
+    EXPECT_TRUE(answer.allowed()) << "no worse than before";
+    EXPECT_EQ(answer.after.loops.empty(), answer.before.loops.empty());
+    EXPECT_LT(answer.changes.changed, answer.changes.entries / 10);
+  }
 }
 
 TEST(RoutingHealth, IsPrintedAndRecorded) {

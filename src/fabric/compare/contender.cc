@@ -80,32 +80,41 @@ Result<Routing> run_native(const Contender& contender, const Fabric& fabric, con
 }
 
 Result<Routing> run_opensm(const Contender& contender, const Fabric& fabric, const ContestRules& rules) {
-  opensm::Request request;
-  request.engine = contender.engine;
-  request.lanes = rules.lanes;
-  request.roots = rules.roots;
-  request.time_limit_ns = rules.time_limit_ns;
-  Routing routing;
   if (contender.engine == "torus-2QoS") {
     if (auto torus = opensm::torus_configuration(fabric); !torus.ok()) {  // it cannot even be configured
+      Routing routing;
       routing.verdict = opensm::Verdict::refused;
       routing.reason = torus.status().wrong();
       return routing;
     }
   }
-  auto outcome = opensm::route(fabric, request);
+  auto outcome = opensm::route(fabric, opensm_request(contender, rules));
   if (!outcome.ok()) return outcome.status();
-  routing.verdict = outcome.value().verdict;
-  routing.reason = outcome.value().reason;
-  routing.forwarding = std::move(outcome.value().forwarding);
-  routing.lanes_needed = outcome.value().lanes_needed;
-  routing.routing_cpu_ns = outcome.value().routing_cpu_ns;
-  routing.routing_wall_ns = outcome.value().routing_wall_ns;
-  routing.memory_bytes = outcome.value().memory_bytes;
-  return routing;
+  return routing_of(std::move(outcome).value());
 }
 
 }  // namespace
+
+opensm::Request opensm_request(const Contender& contender, const ContestRules& rules) {
+  opensm::Request request;
+  request.engine = contender.engine;
+  request.lanes = rules.lanes;
+  request.roots = rules.roots;
+  request.time_limit_ns = rules.time_limit_ns;
+  return request;
+}
+
+Routing routing_of(opensm::Outcome outcome) {
+  Routing routing;
+  routing.verdict = outcome.verdict;
+  routing.reason = std::move(outcome.reason);
+  routing.forwarding = std::move(outcome.forwarding);
+  routing.lanes_needed = outcome.lanes_needed;
+  routing.routing_cpu_ns = outcome.routing_cpu_ns;
+  routing.routing_wall_ns = outcome.routing_wall_ns;
+  routing.memory_bytes = outcome.memory_bytes;
+  return routing;
+}
 
 Result<std::vector<Contender>> parse_contenders(std::string_view text) {
   std::vector<Contender> contenders;

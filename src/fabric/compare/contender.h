@@ -47,4 +47,8 @@ struct Routing {
 /// that cannot route is a verdict.
 Result<Routing> run(const Contender& contender, const Fabric& fabric, const ContestRules& rules);
 
+/// What to ask of OpenSM for this contender, and what it answered.
+opensm::Request opensm_request(const Contender& contender, const ContestRules& rules);
+Routing routing_of(opensm::Outcome outcome);
+
 }  // namespace holdfast::fabric

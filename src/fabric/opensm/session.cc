@@ -83,11 +83,15 @@ Status check_request(const Fabric& fabric, const Request& request) {
   return {};
 }
 
-/// The adapter that OpenSM runs on: the first with a working cable.
-NodeId home_of(const Fabric& fabric) {
+bool can_be_home(const Fabric& fabric, NodeId node) {
+  return !fabric.is_switch(node) && fabric.node(node).port_count > 0 && fabric.peer(fabric.port_of(node, 1)) != none;
+}
+
+/// The adapter that OpenSM runs on: the one asked for, else the first with a working cable.
+NodeId home_of(const Fabric& fabric, NodeId asked) {
+  if (asked < fabric.nodes().size() && can_be_home(fabric, asked)) return asked;
   for (NodeId node = 0; node < fabric.nodes().size(); ++node)
-    if (!fabric.is_switch(node) && fabric.node(node).port_count > 0 && fabric.peer(fabric.port_of(node, 1)) != none)
-      return node;
+    if (can_be_home(fabric, node)) return node;
   return none;
 }
 
@@ -195,7 +199,7 @@ Status Session::State::start_opensm() {
   Program program;
   program.words = {programs.opensm, "-F", path("opensm.conf")};
   program.environment = {"IBSIM_SOCKNAME=" + keeper.folder().substr(keeper.folder().rfind('/') + 1),
-                         "SIM_HOST=" + node_id(fabric.node(home_of(fabric))),
+                         "SIM_HOST=" + node_id(fabric.node(home_of(fabric, request.home))),
                          "LD_PRELOAD=" + programs.umad2sim,
                          "LD_LIBRARY_PATH=" + folder_of(programs.tap),
                          "OSM_CACHE_DIR=" + keeper.folder() + "/",
@@ -310,7 +314,8 @@ Result<Session> Session::start(const Fabric& fabric, const Request& request) {
   state->fabric = fabric;
   state->request = request;
   if (state->fabric.top_lid() == 0) state->fabric.assign_lids();
-  if (home_of(fabric) == none) return bad_request("no adapter's first port has a working cable", "connect one");
+  if (home_of(fabric, request.home) == none)
+    return bad_request("no adapter's first port has a working cable", "connect one");
   if ((request.engine == "updn" || request.engine == "dnup") && request.roots.empty())
     state->request.roots = choose_roots(state->fabric);
   auto programs = find_programs();

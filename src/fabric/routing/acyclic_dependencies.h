@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fabric/routing/choices.h"
 #include "fabric/routing/switch_graph.h"
 
 namespace holdfast::fabric {
@@ -26,10 +27,14 @@ class DependencySpace {
 /// between the ends of what is added: D. Pearce, P. Kelly, "A Dynamic Topological Sort Algorithm for Directed Acyclic
 /// Graphs", ACM JEA 11, 2006. What was once refused is remembered until something is removed.
 ///
-/// One byte a possible dependency.
+/// One byte a possible dependency, and two bits of those that are there, by which they are found without a search.
 class AcyclicDependencies {
  public:
   explicit AcyclicDependencies(const DependencySpace& space);
+
+  /// Before anything is added: an order in which dependencies from up to down, by this order of the switches, are
+  /// already sorted, so that they take no time. It changes nothing else.
+  void expect_up_down(const SwitchOrder& order);
 
   /// Starts from a whole set at once, one byte a dependency (1: present); false when it has a cycle. Before anything is
   /// added.
@@ -42,12 +47,13 @@ class AcyclicDependencies {
   /// Adds all consecutive pairs of a path or none of them.
   bool add_path(const std::vector<std::uint32_t>& arcs);
   /// Call forget_refusals() after the last of a series of removals.
-  void remove(std::uint32_t a, std::uint32_t b) { state_[space_->id(a, b)] = absent; }
+  void remove(std::uint32_t a, std::uint32_t b);
   void forget_refusals();
 
  private:
   enum State : std::uint8_t { absent, present, refused };
 
+  void link(std::uint32_t a, std::uint32_t b);
   void start_from(const std::vector<std::uint32_t>& arcs);
   bool reaches(std::uint32_t from, std::uint32_t target, std::uint32_t limit);
   void gather_before(std::uint32_t to, std::uint32_t limit);
@@ -55,11 +61,13 @@ class AcyclicDependencies {
 
   const DependencySpace* space_;
   std::vector<std::uint8_t> state_;
+  std::uint32_t words_ = 1;              // of 64 bits, for the arcs of a switch
+  std::vector<std::uint64_t> next_;      // by arc: bit i is the dependency of arc i of the switch that it leads to
+  std::vector<std::uint64_t> previous_;  // by arc: bit i, that on the reverse of arc i of the switch that it leaves
   std::vector<std::uint32_t> position_;  // by arc
-  std::vector<std::uint32_t> after_;     // arcs found forwards
-  std::vector<std::uint32_t> before_;    // arcs found backwards
+  std::vector<std::uint64_t> after_;     // arcs found forwards, with their positions in the upper half
+  std::vector<std::uint64_t> before_;    // arcs found backwards, likewise
   std::vector<std::uint8_t> seen_;
-  std::vector<std::uint32_t> places_;
   std::vector<std::uint32_t> stack_;
 };
 

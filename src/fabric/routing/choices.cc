@@ -23,10 +23,6 @@ void sort_by_hops(const std::vector<std::uint32_t>& hops, std::vector<std::uint3
   }
 }
 
-void allow(const SwitchGraph::Arc& arc, Choices& choices) {
-  for (std::uint32_t i = 0; i < arc.channels; ++i) choices.channels.push_back(arc.first_channel + i);
-}
-
 std::uint32_t farthest(const std::vector<std::uint32_t>& hops) {
   std::uint32_t best = none;
   for (std::uint32_t row = 0; row < hops.size(); ++row) {
@@ -61,65 +57,79 @@ void MinimalRule::choices_to(std::uint32_t destination, Choices& choices) {
   graph_->distances_to(destination, distance_);
   sort_by_hops(distance_, choices.order);
   choices.first.assign(1, 0);
-  choices.channels.clear();
+  choices.arcs.clear();
   for (const std::uint32_t row : choices.order) {
-    for (const SwitchGraph::Arc& arc : graph_->arcs_of(row)) {
-      if (distance_[arc.to] + 1 == distance_[row]) allow(arc, choices);
+    for (std::uint32_t id = graph_->first_arc(row); id < graph_->first_arc(row + 1); ++id) {
+      if (distance_[graph_->arc(id).to] + 1 == distance_[row]) choices.arcs.push_back(id);
     }
-    choices.first.push_back(static_cast<std::uint32_t>(choices.channels.size()));
+    choices.first.push_back(static_cast<std::uint32_t>(choices.arcs.size()));
   }
 }
 
+UpDownRule::UpDownRule(const SwitchGraph& graph, const SwitchOrder& order) : order_(&order) {
+  for (std::uint32_t row = 0; row < graph.rows(); ++row) {
+    for (const bool up : {true, false}) {
+      (up ? first_up_ : first_down_).push_back(static_cast<std::uint32_t>(steps_.size()));
+      for (std::uint32_t id = graph.first_arc(row); id < graph.first_arc(row + 1); ++id) {
+        const std::uint32_t to = graph.arc(id).to;
+        if ((order.position[to] < order.position[row]) == up) steps_.push_back({id, to});
+      }
+    }
+  }
+  first_up_.push_back(static_cast<std::uint32_t>(steps_.size()));
+}
+
 void UpDownRule::find_down_paths(std::uint32_t destination) {
-  down_.assign(graph_->rows(), none);
+  down_.assign(order_->rows.size(), none);
   queue_.assign(1, destination);
   down_[destination] = 0;
   for (std::size_t head = 0; head < queue_.size(); ++head) {
     const std::uint32_t row = queue_[head];
-    for (const SwitchGraph::Arc& arc : graph_->arcs_of(row)) {
-      if (order_->position[arc.to] > order_->position[row] || down_[arc.to] != none) continue;
-      down_[arc.to] = down_[row] + 1;
-      queue_.push_back(arc.to);
+    for (const Step& step : up(row)) {
+      if (down_[step.to] != none) continue;
+      down_[step.to] = down_[row] + 1;
+      queue_.push_back(step.to);
     }
   }
 }
 
 void UpDownRule::settle(std::uint32_t row) {
-  std::uint32_t up = none;
   if (goes_down_[row] == 0) {
-    for (const SwitchGraph::Arc& arc : graph_->arcs_of(row)) {
-      if (order_->position[arc.to] < order_->position[row] && hops_[arc.to] != none)
-        up = std::min(up, hops_[arc.to] + 1);
-    }
-    if (down_[row] == none || up < down_[row]) {
-      hops_[row] = up;
+    std::uint32_t nearest = none;
+    for (const Step& step : up(row)) nearest = std::min(nearest, hops_[step.to]);
+    const std::uint32_t by_up = nearest == none ? none : nearest + 1;
+    if (down_[row] == none || by_up < down_[row]) {
+      hops_[row] = by_up;
       return;
     }
     goes_down_[row] = 1;
   }
   hops_[row] = down_[row];
-  for (const SwitchGraph::Arc& arc : graph_->arcs_of(row)) {
-    const bool leads_down = order_->position[arc.to] > order_->position[row];
-    if (leads_down && down_[arc.to] != none && down_[arc.to] + 1 == down_[row]) goes_down_[arc.to] = 1;
+  for (const Step& step : down(row)) {
+    if (down_[step.to] != none && down_[step.to] + 1 == down_[row]) goes_down_[step.to] = 1;
   }
 }
 
 void UpDownRule::choices_to(std::uint32_t destination, Choices& choices) {
   find_down_paths(destination);
-  hops_.assign(graph_->rows(), none);
-  goes_down_.assign(graph_->rows(), 0);
+  hops_.assign(order_->rows.size(), none);
+  goes_down_.assign(order_->rows.size(), 0);
   goes_down_[destination] = 1;
   for (const std::uint32_t row : order_->rows) settle(row);
   sort_by_hops(hops_, choices.order);
   choices.first.assign(1, 0);
-  choices.channels.clear();
+  choices.arcs.clear();
   for (const std::uint32_t row : choices.order) {
-    for (const SwitchGraph::Arc& arc : graph_->arcs_of(row)) {
-      const bool leads_down = order_->position[arc.to] > order_->position[row];
-      const bool fits = leads_down == (goes_down_[row] != 0) && (!leads_down || goes_down_[arc.to] != 0);
-      if (fits && hops_[arc.to] != none && hops_[arc.to] + 1 == hops_[row]) allow(arc, choices);
+    if (goes_down_[row] != 0) {
+      for (const Step& step : down(row)) {
+        if (goes_down_[step.to] != 0 && hops_[step.to] + 1 == hops_[row]) choices.arcs.push_back(step.arc);
+      }
+    } else {
+      for (const Step& step : up(row)) {
+        if (hops_[step.to] != none && hops_[step.to] + 1 == hops_[row]) choices.arcs.push_back(step.arc);
+      }
     }
-    choices.first.push_back(static_cast<std::uint32_t>(choices.channels.size()));
+    choices.first.push_back(static_cast<std::uint32_t>(choices.arcs.size()));
   }
 }
 

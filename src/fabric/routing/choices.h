@@ -1,19 +1,20 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "fabric/routing/switch_graph.h"
 
 namespace holdfast::fabric {
 
-/// Every channel that a routing rule allows towards one destination switch. Each allowed channel leads to a switch
-/// exactly one hop nearer (by this rule's paths), and any combination of choices, one a switch, is a routing that keeps
-/// the rule: so whoever balances need not know it.
+/// Every arc that a routing rule allows towards one destination switch. Each allowed arc leads to a switch exactly one
+/// hop nearer (by this rule's paths), and any combination of choices, one a switch, is a routing that keeps the rule:
+/// so whoever balances need not know it.
 struct Choices {
-  std::vector<std::uint32_t> order;     ///< rows with a route, nearest first; order[0] is the destination
-  std::vector<std::uint32_t> first;     ///< channels[first[i]] to channels[first[i + 1] - 1] are allowed at order[i]
-  std::vector<std::uint32_t> channels;  ///< ids of SwitchGraph::channels()
+  std::vector<std::uint32_t> order;  ///< rows with a route, nearest first; order[0] is the destination
+  std::vector<std::uint32_t> first;  ///< arcs[first[i]] to arcs[first[i + 1] - 1] are allowed at order[i]
+  std::vector<std::uint32_t> arcs;   ///< ids of SwitchGraph::arcs()
 };
 
 /// A total order of the switches: position 0 is the top. A cable leads up towards the smaller position.
@@ -40,15 +41,27 @@ class MinimalRule {
 /// it. So no route ever turns from down to up, on any graph, and channels cannot wait in a circle.
 class UpDownRule {
  public:
-  UpDownRule(const SwitchGraph& graph, const SwitchOrder& order) : graph_(&graph), order_(&order) {}
+  UpDownRule(const SwitchGraph& graph, const SwitchOrder& order);
   void choices_to(std::uint32_t destination, Choices& choices);
 
  private:
+  struct Step {
+    std::uint32_t arc;
+    std::uint32_t to;
+  };
+  std::span<const Step> up(std::uint32_t row) const {
+    return {steps_.data() + first_up_[row], first_down_[row] - first_up_[row]};
+  }
+  std::span<const Step> down(std::uint32_t row) const {
+    return {steps_.data() + first_down_[row], first_up_[row + 1] - first_down_[row]};
+  }
   void find_down_paths(std::uint32_t destination);
   void settle(std::uint32_t row);
 
-  const SwitchGraph* graph_;
   const SwitchOrder* order_;
+  std::vector<Step> steps_;  // of each row those that lead up, then those that lead down
+  std::vector<std::uint32_t> first_up_;
+  std::vector<std::uint32_t> first_down_;
   std::vector<std::uint32_t> down_;  // length of the shortest path that only goes down
   std::vector<std::uint32_t> hops_;  // of the path chosen
   std::vector<std::uint8_t> goes_down_;

@@ -18,22 +18,20 @@ class DimensionOrderRule {
     minimal_.choices_to(destination, all_);
     choices.order = all_.order;
     choices.first.assign(2, 0);
-    choices.channels.clear();
+    choices.arcs.clear();
     for (std::size_t i = 1; i < all_.order.size(); ++i) {
       std::uint32_t first = none;
-      for (std::uint32_t at = all_.first[i]; at < all_.first[i + 1]; ++at)
-        first = std::min(first, rank(all_.channels[at]));
+      for (std::uint32_t at = all_.first[i]; at < all_.first[i + 1]; ++at) first = std::min(first, rank(all_.arcs[at]));
       for (std::uint32_t at = all_.first[i]; at < all_.first[i + 1]; ++at) {
-        if (rank(all_.channels[at]) == first) choices.channels.push_back(all_.channels[at]);
+        if (rank(all_.arcs[at]) == first) choices.arcs.push_back(all_.arcs[at]);
       }
-      choices.first.push_back(static_cast<std::uint32_t>(choices.channels.size()));
+      choices.first.push_back(static_cast<std::uint32_t>(choices.arcs.size()));
     }
   }
 
  private:
-  /// The dimension of a channel, or its arc.
-  std::uint32_t rank(std::uint32_t channel) const {
-    const std::uint32_t id = graph_->channels()[channel].arc;
+  /// The dimension of an arc; off a grid, the arc itself.
+  std::uint32_t rank(std::uint32_t id) const {
     if (!*grid_) return id;
     const Grid& grid = **grid_;
     std::uint32_t d = 0;
@@ -54,9 +52,8 @@ Result<Forwarding> route_dor(const Fabric& fabric, const SwitchGraph& graph, con
   Forwarding tables = graph.local_tables(fabric);
   Balance balance(graph);
   const DimensionOrderRule rule(graph, grid);
-  for_each_destination(graph, rule, options.threads, [&](std::uint32_t row, const Choices& choices) {
-    lay_routes(graph, row, choices, balance, tables,
-               [](Balance& by, const Choices& among, bool counts) { by.pick_by_switch(among, counts); });
+  for_each_destination(scattered_rows(graph), rule, options.threads, [&](std::uint32_t row, const Choices& choices) {
+    lay_routes(graph, row, choices, balance, tables);
     return true;
   });
   return tables;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include "fabric/routing/balance.h"
 #include "fabric/routing/native_engines.h"
@@ -19,17 +20,19 @@ class TreeBalance {
       : graph_(graph), dealt_(graph.channels().size()), trunk_(graph.rows()), place_(graph.rows()) {}
 
   /// Prepares for one destination: who can come down into whom.
-  void begin(const Choices& choices, const Balance& balance) {
+  void begin(const Choices& choices) {
     into_.assign(choices.order.size() + 1, {});
     for (std::uint32_t i = 0; i < choices.order.size(); ++i) place_[choices.order[i]] = i;
     for (std::uint32_t i = 1; i < choices.order.size(); ++i) {
       for (std::uint32_t at = choices.first[i]; at < choices.first[i + 1]; ++at) {
-        into_[place_[balance.to(choices.channels[at])]].push_back({i, choices.channels[at]});
+        const SwitchGraph::Arc& arc = graph_.arc(choices.arcs[at]);
+        for (std::uint32_t channel = arc.first_channel; channel < arc.first_channel + arc.channels; ++channel)
+          into_[place_[arc.to]].push_back({i, channel});
       }
     }
   }
 
-  void pick(const Choices& choices, const std::vector<std::uint32_t>& level, Balance& balance, bool counts) {
+  void pick(const Choices& choices, const std::vector<std::uint32_t>& level, Balance& balance) {
     std::fill(trunk_.begin(), trunk_.end(), 0);
     std::vector<std::uint32_t>& picks = balance.picks();
     picks.assign(choices.order.size(), none);
@@ -43,14 +46,14 @@ class TreeBalance {
       }
       if (best == nullptr) break;
       picks[best->place] = best->channel;
-      if (counts) ++dealt_[best->channel];
+      ++dealt_[best->channel];
       at = best->place;
       trunk_[choices.order[at]] = 1;
     }
     for (std::uint32_t i = 1; i < choices.order.size(); ++i) {
       if (picks[i] == none) picks[i] = towards_trunk(choices, i, balance);
     }
-    if (counts) balance.count(choices);
+    balance.count(choices);
   }
 
  private:
@@ -60,12 +63,12 @@ class TreeBalance {
   };
 
   std::uint32_t towards_trunk(const Choices& choices, std::uint32_t i, const Balance& balance) {
-    std::uint32_t best = choices.channels[choices.first[i]];
-    for (std::uint32_t at = choices.first[i] + 1; at < choices.first[i + 1]; ++at) {
-      const std::uint32_t channel = choices.channels[at];
+    std::uint32_t best = none;
+    for (std::uint32_t at = choices.first[i]; at < choices.first[i + 1]; ++at) {
+      const std::uint32_t channel = balance.emptiest(choices.arcs[at]);
       const bool here = trunk_[balance.to(channel)] != 0;
-      const bool there = trunk_[balance.to(best)] != 0;
-      if (here != there ? here : balance.load()[channel] < balance.load()[best]) best = channel;
+      const bool there = best != none && trunk_[balance.to(best)] != 0;
+      if (best == none || (here != there ? here : balance.load(channel) < balance.load(best))) best = channel;
     }
     trunk_[choices.order[i]] = trunk_[balance.to(best)] != 0 && choices.order[0] != balance.to(best) ? 1 : 0;
     return best;
@@ -122,8 +125,10 @@ Result<Forwarding> route_ftree(const Fabric& fabric, const SwitchGraph& graph, c
   TreeBalance tree(graph);
   std::vector<std::uint32_t> hops;
   std::uint32_t cut_off = none;
+  std::vector<std::uint32_t> rows(graph.rows());
+  std::iota(rows.begin(), rows.end(), 0U);
   const bool joined = for_each_destination(
-      graph, UpDownRule(graph, order), options.threads, [&](std::uint32_t row, const Choices& choices) {
+      rows, UpDownRule(graph, order), options.threads, [&](std::uint32_t row, const Choices& choices) {
         if (!graph.terminals_at(row).empty() && choices.order.size() < graph.rows()) {
           graph.distances_to(row, hops);
           for (const std::uint32_t reached : choices.order) hops[reached] = none;
@@ -132,10 +137,9 @@ Result<Forwarding> route_ftree(const Fabric& fabric, const SwitchGraph& graph, c
           }
         }
         if (cut_off != none) return false;
-        tree.begin(choices, balance);
-        lay_routes(graph, row, choices, balance, tables, [&](Balance& by, const Choices& among, bool counts) {
-          tree.pick(among, level.value(), by, counts);
-        });
+        tree.begin(choices);
+        lay_routes(graph, row, choices, balance, tables,
+                   [&](Balance& by, const Choices& among) { tree.pick(among, level.value(), by); });
         return true;
       });
   if (!joined) {

@@ -4,45 +4,47 @@
 #include "fabric/routing/balance.h"
 #include "fabric/routing/lanes.h"
 #include "fabric/routing/native_engines.h"
+#include "fabric/routing/relief.h"
 
 namespace holdfast::fabric {
 namespace {
 
-/// Picks one arc a switch for each destination: nearer switches first, each the way whose arcs carry the fewest routes
-/// a cable. With `spread`, it adds its own routes at once and the next switch sees them: more even, but more ways that
-/// contradict one another. Without, all are added at the end, so that ways to one destination run together.
+/// How one arc is picked a switch for each destination, nearer switches first.
+enum class Ways : std::uint8_t {
+  spread,    ///< the way whose arcs carry the fewest routes a cable, those of switches before it counted: even
+  together,  ///< the same, those to other destinations counted: ways to one destination run together
+  straight,  ///< the arc of the lowest port: on regular cabling dimension order, which makes few dependencies
+};
+
 class ArcPicker {
  public:
-  ArcPicker(const SwitchGraph& graph, bool spread)
-      : graph_(graph), spread_(spread), load_(graph.arcs().size()), arc_(graph.rows()) {}
+  ArcPicker(const SwitchGraph& graph, Ways ways)
+      : graph_(graph), ways_(ways), load_(graph.arcs().size()), arc_(graph.rows()) {}
 
-  /// `narrowed` gets the parallel channels of the arcs picked.
+  /// `narrowed` gets the arcs picked.
   void pick(const Choices& choices, Choices& narrowed) {
     const std::uint32_t destination = choices.order[0];
     narrowed.order = choices.order;
     narrowed.first.assign(2, 0);
-    narrowed.channels.clear();
+    narrowed.arcs.clear();
     for (std::size_t i = 1; i < choices.order.size(); ++i) {
       const std::uint32_t row = choices.order[i];
-      std::uint32_t best = none;
-      double least = 0;
-      for (std::uint32_t at = choices.first[i]; at < choices.first[i + 1]; ++at) {
-        const std::uint32_t id = graph_.channels()[choices.channels[at]].arc;
-        if (id == best) continue;  // a parallel channel
+      std::uint32_t best = choices.arcs[choices.first[i]];
+      double least = ways_ == Ways::straight ? 0 : cost_of(best, destination);
+      const std::uint32_t end = ways_ == Ways::straight ? choices.first[i] : choices.first[i + 1];
+      for (std::uint32_t at = choices.first[i] + 1; at < end; ++at) {
+        const std::uint32_t id = choices.arcs[at];
         const double cost = cost_of(id, destination);
-        if (best != none && cost >= least) continue;
+        if (cost >= least) continue;
         best = id;
         least = cost;
       }
       arc_[row] = best;
-      if (spread_) add_routes(row, destination);
-      const SwitchGraph::Arc& arc = graph_.arc(best);
-      for (std::uint32_t channel = 0; channel < arc.channels; ++channel) {
-        narrowed.channels.push_back(arc.first_channel + channel);
-      }
-      narrowed.first.push_back(static_cast<std::uint32_t>(narrowed.channels.size()));
+      if (ways_ == Ways::spread) add_routes(row, destination);
+      narrowed.arcs.push_back(best);
+      narrowed.first.push_back(static_cast<std::uint32_t>(narrowed.arcs.size()));
     }
-    if (spread_) return;
+    if (ways_ != Ways::together) return;
     for (std::size_t i = 1; i < choices.order.size(); ++i) add_routes(choices.order[i], destination);
   }
 
@@ -62,7 +64,7 @@ class ArcPicker {
   }
 
   const SwitchGraph& graph_;
-  bool spread_;
+  Ways ways_;
   std::vector<double> load_;        // by arc: routes a cable
   std::vector<std::uint32_t> arc_;  // by row, for the destination at hand
 };
@@ -70,20 +72,27 @@ class ArcPicker {
 struct LashRoutes {
   Forwarding tables;
   std::size_t lanes = 0;
+  std::uint64_t largest_load = 0;
+
+  bool better_than(const LashRoutes& other) const {
+    return lanes != other.lanes ? lanes < other.lanes : largest_load < other.largest_load;
+  }
 };
 
-LashRoutes find_routes(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options, bool spread) {
+LashRoutes find_routes(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options, Ways ways) {
   LashRoutes found;
   found.tables = graph.local_tables(fabric);
   Balance balance(graph);
-  ArcPicker picker(graph, spread);
+  ArcPicker picker(graph, ways);
   Choices one_arc;
-  const auto by_path = [](Balance& by, const Choices& among, bool counts) { by.pick_by_path(among, counts); };
-  for_each_destination(graph, MinimalRule(graph), options.threads, [&](std::uint32_t row, const Choices& choices) {
-    picker.pick(choices, one_arc);
-    lay_routes(graph, row, one_arc, balance, found.tables, by_path);
-    return true;
-  });
+  for_each_destination(scattered_rows(graph), MinimalRule(graph), options.threads,
+                       [&](std::uint32_t row, const Choices& choices) {
+                         picker.pick(choices, one_arc);
+                         lay_routes(graph, row, one_arc, balance, found.tables);
+                         return true;
+                       });
+
+  found.largest_load = balance.largest_load();
 
   const ArcTables arcs(graph, found.tables);
   const DependencySpace space(graph);
@@ -109,10 +118,11 @@ LashRoutes find_routes(const Fabric& fabric, const SwitchGraph& graph, const Eng
 }  // namespace
 
 Result<Forwarding> route_lash(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options) {
-  LashRoutes best = find_routes(fabric, graph, options, true);
-  if (best.lanes > 1) {
-    LashRoutes together = find_routes(fabric, graph, options, false);
-    if (together.lanes < best.lanes) best = std::move(together);
+  LashRoutes best = find_routes(fabric, graph, options, Ways::spread);
+  for (const Ways ways : {Ways::together, Ways::straight}) {
+    if (best.lanes == 1 && affordable_passes(graph) == 0) break;  // small fabrics are routed all three ways
+    LashRoutes other = find_routes(fabric, graph, options, ways);
+    if (other.better_than(best)) best = std::move(other);
   }
   if (best.lanes > options.lanes) return lanes_exhausted("lash", static_cast<unsigned>(best.lanes), options.lanes);
   best.tables.lanes_used = static_cast<std::uint8_t>(best.lanes);

@@ -1,9 +1,10 @@
 #include <algorithm>
-#include <queue>
+#include <deque>
+#include <span>
 
 #include "fabric/routing/acyclic_dependencies.h"
-#include "fabric/routing/balance.h"
 #include "fabric/routing/native_engines.h"
+#include "fabric/routing/relief.h"
 
 // J. Domke, T. Hoefler, S. Matsuoka, "Routing on the Dependency Graph: A New Approach to Deadlock-Free High-Performance
 // Routing", HPDC 2016. Destinations are divided among the lanes; in each lane, paths are searched backwards from each
@@ -33,28 +34,56 @@ std::vector<std::uint32_t> rows_by_nearness(const SwitchGraph& graph) {
   return rows;
 }
 
+/// The switches farthest from adapters; none when every switch has some. A tree below one of them turns no route up
+/// again that has come down.
+std::vector<std::uint32_t> rows_on_top(const SwitchGraph& graph) {
+  const std::vector<std::uint32_t> level = levels_above_adapters(graph);
+  std::uint32_t highest = 0;
+  for (const std::uint32_t one : level) highest = one == none ? highest : std::max(highest, one);
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t row = 0; highest != 0 && row < graph.rows(); ++row) {
+    if (level[row] == highest) rows.push_back(row);
+  }
+  return rows;
+}
+
+/// Which dependencies of its tree are in a lane from the start. Fewer leave more to choose; more keep what is chosen
+/// close to the tree, so that fewer searches end in a dead end.
+enum class Tree : std::uint8_t { ways_to_destinations, all_ways };
+
 /// One virtual lane: the dependencies in use and the tree that is always there.
 class Layer {
  public:
-  Layer(const SwitchGraph& graph, const DependencySpace& space, std::uint32_t root)
-      : graph_(graph), dependencies_(space), out_(graph.rows(), none) {
+  Layer(const SwitchGraph& graph, const DependencySpace& space, std::uint32_t root, const SwitchOrder& order,
+        std::span<const std::uint32_t> destinations, Tree tree)
+      : graph_(graph), dependencies_(space), out_(graph.rows(), none), level_(graph.rows()), cost_(graph.rows()) {
+    dependencies_.expect_up_down(order);
     grow_tree(root);
     for (std::uint32_t row = 0; row < graph.rows(); ++row) {  // other connected parts have trees of their own
       if (tree_[row].empty()) grow_tree(row);
     }
-    for (std::uint32_t row = 0; row < graph.rows(); ++row) {
-      for (const std::uint32_t in : tree_[row]) {
-        for (const std::uint32_t out : tree_[row]) {
-          if (in != out) dependencies_.add(graph.arc(in).reverse, out);
+    if (tree == Tree::all_ways) {
+      for (std::uint32_t row = 0; row < graph.rows(); ++row) {
+        for (const std::uint32_t in : tree_[row]) {
+          for (const std::uint32_t out : tree_[row]) {
+            if (in != out) dependencies_.add(graph.arc(in).reverse, out);
+          }
         }
+      }
+      return;
+    }
+    for (const std::uint32_t destination : destinations) {
+      follow_tree(destination);
+      for (const std::uint32_t arc : out_) {
+        if (arc != none && graph.arc(arc).to != destination) dependencies_.add(arc, out_[graph.arc(arc).to]);
       }
     }
   }
 
-  /// The arc that each row takes to the destination, `none` where no cables lead. Costs are by arc.
-  const std::vector<std::uint32_t>& arcs_to(std::uint32_t destination, const std::vector<std::uint64_t>& cost) {
+  /// The arc that each row takes to the destination, `none` where no cables lead.
+  const std::vector<std::uint32_t>& arcs_to(std::uint32_t destination, const Balance& balance) {
     added_.clear();
-    const std::size_t reached = search(destination, cost);
+    const std::size_t reached = search(destination, balance);
     if (reached < part_size(destination) && !reach_by_detours(destination, reached)) {
       for (const auto& [a, b] : added_) dependencies_.remove(a, b);
       dependencies_.forget_refusals();
@@ -63,7 +92,13 @@ class Layer {
     }
     return out_;
   }
+  /// How many destinations had to be reached along the tree.
   std::size_t tree_uses() const { return tree_uses_; }
+  /// The same along the tree: for what only management packets go to, which must not cost others their ways.
+  const std::vector<std::uint32_t>& tree_to(std::uint32_t destination) {
+    follow_tree(destination);
+    return out_;
+  }
 
  private:
   void grow_tree(std::uint32_t root) {
@@ -91,31 +126,65 @@ class Layer {
     return true;
   }
 
-  /// Dijkstra backwards; returns how many rows it reached.
-  std::size_t search(std::uint32_t destination, const std::vector<std::uint64_t>& cost) {
-    using Step = std::pair<std::uint64_t, std::uint32_t>;  // cost so far, arc
-    std::priority_queue<Step, std::vector<Step>, std::greater<>> open;
+  /// Backwards from the destination, all rows of one distance after another: a hop costs more than any loads, so that
+  /// no queue is needed. Each row tries its arcs to the distance before, the cheapest first. Returns how many rows it
+  /// reached.
+  std::size_t search(std::uint32_t destination, const Balance& balance) {
     std::fill(out_.begin(), out_.end(), none);
     reached_.assign(graph_.rows(), 0);
-    const auto settle = [&](std::uint32_t row, std::uint64_t so_far) {
-      reached_[row] = 1;
-      for (const SwitchGraph::Arc& arc : graph_.arcs_of(row)) {
-        if (reached_[arc.to] == 0) open.emplace(so_far + cost[arc.reverse], arc.reverse);
-      }
-    };
-    settle(destination, 0);
+    std::fill(level_.begin(), level_.end(), none);
+    level_[destination] = 0;
+    reached_[destination] = 1;
+    cost_[destination] = 0;
     std::size_t count = 1;
-    while (!open.empty()) {
-      const auto [so_far, id] = open.top();
-      open.pop();
-      const SwitchGraph::Arc& arc = graph_.arc(id);
-      if (reached_[arc.from] != 0) continue;
-      if (arc.to != destination && !add(id, out_[arc.to])) continue;
-      out_[arc.from] = id;
-      ++count;
-      settle(arc.from, so_far);
+    frontier_.assign(1, destination);
+    for (std::uint32_t level = 0; !frontier_.empty(); ++level) {
+      beyond_.clear();
+      for (const std::uint32_t row : frontier_) {
+        for (const SwitchGraph::Arc& arc : graph_.arcs_of(row)) {
+          if (reached_[arc.to] != 0 || level_[arc.to] == level + 1) continue;
+          level_[arc.to] = level + 1;  // tried, at least
+          beyond_.push_back(arc.to);
+        }
+      }
+      frontier_.clear();
+      for (const std::uint32_t row : beyond_) {
+        if (!join_nearest(row, level, destination, balance)) continue;
+        frontier_.push_back(row);
+        ++count;
+      }
+      for (const std::uint32_t row : frontier_) reached_[row] = 1;
     }
     return count;
+  }
+
+  bool join_nearest(std::uint32_t row, std::uint32_t level, std::uint32_t destination, const Balance& balance) {
+    ways_.clear();
+    for (std::uint32_t id = graph_.first_arc(row); id < graph_.first_arc(row + 1); ++id) {
+      const std::uint32_t to = graph_.arc(id).to;
+      if (reached_[to] != 0 && level_[to] == level)
+        ways_.push_back({(balance.cost(id) + cost_[to]) * leaning(row, id), id});
+    }
+    while (!ways_.empty()) {
+      auto best = ways_.begin();
+      for (auto way = best + 1; way != ways_.end(); ++way) {
+        if (way->cost < best->cost) best = way;
+      }
+      const std::uint32_t id = best->arc;
+      const std::uint32_t to = graph_.arc(id).to;
+      if (to == destination || add(id, out_[to])) {
+        out_[row] = id;
+        cost_[row] = balance.cost(id) + cost_[to];
+        return true;
+      }
+      ways_.erase(best);
+    }
+    return false;
+  }
+
+  /// Between 1 and 1.25: what looks nearly the same to all is taken by some each, not by all of them.
+  static float leaning(std::uint32_t row, std::uint32_t arc) {
+    return 1 + static_cast<float>((row * 0x9E3779B1U + arc * 0x85EBCA6BU) >> 24) / 1024;
   }
 
   std::size_t part_size(std::uint32_t destination) {
@@ -206,6 +275,15 @@ class Layer {
   std::vector<std::vector<std::uint32_t>> tree_;  // by row: arcs out of it along the tree
   std::vector<std::uint32_t> out_;
   std::vector<std::uint8_t> reached_;
+  std::vector<std::uint32_t> level_;  // by row: hops at which it was reached, or last tried
+  std::vector<float> cost_;           // by row
+  std::vector<std::uint32_t> frontier_;
+  std::vector<std::uint32_t> beyond_;
+  struct Way {
+    float cost;
+    std::uint32_t arc;
+  };
+  std::vector<Way> ways_;
   std::vector<std::uint32_t> part_;  // by row: how many switches are in its connected part
   std::vector<std::pair<std::uint32_t, std::uint32_t>> added_;
   std::size_t tree_uses_ = 0;
@@ -213,94 +291,139 @@ class Layer {
 
 class NueRouter {
  public:
-  NueRouter(const Fabric& fabric, const SwitchGraph& graph)
-      : graph_(graph),
-        space_(graph),
-        tables_(graph.local_tables(fabric)),
-        load_(graph.channels().size()),
-        cost_(graph.arcs().size()),
-        through_(graph.rows()) {
-    hop_cost_ = std::uint64_t{graph.source_count()} * graph.terminals().size() + 1;
-  }
+  NueRouter(const Fabric& fabric, const SwitchGraph& graph, Tree tree)
+      : graph_(graph), tree_(tree), space_(graph), tables_(graph.local_tables(fabric)), balance_(graph) {}
+
+  std::size_t tree_uses() const { return tree_uses_; }
+  std::uint64_t largest_load() const { return balance_.largest_load(); }
 
   Forwarding run(unsigned lanes) {
-    const std::vector<std::uint32_t> rows = rows_by_nearness(graph_);
+    std::vector<std::uint32_t> rows = rows_by_nearness(graph_);
     lanes = std::max(1U, std::min(lanes, static_cast<unsigned>(rows.size())));
+    const std::vector<std::uint32_t> tops = rows_on_top(graph_);
+    std::vector<std::uint32_t> depths = levels_above_adapters(graph_);
+    for (std::uint32_t& depth : depths) depth = none - depth;
+    const std::uint64_t passes = affordable_passes(graph_);
+    std::size_t begin = 0;
+    std::size_t terminals = 0;
     for (unsigned lane = 0; lane < lanes; ++lane) {
-      const std::size_t begin = rows.size() * lane / lanes;
-      const std::size_t end = rows.size() * (lane + 1) / lanes;
-      Layer layer(graph_, space_, rows[(begin + end) / 2]);
-      for (std::size_t i = begin; i < end; ++i) route_to(rows[i], layer, static_cast<std::uint8_t>(lane));
+      std::size_t end = begin;
+      const std::size_t share = graph_.terminals().size() * (lane + 1) / lanes;
+      for (; end < rows.size() && (terminals < share || lane + 1 == lanes); ++end)
+        terminals += graph_.terminals_at(rows[end]).size();
+      if (begin == end) continue;
+      const std::uint32_t root = tops.empty() ? rows[(begin + end) / 2] : tops[tops.size() * lane / lanes];
+      const auto first = rows.begin() + static_cast<std::ptrdiff_t>(begin);
+      const auto last = rows.begin() + static_cast<std::ptrdiff_t>(end);
+      // Switches without adapters come last: only management packets go there, which must not cost others their ways.
+      const auto managed =
+          std::stable_partition(first, last, [this](std::uint32_t row) { return !graph_.terminals_at(row).empty(); });
+      const SwitchOrder order = order_by(graph_, tops.empty() ? hops_from(graph_, {root}) : depths);
+      layers_.emplace_back(graph_, space_, root, order, std::span(first, managed), tree_);
+      for (auto row = first; row != last; ++row) route_to(*row, layers_.back(), static_cast<std::uint8_t>(lane));
+      tree_uses_ += layers_.back().tree_uses();
+      if (passes == 0) {
+        layers_.pop_back();
+      } else {
+        served_.emplace_back(first, managed);
+      }
+      begin = end;
     }
     tables_.lanes_used = static_cast<std::uint8_t>(lanes);
+    relieve(passes);
     return std::move(tables_);
   }
 
  private:
+  /// As relief.h does for rules; lanes keep the dependencies of ways that are taken no more.
+  void relieve(std::uint64_t passes) {
+    Relief relief(graph_, balance_, tables_);
+    Choices before;
+    std::vector<std::uint32_t> out(graph_.rows());
+    bool improved = true;
+    for (std::uint64_t pass = 0; pass < passes && improved; ++pass) {
+      improved = false;
+      for (std::size_t lane = 0; lane < layers_.size(); ++lane) {
+        for (const std::uint32_t row : served_[lane]) {
+          for (const SwitchGraph::Terminal& terminal : graph_.terminals_at(row)) {
+            for (std::uint32_t from = 0; from < graph_.rows(); ++from) {
+              const std::uint32_t channel = from == row ? none : relief.channel_of(from, terminal.lid);
+              out[from] = channel == none ? none : graph_.channels()[channel].arc;
+            }
+            sort_near_first(row, out, before.order);
+            improved |= relief.improve(before, terminal.lid, [&]() -> const Choices& {
+              pick(row, layers_[lane].arcs_to(row, balance_));
+              balance_.count(picked_);
+              return picked_;
+            });
+          }
+        }
+      }
+    }
+  }
+
   void route_to(std::uint32_t row, Layer& layer, std::uint8_t lane) {
-    const auto terminals = graph_.terminals_at(row);
-    for (const SwitchGraph::Terminal& terminal : terminals) {
-      route_lid(row, terminal.lid, true, layer);
+    for (const SwitchGraph::Terminal& terminal : graph_.terminals_at(row)) {
+      pick(row, layer.arcs_to(row, balance_));
+      balance_.count(picked_);
+      balance_.enter(picked_, terminal.lid, tables_);
       for (std::uint32_t source = 0; lane != 0 && source < graph_.rows(); ++source) {
         tables_.set_service_level(source, 0, terminal.lid, lane);
       }
     }
-    if (graph_.switch_lid(row) != 0) route_lid(row, graph_.switch_lid(row), false, layer);
+    if (graph_.switch_lid(row) == 0) return;
+    if (graph_.terminals_at(row).empty()) pick(row, layer.tree_to(row));
+    balance_.enter(picked_, graph_.switch_lid(row), tables_);
   }
 
-  void route_lid(std::uint32_t row, Lid lid, bool counts, Layer& layer) {
-    for (std::uint32_t id = 0; id < cost_.size(); ++id) cost_[id] = hop_cost_ + load_[least_loaded(graph_.arc(id))];
-    const std::vector<std::uint32_t>& out = layer.arcs_to(row, cost_);
-    sort_far_first(row, out);
-    for (const std::uint32_t at : far_first_) through_[at] = graph_.sources_at(at);
-    for (const std::uint32_t at : far_first_) {
-      const SwitchGraph::Arc& arc = graph_.arc(out[at]);
-      const std::uint32_t channel = least_loaded(arc);
-      tables_.set_out_port(at, lid, graph_.channels()[channel].port);
-      if (!counts) continue;
-      load_[channel] += through_[at];
-      if (arc.to != row) through_[arc.to] += through_[at];
-    }
+  void pick(std::uint32_t row, const std::vector<std::uint32_t>& out) {
+    sort_near_first(row, out, picked_.order);
+    std::vector<std::uint32_t>& picks = balance_.picks();
+    picks.assign(picked_.order.size(), none);
+    for (std::size_t i = 1; i < picks.size(); ++i) picks[i] = balance_.emptiest(out[picked_.order[i]]);
   }
 
-  std::uint32_t least_loaded(const SwitchGraph::Arc& arc) const {
-    std::uint32_t best = arc.first_channel;
-    for (std::uint32_t i = 1; i < arc.channels; ++i) {
-      if (load_[arc.first_channel + i] < load_[best]) best = arc.first_channel + i;
-    }
-    return best;
-  }
-
-  /// Rows other than the destination, each before the one that it leads to.
-  void sort_far_first(std::uint32_t destination, const std::vector<std::uint32_t>& out) {
-    std::vector<std::uint32_t> waiting(graph_.rows(), 0);
-    far_first_.clear();
+  /// The destination, then the others, each after the one that it leads to.
+  void sort_near_first(std::uint32_t destination, const std::vector<std::uint32_t>& out,
+                       std::vector<std::uint32_t>& order) {
+    waiting_.assign(graph_.rows(), 0);
+    order.clear();
     for (std::uint32_t row = 0; row < graph_.rows(); ++row) {
-      if (out[row] != none) ++waiting[graph_.arc(out[row]).to];
+      if (out[row] != none) ++waiting_[graph_.arc(out[row]).to];
     }
     for (std::uint32_t row = 0; row < graph_.rows(); ++row) {
-      if (out[row] != none && waiting[row] == 0) far_first_.push_back(row);
+      if (out[row] != none && waiting_[row] == 0) order.push_back(row);
     }
-    for (std::size_t head = 0; head < far_first_.size(); ++head) {
-      const std::uint32_t next = graph_.arc(out[far_first_[head]]).to;
-      if (--waiting[next] == 0 && next != destination) far_first_.push_back(next);
+    for (std::size_t head = 0; head < order.size(); ++head) {
+      const std::uint32_t next = graph_.arc(out[order[head]]).to;
+      if (--waiting_[next] == 0 && next != destination) order.push_back(next);
     }
+    order.push_back(destination);
+    std::reverse(order.begin(), order.end());
   }
 
   const SwitchGraph& graph_;
+  Tree tree_;
   DependencySpace space_;
   Forwarding tables_;
-  std::uint64_t hop_cost_ = 1;
-  std::vector<std::uint64_t> load_;  // by channel
-  std::vector<std::uint64_t> cost_;  // by arc
-  std::vector<std::uint32_t> through_;
-  std::vector<std::uint32_t> far_first_;
+  Balance balance_;
+  Choices picked_;  // the order alone
+  std::deque<Layer> layers_;
+  std::size_t tree_uses_ = 0;
+  std::vector<std::vector<std::uint32_t>> served_;  // by layer: the switches with adapters
+  std::vector<std::uint32_t> waiting_;
 };
 
 }  // namespace
 
 Result<Forwarding> route_nue(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options) {
-  return NueRouter(fabric, graph).run(options.lanes);
+  NueRouter router(fabric, graph, Tree::ways_to_destinations);
+  Forwarding tables = router.run(options.lanes);
+  if (router.tree_uses() == 0) return tables;
+  NueRouter other(fabric, graph, Tree::all_ways);
+  Forwarding others = other.run(options.lanes);
+  if (other.largest_load() < router.largest_load()) return others;
+  return tables;
 }
 
 }  // namespace holdfast::fabric

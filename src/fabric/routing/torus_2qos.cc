@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "fabric/check/credit_loops.h"
 #include "fabric/routing/balance.h"
@@ -50,15 +51,17 @@ class TorusRouter {
       return refusal("it has " + std::to_string(level_bits_) + " dimensions of rings, and a service level 4 bits");
     const unsigned needed = lanes_needed();
     if (needed > lanes) return lanes_exhausted(engine, needed, lanes);
+    damaged_ = is_damaged();
+    const std::uint32_t variants = has_even_ring() ? 2 : 1;
     for (std::uint32_t row = 0; row < graph_.rows(); ++row) {
-      for (std::uint32_t variant = 0; variant < 2; ++variant) {
+      for (std::uint32_t variant = 0; variant < variants; ++variant) {
         if (!gather(row, variant)) return refusal(trouble_);
-        lay(row, variant);
+        lay(row, variant, variants);
       }
     }
     set_lanes();
     tables_.lanes_used = static_cast<std::uint8_t>(needed);
-    if (is_damaged()) {  // its rules hold for one failed switch, or several in a line of the last dimension
+    if (damaged_) {  // its rules hold for one failed switch, or several in a line of the last dimension
       const CreditLoopReport report = check_credit_loops(fabric_, tables_);
       if (!report.none_found())
         return refusal("too much has failed for it: there would be a credit loop, " +
@@ -90,6 +93,14 @@ class TorusRouter {
         const bool inner = grid_.at(row, d) + 1 < grid_.size[d];
         if ((inner || grid_.wraps[d] != 0) && step_[(row * grid_.dimensions() + d) * 2] == none) return true;
       }
+    }
+    return false;
+  }
+
+  /// Only there are two ways round as long, and the variants differ.
+  bool has_even_ring() const {
+    for (std::uint32_t d = 0; d < grid_.dimensions(); ++d) {
+      if (grid_.wraps[d] != 0 && grid_.size[d] % 2 == 0) return true;
     }
     return false;
   }
@@ -134,6 +145,7 @@ class TorusRouter {
       const std::uint32_t to = grid_.at(destination, d);
       if (grid_.at(row, d) == to) continue;
       bool ahead = forward(d, grid_.at(row, d), to, variant);
+      if (!damaged_) return step_[(row * grid_.dimensions() + d) * 2 + (ahead ? 0 : 1)];
       std::uint32_t hops = open_way(row, d, to, ahead);
       if (hops == none && grid_.wraps[d] != 0) {
         ahead = !ahead;
@@ -149,25 +161,26 @@ class TorusRouter {
   /// Fills one_arc_ with the arcs of all rows to the destination.
   bool gather(std::uint32_t destination, std::uint32_t variant) {
     arcs_.assign(graph_.rows(), none);
-    std::vector<std::vector<std::uint32_t>> from(graph_.rows());
+    first_from_.assign(graph_.rows(), none);
+    next_from_.resize(graph_.rows());
     for (std::uint32_t row = 0; row < graph_.rows(); ++row) {
       if (row == destination || is_dead(row) || is_dead(destination)) continue;
       arcs_[row] = step(row, destination, variant);
       if (arcs_[row] == none) return blame(row, destination);
-      from[graph_.arc(arcs_[row]).to].push_back(row);
+      std::uint32_t& first = first_from_[graph_.arc(arcs_[row]).to];
+      next_from_[row] = std::exchange(first, row);
     }
     one_arc_.order.assign(1, destination);
     one_arc_.first.assign(2, 0);
-    one_arc_.channels.clear();
+    one_arc_.arcs.clear();
     for (std::size_t head = 0; head < one_arc_.order.size(); ++head) {
-      for (const std::uint32_t row : from[one_arc_.order[head]]) {
+      for (std::uint32_t row = first_from_[one_arc_.order[head]]; row != none; row = next_from_[row]) {
         one_arc_.order.push_back(row);
-        const SwitchGraph::Arc& arc = graph_.arc(arcs_[row]);
-        for (std::uint32_t i = 0; i < arc.channels; ++i) one_arc_.channels.push_back(arc.first_channel + i);
-        one_arc_.first.push_back(static_cast<std::uint32_t>(one_arc_.channels.size()));
+        one_arc_.arcs.push_back(arcs_[row]);
+        one_arc_.first.push_back(static_cast<std::uint32_t>(one_arc_.arcs.size()));
       }
     }
-    for (std::uint32_t row = 0; row < graph_.rows(); ++row) {
+    for (std::uint32_t row = 0; damaged_ && row < graph_.rows(); ++row) {
       if (arcs_[row] != none && !leads_home(row, destination)) return blame(row, destination);
     }
     return true;
@@ -187,18 +200,20 @@ class TorusRouter {
   }
   const std::string& name(std::uint32_t row) const { return fabric_.node(graph_.switch_at(row)).name; }
 
-  void lay(std::uint32_t destination, std::uint32_t variant) {
+  void lay(std::uint32_t destination, std::uint32_t variant, std::uint32_t variants) {
+    levels_.resize(graph_.rows());
+    for (std::uint32_t row = 0; row < graph_.rows(); ++row) levels_[row] = crossings(row, destination, variant);
     if (variant == 0 && graph_.switch_lid(destination) != 0) {
-      balance_.pick_by_switch(one_arc_, false);
+      balance_.pick_in_turn(one_arc_, destination);
       balance_.enter(one_arc_, graph_.switch_lid(destination), tables_);
     }
     std::uint32_t turn = 0;
     for (const SwitchGraph::Terminal& terminal : graph_.terminals_at(destination)) {
-      if (turn++ % 2 != variant) continue;
-      balance_.pick_by_switch(one_arc_, true);
+      if (turn++ % variants != variant) continue;
+      balance_.pick(one_arc_);
       balance_.enter(one_arc_, terminal.lid, tables_);
       for (std::uint32_t row = 0; row < graph_.rows(); ++row) {
-        tables_.set_service_level(row, 0, terminal.lid, crossings(row, destination, variant));
+        tables_.set_service_level(row, 0, terminal.lid, levels_[row]);
       }
     }
   }
@@ -216,9 +231,15 @@ class TorusRouter {
   }
 
   void set_lanes() {
+    const std::uint32_t kinds = grid_.dimensions() + 1;  // of ports; the last has adapters
+    std::vector<LaneMap> maps;
+    for (std::uint32_t in = 0; in < kinds; ++in) {
+      for (std::uint32_t out = 0; out < kinds; ++out)
+        maps.push_back(lane_map(in + 1 == kinds ? none : in, out + 1 == kinds ? none : out));
+    }
     for (std::uint32_t row = 0; row < graph_.rows(); ++row) {
       const std::uint32_t ports = fabric_.node(graph_.switch_at(row)).port_count;
-      std::vector<std::uint32_t> dimension(ports + 1, none);
+      std::vector<std::uint32_t> dimension(ports + 1, kinds - 1);
       for (const SwitchGraph::Arc& arc : graph_.arcs_of(row)) {
         for (std::uint32_t i = 0; i < arc.channels; ++i) {
           dimension[graph_.channels()[arc.first_channel + i].port] = dimension_of(arc);
@@ -227,7 +248,7 @@ class TorusRouter {
       for (std::uint32_t in = 0; in <= ports; ++in) {
         for (std::uint32_t out = 0; out <= ports; ++out) {
           tables_.set_lane_map(row, static_cast<std::uint8_t>(in), static_cast<std::uint8_t>(out),
-                               lane_map(dimension[in], dimension[out]));
+                               maps[dimension[in] * kinds + dimension[out]]);
         }
       }
     }
@@ -255,7 +276,11 @@ class TorusRouter {
   std::vector<std::uint32_t> row_at_;     // by place
   std::vector<std::uint32_t> level_bit_;  // by dimension
   std::uint32_t level_bits_ = 0;
-  std::vector<std::uint32_t> arcs_;  // by row
+  bool damaged_ = false;
+  std::vector<std::uint32_t> arcs_;        // by row
+  std::vector<std::uint32_t> first_from_;  // by row: the first of those that come through it next
+  std::vector<std::uint32_t> next_from_;   // by row: the next one that comes through the same
+  std::vector<std::uint8_t> levels_;       // by row: service level towards the destination at hand
   Choices one_arc_;
   std::string trouble_;
 };

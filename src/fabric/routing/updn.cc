@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "fabric/routing/balance.h"
 #include "fabric/routing/native_engines.h"
+#include "fabric/routing/relief.h"
 
 namespace holdfast::fabric {
 namespace {
@@ -27,17 +27,13 @@ bool all_senders_reach(const SwitchGraph& graph, std::uint32_t destination, cons
 }
 
 /// Routes by this order; false when some switches that cables join are not joined by its paths.
-bool route_in_order(const SwitchGraph& graph, const SwitchOrder& order, const EngineOptions& options,
-                    Forwarding& tables) {
-  Balance balance(graph);
+bool route_in_order(const Fabric& fabric, const SwitchGraph& graph, const SwitchOrder& order,
+                    const EngineOptions& options, Forwarding& tables) {
   std::vector<std::uint32_t> hops;
-  return for_each_destination(
-      graph, UpDownRule(graph, order), options.threads, [&](std::uint32_t row, const Choices& choices) {
-        if (!all_senders_reach(graph, row, choices, hops)) return false;
-        lay_routes(graph, row, choices, balance, tables,
-                   [](Balance& by, const Choices& among, bool counts) { by.pick_by_path(among, counts); });
-        return true;
-      });
+  const auto reached = [&](std::uint32_t row, const Choices& choices) {
+    return all_senders_reach(graph, row, choices, hops);
+  };
+  return lay_evenly(fabric, graph, UpDownRule(graph, order), options.threads, reached, tables);
 }
 
 /// By levels: hops from the roots given, or from the adapters.
@@ -75,16 +71,16 @@ std::vector<std::uint32_t> central_rows(const SwitchGraph& graph, std::size_t co
 
 /// The fullest channel when an even sample of destinations is routed by this order.
 std::uint64_t sample_load(const SwitchGraph& graph, const SwitchOrder& order) {
-  constexpr std::uint32_t sample = 32;
+  constexpr std::uint32_t sample = 48;
   UpDownRule rule(graph, order);
   Balance balance(graph);
   Choices choices;
   const std::uint32_t step = std::max(1U, graph.rows() / sample);
   for (std::uint32_t row = 0; row < graph.rows(); row += step) {
     rule.choices_to(row, choices);
-    for (std::size_t i = 0; i < graph.terminals_at(row).size(); ++i) balance.pick_by_path(choices, true);
+    if (!graph.terminals_at(row).empty()) balance.pick(choices);
   }
-  return balance.load().empty() ? 0 : *std::max_element(balance.load().begin(), balance.load().end());
+  return balance.largest_load();
 }
 
 /// An order with one switch on top, the one of several in the middle that fills its channels least.
@@ -105,11 +101,10 @@ Result<Forwarding> route_up_down(const Fabric& fabric, const SwitchGraph& graph,
                                  bool downwards) {
   bool levels = !options.roots.empty();  // without roots or switches above the adapters there are none to go by
   for (std::uint32_t row = 0; row < graph.rows(); ++row) levels = levels || graph.sources_at(row) == 0;
-  Forwarding tables = graph.local_tables(fabric);
-  if (levels && route_in_order(graph, updn_order(graph, options, downwards), options, tables)) return tables;
+  Forwarding tables;
+  if (levels && route_in_order(fabric, graph, updn_order(graph, options, downwards), options, tables)) return tables;
   // no levels, or several tops that cables join only further down: let one switch be on top
-  tables = graph.local_tables(fabric);
-  route_in_order(graph, order_from_best_root(graph), options, tables);
+  route_in_order(fabric, graph, order_from_best_root(graph), options, tables);
   return tables;
 }
 

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -191,14 +192,14 @@ std::string FileView::program_path(const std::string& path) const {
   return end >= path.size() ? "/" : path.substr(end);
 }
 
-Place FileView::step(Cursor& cursor, std::string_view name, bool own) const {
+FilePlace FileView::step(Cursor& cursor, std::string_view name, bool own) const {
   cursor.at += '/';
   cursor.at += name;
   const std::string& at = cursor.at;
-  Place place;
+  FilePlace place;
   if (own && leader()) {
     place.path = at;
-    if (look(at, place.status)) place.layer = Place::Layer::real;
+    if (look(at, place.status)) place.layer = FilePlace::Layer::real;
     return place;
   }
   // The real file before what tells whether the leader changed it: who finds nothing told has seen it unchanged.
@@ -206,7 +207,7 @@ Place FileView::step(Cursor& cursor, std::string_view name, bool own) const {
   const bool real_there = look(at, real);
   if (own && cursor.shadow_reaches) {
     if (look(shadow_ + at, place.status)) {
-      place.layer = Place::Layer::shadow;
+      place.layer = FilePlace::Layer::shadow;
       place.path = shadow_ + at;
     }
     cursor.shadow_reaches = place.is(S_IFDIR);
@@ -223,22 +224,22 @@ Place FileView::step(Cursor& cursor, std::string_view name, bool own) const {
   }
   if (place.exists() || cursor.gone) return place;
   if (cursor.kept_reaches) {
-    place = {Place::Layer::kept, kept_ + at, kept};
-    if (is_directory(kept) && real_there && is_directory(real)) place = {Place::Layer::real, at, real};
+    place = {FilePlace::Layer::kept, kept_ + at, kept};
+    if (is_directory(kept) && real_there && is_directory(real)) place = {FilePlace::Layer::real, at, real};
   } else if (!cursor.made && real_there) {
-    place = {Place::Layer::real, at, real};
+    place = {FilePlace::Layer::real, at, real};
   }
   return place;
 }
 
-Place FileView::walk(const std::string& path, bool own) const {
+FilePlace FileView::walk(const std::string& path, bool own) const {
   if (path == "/") {
-    Place place{Place::Layer::real, path, {}};
+    FilePlace place{FilePlace::Layer::real, path, {}};
     (void)look(path, place.status);
     return place;
   }
   Cursor cursor;
-  Place place;
+  FilePlace place;
   for (std::size_t at = 1; at <= path.size();) {
     const std::size_t end = std::min(path.find('/', at), path.size());
     place = step(cursor, std::string_view(path).substr(at, end - at), own);
@@ -248,11 +249,11 @@ Place FileView::walk(const std::string& path, bool own) const {
   return place;
 }
 
-Place FileView::find(const std::string& path) const {
+FilePlace FileView::find(const std::string& path) const {
   return walk(path, true);
 }
 
-Place FileView::find_before(const std::string& path) const {
+FilePlace FileView::find_before(const std::string& path) const {
   return walk(path, false);
 }
 
@@ -275,7 +276,7 @@ int FileView::resolve(const std::string& path, bool follow, std::string& resolve
       continue;
     }
     Cursor next = above.back();
-    const Place place = step(next, name, true);
+    const FilePlace place = step(next, name, true);
     if (place.is(S_IFLNK) && (follow || !last)) {
       if (++links > most_links) return ELOOP;
       const std::string target = link_target(place.path);
@@ -311,10 +312,10 @@ int FileView::listing(const std::string& path, std::string& folder) const {
   const bool changed = there(shadow_ + path) || there(gone_ + path) || there(kept_ + path) || there(new_ + path);
   if (leader() || !changed) return 0;
   static std::atomic<unsigned> listings{0};
-  folder = listings_ + "/" + std::to_string(::getpid()) + "-" + std::to_string(++listings) + path;
+  folder = listings_ + "/" + std::to_string(::syscall(SYS_getpid)) + "-" + std::to_string(++listings) + path;
   if (const int error = make_directories(folder)) return error;
   for (const std::string& name : list(path)) {
-    const Place place = find(path + "/" + name);
+    const FilePlace place = find(path + "/" + name);
     const std::string entry = folder + "/" + name;
     if (place.is(S_IFDIR)) {
       (void)::mkdir(entry.c_str(), 0777);
@@ -329,7 +330,7 @@ int FileView::listing(const std::string& path, std::string& folder) const {
 
 int FileView::prepare(const std::string& path, Change change, Prepared& prepared) const {
   prepared = {leader() ? path : shadow_ + path, false};
-  const Place now = find(path);
+  const FilePlace now = find(path);
   const bool in_place = change != Change::name;
   if (now.is(S_IFREG) && in_place && ::access(now.path.c_str(), W_OK) != 0) return errno;
   if (now.exists() && !now.is(S_IFREG) && in_place) {  // directories, devices, pipes: as they are
@@ -337,7 +338,7 @@ int FileView::prepare(const std::string& path, Change change, Prepared& prepared
     return 0;
   }
   if (!now.exists() || !in_place) {
-    const Place folder = find(parent_of(path));
+    const FilePlace folder = find(parent_of(path));
     if (!folder.exists()) return ENOENT;
     if (!folder.is(S_IFDIR)) return ENOTDIR;
     if (::access(folder.path.c_str(), W_OK | X_OK) != 0) return errno;
@@ -403,7 +404,7 @@ int FileView::bring_up(const std::string& path, Change change) const {
   if (change == Change::name) return 0;
   for (;;) {  // again, when the leader changes the file meanwhile
     const std::string before = find_before(path).path;
-    const Place now = find(path);
+    const FilePlace now = find(path);
     int error = 0;
     if (now.is(S_IFREG)) error = replace_with_copy(now.path, shadow, change == Change::contents, own + "/draft");
     if (find_before(path).path == before) return error;
@@ -412,7 +413,7 @@ int FileView::bring_up(const std::string& path, Change change) const {
 
 int FileView::hide(const std::string& path, bool directory) const {
   const Lock lock(root_ + "/replica-" + std::to_string(replica_));
-  const Place now = find(path);
+  const FilePlace now = find(path);
   if (!now.exists()) return ENOENT;
   if (directory && !now.is(S_IFDIR)) return ENOTDIR;
   if (!directory && now.is(S_IFDIR)) return EISDIR;
@@ -426,8 +427,8 @@ int FileView::hide(const std::string& path, bool directory) const {
 }
 
 int FileView::move(const std::string& from, const std::string& to) const {
-  const Place source = find(from);
-  const Place target = find(to);
+  const FilePlace source = find(from);
+  const FilePlace target = find(to);
   if (!source.exists()) return ENOENT;
   if (from == to) return 0;
   if (to.starts_with(from + "/")) return EINVAL;
@@ -442,7 +443,7 @@ int FileView::move(const std::string& from, const std::string& to) const {
   }
   if (target.is(S_IFDIR)) return EISDIR;
   int error = make_parents(shadow_ + to);
-  if (!error && source.layer != Place::Layer::shadow) {
+  if (!error && source.layer != FilePlace::Layer::shadow) {
     error = make_parents(shadow_ + from);
     if (!error && source.is(S_IFREG)) error = bring_up(from, Change::contents);
     if (!error && source.is(S_IFLNK)) error = copy_link(source.path, shadow_ + from);

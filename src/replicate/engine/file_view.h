@@ -10,7 +10,7 @@
 namespace holdfast::replicate {
 
 /// Where one replica finds what a path names.
-struct Place {
+struct FilePlace {
   enum class Layer {
     none,    ///< nothing there
     shadow,  ///< this replica wrote it
@@ -65,9 +65,9 @@ class FileView {
   /// comes to need not exist, but its parent must: ENOENT, ENOTDIR, ELOOP.
   int resolve(const std::string& path, bool follow, std::string& resolved) const;
   /// What a resolved path names.
-  Place find(const std::string& path) const;
+  FilePlace find(const std::string& path) const;
   /// The same before the job began.
-  Place find_before(const std::string& path) const;
+  FilePlace find_before(const std::string& path) const;
   /// Names in a directory, without . and ..
   std::set<std::string> list(const std::string& path) const;
   /// A directory with those names, for a program that reads it: `path` itself, or one that is made for it.
@@ -88,8 +88,8 @@ class FileView {
 
  private:
   struct Cursor;
-  Place step(Cursor& cursor, std::string_view name, bool own) const;
-  Place walk(const std::string& path, bool own) const;
+  FilePlace step(Cursor& cursor, std::string_view name, bool own) const;
+  FilePlace walk(const std::string& path, bool own) const;
   bool kept_already(const std::string& path) const;
   int keep(const std::string& path, Change change, Prepared& prepared) const;
   int keep_file(const std::string& path, const struct stat& status, Change change, Prepared& prepared) const;

@@ -40,7 +40,7 @@ class FileViewTest : public ::testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
   std::string seen(const FileView& view, const std::string& name) {
-    const Place place = view.find(at(name));
+    const FilePlace place = view.find(at(name));
     return place.exists() ? get(place.path) : "(nothing)";
   }
   void write(const FileView& view, const std::string& name, const std::string& text) {

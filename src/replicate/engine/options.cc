@@ -64,6 +64,14 @@ const config::Table<Options>& options_table() {
               {.name = "replicate.files_may_differ",
                .initial = "",
                .doc = "Files that are not compared: shell patterns for names or whole paths, with ':' between them."}),
+          option<&Options::random>(
+              {.name = "replicate.random",
+               .initial = "on",
+               .doc = "Whether replicas draw the same numbers from getrandom and std::random_device.\n"
+                      "They are not fit for cryptographic keys."}),
+          option<&Options::identity>({.name = "replicate.identity",
+                                      .initial = "on",
+                                      .doc = "Whether replicas are given the same process id and host name."}),
           option<&Options::chain>({.name = "replicate.chain",
                                    .initial = "off",
                                    .doc = "Call the next preloaded profiling tool instead of the MPI library."}),

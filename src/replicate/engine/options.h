@@ -33,6 +33,8 @@ struct Options {
   bool clocks{};
   bool files{};
   std::string files_may_differ;
+  bool random{};
+  bool identity{};
   bool chain{};
   std::string inject;
   std::uint64_t seed{};

@@ -10,8 +10,11 @@ constexpr std::array<ExitRow, 10> rows{{
     {0, "success", "The program ended well, and everything it sent was verified or corrected."},
     {1, "the application failed by itself",
      "The program ended with a status of its own other than 0, called MPI_Abort, or crashed in every replica alike. "
-     "Its "
-     "own status is in the message and in the record."},
+     "Its own status is in the message and in the record. Commands that answer a question end with 1 when the answer "
+     "is "
+     "no: `fabric check` (something needs attention), `fabric diff` (the networks differ), `fabric route` (a pair has "
+     "no route, or there is a credit loop), `fabric fail --what-if` (the link must stay).",
+     "the answer is no"},
     {2, "bad input", "An option, a file or the program that was named is wrong. Nothing was started."},
     {3, "corruption that could not be corrected",
      "Corruption was detected, and there was no majority to correct it from: two replicas, or too many corrupt ones."},
@@ -25,6 +28,13 @@ constexpr std::array<ExitRow, 10> rows{{
     {124, "the time limit passed", "The job took longer than --time-limit, and was ended."},
     {128, "ended by a signal", "128 + n: the user sent signal n, which was passed on and ended the job."},
 }};
+
+/// With what other commands than `run` mean.
+std::string full_meaning(const ExitRow& row) {
+  std::string text(row.meaning);
+  if (!row.other.empty()) text += "; of commands that check: " + std::string(row.other);
+  return text;
+}
 
 }  // namespace
 
@@ -66,7 +76,7 @@ std::string exit_code_page() {
       "| code | meaning | when |\n|---|---|---|\n";
   for (const ExitRow& row : rows) {
     std::string code = row.code == 128 ? "128 + n" : std::to_string(row.code);
-    page += "| " + code + " | " + std::string(row.meaning) + " | " + std::string(row.doc) + " |\n";
+    page += "| " + code + " | " + full_meaning(row) + " | " + std::string(row.doc) + " |\n";
   }
   return page;
 }
@@ -75,7 +85,7 @@ std::string exit_code_help() {
   std::string help = "Exit codes:\n";
   for (const ExitRow& row : rows) {
     std::string code = row.code == 128 ? "128+n" : std::to_string(row.code);
-    help += "  " + code + std::string(7 - code.size(), ' ') + std::string(row.meaning) + "\n";
+    help += "  " + code + std::string(7 - code.size(), ' ') + full_meaning(row) + "\n";
   }
   return help;
 }

@@ -26,6 +26,7 @@ struct ExitRow {
   int code;
   std::string_view meaning;  ///< a few words, as in messages and records
   std::string_view doc;      ///< a sentence or two
+  std::string_view other{};  ///< a few words more where commands other than `run` end with it too
 };
 
 /// The one table of exit codes. 128 + n has one row.

@@ -20,8 +20,8 @@
 namespace holdfast::launch {
 namespace {
 
+using replicate::FilePlace;
 using replicate::FileView;
-using replicate::Place;
 
 /// What is found at a path: nothing, a directory, a symbolic link with its text, or a file with its contents.
 struct State {
@@ -38,7 +38,7 @@ Stream open_to_read(const std::string& path) {
   return {std::fopen(path.c_str(), "rb"), &std::fclose};
 }
 
-State state_of(const Place& place, integrity::Digester& digester) {
+State state_of(const FilePlace& place, integrity::Digester& digester) {
   State state;
   if (!place.exists()) return state;
   state.type = place.status.st_mode & S_IFMT;
@@ -62,7 +62,7 @@ State state_of(const Place& place, integrity::Digester& digester) {
   return state;
 }
 
-std::int64_t first_difference(const Place& one, const Place& other) {
+std::int64_t first_difference(const FilePlace& one, const FilePlace& other) {
   if (!one.is(S_IFREG) || !other.is(S_IFREG)) return -1;
   const Stream a = open_to_read(one.path);
   const Stream b = open_to_read(other.path);
@@ -103,7 +103,7 @@ int majority(const std::vector<State>& states) {
 }
 
 /// Puts the state at `place` where replica 0 left another.
-std::string put(const Place& place, const std::string& path) {
+std::string put(const FilePlace& place, const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code failed;
   const bool directory = fs::is_directory(fs::symlink_status(path, failed));
@@ -129,7 +129,7 @@ class Comparison {
   explicit Comparison(const std::vector<FileView>& views) : views_(views) {}
 
   void look_at(const std::string& path, const std::string& patterns, FileComparison& found) {
-    std::vector<Place> places;
+    std::vector<FilePlace> places;
     std::vector<State> states;
     for (const FileView& view : views_) {
       places.push_back(view.find(path));
@@ -156,7 +156,7 @@ class Comparison {
     found.differences.push_back(std::move(difference));
   }
 
-  static FileDifference judge(const std::vector<State>& states, const std::vector<Place>& places) {
+  static FileDifference judge(const std::vector<State>& states, const std::vector<FilePlace>& places) {
     FileDifference difference;
     const int right = majority(states);
     const std::size_t against = right < 0 ? 0 : static_cast<std::size_t>(right);
@@ -184,12 +184,12 @@ class Comparison {
 void compare_output(const std::string& run_directory, int ranks, int degree, const std::string& patterns,
                     Comparison& comparison, FileComparison& found) {
   for (int rank = 0; rank < ranks; ++rank) {
-    std::vector<Place> places;
+    std::vector<FilePlace> places;
     std::vector<State> states;
     for (int k = 1; k < degree; ++k) {
-      Place place;
+      FilePlace place;
       place.path = run_directory + "/rank-" + std::to_string(rank) + ".replica-" + std::to_string(k) + ".out";
-      if (::lstat(place.path.c_str(), &place.status) == 0) place.layer = Place::Layer::real;
+      if (::lstat(place.path.c_str(), &place.status) == 0) place.layer = FilePlace::Layer::real;
       states.push_back(state_of(place, comparison.digester()));
       places.push_back(place);
     }

@@ -9,6 +9,7 @@
 #include "replicate/launch/hosts.h"
 #include "replicate/launch/launcher.h"
 #include "replicate/launch/library.h"
+#include "replicate/launch/transport.h"
 
 namespace holdfast::launch {
 namespace {
@@ -40,6 +41,21 @@ InventoryItem look_for_provider() {
           "jobs over several rails (--transport)"};
 }
 
+InventoryItem look_for_rails() {
+  InventoryItem item{"rails", false, "", "install what 'holdfast doctor' misses above, or bring an interface up",
+                     "jobs over several rails (--rails)"};
+  auto provider = find_provider();
+  if (!provider.ok()) return item;
+  auto rails = list_rails(provider.value());
+  item.found = rails.ok() && !rails.value().empty();
+  if (item.found) {
+    item.detail = rails.value();
+  } else if (!rails.ok()) {
+    item.remedy = rails.status().message();
+  }
+  return item;
+}
+
 InventoryItem look_for_program(std::string title, const std::string& program, const std::string& package,
                                std::string purpose) {
   auto path = find_executable(program);
@@ -57,6 +73,7 @@ Inventory take_inventory() {
   inventory.items.push_back(look_for_library(Mpi::openmpi));
   inventory.items.push_back(look_for_library(Mpi::mpich));
   inventory.items.push_back(look_for_provider());
+  inventory.items.push_back(look_for_rails());
   inventory.items.push_back(look_for_program("srun", "srun", "slurm-client", "jobs in a Slurm allocation (optional)"));
   inventory.items.push_back(look_for_program("LAMMPS", "lmp", "lammps lammps-examples", "./demo (optional)"));
   inventory.items.push_back(look_for_program("HPCC", "hpcc", "hpcc", "./demo and the tests (optional)"));

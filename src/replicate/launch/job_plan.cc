@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <random>
 
 #include "replicate/launch/injection.h"
 #include "replicate/launch/launcher.h"
@@ -103,6 +104,20 @@ Result<std::vector<Variable>> library_variables(const config::AnySettings& setti
 std::string now_ns() {
   auto since = std::chrono::system_clock::now().time_since_epoch();
   return std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+}
+
+/// What replicas must have in common before they can talk to each other, each where its option is on.
+std::vector<Variable> agreed_before_init(const config::AnySettings& settings) {
+  std::vector<Variable> variables;
+  std::random_device entropy;
+  const std::uint64_t bits = std::uint64_t{entropy()} << 32 | entropy();
+  auto add = [&](const char* option, const char* variable, const std::string& value) {
+    if (value_of(settings, option) == "true") variables.emplace_back(variable, value);
+  };
+  add("replicate.clocks", "HOLDFAST_RUN_EPOCH", now_ns());
+  add("replicate.random", "HOLDFAST_RUN_ENTROPY", std::to_string(bits));
+  add("replicate.identity", "HOLDFAST_RUN_IDENTITY", std::to_string(bits));
+  return variables;
 }
 
 std::string real_path(const std::string& path) {
@@ -211,12 +226,12 @@ Result<JobPlan> plan_job(const JobRequest& request) {
   plan.input = plan_input(STDIN_FILENO, plan.run_directory, plan.map.degree(), !machine.value().only_here());
 
   spec.value().variables = variables.value();
-  for (Variable variable : {Variable("HOLDFAST_RUN_RANKS", std::to_string(plan.map.ranks())),
-                            Variable("HOLDFAST_RUN_DIRECTORY", plan.run_directory),
-                            Variable("HOLDFAST_RUN_STDIN", plan.input.path), Variable("HOLDFAST_RUN_EPOCH", now_ns())})
+  for (Variable variable :
+       {Variable("HOLDFAST_RUN_RANKS", std::to_string(plan.map.ranks())),
+        Variable("HOLDFAST_RUN_DIRECTORY", plan.run_directory), Variable("HOLDFAST_RUN_STDIN", plan.input.path),
+        Variable("HOLDFAST_RUN_PROGRAM", real_path(plan.program.path))})
     spec.value().variables.push_back(std::move(variable));
-  if (value_of(*request.library, "replicate.clocks") == "true")
-    spec.value().variables.emplace_back("HOLDFAST_RUN_PROGRAM", real_path(plan.program.path));
+  for (Variable& variable : agreed_before_init(*request.library)) spec.value().variables.push_back(std::move(variable));
   if (request.transport) {
     auto transport = transport_variables(plan.program.mpi, request.rails.value_or(""), plan.run_directory);
     if (!transport.ok()) return transport.status();

@@ -1,5 +1,6 @@
 #include "replicate/launch/transport.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -38,6 +39,18 @@ Result<std::vector<Variable>> transport_variables(Mpi mpi, const std::string& ra
                                   {"OMPI_MCA_btl", "^ofi"}};
   if (!rails.empty()) variables.emplace_back("HOLDFAST_RAILS_USE", rails);
   return variables;
+}
+
+Result<std::string> list_rails(const std::string& provider) {
+  void* library = dlopen(provider.c_str(), RTLD_NOW | RTLD_LOCAL);  // stays loaded: libfabric has state of its own
+  using Rails = const char* (*)();
+  const auto rails = library == nullptr ? nullptr : reinterpret_cast<Rails>(dlsym(library, "holdfast_rails"));
+  if (rails == nullptr) {
+    const char* why = dlerror();
+    return Status(Code::unavailable, "looking for rails", why != nullptr ? why : "the library does not list them",
+                  "build Holdfast again");
+  }
+  return std::string(rails());
 }
 
 Json read_transport_counters(const std::string& folder) {

@@ -15,6 +15,10 @@ namespace holdfast::launch {
 /// unavailable without the provider's library.
 Result<std::vector<Variable>> transport_variables(Mpi mpi, const std::string& rails, const std::string& folder);
 
+/// The rails of this host, as --rails takes them: "tcp@eth0,udp@eth0,shm". Asks the provider's library at this path,
+/// which it loads. Errors: unavailable.
+Result<std::string> list_rails(const std::string& provider);
+
 /// The sums of what the processes left in `folder`; null when none did.
 nlohmann::ordered_json read_transport_counters(const std::string& folder);
 

@@ -4,10 +4,10 @@
 
 #include "hooks.h"
 #include "real_functions.h"
-#include "replicate/mpi/start_time.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/guard.h"
 #include "replicate/mpi/real_clock.h"
+#include "replicate/mpi/start_time.h"
 
 namespace holdfast::replicate {
 

@@ -1,6 +1,7 @@
 #include "replicate/libc/files.h"
 
 #include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -45,9 +46,21 @@ bool wanted() {
   return config::read_environment(settings, environ).ok() && settings.options().files && settings.options().degree > 1;
 }
 
-bool several_hosts(int processes) {
+/// The kernel's number, whatever the program is told.
+pid_t own_process() {
+  return static_cast<pid_t>(::syscall(SYS_getpid));
+}
+
+int processes() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}) {
+    if (const int all = number(name); all > 0) return all;
+  }
+  return 1;
+}
+
+bool several_hosts(int all) {
   for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
-    if (const int here = number(name); here > 0) return here < processes;
+    if (const int here = number(name); here > 0) return here < all;
   }
   return std::getenv("SLURM_NNODES") && number("SLURM_NNODES") > 1;
 }
@@ -140,10 +153,8 @@ void repeat(FileCall call, const std::string& name, const std::function<bool(Man
 void watch_files() {
   const Depth inside;
   const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
-  const int native = launched_rank();
-  if (!directory || native < 0 || !wanted()) return;
-  const std::optional<ReplicaMap> map = announced_map();
-  if (!map || native >= map->natives()) return;
+  const std::optional<Place> place = launched_place();
+  if (!directory || !place || !wanted()) return;
   if (::access(directory, W_OK | X_OK) != 0) {
     say(std::string("the run directory ") + directory +
         " is not on this host: files of the replicas here are neither kept apart nor compared: name a shared one with "
@@ -152,8 +163,8 @@ void watch_files() {
   }
   char whole[PATH_MAX];
   const std::string run_directory = ::realpath(directory, whole) ? whole : directory;
-  watched = new Watched{FileView(run_directory, map->replica(native)), run_directory, map->virtual_rank(native),
-                        several_hosts(map->natives()), ::getpid()};
+  watched = new Watched{FileView(run_directory, place->replica), run_directory, place->rank, several_hosts(processes()),
+                        own_process()};
 }
 
 const FileView& file_view() {
@@ -180,7 +191,7 @@ bool file_call(int folder, const char* path, std::string& name) {
 }
 
 bool agree_on_file(FileCall call, const std::string& name, const std::function<bool(Manner)>& act) {
-  const bool together = agreed_clocks() && ::getpid() == watched.load()->process;
+  const bool together = agreed_clocks() && own_process() == watched.load()->process;
   const Depth inside;
   if (!together) return act(Manner::own);
   const integrity::Digest digest =
@@ -208,16 +219,16 @@ bool read_in_view(const std::string& name, bool follow, const std::function<bool
     std::string resolved;
     if (const int error = view.resolve(name, follow, resolved)) return fails(error);
     if (shared_by_all(resolved)) return act(name.c_str());
-    const Place place = view.find(resolved);
+    const FilePlace place = view.find(resolved);
     if (!tried.empty() && place.path == tried) return true;
     if (!tried.empty()) undo();
     if (!place.exists()) return fails(ENOENT);
     if (!act(place.path.c_str())) {
-      if (place.layer != Place::Layer::real || view.find(resolved).path == place.path) return false;
+      if (place.layer != FilePlace::Layer::real || view.find(resolved).path == place.path) return false;
       tried.clear();
       continue;
     }
-    if (place.layer != Place::Layer::real) return true;
+    if (place.layer != FilePlace::Layer::real) return true;
     tried = place.path;
   }
 }

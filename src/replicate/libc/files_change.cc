@@ -32,10 +32,11 @@ bool alter(const std::string& name, bool follow, const Act& act) {
   const FileView& view = file_view();
   std::string resolved;
   if (const int error = view.resolve(name, follow, resolved)) return fails(error);
-  const Place now = view.find(resolved);
+  const FilePlace now = view.find(resolved);
   if (shared_by_all(resolved)) return act(resolved);
   if (!now.exists()) return fails(ENOENT);
-  if (now.is(S_IFDIR) && !view.leader() && now.layer != Place::Layer::shadow) return true;  // not the others' to change
+  if (now.is(S_IFDIR) && !view.leader() && now.layer != FilePlace::Layer::shadow)
+    return true;  // not the others' to change
   Prepared prepared;
   if (const int error = view.prepare(resolved, Change::contents, prepared)) return fails(error);
   return act(prepared.path);

@@ -65,9 +65,9 @@ bool enter(const std::string& name, const std::function<bool(const char*)>& go) 
   const FileView& view = file_view();
   std::string resolved;
   if (const int error = view.resolve(name, true, resolved)) return fails(error);
-  const Place place = view.find(resolved);
+  const FilePlace place = view.find(resolved);
   if (!place.exists()) return fails(ENOENT);
-  const Place before = view.leader() ? place : view.find_before(resolved);
+  const FilePlace before = view.leader() ? place : view.find_before(resolved);
   return go(before.is(S_IFDIR) ? before.path.c_str() : place.path.c_str());
 }
 

@@ -45,7 +45,7 @@ bool open_in_view(const std::string& name, int flags, Manner manner, const Opene
   std::string resolved;
   if (const int error = view.resolve(name, !(flags & O_NOFOLLOW) && !only_new, resolved)) return fails(error);
   if (shared_by_all(resolved)) return opener.open(name.c_str(), flags);
-  const Place now = view.find(resolved);
+  const FilePlace now = view.find(resolved);
   if (now.exists() && only_new && manner == Manner::own) return fails(EEXIST);
   if (manner == Manner::repeat) flags &= ~O_EXCL;
   if (!now.exists() && !(flags & O_CREAT)) return fails(ENOENT);

@@ -2,7 +2,7 @@
 #include <dlfcn.h>
 
 #include "replicate/libc/files.h"
-#include "replicate/mpi/start_time.h"
+#include "replicate/mpi/program.h"
 
 namespace {
 using Main = int (*)(int, char**, char**);

@@ -3,10 +3,10 @@
 // of it.
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/mpi/attached.h"
 #include "replicate/mpi/guard.h"
 
 namespace holdfast::replicate {
-namespace {
 
 bool attached_by_mpi(int keyval) {
   switch (keyval) {
@@ -22,6 +22,8 @@ bool attached_by_mpi(int keyval) {
       return false;
   }
 }
+
+namespace {
 
 MPI_Comm holder(MPI_Comm comm, int keyval) {
   return comm == protection.world && attached_by_mpi(keyval) ? MPI_COMM_WORLD : comm;

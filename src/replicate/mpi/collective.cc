@@ -53,26 +53,27 @@ Ballot ballot_of_all(const std::vector<Region>& regions) {
   return whole;
 }
 
-void cast_ballot(Operation& op) {
+void publish_ballot(const MessageId& name, Function function, const Ballot& ballot) {
   Runtime& state = runtime();
-  op.own = ballot_of_all(op.outputs);
   Record record;
   record.kind = RecordKind::collective;
-  record.communicator = op.identity.channel.communicator;
-  record.source = op.identity.channel.source;
-  record.tag = op.identity.channel.tag;
-  record.ordinal = op.identity.ordinal;
-  record.flags = static_cast<std::uint32_t>(op.function);
-  record.digest = op.own.digest;
-  record.bytes = op.own.bytes;
+  record.set_id(name);
+  record.flags = static_cast<std::uint32_t>(function);
+  record.digest = ballot.digest;
+  record.bytes = ballot.bytes;
   for (int k = 0; k < state.degree; ++k) {
     if (k == state.replica) continue;
     state.post.send(state.team_native(k), record);
     ++state.counters[Count::records_sent];
   }
-  Poll& poll = poll_of(op.identity.channel.communicator, op.identity.ordinal);
-  poll.ballots[static_cast<std::size_t>(state.replica)] = op.own;
+  Poll& poll = poll_of(name.channel.communicator, name.ordinal);
+  poll.ballots[static_cast<std::size_t>(state.replica)] = ballot;
   ++poll.arrived;
+}
+
+void cast_ballot(Operation& op) {
+  op.own = ballot_of_all(op.outputs);
+  publish_ballot(op.identity, op.function, op.own);
   op.stage = Operation::Stage::comparing;
 }
 
@@ -101,12 +102,17 @@ void prepare(Operation& op, Function function, Comm& comm, std::vector<Region> o
 
 }  // namespace
 
-Collective::Collective(Function function, MPI_Comm comm) : function_(function), comm_(&runtime().comms.find(comm)) {
+Collective::Collective(Function function, MPI_Comm comm, Kind kind)
+    : function_(function), kind_(kind), comm_(&runtime().comms.find(comm)) {
   note_call(function, *comm_, -1, 0, 0);
 }
 
 void Collective::input(const void* buffer, std::uint64_t count, MPI_Datatype type) {
   if (buffer == MPI_IN_PLACE || count == 0) return;
+  if (kind_ == Kind::persistent) {
+    inputs_.push_back(Region::keep(buffer, count, type));
+    return;
+  }
   inject(Region::borrow(buffer, count, type), -1);
 }
 
@@ -158,7 +164,8 @@ void Collective::enter() {
   const Runtime& state = runtime();
   if (!state.verifying) return;
   const CollectiveEntry how = state.options.collective_entry;
-  if (how == CollectiveEntry::direct || (how == CollectiveEntry::automatic && !state.crowded && !state.must_answer())) return;
+  if (how == CollectiveEntry::direct || (how == CollectiveEntry::automatic && !state.crowded && !state.must_answer()))
+    return;
   MPI_Request arrived = MPI_REQUEST_NULL;
   real().Ibarrier(comm_->handle, &arrived);
   wait_until([&] {
@@ -183,10 +190,36 @@ void Collective::follow(MPI_Request* request) {
   prepare(op, function_, *comm_, std::move(outputs_));
   ++comm_->pending;
   op.native = *request;
-  op.stage = Operation::Stage::native;
   runtime().requests.file(op);
   *request = op.visible;
   watch_in_background(op);
+}
+
+void Collective::file_persistent(MPI_Request* request) {
+  Operation& op = runtime().requests.make();
+  op.kind = Operation::Kind::collective;
+  op.function = function_;
+  op.persistent = true;
+  op.active = false;
+  op.native = *request;
+  op.comm = comm_;
+  op.inputs = std::move(inputs_);
+  op.outputs = std::move(outputs_);
+  runtime().requests.file(op);
+  *request = op.visible;
+}
+
+int start_persistent(Operation& op) {
+  note_call(op.function, *op.comm, -1, 0, 0);
+  for (const Region& input : op.inputs) inject(input, -1);
+  const int code = real().Start(&op.native);
+  if (code != MPI_SUCCESS || !runtime().verifying) return code;
+  op.identity = {{op.comm->id, -1, -1}, op.comm->collectives++};
+  op.active = true;
+  op.stage = Operation::Stage::native;
+  ++op.comm->pending;
+  watch_in_background(op);
+  return code;
 }
 
 namespace {
@@ -195,14 +228,108 @@ namespace {
 bool run_out(Operation& op) {
   if (op.schedule) return op.schedule->advance();
   int done = 0;
-  real().Request_get_status(op.native, &done, &op.status);
+  if (op.by_test) {
+    real().Test(&op.native, &done, &op.status);
+  } else {
+    real().Request_get_status(op.native, &done, &op.status);
+  }
   if (!done) set_awaited({});
   return done != 0;
 }
 
 }  // namespace
 
+void compare_in_team(Function function, std::uint64_t id, std::uint64_t number, std::vector<Region> regions) {
+  if (!runtime().verifying) return;
+  Operation op;
+  op.kind = Operation::Kind::collective;
+  op.function = function;
+  op.outputs = std::move(regions);
+  op.identity = {{id, -1, -1}, number};
+  cast_ballot(op);
+  wait_until([&] { return advance_collective(op); });
+}
+
+bool same_in_team(std::uint64_t id, std::uint64_t number, const std::vector<Region>& regions) {
+  Runtime& state = runtime();
+  if (!state.verifying) return true;
+  const MessageId name{{id, -1, -1}, number};
+  publish_ballot(name, Function{}, ballot_of_all(regions));
+  wait_until([&] {
+    set_awaited({Awaited::What::verdict, state.rank, -1});
+    return poll_of(id, number).arrived == state.degree;
+  });
+  const Poll complete = std::move(polls[{id, number}]);
+  polls.erase({id, number});
+  return vote(complete.ballots).unanimous;
+}
+
+void copy_from_leader(Function function, std::uint64_t id, std::uint64_t number, std::vector<Region> regions) {
+  Runtime& state = runtime();
+  if (!state.verifying) return;
+  Operation op;
+  op.kind = Operation::Kind::collective;
+  op.function = function;
+  op.outputs = std::move(regions);
+  op.identity = {{id, -1, -1}, number};
+  if (state.leader()) {
+    for (int k = 1; k < state.degree; ++k) supply(op, k);
+    return;
+  }
+  wait_until([&] {
+    set_awaited({Awaited::What::decision, state.rank, 0});
+    return take_copy(op);
+  });
+}
+
+void follow_file(Function function, MPI_Request* request, std::vector<Region> outputs) {
+  Runtime& state = runtime();
+  Operation& op = state.requests.make();
+  prepare(op, function, state.comms.find(state.world), std::move(outputs));
+  ++op.comm->pending;
+  op.native = *request;
+  op.by_test = true;
+  state.requests.give_placeholder(op);
+  state.requests.file(op);
+  *request = op.visible;
+  watch_in_background(op);
+}
+
+namespace {
+
+/// What replica 0 alone does: it gives its outcome to the others when MPI is done with it.
+bool advance_from_leader(Operation& op) {
+  if (op.stage == Operation::Stage::complete) return true;
+  if (!runtime().leader()) {
+    set_awaited({Awaited::What::decision, runtime().rank, 0});
+    if (!take_copy(op)) return false;
+  } else {
+    if (!run_out(op)) return false;
+    int bytes = 0;
+    real().Get_count(&op.status, MPI_BYTE, &bytes);
+    *static_cast<std::int64_t*>(op.keepalive.get()) = bytes;
+    for (int k = 1; k < runtime().degree; ++k) supply(op, k);
+  }
+  const auto bytes = *static_cast<const std::int64_t*>(op.keepalive.get());
+  real().Status_set_elements_x(&op.status, MPI_BYTE, bytes);
+  op.stage = Operation::Stage::complete;
+  return true;
+}
+
+}  // namespace
+
+void follow_leader(Function function, MPI_Request* request, std::vector<Region> outputs) {
+  const auto bytes = std::make_shared<std::int64_t>(0);
+  outputs.push_back(Region::borrow(bytes.get(), sizeof *bytes, MPI_BYTE));
+  if (!runtime().leader()) *request = MPI_REQUEST_NULL;
+  follow_file(function, request, std::move(outputs));
+  Operation& op = *runtime().requests.find(*request);
+  op.keepalive = bytes;
+  op.from_leader = true;
+}
+
 bool advance_collective(Operation& op) {
+  if (op.from_leader) return advance_from_leader(op);
   if (op.stage == Operation::Stage::native) {
     if (!run_out(op)) return false;
     if (op.outputs.empty()) {

@@ -19,10 +19,11 @@ namespace holdfast::replicate {
 /// application made, because it may free them meanwhile.
 class Collective {
  public:
-  Collective(Function function, MPI_Comm comm);
+  enum class Kind : std::uint8_t { once, persistent };
+  Collective(Function function, MPI_Comm comm, Kind kind = Kind::once);
 
   Comm& comm() { return *comm_; }
-  int size() const { return comm_->inter ? static_cast<int>(comm_->peers.size()) : comm_->size; }
+  int size() const { return comm_->peer_count; }
   bool inter() const { return comm_->inter; }
   bool is_root(int root) const { return comm_->inter ? root == MPI_ROOT : root == comm_->rank; }
   bool idle_root(int root) const { return comm_->inter && root == MPI_PROC_NULL; }
@@ -69,6 +70,14 @@ class Collective {
     return code;
   }
 
+  /// Makes a persistent one, which start_persistent() starts; always run by MPI itself.
+  template <class Call>
+  int make_persistent(MPI_Request* request, Call call) {
+    const int code = call(request);
+    if (code == MPI_SUCCESS) file_persistent(request);
+    return code;
+  }
+
  private:
   bool by_messages() const { return comm_->shadow != nullptr; }
   int perform(Schedule& schedule);
@@ -76,12 +85,30 @@ class Collective {
   void enter();
   void verify_now();
   void follow(MPI_Request* request);
+  void file_persistent(MPI_Request* request);
 
   Function function_;
+  Kind kind_;
   bool own_operation_ = false;  ///< made by the application
   Comm* comm_;
+  std::vector<Region> inputs_;  ///< of a persistent one, for the injector
   std::vector<Region> outputs_;
 };
+
+/// MPI_Start of a persistent collective.
+int start_persistent(Operation& op);
+
+/// Compares memory of this rank with what its other replicas have there, and corrects it: no collective of MPI, but
+/// settled like the result of one. (id, number) names the comparison alike in every replica. Waits for all replicas.
+void compare_in_team(Function function, std::uint64_t id, std::uint64_t number, std::vector<Region> regions);
+/// Whether the memory is the same in all replicas; reports and changes nothing. Waits for all replicas.
+bool same_in_team(std::uint64_t id, std::uint64_t number, const std::vector<Region>& regions);
+/// Gives the followers what replica 0 has in that memory.
+void copy_from_leader(Function function, std::uint64_t id, std::uint64_t number, std::vector<Region> regions);
+/// Follows a request of MPI-IO; `outputs` are compared when it completes.
+void follow_file(Function function, MPI_Request* request, std::vector<Region> outputs);
+/// The same for what replica 0 alone does; the others get its outcome, and the bytes it has in `outputs`.
+void follow_leader(Function function, MPI_Request* request, std::vector<Region> outputs);
 
 /// Argument arrays that MPI reads until the operation completes must be the application's; MPI 3.1, 5.12 says it may
 /// not change them, so they are used as they are.

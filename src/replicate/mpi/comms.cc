@@ -5,7 +5,9 @@
 
 #include "real_functions.h"
 #include "replicate/mpi/failure.h"
+#include "replicate/mpi/guard.h"
 #include "replicate/mpi/handle.h"
+#include "replicate/mpi/runtime.h"
 
 namespace holdfast::replicate {
 
@@ -26,6 +28,10 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
   x ^= x >> 31;
   return x == 0 ? 1 : x;
+}
+
+bool known(MPI_Comm comm) {
+  return runtime().comms.has(comm);
 }
 
 void Comms::open(MPI_Comm world, int rank, bool shadows) {
@@ -96,6 +102,7 @@ std::unique_ptr<Comm> Comms::describe(MPI_Comm handle, std::uint64_t id) {
   real().Group_size(group, &peers);
   std::vector<int> ranks(static_cast<std::size_t>(peers));
   std::iota(ranks.begin(), ranks.end(), 0);
+  comm->peer_count = peers;
   comm->peers.resize(ranks.size());
   real().Group_translate_ranks(group, peers, ranks.data(), world_group_, comm->peers.data());
   real().Group_free(&group);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "replicate/engine/ordering.h"
+#include "replicate/mpi/handle.h"
 
 namespace holdfast::replicate {
 
@@ -20,6 +21,7 @@ struct Comm {
   int rank = 0;          ///< own rank in the (local) group
   int size = 0;          ///< size of the local group
   bool inter = false;
+  int peer_count = 0;  ///< how many ranks can be a peer: the remote group's size for an intercommunicator
   /// Virtual rank of each rank that can be a peer (the remote group's for an intercommunicator); empty when identical.
   std::vector<int> peers;
   ReceiveOrder order;               ///< application receives on this communicator
@@ -47,6 +49,7 @@ class Comms {
   void close();
 
   Comm& find(MPI_Comm handle);
+  bool has(MPI_Comm handle) const { return (last_ && last_handle_ == handle) || comms_.contains(handle_key(handle)); }
   /// Registers a communicator that a call on `parent` made, with an id that every member derives alike: from the
   /// parent, how many were made from it before, and a distinguishing value (the colour of a split).
   void add(MPI_Comm handle, Comm& parent, std::uint64_t distinguishing);

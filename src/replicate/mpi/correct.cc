@@ -54,7 +54,7 @@ Bytes copy_of(const Operation& op) {
   return bytes;
 }
 
-void overwrite(Operation& op, std::span<const std::byte> bytes) {
+void put(Operation& op, std::span<const std::byte> bytes) {
   if (op.kind == Operation::Kind::receive) {
     op.region.scatter(bytes.first(std::min<std::size_t>(bytes.size(), op.region.bytes())));
     op.was_corrected = true;
@@ -65,6 +65,10 @@ void overwrite(Operation& op, std::span<const std::byte> bytes) {
       bytes = bytes.subspan(region.bytes());
     }
   }
+}
+
+void overwrite(Operation& op, std::span<const std::byte> bytes) {
+  put(op, bytes);
   ++runtime().counters[Count::corrections];
 }
 
@@ -150,6 +154,14 @@ bool take_correction(Operation& op) {
   overwrite(op, *found->second);
   corrections.erase(found);
   op.stage = Operation::Stage::complete;
+  return true;
+}
+
+bool take_copy(Operation& op) {
+  const auto found = corrections.find(op.identity);
+  if (found == corrections.end()) return false;
+  put(op, *found->second);
+  corrections.erase(found);
   return true;
 }
 

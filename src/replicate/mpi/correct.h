@@ -22,6 +22,9 @@ std::string described(const Operation& op);
 /// A disputed operation looks whether its correction has arrived.
 bool take_correction(Operation& op);
 
+/// A copy that another replica supplied without a dispute, put in place; false while it has not come.
+bool take_copy(Operation& op);
+
 /// Two replicas disagree and there is no third: reports, and ends the job unless the user wants to go on.
 void report_pair(Operation& op, const Ballot& other);
 

@@ -82,8 +82,8 @@ void watch_for_crashes() {
 
 void note_abort(int code) {
   (void)report_incident(Incident::abort, "rank " + std::to_string(runtime().rank) + " replica " +
-                                       std::to_string(runtime().replica) + " called MPI_Abort with code " +
-                                       std::to_string(code));
+                                             std::to_string(runtime().replica) + " called MPI_Abort with code " +
+                                             std::to_string(code));
   wait_for_the_others();
 }
 

@@ -12,6 +12,9 @@ namespace holdfast::replicate {
 /// and the hooks', are not the application's. Initial-exec, because the library is preloaded and every call reads it.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local int depth = 0;
 
+/// Where the present call of a function that takes callbacks came from: set by its wrapper.
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local void* calling_address = nullptr;
+
 /// Holds depth above zero for its lifetime.
 class Depth {
  public:
@@ -42,7 +45,10 @@ inline MPI_Comm world(MPI_Comm comm) {
   return comm == MPI_COMM_WORLD ? protection.world : comm;
 }
 
-/// Ends the job: the application called a function that is not protected yet. The communicator is the one it used.
-int refuse(Function function, MPI_Comm comm);
+/// Whether hooks can work on the communicator. Others (MPI_COMM_NULL, freed ones) go to MPI, which says what is wrong.
+bool known(MPI_Comm comm);
+
+/// Ends the job: the application called a function that cannot be protected. `because`: why not, and what to do.
+int refuse(Function function, const char* because);
 
 }  // namespace holdfast::replicate

@@ -1,75 +1,11 @@
 // Collectives: run by MPI in each replica's own world; below stands, for each, which memory goes in and which memory
 // comes out at this rank (MPI 3.1, chapters 5 and 7).
-#include <numeric>
-
 #include "hooks.h"
 #include "real_functions.h"
 #include "replicate/mpi/collective.h"
+#include "replicate/mpi/collective_memory.h"
 
 namespace holdfast::replicate {
-
-namespace {
-
-std::uint64_t size_of(int count) {
-  return static_cast<std::uint64_t>(count);
-}
-
-std::uint64_t sum(const int* counts, int n) {
-  return std::accumulate(counts, counts + n, std::uint64_t{0});
-}
-
-/// Whether this rank gives something to a rooted collective, or takes something: all of an intracommunicator, the group
-/// opposite the root of an intercommunicator.
-bool contributes(Collective& call, int root) {
-  return !call.inter() || (root != MPI_ROOT && root != MPI_PROC_NULL);
-}
-bool receives(Collective& call, int root) {
-  return contributes(call, root);
-}
-
-/// The injector's target in a v-variant: the first block that is not empty.
-void input_block(Collective& call, const void* buffer, const int* counts, const int* displacements, MPI_Datatype type) {
-  if (buffer == MPI_IN_PLACE) return;
-  MPI_Aint lower = 0;
-  MPI_Aint extent = 0;
-  real().Type_get_extent(type, &lower, &extent);
-  for (int i = 0; i < call.size(); ++i) {
-    if (counts[i] == 0) continue;
-    call.input(static_cast<const std::byte*>(buffer) + displacements[i] * extent, size_of(counts[i]), type);
-    return;
-  }
-}
-
-template <class Displacement>
-void outputs_each(Collective& call, void* buffer, const int* counts, const Displacement* displacements,
-                  const MPI_Datatype* types, int blocks) {
-  for (int i = 0; i < blocks; ++i) {
-    call.output(static_cast<std::byte*>(buffer) + displacements[i], size_of(counts[i]), types[i]);
-  }
-}
-
-/// How many neighbours send to this rank.
-int in_neighbours(MPI_Comm comm) {
-  int topology = MPI_UNDEFINED;
-  real().Topo_test(comm, &topology);
-  int number = 0;
-  int rank = 0;
-  real().Comm_rank(comm, &rank);
-  if (topology == MPI_CART) {
-    real().Cartdim_get(comm, &number);
-    return 2 * number;
-  }
-  if (topology == MPI_GRAPH) {
-    real().Graph_neighbors_count(comm, rank, &number);
-    return number;
-  }
-  int out = 0;
-  int weighted = 0;
-  real().Dist_graph_neighbors_count(comm, &number, &out, &weighted);
-  return number;
-}
-
-}  // namespace
 
 int hook::Barrier(MPI_Comm comm) {
   Collective call(Function::Barrier, comm);

@@ -53,6 +53,13 @@ int hook::Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
   const int code = make(Function::Comm_idup, comm, newcomm, [&] { return real().Comm_dup(comm, newcomm); });
   return code == MPI_SUCCESS ? real().Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, comm, request) : code;
 }
+#ifdef MPICH
+int hook::Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
+  const int code = make(Function::Comm_idup_with_info, comm, newcomm,
+                        [&] { return real().Comm_dup_with_info(comm, info, newcomm); });
+  return code == MPI_SUCCESS ? real().Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, comm, request) : code;
+}
+#endif
 int hook::Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
   return make(Function::Comm_split, comm, newcomm, [&] { return real().Comm_split(comm, color, key, newcomm); });
 }
@@ -127,13 +134,18 @@ int hook::Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int 
                                              destweights, info, reorder, result);
   });
 }
+// A delete callback may refuse, and the communicator then lives on (MPI 3.1, 6.7.2).
 int hook::Comm_free(MPI_Comm* comm) {
-  runtime().comms.remove(*comm);
-  return real().Comm_free(comm);
+  const MPI_Comm freed = *comm;
+  const int code = real().Comm_free(comm);
+  if (code == MPI_SUCCESS) runtime().comms.remove(freed);
+  return code;
 }
 int hook::Comm_disconnect(MPI_Comm* comm) {
-  runtime().comms.remove(*comm);
-  return real().Comm_disconnect(comm);
+  const MPI_Comm freed = *comm;
+  const int code = real().Comm_disconnect(comm);
+  if (code == MPI_SUCCESS) runtime().comms.remove(freed);
+  return code;
 }
 
 }  // namespace holdfast::replicate

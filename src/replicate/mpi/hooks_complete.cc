@@ -4,6 +4,7 @@
 
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/mpi/callbacks.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/finish.h"
 #include "replicate/mpi/progress.h"
@@ -130,7 +131,7 @@ int hook::Wait(MPI_Request* request, MPI_Status* status) {
 
 int hook::Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   flush_decisions();
-  if (!runtime().verifying) return real().Waitall(count, requests, statuses);
+  if (!runtime().verifying || count < 0) return real().Waitall(count, requests, statuses);
   std::vector<int> all(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) all[static_cast<std::size_t>(i)] = i;
   return complete_many(requests, all, statuses);
@@ -242,6 +243,7 @@ int hook::Request_free(MPI_Request* request) {
 
 int hook::Cancel(MPI_Request* request) {
   if (!runtime().verifying) return real().Cancel(request);
+  if (is_own_request(*request)) return real().Cancel(request);
   Operation* op = runtime().requests.find(*request);
   // A send that is not cancelled is one that was in time (MPI 3.1, 3.8.4): replicas need no agreement on that.
   if (!op || op->kind != Operation::Kind::receive) return MPI_SUCCESS;

@@ -13,7 +13,7 @@
 #include "core/event/record.h"
 #include "hooks.h"
 #include "real_functions.h"
-#include "replicate/mpi/start_time.h"
+#include "replicate/mpi/callbacks.h"
 #include "replicate/mpi/collective.h"
 #include "replicate/mpi/correct.h"
 #include "replicate/mpi/crash.h"
@@ -24,7 +24,9 @@
 #include "replicate/mpi/placement.h"
 #include "replicate/mpi/real_clock.h"
 #include "replicate/mpi/runtime.h"
+#include "replicate/mpi/start_time.h"
 #include "replicate/mpi/tolerance.h"
+#include "replicate/mpi/window_backing.h"
 
 namespace holdfast::replicate {
 
@@ -76,6 +78,10 @@ void share_leader_name(MPI_Comm team) {
   real().Get_processor_name(leader_name, &leader_name_length);
   real().Bcast(&leader_name_length, 1, MPI_INT, 0, team);
   real().Bcast(leader_name, MPI_MAX_PROCESSOR_NAME, MPI_CHAR, 0, team);
+  char host[256] = "";
+  gethostname(host, sizeof(host) - 1);
+  real().Bcast(host, sizeof(host), MPI_CHAR, 0, team);
+  runtime().leader_host = host;
 }
 
 bool more_processes_than_cores() {
@@ -221,6 +227,7 @@ void end() {
 
 int hook::Init(int* argc, char*** argv) {
   init_was_called();
+  separate_window_backing();
   const int code = real().Init(argc, argv);
   if (code == MPI_SUCCESS) begin();
   return code;
@@ -228,6 +235,7 @@ int hook::Init(int* argc, char*** argv) {
 
 int hook::Init_thread(int* argc, char*** argv, int required, int* provided) {
   init_was_called();
+  separate_window_backing();
   // One thread at a time may be inside: less than asked for is the library's right (MPI 3.1, 12.4.3).
   const int code = real().Init_thread(argc, argv, std::min<int>(required, MPI_THREAD_SERIALIZED), provided);
   if (code == MPI_SUCCESS) begin();
@@ -236,8 +244,11 @@ int hook::Init_thread(int* argc, char*** argv, int required, int* provided) {
 }
 
 int hook::Finalize() {
+  delete_attributes_at_the_end();
   end();
-  return real().Finalize();
+  const int code = real().Finalize();
+  remove_window_backing();
+  return code;
 }
 
 int hook::Abort(MPI_Comm comm, int errorcode) {
@@ -251,9 +262,8 @@ int hook::Get_processor_name(char* name, int* resultlen) {
   return MPI_SUCCESS;
 }
 
-int refuse(Function function, MPI_Comm) {
-  fail(Incident::refused, std::string(function_name(function)) +
-                              " is not protected yet, so it is refused: run this program without replication");
+int refuse(Function function, const char* because) {
+  fail(Incident::refused, std::string(function_name(function)) + " is refused under replication: " + because);
 }
 
 }  // namespace holdfast::replicate

@@ -1,6 +1,9 @@
 // Sends. The message goes once, in the sender's own replica world, with MPI's own mode; its digest goes beside it.
+#include <memory>
+
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/mpi/collective.h"
 #include "replicate/mpi/finish.h"
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/receive.h"
@@ -18,6 +21,13 @@ struct Outgoing {
   int destination;
   int tag;
 };
+
+/// Whether MPI will take these arguments, as far as this library must know before it looks at them; where not, MPI is
+/// called all the same, and raises the error.
+bool plausible(int count, MPI_Datatype type, int destination, int tag, MPI_Comm handle) {
+  const Comm& comm = runtime().comms.find(handle);
+  return count >= 0 && type != MPI_DATATYPE_NULL && destination >= 0 && destination < comm.peer_count && tag >= 0;
+}
 
 Outgoing prepare(Function function, const void* buffer, int count, MPI_Datatype type, int destination, int tag,
                  MPI_Comm handle) {
@@ -45,7 +55,9 @@ void wait_native(MPI_Request& request) {
 template <class Start>
 int start_send(Function function, Start start, const void* buffer, int count, MPI_Datatype type, int destination,
                int tag, MPI_Comm comm, MPI_Request* request) {
-  if (destination == MPI_PROC_NULL) return start(buffer, count, type, destination, tag, comm, request);
+  if (destination == MPI_PROC_NULL || !plausible(count, type, destination, tag, comm)) {
+    return start(buffer, count, type, destination, tag, comm, request);
+  }
   const Outgoing out = prepare(function, buffer, count, type, destination, tag, comm);
   const int code = start(buffer, count, type, destination, tag, comm, request);
   if (code == MPI_SUCCESS) announce(out);
@@ -120,6 +132,11 @@ int hook::Rsend_init(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Com
 
 int hook::Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
                    int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+  const bool sends = dest == MPI_PROC_NULL || plausible(sendcount, sendtype, dest, sendtag, comm);
+  if (!sends || recvcount < 0 || recvtype == MPI_DATATYPE_NULL) {
+    return real().Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
+                           comm, status);
+  }
   MPI_Request incoming = MPI_REQUEST_NULL;
   int code = Irecv(recvbuf, recvcount, recvtype, source, recvtag, comm, &incoming);
   if (code != MPI_SUCCESS) return code;
@@ -130,8 +147,12 @@ int hook::Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, in
 
 int hook::Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
                            MPI_Comm comm, MPI_Status* status) {
+  if (dest != MPI_PROC_NULL && !plausible(count, datatype, dest, sendtag, comm)) {
+    return real().Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
+  }
   int space = 0;
-  real().Pack_size(count, datatype, comm, &space);
+  int code = real().Pack_size(count, datatype, comm, &space);
+  if (code != MPI_SUCCESS) return code;
   std::vector<std::byte> copy(static_cast<std::size_t>(space));
   int packed = 0;
   if (dest != MPI_PROC_NULL) {
@@ -141,7 +162,7 @@ int hook::Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest
   real().Pack(buf, count, datatype, copy.data(), space, &packed, comm);
   MPI_Request incoming = MPI_REQUEST_NULL;
   MPI_Request outgoing = MPI_REQUEST_NULL;
-  int code = real().Isend(copy.data(), packed, MPI_PACKED, dest, sendtag, comm, &outgoing);
+  code = real().Isend(copy.data(), packed, MPI_PACKED, dest, sendtag, comm, &outgoing);
   if (code != MPI_SUCCESS) return code;
   Comm& on = runtime().comms.find(comm);
   note_call(Function::Sendrecv_replace, on, dest, sendtag, static_cast<std::uint64_t>(packed));
@@ -154,9 +175,58 @@ int hook::Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest
   return code != MPI_SUCCESS ? code : received;
 }
 
+#ifdef MPICH
+namespace {
+
+/// One request for both: the receive's, which then ends with the send.
+int join(MPI_Request send, MPI_Request receive, MPI_Request* request, std::shared_ptr<void> keepalive) {
+  Operation* op = runtime().requests.find(receive);
+  if (!op) {  // from MPI_PROC_NULL: over already
+    real().Wait(&receive, MPI_STATUS_IGNORE);
+    *request = send;
+    return MPI_SUCCESS;
+  }
+  op->companion = send;
+  op->keepalive = std::move(keepalive);
+  *request = receive;
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int hook::Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
+                    int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                    MPI_Request* request) {
+  MPI_Request receive = MPI_REQUEST_NULL;
+  MPI_Request send = MPI_REQUEST_NULL;
+  int code = Irecv(recvbuf, recvcount, recvtype, source, recvtag, comm, &receive);
+  if (code != MPI_SUCCESS) return code;
+  code = Isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, &send);
+  return code == MPI_SUCCESS ? join(send, receive, request, nullptr) : code;
+}
+
+int hook::Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
+                            MPI_Comm comm, MPI_Request* request) {
+  int space = 0;
+  int packed = 0;
+  int code = real().Pack_size(count, datatype, comm, &space);
+  if (code != MPI_SUCCESS) return code;
+  auto copy = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(space));
+  real().Pack(buf, count, datatype, copy->data(), space, &packed, comm);
+  MPI_Request receive = MPI_REQUEST_NULL;
+  MPI_Request send = MPI_REQUEST_NULL;
+  code = Isend(copy->data(), packed, MPI_PACKED, dest, sendtag, comm, &send);
+  if (code != MPI_SUCCESS) return code;
+  code = Irecv(buf, count, datatype, source, recvtag, comm, &receive);
+  if (source == MPI_PROC_NULL) hook::Wait(&send, MPI_STATUS_IGNORE);  // nothing else holds the copy
+  return code == MPI_SUCCESS ? join(send, receive, request, copy) : code;
+}
+#endif
+
 int hook::Start(MPI_Request* request) {
   Operation* op = runtime().requests.find(*request);
   if (!op || !op->persistent) return real().Start(request);
+  if (op->kind == Operation::Kind::collective) return start_persistent(*op);
   op->active = true;
   if (op->kind == Operation::Kind::receive) {
     note_call(Function::Start, *op->comm, -1, 0, 0);

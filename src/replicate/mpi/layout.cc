@@ -225,6 +225,7 @@ Region& Region::operator=(Region&& other) noexcept {
   std::swap(buffer_, other.buffer_);
   std::swap(count_, other.count_);
   std::swap(size_, other.size_);
+  std::swap(limit_, other.limit_);
   std::swap(type_, other.type_);
   std::swap(dense_, other.dense_);
   std::swap(owned_, other.owned_);

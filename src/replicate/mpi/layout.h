@@ -2,8 +2,10 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -41,7 +43,9 @@ class Region {
   Region& operator=(const Region&) = delete;
   ~Region();
 
-  std::uint64_t bytes() const { return count_ * size_; }
+  std::uint64_t bytes() const { return std::min(count_ * size_, limit_); }
+  /// Describes only the first so many selected bytes from here on.
+  void limit(std::uint64_t bytes) { limit_ = bytes; }
   bool contiguous() const { return dense_; }
   std::byte* data() const { return buffer_; }  ///< first selected byte; only when contiguous
 
@@ -64,6 +68,7 @@ class Region {
   std::byte* buffer_ = nullptr;
   std::uint64_t count_ = 0;
   std::uint64_t size_ = 0;
+  std::uint64_t limit_ = std::numeric_limits<std::uint64_t>::max();
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   bool dense_ = true;
   bool owned_ = false;

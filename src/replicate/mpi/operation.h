@@ -47,6 +47,8 @@ struct Operation {
   bool cancel_asked = false;
   bool orphan = false;       ///< the application freed the request; completed by us
   bool failed = false;       ///< MPI reported an error (truncation); delivered unverified with the error
+  bool from_leader = false;  ///< collective: made by replica 0 alone, which gives the others its outcome
+  bool by_test = false;      ///< MPI finishes `native` in MPI_Test only; the application has a placeholder
   bool pushed_back = false;  ///< taken from the messages that a cancelled receive had matched
 
   MPI_Request native = MPI_REQUEST_NULL;   ///< what MPI works on; null before placement and where nothing is left
@@ -71,8 +73,11 @@ struct Operation {
   bool was_corrected = false;
 
   std::shared_ptr<Schedule> schedule;  ///< collectives on point-to-point messages
+  std::vector<Region> inputs;          ///< persistent collectives: what this rank gives
   std::vector<Region> outputs;         ///< collectives: where the results are
-  std::vector<std::byte> keepalive;    ///< argument arrays and temporaries that MPI reads until completion
+  std::shared_ptr<void> keepalive;     ///< argument arrays and temporaries that MPI reads until completion
+  /// The send of an MPI_Isendrecv, which ends with the receive.
+  MPI_Request companion = MPI_REQUEST_NULL;
 };
 
 /// The operations behind the application's request handles. One thread at a time; owns them.

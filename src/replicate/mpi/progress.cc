@@ -80,11 +80,23 @@ void forget_in_background(Operation& op) {
   std::erase(background, &op);
 }
 
+namespace {
+
+bool companion_done(Operation& op) {
+  if (op.companion == MPI_REQUEST_NULL) return true;
+  int done = 0;
+  set_awaited({});
+  real().Test(&op.companion, &done, MPI_STATUS_IGNORE);
+  return done != 0;
+}
+
+}  // namespace
+
 bool advance(Operation& op) {
-  if (op.stage == Operation::Stage::complete) return true;
+  if (op.stage == Operation::Stage::complete) return companion_done(op);
   switch (op.kind) {
     case Operation::Kind::receive:
-      return advance_receive(op);
+      return advance_receive(op) && companion_done(op);
     case Operation::Kind::collective:
       return advance_collective(op);
     case Operation::Kind::persistent_send:

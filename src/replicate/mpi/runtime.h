@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct Runtime {
   int ranks = 1;
   int degree = 1;
   bool verifying = false;  ///< degree > 1
+  std::string leader_host;  ///< what gethostname() says where replica 0 of this rank runs
   bool crowded = false;    ///< more processes than cores on this host: give the core away while waiting
 
   MPI_Comm real_world = MPI_COMM_NULL;

@@ -8,7 +8,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
+
+#include "replicate/engine/replica_map.h"
 
 namespace holdfast::replicate {
 
@@ -37,25 +40,6 @@ void read_from(std::string path, int replica) {
   ::close(file);
 }
 
-__attribute__((constructor)) void place_streams() {
-  const int native = launched_rank();
-  const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
-  if (native < 0 || !directory) return;
-  const std::optional<ReplicaMap> map = announced_map();
-  if (!map || native >= map->natives()) return;
-  const int replica = map->replica(native);
-  const int rank = map->virtual_rank(native);
-  if (const char* input = std::getenv("HOLDFAST_RUN_STDIN"); input && rank == 0) read_from(input, replica);
-  if (replica == 0 || std::getenv("HOLDFAST_RUN_REDIRECTED")) return;
-  original_stderr = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
-  const std::string stem =
-      std::string(directory) + "/rank-" + std::to_string(rank) + ".replica-" + std::to_string(replica);
-  send_to_file(STDOUT_FILENO, stem + ".out");
-  send_to_file(STDERR_FILENO, stem + ".err");
-}
-
-}  // namespace
-
 std::optional<ReplicaMap> announced_map() {
   if (const char* path = std::getenv("HOLDFAST_REPLICATE_MAP"); path && *path) {
     std::ifstream file(path);
@@ -67,6 +51,22 @@ std::optional<ReplicaMap> announced_map() {
   return map.ok() ? std::optional(std::move(map).value()) : std::nullopt;
 }
 
+__attribute__((constructor)) void place_streams() {
+  const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
+  const std::optional<Place> place = launched_place();
+  if (!place || !directory) return;
+  const auto [rank, replica] = *place;
+  if (const char* input = std::getenv("HOLDFAST_RUN_STDIN"); input && rank == 0) read_from(input, replica);
+  if (replica == 0 || std::getenv("HOLDFAST_RUN_REDIRECTED")) return;
+  original_stderr = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
+  const std::string stem =
+      std::string(directory) + "/rank-" + std::to_string(rank) + ".replica-" + std::to_string(replica);
+  send_to_file(STDOUT_FILENO, stem + ".out");
+  send_to_file(STDERR_FILENO, stem + ".err");
+}
+
+}  // namespace
+
 int job_stderr() {
   return original_stderr;
 }
@@ -76,6 +76,14 @@ int launched_rank() {
     if (const int rank = number(name); rank >= 0) return rank;
   }
   return -1;
+}
+
+std::optional<Place> launched_place() {
+  const int native = launched_rank();
+  if (native < 0) return std::nullopt;
+  const std::optional<ReplicaMap> map = announced_map();
+  if (!map || native >= map->natives()) return std::nullopt;
+  return Place{map->virtual_rank(native), map->replica(native)};
 }
 
 }  // namespace holdfast::replicate

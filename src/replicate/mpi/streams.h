@@ -2,8 +2,6 @@
 
 #include <optional>
 
-#include "replicate/engine/replica_map.h"
-
 namespace holdfast::replicate {
 
 /// The standard error of the job: this process's own before it was redirected to a file.
@@ -12,7 +10,11 @@ int job_stderr();
 /// Own rank in the real world as the launcher's environment tells it before MPI_Init; -1 when it does not.
 int launched_rank();
 
-/// Who plays which rank, as far as the environment tells before MPI_Init; MPI_Init says what is wrong with it.
-std::optional<ReplicaMap> announced_map();
+/// Which rank this process plays, in which replica, as far as the environment tells before MPI_Init, which checks it.
+struct Place {
+  int rank = 0;
+  int replica = 0;
+};
+std::optional<Place> launched_place();
 
 }  // namespace holdfast::replicate

@@ -67,40 +67,67 @@ Result<std::vector<StudyRow>> run_study(const Study& study, unsigned threads,
   return rows;
 }
 
+nlohmann::ordered_json parameters_json(const StudyPoint& point) {
+  const SamplePlan& plan = point.plan;
+  const ErrorProcess& errors = plan.errors;
+  const Assumptions& set = plan.experiment.assumptions;
+  return {{"group", point.group},
+          {"assumptions", point.assumptions},
+          {"set",
+           {{"mtu_bytes", set.mtu_bytes},
+            {"headers_count", set.headers_count},
+            {"byte_ps", set.byte_ps},
+            {"adapter_delay_ps", set.adapter_delay_ps},
+            {"switch_delay_ps", set.switch_delay_ps},
+            {"cable_delay_ps", set.cable_delay_ps},
+            {"narrow_links", name_of(narrow_links_names, set.narrow_links)},
+            {"nak_bytes", set.nak_bytes},
+            {"nak_delays", set.nak_delays},
+            {"timeout_exponent", set.timeout_exponent},
+            {"retry_limit", set.retry_limit},
+            {"link_retry_ps", set.link_retry_ps},
+            {"window_segments", set.window_segments}}},
+          {"operation", name_of(operation_names, plan.experiment.operation)},
+          {"bytes", plan.experiment.bytes},
+          {"protection", name_of(protection_names, plan.experiment.scheme.protection)},
+          {"copies", plan.experiment.scheme.copies},
+          {"dual_port", plan.experiment.scheme.dual_port},
+          {"regenerate", plan.experiment.scheme.regenerate},
+          {"adaptive_calm", plan.adaptive_calm},
+          {"case", name_of(named_case_names, plan.named)},
+          {"source", name_of(error_source_names, errors.source)},
+          {"mean_ns", static_cast<double>(errors.mean_ps) / static_cast<double>(ps_per_ns)},
+          {"strikes", name_of(strikes_names, errors.strikes)},
+          {"reach", name_of(reach_names, errors.reach)},
+          {"share", errors.share},
+          {"up", errors.up},
+          {"down", errors.down},
+          {"bit_error_rate", errors.adapter_link_bit_error_rate},
+          {"seed", plan.seed},
+          {"confidence", plan.confidence},
+          {"asked", plan.collectives}};
+}
+
+nlohmann::ordered_json sample_json(const Sample& sample) {
+  return {{"collectives", sample.collectives},
+          {"incomplete", sample.incomplete},
+          {"wrong", sample.wrong},
+          {"disturbed", sample.disturbed},
+          {"mean_copies", sample.mean_copies},
+          {"root", measured_json(sample.root)},
+          {"last_host", measured_json(sample.last_host)}};
+}
+
 nlohmann::ordered_json study_record(const Study& study, const std::vector<StudyRow>& rows) {
   nlohmann::ordered_json record = event::make_record("holdfast.collective-study", 1);
   record["study"] = study.name;
   record["fabric"] = study.fabric;
   record["rows"] = nlohmann::ordered_json::array();
   for (const StudyRow& row : rows) {
-    const SamplePlan& plan = row.point.plan;
-    const ErrorProcess& errors = plan.errors;
-    record["rows"].push_back({{"group", row.point.group},
-                              {"assumptions", row.point.assumptions},
-                              {"operation", name_of(operation_names, plan.experiment.operation)},
-                              {"bytes", plan.experiment.bytes},
-                              {"protection", name_of(protection_names, plan.experiment.scheme.protection)},
-                              {"copies", plan.experiment.scheme.copies},
-                              {"dual_port", plan.experiment.scheme.dual_port},
-                              {"regenerate", plan.experiment.scheme.regenerate},
-                              {"adaptive_calm", plan.adaptive_calm},
-                              {"case", name_of(named_case_names, plan.named)},
-                              {"source", name_of(error_source_names, errors.source)},
-                              {"mean_ns", static_cast<double>(errors.mean_ps) / static_cast<double>(ps_per_ns)},
-                              {"strikes", name_of(strikes_names, errors.strikes)},
-                              {"reach", name_of(reach_names, errors.reach)},
-                              {"share", errors.share},
-                              {"bit_error_rate", errors.adapter_link_bit_error_rate},
-                              {"seed", plan.seed},
-                              {"confidence", plan.confidence},
-                              {"collectives", row.sample.collectives},
-                              {"incomplete", row.sample.incomplete},
-                              {"wrong", row.sample.wrong},
-                              {"disturbed", row.sample.disturbed},
-                              {"mean_copies", row.sample.mean_copies},
-                              {"root", measured_json(row.sample.root)},
-                              {"last_host", measured_json(row.sample.last_host)},
-                              {"cpu_s", row.seconds}});
+    nlohmann::ordered_json entry = parameters_json(row.point);
+    entry.update(sample_json(row.sample));
+    entry["cpu_s"] = row.seconds;
+    record["rows"].push_back(std::move(entry));
   }
   return record;
 }

@@ -10,7 +10,7 @@
 #include "core/status/status.h"
 #include "simulate/collective/sampling.h"
 
-/// A study file: groups of points, each the product of the lists it gives. docs/spec/collective-study.md.
+/// A study file: groups of points, each the product of the lists it gives. docs/spec/study.md.
 namespace holdfast::simulate::collective {
 
 struct StudyPoint {
@@ -42,6 +42,10 @@ struct StudyRow {
 /// number of threads. `done` is called under a lock after each point with how many are finished.
 Result<std::vector<StudyRow>> run_study(const Study& study, unsigned threads,
                                         const std::function<void(std::size_t)>& done);
+
+/// All that a point's result depends on; and the result, times in ns.
+nlohmann::ordered_json parameters_json(const StudyPoint& point);
+nlohmann::ordered_json sample_json(const Sample& sample);
 
 /// {"record": "holdfast.collective-study", "version": 1, "study": ..., "rows": [...]}.
 nlohmann::ordered_json study_record(const Study& study, const std::vector<StudyRow>& rows);

@@ -5,6 +5,21 @@
 
 namespace holdfast::simulate {
 
+namespace {
+
+/// By insertion: a bucket holds few, and they come nearly sorted by when they were pushed.
+void sort_few(std::vector<EventQueue::Entry>& entries) {
+  if (entries.size() > 32) return std::sort(entries.begin(), entries.end());
+  for (std::size_t end = 1; end < entries.size(); ++end) {
+    const EventQueue::Entry moved = entries[end];
+    std::size_t at = end;
+    for (; at > 0 && entries[at - 1] > moved; --at) entries[at] = entries[at - 1];
+    entries[at] = moved;
+  }
+}
+
+}  // namespace
+
 EventQueue::EventQueue(Time bucket_ps, std::uint32_t buckets) {
   const std::uint64_t width = std::bit_ceil(static_cast<std::uint64_t>(std::clamp<Time>(bucket_ps, 1, Time{1} << 31)));
   const std::uint32_t count = std::bit_ceil(std::max<std::uint32_t>(buckets, 64));
@@ -85,19 +100,7 @@ bool EventQueue::load() {
     else
       put(home, entry(near.at, near.event));
   }
-  std::sort(ready_.begin(), ready_.end());
-  return true;
-}
-
-bool EventQueue::next_instant() {
-  if (position_ == ready_.size() && !load()) return false;
-  const Time at = time_of(ready_[position_]);
-  now_ = at;
-  instant_.clear();
-  const Entry above = (static_cast<std::uint64_t>(at) << 32) | 0xffffffffULL;
-  while (position_ < ready_.size() && ready_[position_] <= above)
-    instant_.push_back(static_cast<Event>(ready_[position_++]));
-  pending_ -= instant_.size();
+  sort_few(ready_);
   return true;
 }
 

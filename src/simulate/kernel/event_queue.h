@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -42,7 +41,17 @@ class EventQueue {
   }
 
   /// Goes to the earliest moment that has events and takes them off; false, and nothing changes, when there are none.
-  bool next_instant();
+  bool next_instant() {
+    if (position_ == ready_.size() && !load()) return false;
+    const Entry first = ready_[position_];
+    now_ = time_of(first);
+    instant_.clear();
+    do {
+      instant_.push_back(event_of(ready_[position_++]));
+    } while (position_ < ready_.size() && ready_[position_] >> 32 == first >> 32);
+    pending_ -= instant_.size();
+    return true;
+  }
 
   /// What next_instant() took, ascending. Valid until the next call of it; push() may be called meanwhile.
   const std::vector<Event>& events() const { return instant_; }
@@ -52,14 +61,24 @@ class EventQueue {
   std::uint64_t pending() const { return pending_; }
   bool empty() const { return pending_ == 0; }
   std::uint64_t bytes() const;  ///< held by the queue
+  /// Asks the memory for what visit() will read.
+  void prefetch(std::uint32_t ahead) const {
+    const std::uint32_t chunk = heads_[(current_ + ahead) & mask_];
+    if (chunk != no_chunk) __builtin_prefetch(&chunks_[chunk]);
+  }
 
   /// 32 low bits of the time above the event, so that a bucket sorts by one comparison of integers.
   using Entry = std::uint64_t;
   static Event event_of(Entry held) { return static_cast<Event>(held); }
   /// True once after next_instant() has come to another bucket.
   bool bucket_begins() { return std::exchange(begins_, false); }
-  /// The events of the current bucket, those taken already too; for prefetching. Valid until the next push.
-  std::span<const Entry> bucket() const { return ready_; }
+  /// Calls with every event of the bucket that stands so many places (1 to `buckets` - 1) after the current one, in no
+  /// order; for prefetching.
+  template <class Visit>
+  void visit(std::uint32_t ahead, const Visit& visit_event) const {
+    for (std::uint32_t at = heads_[(current_ + ahead) & mask_]; at != no_chunk; at = chunks_[at].next)
+      for (std::uint32_t i = 0; i < chunks_[at].count; ++i) visit_event(event_of(chunks_[at].entries[i]));
+  }
 
  private:
   static constexpr std::uint32_t per_chunk = 7;

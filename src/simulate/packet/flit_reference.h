@@ -31,18 +31,28 @@ struct Received {
   Time at;
   auto operator<=>(const Received&) const = default;
 };
-/// lane:weight entries of the low-priority arbitration table; empty: each lane in turn.
+/// lane:weight entries of an arbitration table, in blocks.
 using Weights = std::vector<std::pair<std::uint32_t, int>>;
+/// Both tables; low empty and high too: each lane in turn. So many blocks of high priority may pass a low one that
+/// waits (one packet at least); below 0: any number.
+struct Priorities {
+  Weights high, low;
+  int limit_blocks = 0;
+};
 
 class FlitNetwork {
  public:
   /// `flit_ps` by cable, `crossbar_ps` by node: the time of 64 bytes.
   FlitNetwork(const fabric::Fabric& fabric, const fabric::Forwarding& tables, const Parameters& parameters,
-              std::vector<Time> flit_ps, std::vector<Time> crossbar_ps, Time pcie_flit_ps, Weights weights)
-      : fabric_(fabric), tables_(tables), parameters_(parameters), pcie_flit_(pcie_flit_ps), weights_(weights) {
+              std::vector<Time> flit_ps, std::vector<Time> crossbar_ps, Time pcie_flit_ps, Priorities priorities)
+      : fabric_(fabric),
+        tables_(tables),
+        parameters_(parameters),
+        pcie_flit_(pcie_flit_ps),
+        priorities_(std::move(priorities)) {
     lanes_ = std::max<std::uint32_t>(1, tables.lanes_used);
-    if (weights_.empty())
-      for (std::uint32_t vl = 0; vl < lanes_; ++vl) weights_.push_back({vl, 1});
+    if (priorities_.low.empty() && priorities_.high.empty())
+      for (std::uint32_t vl = 0; vl < lanes_; ++vl) priorities_.low.push_back({vl, 1});
     ports_.resize(fabric.ports().size());
     for (fabric::PortId id = 0; id < ports_.size(); ++id) {
       Port& port = ports_[id];
@@ -55,7 +65,8 @@ class FlitNetwork {
       port.served.assign(lanes_, -1);
       port.drops.assign(lanes_, 0);
       port.stalled.assign(lanes_, 0);
-      port.weight_left = weights_[0].second;
+      if (!priorities_.high.empty()) port.high.left = priorities_.high[0].second;
+      if (!priorities_.low.empty()) port.low.left = priorities_.low[0].second;
       port.peer = fabric.peer(id);
       port.is_switch = fabric.is_switch(fabric.port(id).node);
       if (port.peer == fabric::none) continue;
@@ -123,14 +134,18 @@ class FlitNetwork {
     fabric::PortId port = 0;
     std::uint32_t lane = 0;
   };
+  struct Turn {
+    int entry = 0;
+    int left = 0;  // of its weight
+  };
   struct Port {
     std::vector<Input> inputs;  // by lane
     std::vector<int> credits;   // for the peer's inputs
     std::vector<int> served;    // by lane: the input that sent last, as lane * 1000 + port number
     std::vector<int> drops;
     std::vector<Time> stalled;
-    int weight_at = 0;
-    int weight_left = 0;
+    Turn high, low;
+    int high_in_a_row = 0;  // blocks
     fabric::PortId peer = fabric::none;
     bool is_switch = false;
     Time flit = 0, wire = 0, crossbar = 0;
@@ -256,24 +271,42 @@ class FlitNetwork {
     return !out.is_switch || out.reserved + flits <= static_cast<int>(parameters_.output_buffer);
   }
 
+  /// The entry of a table that sends next: the one that has weight left, else the next in turn; -1: none can.
+  int pick(Port& out, const Weights& table, const Turn& turn) {
+    const int size = static_cast<int>(table.size());
+    for (int step = 0; step <= size && size > 0; ++step) {
+      const int entry = (turn.entry + step) % size;
+      const auto [vl, weight] = table[static_cast<std::size_t>(entry)];
+      if (weight == 0 || (step == 0 && turn.left <= 0)) continue;
+      if (eligible(out, vl)) return step == 0 ? entry : entry + size;  // + size: a new turn
+    }
+    return -1;
+  }
+
+  void take_turn(Port& out, const Weights& table, Turn& turn, int picked) {
+    const int size = static_cast<int>(table.size());
+    turn.entry = picked % size;
+    const auto [vl, weight] = table[static_cast<std::size_t>(turn.entry)];
+    if (picked >= size) turn.left = weight;
+    auto [input, key] = candidate(out, vl);
+    turn.left -= input->queue.front().packet.flits;
+    out.served[vl] = key;
+    out.drops[vl] = 0;
+    grant(out, vl, *input);
+  }
+
   void arbitrate(Port& out) {
     if (out.crossing) return;
-    const int size = static_cast<int>(weights_.size());
-    for (int step = 0; step <= size; ++step) {
-      const int entry = (out.weight_at + step) % size;
-      if (step == 0 && out.weight_left <= 0) continue;
-      const std::uint32_t vl = weights_[static_cast<std::size_t>(entry)].first;
-      if (!eligible(out, vl)) continue;
-      if (step > 0) {
-        out.weight_at = entry;
-        out.weight_left = weights_[static_cast<std::size_t>(entry)].second;
-      }
-      auto [input, key] = candidate(out, vl);
-      out.weight_left -= input->queue.front().packet.flits;
-      out.served[vl] = key;
-      out.drops[vl] = 0;
-      grant(out, vl, *input);
-      return;
+    const int high = pick(out, priorities_.high, out.high);
+    const int low = pick(out, priorities_.low, out.low);
+    const bool high_may = priorities_.limit_blocks < 0 || out.high_in_a_row < std::max(1, priorities_.limit_blocks);
+    if (high >= 0 && (high_may || low < 0)) {
+      const std::uint32_t vl = priorities_.high[static_cast<std::size_t>(high) % priorities_.high.size()].first;
+      out.high_in_a_row += candidate(out, vl).first->queue.front().packet.flits;
+      take_turn(out, priorities_.high, out.high, high);
+    } else if (low >= 0) {
+      out.high_in_a_row = 0;
+      take_turn(out, priorities_.low, out.low, low);
     }
   }
 
@@ -465,7 +498,7 @@ class FlitNetwork {
   const fabric::Forwarding& tables_;
   const Parameters& parameters_;
   Time pcie_flit_;
-  Weights weights_;
+  Priorities priorities_;
   std::uint32_t lanes_ = 1;
   Time now_ = 0;
   std::map<Time, std::vector<std::function<void()>>> agenda_;

@@ -32,7 +32,7 @@ struct Compared {
 };
 
 Compared run_both(const sample::Net& net, const Parameters& parameters, const std::vector<reference::Sent>& messages,
-                  const reference::Weights& weights = {}) {
+                  const reference::Priorities& priorities = {}) {
   std::vector<Time> flit;
   std::vector<Time> crossbar(net.fabric.nodes().size());
   for (const fabric::Link& link : net.fabric.links()) flit.push_back(reference_flit_ps(link.rate));
@@ -44,7 +44,7 @@ Compared run_both(const sample::Net& net, const Parameters& parameters, const st
   for (Time& at : crossbar)
     at = static_cast<Time>(std::ceil(static_cast<double>(at) * 100 / parameters.crossbar_speedup - 1e-9));
   reference::FlitNetwork oracle(net.fabric, net.tables, parameters, flit, crossbar,
-                                pcie_pace(parameters.pcie_generation, parameters.pcie_lanes).flit_ps, weights);
+                                pcie_pace(parameters.pcie_generation, parameters.pcie_lanes).flit_ps, priorities);
   sample::ListedTraffic traffic(Hosts(net.fabric).count());
   for (const reference::Sent& message : messages) {
     oracle.send(message);
@@ -79,6 +79,32 @@ std::vector<reference::Sent> random_messages(random::Stream draw, std::uint32_t 
   return messages;
 }
 
+/// Arbitration tables that serve every lane: some entries of weight 0, some lanes in both tables or twice in one.
+std::string random_tables(random::Stream draw, std::uint8_t lanes, reference::Priorities& priorities) {
+  for (std::uint32_t vl = 0; vl < lanes; ++vl) {
+    reference::Weights& table = draw.below(2) == 0 ? priorities.high : priorities.low;
+    table.push_back({vl, static_cast<int>(1 + draw.below(100))});
+  }
+  for (std::uint64_t extra = draw.below(4); extra > 0; --extra)
+    (draw.below(2) == 0 ? priorities.high : priorities.low)
+        .push_back({static_cast<std::uint32_t>(draw.below(lanes)), static_cast<int>(draw.below(3) * draw.below(128))});
+  auto text = [](const reference::Weights& table) {
+    std::string list;
+    for (const auto& [lane, weight] : table)
+      list += (list.empty() ? " " : ", ") + std::to_string(lane) + ":" + std::to_string(weight);
+    return list;
+  };
+  std::string tables;
+  if (!priorities.high.empty()) {
+    static constexpr int limits[] = {0, 1, 2, 255};
+    const int limit = limits[draw.below(4)];
+    priorities.limit_blocks = limit == 255 ? -1 : limit * 64;
+    tables = "high" + text(priorities.high) + " limit " + std::to_string(limit);
+  }
+  if (!priorities.low.empty()) tables += (tables.empty() ? "low" : "; low") + text(priorities.low);
+  return tables;
+}
+
 /// A network, parameters and messages of this seed, through both simulators: every packet at the same picosecond.
 void compare(std::uint64_t seed, std::uint64_t& packets, std::uint64_t& deadlocks, std::uint64_t& drops,
              std::uint64_t& flit_events, std::uint64_t& events) {
@@ -104,17 +130,11 @@ void compare(std::uint64_t seed, std::uint64_t& packets, std::uint64_t& deadlock
   if (draw.below(2) == 0) parameters.credit_update_ns = static_cast<std::int64_t>(1 + draw.below(400));
   if (draw.below(4) == 0) parameters.hoq_life = static_cast<std::uint32_t>(draw.below(3));
   if (draw.below(2) == 0) parameters.vl_stall = static_cast<std::uint32_t>(draw.below(4));
-  reference::Weights weights;
-  if (lanes > 1 && draw.below(2) == 0) {
-    parameters.vl_arbitration = "low ";
-    for (std::uint32_t vl = 0; vl < lanes; ++vl) {
-      weights.push_back({vl, static_cast<int>(1 + draw.below(100))});
-      parameters.vl_arbitration +=
-          (vl == 0 ? "" : ", ") + std::to_string(vl) + ":" + std::to_string(weights.back().second);
-    }
-  }
+  reference::Priorities priorities;
+  if (lanes > 1 && draw.below(2) == 0)
+    parameters.vl_arbitration = random_tables(draw.child("tables"), lanes, priorities);
   const Compared both =
-      run_both(net, parameters, random_messages(draw.child("messages"), Hosts(net.fabric).count()), weights);
+      run_both(net, parameters, random_messages(draw.child("messages"), Hosts(net.fabric).count()), priorities);
   ASSERT_EQ(both.got.size(), both.expected.size()) << "seed " << seed;
   for (std::size_t i = 0; i < both.got.size(); ++i) {
     const Delivery& got = both.got[i];

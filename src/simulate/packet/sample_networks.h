@@ -112,12 +112,12 @@ inline Net random_net(random::Stream draw, bool uneven, std::uint8_t lanes, bool
   Net net;
   const auto switches = static_cast<std::uint32_t>(1 + draw.below(5));
   auto rate = [&] {
-    static constexpr fabric::LaneSpeed speeds[] = {fabric::LaneSpeed::sdr, fabric::LaneSpeed::ddr,
-                                                   fabric::LaneSpeed::qdr, fabric::LaneSpeed::fdr,
-                                                   fabric::LaneSpeed::edr};
+    static constexpr fabric::LaneSpeed speeds[] = {
+        fabric::LaneSpeed::sdr, fabric::LaneSpeed::ddr, fabric::LaneSpeed::qdr, fabric::LaneSpeed::fdr10,
+        fabric::LaneSpeed::fdr, fabric::LaneSpeed::edr, fabric::LaneSpeed::hdr, fabric::LaneSpeed::ndr};
     static constexpr std::uint8_t widths[] = {1, 4, 8, 12};
     if (!uneven) return fabric::LinkRate{};
-    return fabric::LinkRate{widths[draw.below(4)], speeds[draw.below(5)]};
+    return fabric::LinkRate{widths[draw.below(4)], speeds[draw.below(8)]};
   };
   std::vector<fabric::NodeId> row;
   for (std::uint32_t i = 0; i < switches; ++i)

@@ -1,6 +1,7 @@
 #include "simulate/packet/simulate.h"
 
 #include <chrono>
+#include <stdexcept>
 
 #include "simulate/packet/arbitration.h"
 #include "simulate/packet/network.h"
@@ -38,11 +39,18 @@ Result<Record> simulate(const fabric::Fabric& fabric, const fabric::Forwarding& 
     std::erase_if(*table, [&](const Arbitration::Entry& entry) { return entry.lane >= lanes; });
   if (Hosts(fabric).count() == 0)
     return Status{Code::bad_input, "simulating", "the fabric has no host with a LID", "add hosts or assign LIDs"};
+  if (fabric.top_lid() >> Queued::lid_bits != 0)
+    return Status{Code::bad_input, "simulating", "a LID is " + std::to_string(fabric.top_lid()),
+                  "the simulator takes LIDs below " + std::to_string(1U << Queued::lid_bits)};
   const auto begun = std::chrono::steady_clock::now();
-  Network network(fabric, forwarding, parameters, arbitration.value(), traffic, control);
-  Record record = network.run();
-  record.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-  return record;
+  try {
+    Network network(fabric, forwarding, parameters, arbitration.value(), traffic, control);
+    Record record = network.run();
+    record.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    return record;
+  } catch (const std::length_error& error) {  // packet_book.h
+    return Status{Code::bad_input, "simulating", error.what(), "take a smaller network, or smaller buffers"};
+  }
 }
 
 }  // namespace holdfast::simulate

@@ -41,7 +41,7 @@ struct Control {
 /// Runs one traffic pattern over one network and says what happened. Deterministic: equal arguments give equal records.
 /// Runs in the calling thread; any number of runs may go on in parallel over the same fabric and tables.
 /// Errors (bad_input): parameters that contradict each other; a lane in use that the arbitration tables leave out; no
-/// host, or one without a cable that has traffic to send.
+/// host; a LID of 2^20 or more; more than 2^27 packets under way.
 Result<Record> simulate(const fabric::Fabric& fabric, const fabric::Forwarding& forwarding,
                         const Parameters& parameters, Traffic& traffic, const Control& control = {});
 

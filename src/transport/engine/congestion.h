@@ -16,7 +16,7 @@ class CongestionWindow {
       : fragment_bytes_(fragment_bytes),
         most_bytes_(std::max(most_bytes, least_fragments * fragment_bytes)),
         threshold_bytes_(most_bytes_),
-        bytes_(std::min(first_fragments * fragment_bytes, most_bytes_)) {}
+        bytes_(std::min(first_bytes(fragment_bytes), most_bytes_)) {}
 
   std::size_t bytes() const { return bytes_; }
 
@@ -52,7 +52,11 @@ class CongestionWindow {
 
  private:
   static constexpr std::size_t least_fragments = 4;
-  static constexpr std::size_t first_fragments = 32;
+
+  /// 32 fragments as long as those are the packets of a network, and a megabyte of the large ones of a stream.
+  static constexpr std::size_t first_bytes(std::size_t fragment_bytes) {
+    return std::max(std::min<std::size_t>(32 * fragment_bytes, 1 << 20), least_fragments * fragment_bytes);
+  }
 
   std::size_t fragment_bytes_;
   std::size_t most_bytes_;

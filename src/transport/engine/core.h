@@ -89,6 +89,7 @@ class Core {
   void reset_sending(Peer& peer, Outcome outcome);
   void reset_receiving(Peer& peer, Outcome outcome);
   void give_up(Peer& peer);
+  void end_spoiled(Peer& peer);
   void new_epoch(Peer& peer);
   void on_stale(std::uint32_t session);
   void say_bye(Peer& peer);
@@ -107,6 +108,7 @@ class Core {
   bool start(Peer& peer, OutMessage& message);
   void ask_to_send(Peer& peer, OutMessage& message);
   bool transmit(Peer& peer, Fragment& fragment, std::uint32_t rail);
+  bool unchanged(Fragment& fragment, std::uint32_t rail);
   std::uint64_t checksum_of(Fragment& fragment, integrity::Checksum algorithm);
   wire::DataFrame data_frame(const Fragment& fragment) const;
   std::size_t add_payload(const Fragment& fragment, std::span<iovec> list) const;

@@ -125,6 +125,7 @@ class Network {
   std::deque<Packet> under_way;
   std::function<bool(const Packet&)> lose = [](const Packet&) { return false; };
   std::function<void(Packet&)> spoil = [](Packet&) {};
+  std::function<void(PeerId from, std::span<const iovec>)> peek_put = [](PeerId, std::span<const iovec>) {};
   std::function<Put(std::uint32_t rail, PeerId from)> answer = [](std::uint32_t, PeerId) { return Put::done; };
   std::int64_t now = 1'000'000;
 };
@@ -137,6 +138,7 @@ Node::Node(Network& net, PeerId id, const Options& options, std::uint64_t epoch)
 Put Node::put(std::uint32_t rail, PeerId peer, std::span<const iovec> pieces, std::uint64_t token) {
   const Put put = network.answer(rail, number);
   if (put == Put::busy || put == Put::failed) return put;
+  network.peek_put(number, pieces);
   Network::Packet packet{number, peer, rail, {}};
   for (const iovec& each : pieces) {
     const auto* from = static_cast<const std::byte*>(each.iov_base);
@@ -330,7 +332,7 @@ TEST_F(EngineTest, ACanceledReceiveCompletesAsCanceledAndTakesNothing) {
 
 TEST_F(EngineTest, SendsOnlyWhatIsMissingAgain) {
   Network net;
-  Bytes out = pattern(40 * 16384);
+  Bytes out = pattern(40 * net[0].engine->fragment_bytes());
   Bytes in(out.size());
   receive(net[1], in);
   send(net[0], 1, out, 0, SendMode::acknowledged);
@@ -344,6 +346,59 @@ TEST_F(EngineTest, SendsOnlyWhatIsMissingAgain) {
   EXPECT_TRUE(in == out);
   EXPECT_EQ(net[0].engine->counters()[Count::fragments_retransmitted], 3U);
   EXPECT_EQ(net[1].engine->counters()[Count::duplicates], 0U);
+}
+
+TEST_F(EngineTest, BytesThatChangedInTheLogBeforeTheyGoAgainAreNoticedAndReported) {
+  for (const std::size_t rails : {1U, 2U}) {
+    SCOPED_TRACE(rails);
+    Network net(rails);
+    if (rails == 2) net.traits[1].checksum = integrity::Checksum::xxh3_64;  // another sum must not hide it
+    net.restart(0, 100);
+    net.restart(1, 100);
+    Bytes warm = pattern(8);
+    Bytes in(30000);
+    receive(net[1], in);
+    send(net[0], 1, warm);
+    net.run(5'000'000);
+    unsigned puts = 0;
+    net.peek_put = [&](PeerId from, std::span<const iovec> pieces) {
+      if (from != 0 || pieces.size() < 2 || ++puts > 1) return;
+      static_cast<std::byte*>(pieces[1].iov_base)[1234] ^= std::byte{16};  // in the log, as it goes out
+    };
+    Bytes out = pattern(20000);
+    receive(net[1], in);
+    send(net[0], 1, out);
+    net.run(50'000'000);
+    EXPECT_GE(net[0].engine->counters()[Count::corrupt_sources], 1U);
+    EXPECT_GE(net[1].engine->counters()[Count::corrupt_fragments], 1U);
+    const auto lost = of_kind(net[0], Completion::Kind::lost);
+    ASSERT_EQ(lost.size(), 1U);
+    EXPECT_EQ(lost[0].outcome, Outcome::spoiled);
+    EXPECT_EQ(lost[0].message_bytes, 1U);
+    Bytes again = pattern(20000, 2);  // and the next session works
+    receive(net[1], in);
+    send(net[0], 1, again);
+    net.run(50'000'000);
+    EXPECT_TRUE(std::equal(again.begin(), again.end(), in.begin()));
+    EXPECT_TRUE(net[0].engine->idle());
+  }
+}
+
+TEST_F(EngineTest, MemoryThatChangesWhileItIsReadRemotelyIsReadAllTheSame) {
+  Network net;
+  Bytes in(64);
+  const iovec one = piece(in);
+  unsigned changes = 0;
+  net.peek_put = [&](PeerId from, std::span<const iovec> pieces) {
+    if (from == 1 && pieces.size() == 2 && ++changes <= 3) net[1].region[5] ^= std::byte{1};
+  };
+  net[0].engine->read({.peer = 1, .pieces = {&one, 1}, .remote = {.address = 0, .key = 77}}, net.now);
+  net.run(200'000'000);
+  const auto done = of_kind(net[0], Completion::Kind::read);
+  ASSERT_EQ(done.size(), 1U);
+  EXPECT_EQ(done[0].outcome, Outcome::ok);
+  EXPECT_EQ(in[5], net[1].region[5]);
+  EXPECT_EQ(net[1].engine->counters()[Count::corrupt_sources], 0U);
 }
 
 TEST_F(EngineTest, ALostLastFragmentIsSentAgainWhenTheAcknowledgementTimerIsDue) {
@@ -370,6 +425,7 @@ TEST_F(EngineTest, CorruptPayloadsAreDroppedAndSentAgainUnderEveryChecksum) {
   for (std::uint8_t algorithm = 1; algorithm < integrity::checksum_names.size(); ++algorithm) {
     Options options = defaults();
     options.checksum = static_cast<integrity::Checksum>(algorithm);
+    options.fragment_bytes = 16384;
     Network net(1, options);
     Bytes out = pattern(100000);
     Bytes in(out.size());

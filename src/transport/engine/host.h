@@ -22,6 +22,7 @@ enum class Outcome : std::uint8_t {
   unreachable,  ///< no rail reached the peer for Options::unreachable_after_ns
   restarted,    ///< the peer came back as another process, or had given this one up: what was on its way is lost
   closed,       ///< the peer said that it closes
+  spoiled,      ///< a fragment's bytes here changed between two transmissions: memory of the log, or the caller's
   refused,      ///< RMA: the target knows no such memory, or not for this access
 };
 std::string_view name(Outcome outcome);

@@ -29,6 +29,8 @@ std::string_view name(Outcome outcome) {
       return "restarted";
     case Outcome::closed:
       return "closed";
+    case Outcome::spoiled:
+      return "spoiled";
     case Outcome::refused:
       return "refused";
   }

@@ -9,7 +9,7 @@ const config::Table<Options>& options_table() {
       "transport",
       {
           option<&Options::fragment_bytes>({.name = "transport.fragment_bytes",
-                                            .initial = "16384",
+                                            .initial = "262144",
                                             .least = "64",
                                             .most = "1048576",
                                             .unit = "bytes",

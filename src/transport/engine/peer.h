@@ -91,6 +91,7 @@ struct Peer {
   unsigned turns = 0;             ///< of ordered messages since bulk had one
   Link<Peer> waiting_link;        ///< for a rail with room
   std::uint64_t lost_messages = 0;
+  bool spoiled = false;  ///< bytes to send have changed in memory: nothing more goes until the session is reset
 
   // receiving
   SerialRing<InVfrag> in;

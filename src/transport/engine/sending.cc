@@ -158,7 +158,7 @@ void Core::unmake_vfrag(OutMessage& message) {
 // Puts on rails what may go now: first what has to go again, then answers, then messages, with a turn for bulk data
 // after every fourth.
 void Core::pump(Peer& peer) {
-  if (closed_) return;
+  if (closed_ || peer.spoiled) return;
   if (!peer.established) {
     if (peer.next_call_ns == 0 && !peer.messages.empty()) call(peer);
     return;
@@ -169,11 +169,28 @@ void Core::pump(Peer& peer) {
     if (rail < 0) return;
     Fragment* fragment = take_fragment(peer);
     if (fragment == nullptr) return;
-    if (!transmit(peer, *fragment, static_cast<std::uint32_t>(rail))) {
+    if (!unchanged(*fragment, static_cast<std::uint32_t>(rail))) {
+      ++count(Count::corrupt_sources);
+      peer.spoiled = true;  // the caller may be in the middle of this session: the next timer ends it
+      note(peer, now());
+    }
+    if (peer.spoiled || !transmit(peer, *fragment, static_cast<std::uint32_t>(rail))) {
       fragment->state = Fragment::State::ready;
       peer.ready.push_front(fragment);
+      if (peer.spoiled) return;
     }
   }
+}
+
+// Whether the fragment still has the bytes that it was summed with. Asked before they are sent again, and before another
+// sum takes the place of the first: otherwise what changed in memory would be repeated for ever, or pass as good.
+bool Core::unchanged(Fragment& fragment, std::uint32_t rail) {
+  if (!fragment.summed || (fragment.transmissions == 0 && fragment.algorithm == rails_[rail].checksum)) return true;
+  if (fragment.vfrag->message->kind == MessageKind::rma_read_answer) {  // of memory that is not ours: it may change
+    fragment.summed = false;
+    return true;
+  }
+  return checksum_of(fragment, fragment.algorithm) == fragment.checksum;
 }
 
 Fragment* Core::take_fragment(Peer& peer) {
@@ -352,11 +369,14 @@ bool Core::transmit(Peer& peer, Fragment& fragment, std::uint32_t rail) {
 
   OutPacket& packet = *packets_.take();
   wire::Writer writer(packet.headers, header);
-  const bool with_ack = peer.ack_owed;
+  bool with_ack = peer.ack_owed;
   if (with_ack) {
     wire::AckFrame ack;
     fill_ack(peer, ack);
-    writer.add(ack);
+    const std::size_t bytes =
+        wire::data_header_bytes + ack.partial_count * wire::ack_partial_bytes + fragment.bytes;
+    with_ack = bytes <= rails_[rail].traits.most_packet_bytes;  // otherwise it goes alone, when it is due
+    if (with_ack) writer.add(ack);
   }
   writer.add(data_frame(fragment));
   const std::span<const std::byte> headers = writer.finish(fragment.bytes);

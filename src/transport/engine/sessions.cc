@@ -16,7 +16,7 @@ Core::Core(const Options& options, std::span<const RailTraits> rails, Host& host
   std::size_t most = options.fragment_bytes;
   for (const RailTraits& traits : rails) {
     rails_.push_back({traits, traits.checksum.value_or(options.checksum)});
-    most = std::min(most, traits.most_packet_bytes - wire::most_data_header_bytes);
+    most = std::min(most, traits.most_packet_bytes - wire::data_header_bytes);
   }
   fragment_bytes = most;
   options_.eager_bytes = std::min<std::uint64_t>(options_.eager_bytes, wire::fragments_per_vfrag * fragment_bytes);
@@ -159,6 +159,7 @@ void Core::on_stale(std::uint32_t session) {
 // The session is over: everything on its way fails, and the next message begins another.
 void Core::reset(Peer& peer, Outcome outcome) {
   peer.established = false;
+  peer.spoiled = false;
   peer.next_call_ns = 0;
   peer.ack_owed = false;
   peer.ack_deadline_ns = 0;
@@ -275,6 +276,15 @@ void Core::give_up(Peer& peer) {
     peer.without_rail_ns = now();
   }
   peer.progress_ns = peer.sign_ns = now();
+}
+
+// What was to be sent again is no longer what was given to send. Nobody knows the right bytes, and messages are delivered
+// in order: what is on its way to the peer fails, and the peer learns of it by the next session's epoch.
+void Core::end_spoiled(Peer& peer) {
+  new_epoch(peer);
+  reset(peer, Outcome::spoiled);
+  peer.progress_ns = peer.sign_ns = now();
+  for (std::uint32_t rail = 0; rail < rails_.size(); ++rail) say_hello(peer, rail, false, 0);
 }
 
 void Core::say_bye(Peer& peer) {

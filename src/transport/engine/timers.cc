@@ -171,6 +171,10 @@ void Core::begin_waiting(Peer& peer) {
 
 std::int64_t Core::serve_session(Peer& peer) {
   std::int64_t next = never;
+  if (peer.spoiled) {
+    end_spoiled(peer);
+    return never;
+  }
   const std::int64_t patience = options_.unreachable_after_ns;
   const bool pressing = waits_for_acknowledgement(peer);
   const bool waiting = waits_for_peer(peer);

@@ -8,7 +8,9 @@
 
 #include "core/config/environment.h"
 #include "core/config/settings.h"
+#include "transport/ofi/atomic.h"
 #include "transport/ofi/endpoint.h"
+#include "transport/rail/libfabric/open_rail.h"
 #include "transport/rail/rail_options.h"
 #include "transport/ofi/queue.h"
 
@@ -38,7 +40,7 @@ Result<std::vector<RailSpec>> chosen_rails() {
 Result<Address::Raw> resolve_address(const char* node, const char* service) {
   auto specs = chosen_rails();
   if (!specs.ok()) return specs.status();
-  auto first = LibfabricRail::resolve(specs.value().front(), node, service);
+  auto first = resolve_on_rail(specs.value().front(), node, service);
   if (!first.ok()) return first.status();
   Address address;
   address.partial = true;
@@ -228,8 +230,14 @@ int no_shared_transmit(fid_domain*, fi_tx_attr*, fid_stx**, void*) {
 int no_shared_receive(fid_domain*, fi_rx_attr*, fid_ep**, void*) {
   return -FI_ENOSYS;
 }
-int no_atomics(fid_domain*, fi_datatype, fi_op, fi_atomic_attr*, std::uint64_t) {
-  return -FI_EOPNOTSUPP;
+int query_atomic(fid_domain*, fi_datatype type, fi_op op, fi_atomic_attr* attributes, std::uint64_t flags) {
+  const AtomicUse use = (flags & FI_COMPARE_ATOMIC) != 0 ? AtomicUse::compare
+                        : (flags & FI_FETCH_ATOMIC) != 0 ? AtomicUse::fetch
+                                                         : AtomicUse::write;
+  if ((flags & FI_TAGGED) != 0 || !atomic_offered(op, type, use)) return -FI_EOPNOTSUPP;
+  attributes->size = atomic_element_bytes(type);
+  attributes->count = most_atomic_bytes / attributes->size;
+  return 0;
 }
 int no_collectives(fid_domain*, fi_collective_op, fi_collective_attr*, std::uint64_t) {
   return -FI_ENOSYS;
@@ -241,7 +249,7 @@ int open_endpoint2(fid_domain* domain, fi_info* info, fid_ep** endpoint, std::ui
 fi_ops domain_fid_ops = {sizeof(fi_ops), close_domain, bind_domain, nullptr, nullptr, nullptr, nullptr};
 fi_ops_domain domain_ops = {sizeof(fi_ops_domain), open_names,   open_cq,        open_endpoint,
                             no_scalable_endpoint,  open_counter, no_poll_set,    no_shared_transmit,
-                            no_shared_receive,     no_atomics,   no_collectives, open_endpoint2};
+                            no_shared_receive,     query_atomic,   no_collectives, open_endpoint2};
 
 int open_domain(fid_fabric*, fi_info*, fid_domain** domain, void* context) {
   auto* made = new Domain();

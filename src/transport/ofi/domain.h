@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "transport/ofi/address.h"
-#include "transport/rail/libfabric/libfabric_rail.h"
+#include "transport/rail/rail_spec.h"
 
 /// Fabric, domain, memory regions and address vectors (fi_fabric(3), fi_domain(3), fi_mr(3), fi_av(3)).
 namespace holdfast::transport::ofi {
@@ -26,7 +26,8 @@ struct Region {
 
 struct Domain {
   fid_domain fid{};
-  std::mutex mutex;  ///< of `regions`
+  std::mutex mutex;    ///< of `regions`
+  std::mutex atomics;  ///< held while an atomic operation changes memory
   std::unordered_map<std::uint64_t, Region*> regions;
   std::uint64_t next_key = 1ULL << 32;  ///< for regions that leave the choice to us
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <fstream>
@@ -13,6 +14,11 @@
 #include "core/config/environment.h"
 #include "core/config/settings.h"
 #include "core/event/record.h"
+#include "core/fault/grammar.h"
+#include "core/random/stream.h"
+#include "transport/rail/faulty_rail.h"
+#include "transport/ofi/atomic.h"
+#include "transport/rail/libfabric/open_rail.h"
 #include "transport/rail/rail_options.h"
 #include "transport/wire/packet.h"
 
@@ -49,6 +55,8 @@ int code_of(Outcome outcome) {
       return FI_ECONNRESET;
     case Outcome::closed:
       return FI_ESHUTDOWN;
+    case Outcome::spoiled:
+      return FI_EIO;
     case Outcome::refused:
       return FI_EACCES;
   }
@@ -67,11 +75,19 @@ std::uint64_t flags_of(const Completion& completion) {
     case Completion::Kind::read:
       return FI_RMA | FI_READ;
     case Completion::Kind::atomic:
-      return FI_ATOMIC;
+      return FI_ATOMIC | (completion.message_bytes > 0 ? FI_READ : FI_WRITE);
     case Completion::Kind::remote_write:
       return flags | FI_RMA | FI_REMOTE_WRITE;
     case Completion::Kind::lost:
       return 0;
+  }
+  return 0;
+}
+
+/// This process's rank, as Open MPI or a launcher that speaks PMI says it; 0 without one.
+std::uint32_t launched_rank() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
+    if (const char* text = std::getenv(name)) return static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10));
   }
   return 0;
 }
@@ -105,7 +121,7 @@ Endpoint::Endpoint(Domain* of, const fi_info& info) : domain(of) {
 }
 
 std::size_t Endpoint::wanted_packet_bytes() const {
-  return options_.fragment_bytes + wire::most_data_header_bytes;
+  return std::max<std::size_t>(options_.fragment_bytes, 512) + wire::data_header_bytes;
 }
 
 Status Endpoint::open_rails() {
@@ -115,6 +131,9 @@ Status Endpoint::open_rails() {
   config::Settings<RailOptions> own(rail_options_table());
   if (Status status = config::read_environment(own, environ); !status.ok()) return status;
   counters_folder_ = own.options().counters;
+  counters_every_ns_ = own.options().counters_every_ns;
+  auto faults = fault::parse(own.options().faults, "rails.faults");
+  if (!faults.ok()) return faults.status();
   auto specs = chosen_rails();
   if (!specs.ok()) return specs.status();
   const std::size_t wanted = wanted_packet_bytes();
@@ -122,7 +141,7 @@ Status Endpoint::open_rails() {
   bool opened = false;
   for (const RailSpec& spec : specs.value()) {
     const bool first = rails_.empty();
-    auto rail = LibfabricRail::open(spec, wanted, first ? node_ : "", first ? service_ : "");
+    auto rail = open_rail(spec, wanted, first ? node_ : "", first ? service_ : "");
     if (!rail.ok()) {
       failure = rail.status();
       rails_.push_back(nullptr);  // it keeps its place in the list, which is the same on every host
@@ -130,6 +149,12 @@ Status Endpoint::open_rails() {
     }
     opened = true;
     rails_.push_back(std::move(rail).value());
+    if (faults.value().empty()) continue;
+    const auto number = static_cast<std::uint32_t>(rails_.size() - 1);
+    const std::uint32_t rank = launched_rank();
+    const random::Stream chance = random::Stream(own.options().seed).child(rank).child(number);
+    rails_.back() = std::make_unique<FaultyRail>(std::move(rails_.back()), faults.value(),
+                                                 FaultyRail::Place{.rank = rank, .replica = 0, .rail = number}, chance);
   }
   if (opened && !failure.ok()) warn(failure.message() + ": going on without it");
   return opened ? Status() : failure;
@@ -202,6 +227,7 @@ Endpoint::~Endpoint() {
   };
   work([&] { return !engine_->idle(); });
   engine_->close(now_ns());
+  flush_rails();
   work([&] { return engine_->pending_puts() > 0; });
   write_counters();
   send_queue = receive_queue = nullptr;
@@ -222,7 +248,19 @@ void Endpoint::write_counters() {
   std::memcpy(&number, address_.data() + 6, sizeof number);
   std::snprintf(name, sizeof name, "/transport-%d-%016llx.json", static_cast<int>(getpid()),
                 static_cast<unsigned long long>(number));
-  std::ofstream(counters_folder_ + name) << text << "}\n";
+  const std::string path = counters_folder_ + name;
+  std::ofstream(path + ".new") << text << "}\n";
+  std::rename((path + ".new").c_str(), path.c_str());  // whoever reads it while we run finds it whole
+}
+
+// From the progress thread.
+void Endpoint::keep_counters_fresh() {
+  if (counters_folder_.empty()) return;
+  const std::int64_t now = now_ns();
+  if (now < counters_due_ns_) return;
+  counters_due_ns_ = now + counters_every_ns_;
+  const std::lock_guard lock(mutex_);
+  write_counters();
 }
 
 void Endpoint::run_thread() {
@@ -234,10 +272,15 @@ void Endpoint::run_thread() {
       lock.unlock();
       wait_for_packets(static_cast<int>(std::max<std::int64_t>(options_.tick_ns / 1'000'000, 1)));
       progress();
+      keep_counters_fresh();
       lock.lock();
       continue;
     }
     thread_wakes_.wait_for(lock, std::chrono::nanoseconds(options_.tick_ns));
+    if (stopping_) break;
+    lock.unlock();
+    keep_counters_fresh();
+    lock.lock();
     if (stopping_) break;
     if (now_ns() - last_progress_ns_.load(std::memory_order_relaxed) < options_.tick_ns) continue;
     lock.unlock();
@@ -281,6 +324,14 @@ void Endpoint::progress_locked(std::int64_t now) {
     if (rails_[i] != nullptr) rails_[i]->poll(sinks_[i], now);
   }
   if (engine_->next_deadline() <= now) engine_->advance(now);
+  flush_rails();
+}
+
+// After every call of the engine that may have put packets.
+void Endpoint::flush_rails() {
+  for (const auto& rail : rails_) {
+    if (rail != nullptr) rail->flush();
+  }
 }
 
 void Endpoint::Sink::on_packet(std::span<const std::byte> packet) {
@@ -383,8 +434,10 @@ std::byte* Endpoint::memory(std::uint64_t key, std::uint64_t address, std::size_
   return region.base + address;
 }
 
-bool Endpoint::apply_atomic(std::uint64_t, std::byte*, std::size_t, std::span<const std::byte>, std::byte*) {
-  return false;  // FI_ATOMIC is not offered
+bool Endpoint::apply_atomic(std::uint64_t operation, std::byte* target, std::size_t bytes,
+                            std::span<const std::byte> operands, std::byte* old_values) {
+  const std::lock_guard lock(domain->atomics);  // other endpoints of the domain have the same memory
+  return apply_atomic_code(operation, target, bytes, operands, old_values);
 }
 
 Counter* Endpoint::counter_for(const Completion& completion) const {
@@ -397,6 +450,8 @@ Counter* Endpoint::counter_for(const Completion& completion) const {
       return counting.writes;
     case Completion::Kind::read:
       return counting.reads;
+    case Completion::Kind::atomic:
+      return completion.message_bytes > 0 ? counting.reads : counting.writes;
     case Completion::Kind::remote_write:
       return counting.remote_writes;
     default:
@@ -405,8 +460,11 @@ Counter* Endpoint::counter_for(const Completion& completion) const {
 }
 
 void Endpoint::say_lost(const Completion& completion) {
-  warn("delivering messages: " + std::to_string(completion.message_bytes) +
-       " that were reported as sent are lost: the peer is " + std::string(name(completion.outcome)));
+  const std::string cause = completion.outcome == Outcome::spoiled
+                                ? "their bytes changed in this host's memory before they could be sent again: test it"
+                                : "the peer is " + std::string(name(completion.outcome));
+  warn("delivering messages: " + std::to_string(completion.message_bytes) + " that were reported as sent are lost: " +
+       cause);
 }
 
 void Endpoint::complete(const Completion& completion) {
@@ -500,6 +558,7 @@ ssize_t Endpoint::post_send(SendRequest& request, fi_addr_t to) {
   const std::int64_t now = now_ns();
   const Posted posted = engine_->send(request, now);
   if (posted == Posted::again) progress_locked(now);
+  flush_rails();
   return code_of(posted);
 }
 
@@ -559,13 +618,17 @@ ssize_t Endpoint::receive(ReceiveRequest request, fi_addr_t from, std::uint64_t 
       if (receive_queue != nullptr) receive_queue->push(entry);
       return 0;
     }
-    return code_of(engine_->receive_claimed(request, now));
+    const Posted posted = engine_->receive_claimed(request, now);
+    flush_rails();
+    return code_of(posted);
   }
   request.multi = (flags & FI_MULTI_RECV) != 0;
   request.least_bytes = least_multi_bytes;
   choose_completion(request, selective_receives, flags, counting.receives != nullptr);
   if (request.multi) multi_receives_.insert(request.context);
-  return code_of(engine_->receive(request, now));
+  const Posted posted = engine_->receive(request, now);  // may answer a request to send
+  flush_rails();
+  return code_of(posted);
 }
 
 ssize_t Endpoint::post_write(WriteRequest& request, fi_addr_t to) {
@@ -575,6 +638,7 @@ ssize_t Endpoint::post_write(WriteRequest& request, fi_addr_t to) {
   const std::int64_t now = now_ns();
   const Posted posted = engine_->write(request, now);
   if (posted == Posted::again) progress_locked(now);
+  flush_rails();
   return code_of(posted);
 }
 
@@ -602,6 +666,26 @@ ssize_t Endpoint::read(ReadRequest request, fi_addr_t from, std::uint64_t flags)
   const std::int64_t now = now_ns();
   const Posted posted = engine_->read(request, now);
   if (posted == Posted::again) progress_locked(now);
+  flush_rails();
+  return code_of(posted);
+}
+
+ssize_t Endpoint::atomic(AtomicRequest request, fi_addr_t to, std::uint64_t flags) {
+  const std::lock_guard lock(mutex_);
+  if (engine_ == nullptr) return -FI_EOPBADSTATE;
+  request.peer = peer_of(to);
+  if (request.peer == any_peer) return -FI_EINVAL;
+  const bool counted = (request.results.empty() ? counting.writes : counting.reads) != nullptr;
+  if (flags == no_entry) {
+    request.silent = !counted;
+    request.context = &not_queued_mark;
+  } else {
+    choose_completion(request, selective_sends, flags, counted);
+  }
+  const std::int64_t now = now_ns();
+  const Posted posted = engine_->atomic(request, now);
+  if (posted == Posted::again) progress_locked(now);
+  flush_rails();
   return code_of(posted);
 }
 

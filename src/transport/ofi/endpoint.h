@@ -22,7 +22,7 @@
 #include "transport/ofi/address.h"
 #include "transport/ofi/domain.h"
 #include "transport/ofi/queue.h"
-#include "transport/rail/libfabric/libfabric_rail.h"
+#include "transport/rail/rail.h"
 
 namespace holdfast::transport::ofi {
 
@@ -70,6 +70,8 @@ class Endpoint : public Host {
   ssize_t receive(ReceiveRequest request, fi_addr_t from, std::uint64_t flags);
   ssize_t write(WriteRequest request, fi_addr_t to, std::uint64_t flags);
   ssize_t read(ReadRequest request, fi_addr_t from, std::uint64_t flags);
+  ssize_t atomic(AtomicRequest request, fi_addr_t to, std::uint64_t flags);
+  static constexpr std::uint64_t no_entry = 1ULL << 63;  ///< a flag of atomic(): an inject, which has no completion
   ssize_t cancel(void* context);
   /// Their buffers are copied, and they have no completion.
   ssize_t inject(SendRequest request, fi_addr_t to);
@@ -107,6 +109,7 @@ class Endpoint : public Host {
   Status open_rails();
   std::size_t wanted_packet_bytes() const;
   void progress_locked(std::int64_t now);
+  void flush_rails();
   void run_thread();
   PeerId peer_of(fi_addr_t number);
   PeerId add_peer(const Address::Raw& raw, const Address& address);
@@ -119,15 +122,18 @@ class Endpoint : public Host {
   Counter* counter_for(const Completion& completion) const;
   void say_lost(const Completion& completion);
   void write_counters();
+  void keep_counters_fresh();
 
   bool directed_receives_ = false;  ///< without FI_DIRECTED_RECV a receive's source counts for nothing
   std::string node_;
   std::string service_;
   Options options_;
   std::string counters_folder_;
+  std::int64_t counters_every_ns_ = 0;
+  std::int64_t counters_due_ns_ = 0;
   Address::Raw address_{};
   std::mutex mutex_;
-  std::vector<std::unique_ptr<LibfabricRail>> rails_;  ///< null: could not be opened
+  std::vector<std::unique_ptr<Rail>> rails_;  ///< null: could not be opened
   std::vector<Sink> sinks_;
   std::unique_ptr<Engine> engine_;
   std::vector<Peer> peers_;

@@ -2,10 +2,12 @@
 #include <rdma/fi_errno.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <new>
 
+#include "transport/ofi/atomic.h"
 #include "transport/ofi/endpoint.h"
 
 namespace holdfast::transport::ofi {
@@ -224,6 +226,130 @@ fi_ops_rma rma_ops = {
     },
 };
 
+/// One of the three uses of an atomic operation: `compares` and `results` as the use wants them.
+ssize_t atomic_pieces(fid_ep* ep, AtomicUse use, std::span<const fi_ioc> operands, std::span<const fi_ioc> compares,
+                      std::span<const fi_ioc> results, fi_addr_t to, RemoteMemory remote, fi_datatype type, fi_op op,
+                      void* context, std::uint64_t flags) {
+  if (!atomic_offered(op, type, use)) return -FI_EOPNOTSUPP;
+  const std::size_t element = atomic_element_bytes(type);
+  std::array<std::byte, 2 * most_atomic_bytes> bytes;
+  std::array<iovec, most_pieces> places;
+  std::size_t used = 0;
+  const auto add = [&](std::span<const fi_ioc> pieces) {
+    for (const fi_ioc& piece : pieces) {
+      const std::size_t here = piece.count * element;
+      if (here > bytes.size() - used) return false;
+      if (here > 0) std::memcpy(bytes.data() + used, piece.addr, here);
+      used += here;
+    }
+    return true;
+  };
+  AtomicRequest request;
+  const bool reads = op == FI_ATOMIC_READ;
+  if (results.size() > places.size() || (!reads && !add(operands))) return -FI_EINVAL;
+  std::size_t wanted = used;
+  if (use == AtomicUse::compare && (!add(compares) || used != 2 * wanted)) return -FI_EINVAL;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    places[i] = {results[i].addr, results[i].count * element};
+    if (reads) wanted += places[i].iov_len;
+  }
+  if (wanted == 0 || wanted > most_atomic_bytes) return -FI_EINVAL;
+  request.operands = std::span(bytes).first(used);
+  request.remote = remote;
+  request.target_bytes = wanted;
+  request.operation = atomic_code(op, type);
+  request.results = std::span(places).first(results.size());
+  std::size_t room = 0;
+  for (const iovec& place : request.results) room += place.iov_len;
+  if (use != AtomicUse::write && room != wanted) return -FI_EINVAL;
+  request.context = context;
+  return endpoint_of(ep).atomic(request, to, flags);
+}
+
+fi_ioc elements(const void* buffer, std::size_t count) {
+  return {const_cast<void*>(buffer), count};
+}
+
+int atomic_count(fi_datatype type, fi_op op, AtomicUse use, std::size_t* count) {
+  if (!atomic_offered(op, type, use)) return -FI_EOPNOTSUPP;
+  if (count != nullptr) *count = most_atomic_bytes / atomic_element_bytes(type);
+  return 0;
+}
+
+fi_ops_atomic atomic_ops = {
+    sizeof(fi_ops_atomic),
+    [](fid_ep* ep, const void* buffer, std::size_t count, void*, fi_addr_t to, std::uint64_t address, std::uint64_t key,
+       fi_datatype type, fi_op op, void* context) {
+      const fi_ioc piece = elements(buffer, count);
+      return atomic_pieces(ep, AtomicUse::write, {&piece, 1}, {}, {}, to, {address, key}, type, op, context,
+                           send_flags(ep));
+    },
+    [](fid_ep* ep, const fi_ioc* pieces, void**, std::size_t count, fi_addr_t to, std::uint64_t address,
+       std::uint64_t key, fi_datatype type, fi_op op, void* context) {
+      return atomic_pieces(ep, AtomicUse::write, {pieces, count}, {}, {}, to, {address, key}, type, op, context,
+                           send_flags(ep));
+    },
+    [](fid_ep* ep, const fi_msg_atomic* msg, std::uint64_t flags) -> ssize_t {
+      if (msg->rma_iov_count != 1) return -FI_EINVAL;
+      return atomic_pieces(ep, AtomicUse::write, {msg->msg_iov, msg->iov_count}, {}, {}, msg->addr,
+                           {msg->rma_iov->addr, msg->rma_iov->key}, msg->datatype, msg->op, msg->context, flags);
+    },
+    [](fid_ep* ep, const void* buffer, std::size_t count, fi_addr_t to, std::uint64_t address, std::uint64_t key,
+       fi_datatype type, fi_op op) {
+      const fi_ioc piece = elements(buffer, count);
+      return atomic_pieces(ep, AtomicUse::write, {&piece, 1}, {}, {}, to, {address, key}, type, op, nullptr,
+                           Endpoint::no_entry);
+    },
+    [](fid_ep* ep, const void* buffer, std::size_t count, void*, void* result, void*, fi_addr_t to,
+       std::uint64_t address, std::uint64_t key, fi_datatype type, fi_op op, void* context) {
+      const fi_ioc piece = elements(buffer, count);
+      const fi_ioc old = elements(result, count);
+      return atomic_pieces(ep, AtomicUse::fetch, {&piece, 1}, {}, {&old, 1}, to, {address, key}, type, op, context,
+                           send_flags(ep));
+    },
+    [](fid_ep* ep, const fi_ioc* pieces, void**, std::size_t count, fi_ioc* results, void**, std::size_t result_count,
+       fi_addr_t to, std::uint64_t address, std::uint64_t key, fi_datatype type, fi_op op, void* context) {
+      return atomic_pieces(ep, AtomicUse::fetch, {pieces, count}, {}, {results, result_count}, to, {address, key}, type,
+                           op, context, send_flags(ep));
+    },
+    [](fid_ep* ep, const fi_msg_atomic* msg, fi_ioc* results, void**, std::size_t result_count,
+       std::uint64_t flags) -> ssize_t {
+      if (msg->rma_iov_count != 1) return -FI_EINVAL;
+      return atomic_pieces(ep, AtomicUse::fetch, {msg->msg_iov, msg->iov_count}, {}, {results, result_count}, msg->addr,
+                           {msg->rma_iov->addr, msg->rma_iov->key}, msg->datatype, msg->op, msg->context, flags);
+    },
+    [](fid_ep* ep, const void* buffer, std::size_t count, void*, const void* compare, void*, void* result, void*,
+       fi_addr_t to, std::uint64_t address, std::uint64_t key, fi_datatype type, fi_op op, void* context) {
+      const fi_ioc piece = elements(buffer, count);
+      const fi_ioc other = elements(compare, count);
+      const fi_ioc old = elements(result, count);
+      return atomic_pieces(ep, AtomicUse::compare, {&piece, 1}, {&other, 1}, {&old, 1}, to, {address, key}, type, op,
+                           context, send_flags(ep));
+    },
+    [](fid_ep* ep, const fi_ioc* pieces, void**, std::size_t count, const fi_ioc* compares, void**,
+       std::size_t compare_count, fi_ioc* results, void**, std::size_t result_count, fi_addr_t to,
+       std::uint64_t address, std::uint64_t key, fi_datatype type, fi_op op, void* context) {
+      return atomic_pieces(ep, AtomicUse::compare, {pieces, count}, {compares, compare_count}, {results, result_count},
+                           to, {address, key}, type, op, context, send_flags(ep));
+    },
+    [](fid_ep* ep, const fi_msg_atomic* msg, const fi_ioc* compares, void**, std::size_t compare_count, fi_ioc* results,
+       void**, std::size_t result_count, std::uint64_t flags) -> ssize_t {
+      if (msg->rma_iov_count != 1) return -FI_EINVAL;
+      return atomic_pieces(ep, AtomicUse::compare, {msg->msg_iov, msg->iov_count}, {compares, compare_count},
+                           {results, result_count}, msg->addr, {msg->rma_iov->addr, msg->rma_iov->key}, msg->datatype,
+                           msg->op, msg->context, flags);
+    },
+    [](fid_ep*, fi_datatype type, fi_op op, std::size_t* count) {
+      return atomic_count(type, op, AtomicUse::write, count);
+    },
+    [](fid_ep*, fi_datatype type, fi_op op, std::size_t* count) {
+      return atomic_count(type, op, AtomicUse::fetch, count);
+    },
+    [](fid_ep*, fi_datatype type, fi_op op, std::size_t* count) {
+      return atomic_count(type, op, AtomicUse::compare, count);
+    },
+};
+
 int set_name(fid*, void*, std::size_t) {
   return -FI_ENOSYS;
 }
@@ -368,6 +494,7 @@ int open_endpoint(fid_domain* domain, fi_info* info, fid_ep** endpoint, void* co
   handle->fid.cm = &cm_ops;
   handle->fid.msg = &msg_ops;
   handle->fid.rma = &rma_ops;
+  handle->fid.atomic = &atomic_ops;
   handle->fid.tagged = &tagged_ops;
   *endpoint = &handle->fid;
   return 0;

@@ -6,14 +6,15 @@
 #include <string>
 
 #include "transport/ofi/domain.h"
+#include "transport/rail/libfabric/open_rail.h"
 
 namespace holdfast::transport::ofi {
 
 namespace {
 
-constexpr std::uint64_t send_caps = FI_MSG | FI_TAGGED | FI_RMA | FI_SEND | FI_READ | FI_WRITE;
-constexpr std::uint64_t receive_caps = FI_MSG | FI_TAGGED | FI_RMA | FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE |
-                                       FI_MULTI_RECV | FI_DIRECTED_RECV | FI_SOURCE;
+constexpr std::uint64_t send_caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_READ | FI_WRITE;
+constexpr std::uint64_t receive_caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_RECV | FI_REMOTE_READ |
+                                       FI_REMOTE_WRITE | FI_MULTI_RECV | FI_DIRECTED_RECV | FI_SOURCE;
 constexpr std::uint64_t domain_caps = FI_LOCAL_COMM | FI_REMOTE_COMM;
 constexpr std::uint64_t all_caps = send_caps | receive_caps | domain_caps;
 constexpr std::uint64_t msg_order = FI_ORDER_SAS;
@@ -94,11 +95,12 @@ int set_addresses(fi_info& info, const char* node, const char* service, std::uin
 void describe(fi_info& info, const fi_info* hints) {
   const bool asks = hints != nullptr && hints->caps != 0;
   // what is asked for, and what costs nothing beside
-  info.caps = asks ? hints->caps | (hints->caps & (FI_MSG | FI_TAGGED | FI_RMA) ? domain_caps : 0) : all_caps;
+  info.caps = asks ? hints->caps | (hints->caps & (FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC) ? domain_caps : 0) : all_caps;
   if (asks && (info.caps & (FI_SEND | FI_RECV)) == 0 && (info.caps & (FI_MSG | FI_TAGGED)) != 0) {
     info.caps |= FI_SEND | FI_RECV;
   }
-  if (asks && (info.caps & FI_RMA) != 0 && (info.caps & (FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)) == 0) {
+  if (asks && (info.caps & (FI_RMA | FI_ATOMIC)) != 0 &&
+      (info.caps & (FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)) == 0) {
     info.caps |= FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
   }
   info.mode = 0;
@@ -181,6 +183,19 @@ fi_provider provider = {FI_VERSION(0, 1), FI_VERSION(1, 17), {}, "holdfast", get
 }  // namespace
 
 }  // namespace holdfast::transport::ofi
+
+/// Every rail of this host, as the option rails.use takes them: "tcp@eth0,tcp@lo,udp@eth0,shm". For programs that load
+/// this library without libfabric, as `holdfast doctor` does. The text lasts as long as the library.
+extern "C" [[gnu::visibility("default")]] const char* holdfast_rails() {
+  static const std::string text = [] {
+    std::string list;
+    for (const holdfast::transport::FoundRail& rail : holdfast::transport::find_rails("")) {
+      list += (list.empty() ? "" : ",") + rail.spec.text();
+    }
+    return list;
+  }();
+  return text.c_str();
+}
 
 extern "C" [[gnu::visibility("default")]] fi_provider* fi_prov_ini() {
   return &holdfast::transport::ofi::provider;

@@ -38,7 +38,11 @@ class FaultyRail : public Rail {
   void name_destination(std::uint32_t destination, std::uint32_t rank);
 
   RailPut put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) override;
+  void flush() override { below_->flush(); }
   std::size_t poll(RailSink& sink, std::int64_t now_ns) override;
+  int wait_fd() const override { return below_->wait_fd(); }
+  bool may_wait() override { return waiting_.empty() && below_->may_wait(); }
+  bool local_only() const override { return below_->local_only(); }
 
   /// How many packets something was done to.
   std::uint64_t struck() const { return struck_; }

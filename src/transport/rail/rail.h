@@ -52,6 +52,16 @@ class Rail {
   /// `pending`.
   virtual RailPut put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) = 0;
 
+  /// Packets that were put may have been kept back to go together: now they go. Called after each burst of puts.
+  virtual void flush() {}
+
+  /// A file descriptor that becomes readable when poll() has something to do, after may_wait() said true; -1: this kind
+  /// of rail has none and must be polled.
+  virtual int wait_fd() const { return -1; }
+  virtual bool may_wait() { return false; }
+  /// Whether it reaches processes of this host alone.
+  virtual bool local_only() const { return false; }
+
   /// Hands what has happened to `sink`. `now_ns` is the engine's caller's time. Gives how much there was.
   virtual std::size_t poll(RailSink& sink, std::int64_t now_ns) = 0;
 };

@@ -3,6 +3,7 @@
 namespace holdfast::transport {
 
 const config::Table<RailOptions>& rail_options_table() {
+  using config::duration;
   using config::option;
   static const config::Table<RailOptions> table(
       "rails", {
@@ -13,7 +14,22 @@ const config::Table<RailOptions>& rail_options_table() {
                    option<&RailOptions::counters>(
                        {.name = "rails.counters",
                         .initial = "",
-                        .doc = "Folder where each endpoint leaves its counters as JSON when it closes."}),
+                        .doc = "Folder where each endpoint writes its counters as JSON while it runs and when it "
+                               "closes."}),
+                   duration<&RailOptions::counters_every_ns>(
+                       {.name = "rails.counters_every",
+                        .initial = "1s",
+                        .least = "10ms",
+                        .most = "24h",
+                        .doc = "How often the counters are written while an endpoint runs."}),
+                   option<&RailOptions::faults>(
+                       {.name = "rails.faults",
+                        .initial = "",
+                        .doc = "What goes wrong on this process's rails, in the notation of docs/spec/faults.md, as "
+                               "'flip any rate 1/1000'.\nFor tests of programs; a process's rank is what its "
+                               "launcher says."}),
+                   option<&RailOptions::seed>(
+                       {.name = "rails.seed", .initial = "1", .doc = "Decides where chance strikes in rails.faults."}),
                });
   return table;
 }

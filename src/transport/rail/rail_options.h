@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "core/config/table.h"
@@ -10,6 +11,9 @@ namespace holdfast::transport {
 struct RailOptions {
   std::string use;
   std::string counters;
+  std::int64_t counters_every_ns{};
+  std::string faults;
+  std::uint64_t seed{};
 };
 
 const config::Table<RailOptions>& rail_options_table();

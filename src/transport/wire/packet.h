@@ -28,6 +28,9 @@ inline constexpr std::size_t most_frames = 32;
 /// What the headers before a payload may take: a piggybacked acknowledgement and one extended data frame.
 inline constexpr std::size_t most_data_header_bytes =
     packet_header_bytes + ack_frame_bytes + most_partials * ack_partial_bytes + data_frame_bytes + data_extension_bytes;
+/// The same with an acknowledgement that names no VFRAG in part: what a full fragment leaves room for.
+inline constexpr std::size_t data_header_bytes =
+    packet_header_bytes + ack_frame_bytes + data_frame_bytes + data_extension_bytes;
 inline constexpr std::uint8_t no_rail = 0xFF;
 
 /// Times on the wire: units of 64 ns, modulo 2^32 (274 s).

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-
-#include "core/status/hint.h"
+#include <mutex>
 
 namespace holdfast::transport {
 
@@ -15,8 +14,14 @@ namespace {
 /// libfabric's own bits: providers that FI_PROVIDER leaves out may be used, and layered ones are not wanted.
 constexpr std::uint64_t hidden_too = 1ULL << 60;
 constexpr std::uint64_t core_only = 1ULL << 59;
-constexpr std::size_t receives = 256;
 constexpr std::size_t most_inline_bytes = 4096;
+/// Receive buffers go round, so together they are to fit the second-level cache; but each destination may be in the
+/// middle of a packet, and a datagram without a buffer is lost.
+constexpr std::size_t least_receives = 8;
+constexpr std::size_t most_receives = 256;
+constexpr std::size_t receive_bytes = 768 << 10;
+/// What may be on its way to the network at once: more would only leave the cache before it is sent.
+constexpr std::size_t most_pending_bytes = 512 << 10;
 
 struct Kind {
   std::string_view name;
@@ -24,9 +29,10 @@ struct Kind {
   fi_ep_type type;
 };
 /// tcp is libfabric's net provider, which has reliable datagrams over one TCP stream a peer without a layer between.
-constexpr std::array<Kind, 5> kinds{{{"tcp", "net", FI_EP_RDM},
-                                     {"udp", "udp", FI_EP_DGRAM},
+constexpr std::array<Kind, 6> kinds{{{"tcp", "net", FI_EP_RDM},
                                      {"shm", "shm", FI_EP_RDM},
+                                     {"verbs", "verbs", FI_EP_DGRAM},
+                                     {"efa", "efa", FI_EP_DGRAM},
                                      {"psm2", "psm2", FI_EP_RDM},
                                      {"sockets", "sockets", FI_EP_RDM}}};
 
@@ -43,20 +49,20 @@ using Info = std::unique_ptr<fi_info, FreeInfo>;
 Info query(const Kind& kind, const char* node, const char* service, std::uint64_t flags) {
   Info hints(fi_allocinfo());
   hints->caps = FI_MSG | FI_SEND | FI_RECV;
-  hints->mode = FI_CONTEXT | FI_CONTEXT2;
+  hints->mode = FI_CONTEXT | FI_CONTEXT2 | FI_MSG_PREFIX;
   hints->ep_attr->type = kind.type;
-  hints->domain_attr->mr_mode = 0;
   hints->domain_attr->threading = FI_THREAD_DOMAIN;
   hints->fabric_attr->prov_name = strdup(std::string(kind.provider).c_str());
-  fi_info* found = nullptr;
-  if (fi_getinfo(FI_VERSION(1, 17), node, service, flags | hidden_too | core_only, hints.get(), &found) != 0) {
-    // shm asks that regions be named by virtual address even where there are none
-    hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR;
-    if (fi_getinfo(FI_VERSION(1, 17), node, service, flags | hidden_too | core_only, hints.get(), &found) != 0) {
-      return nullptr;
+  // Nothing registered where it can be had so; shm wants regions named by virtual address even where there are none;
+  // network hardware wants to be told of every buffer.
+  for (const int mode : {0, FI_MR_VIRT_ADDR, FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY}) {
+    hints->domain_attr->mr_mode = mode;
+    fi_info* found = nullptr;
+    if (fi_getinfo(FI_VERSION(1, 17), node, service, flags | hidden_too | core_only, hints.get(), &found) == 0) {
+      return Info(found);
     }
   }
-  return Info(found);
+  return nullptr;
 }
 
 bool internet_v6(const fi_info& info) {
@@ -95,52 +101,38 @@ void gather(std::span<const iovec> pieces, std::byte* to) {
 }
 
 Status cannot_open(const RailSpec& spec, const char* what, ssize_t code) {
-  const std::string name = spec.kind + (spec.interface.empty() ? "" : "@" + spec.interface);
-  return {Code::unavailable, "opening rail " + name, std::string(what) + ": " + fi_strerror(static_cast<int>(-code)),
+  return {Code::unavailable, "opening rail " + spec.text(), std::string(what) + ": " + fi_strerror(static_cast<int>(-code)),
           "'holdfast doctor' lists the rails of this host"};
 }
 
 }  // namespace
 
-Result<std::vector<RailSpec>> parse_rails(std::string_view text) {
-  std::vector<RailSpec> specs;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    const std::string_view word = text.substr(0, comma);
-    text.remove_prefix(std::min(comma + 1, text.size()));
-    const std::size_t at = std::min(word.find('@'), word.size());
-    RailSpec spec{std::string(word.substr(0, at)), std::string(word.substr(std::min(at + 1, word.size())))};
-    if (find_kind(spec.kind) == nullptr) {
-      std::vector<std::string_view> names;
-      for (const Kind& kind : kinds) names.push_back(kind.name);
-      return Status(Code::bad_input, "reading the rails", "'" + spec.kind + "' is no kind of rail",
-                    did_you_mean(spec.kind, names, "write them as tcp@eth0,tcp@eth1,udp or shm"));
-    }
-    specs.push_back(std::move(spec));
+std::vector<std::string> LibfabricRail::domains(std::string_view kind) {
+  std::vector<std::string> names;
+  const Info list = query(*find_kind(kind), nullptr, nullptr, 0);
+  for (const fi_info* info = list.get(); info != nullptr; info = info->next) {
+    if (!internet_v6(*info) && info->domain_attr->name != nullptr) names.emplace_back(info->domain_attr->name);
   }
-  return specs;
+  return names;
 }
 
-std::vector<FoundRail> find_rails(std::string_view kind) {
-  std::vector<FoundRail> rails;
-  for (const Kind& one : kinds) {
-    if (kind.empty() ? one.name == "sockets" : one.name != kind) continue;  // sockets is the older tcp
-    const Info list = query(one, nullptr, nullptr, 0);
-    for (const fi_info* info = list.get(); info != nullptr; info = info->next) {
-      if (internet_v6(*info)) continue;
-      FoundRail rail{{std::string(one.name), info->domain_attr->name ? info->domain_attr->name : ""},
-                     is_loopback(*info)};
-      const bool known =
-          std::any_of(rails.begin(), rails.end(), [&](const FoundRail& other) { return other.spec == rail.spec; });
-      if (!known) rails.push_back(std::move(rail));
-    }
-  }
-  return rails;
+/// libfabric's shm provider reads and writes the memory of other endpoints of this process without asking whether they
+/// are still there. So those that close early stay open until the last one does.
+struct LibfabricRail::ShmOfThisProcess {
+  std::mutex mutex;
+  std::size_t open = 0;
+  std::vector<std::unique_ptr<Objects>> closed;
+};
+LibfabricRail::ShmOfThisProcess& LibfabricRail::shm_of_this_process() {
+  static auto& all = *new ShmOfThisProcess();  // never destroyed: libfabric may be gone before it would be
+  return all;
 }
 
 Result<std::unique_ptr<LibfabricRail>> LibfabricRail::open(const RailSpec& spec, std::size_t most_packet_bytes,
-                                                           const std::string& node, const std::string& service) {
+                                                           const std::string& node, const std::string& service,
+                                                           bool registers) {
   std::unique_ptr<LibfabricRail> rail(new LibfabricRail());
+  rail->registers_ = registers;
   if (Status status = rail->start(spec, most_packet_bytes, node, service); !status.ok()) return status;
   return rail;
 }
@@ -149,57 +141,90 @@ Status LibfabricRail::start(const RailSpec& spec, std::size_t most_packet_bytes,
                             const std::string& service) {
   const Kind& kind = *find_kind(spec.kind);
   local_only_ = kind.name == "shm";
+  if (local_only_) {
+    const std::lock_guard lock(shm_of_this_process().mutex);
+    ++shm_of_this_process().open;
+  }
   const char* port = service.empty() || kind.name == "shm" ? nullptr : service.c_str();
   const char* host = node.empty() || kind.name == "shm" ? nullptr : node.c_str();
   const Info list = query(kind, host, port, port != nullptr || host != nullptr ? FI_SOURCE : 0);
   fi_info* chosen = choose(list.get(), spec.interface);
   if (chosen == nullptr) return cannot_open(spec, "libfabric offers no such interface", -FI_ENODATA);
-  info_ = fi_dupinfo(chosen);
-  most_packet_bytes_ = std::min<std::size_t>(most_packet_bytes, info_->ep_attr->max_msg_size);
+  objects_->info = fi_dupinfo(chosen);
+  registers_ = registers_ || (objects_->info->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
+  if ((objects_->info->mode & FI_MSG_PREFIX) != 0) prefix_bytes_ = objects_->info->ep_attr->msg_prefix_size;
+  most_packet_bytes_ = std::min<std::size_t>(most_packet_bytes, objects_->info->ep_attr->max_msg_size - prefix_bytes_);
 
-  int code = fi_fabric(info_->fabric_attr, &fabric_, nullptr);
+  int code = fi_fabric(objects_->info->fabric_attr, &objects_->fabric, nullptr);
   if (code != 0) return cannot_open(spec, "fi_fabric", code);
-  if ((code = fi_domain(fabric_, info_, &domain_, nullptr)) != 0) return cannot_open(spec, "fi_domain", code);
+  if ((code = fi_domain(objects_->fabric, objects_->info, &objects_->domain, nullptr)) != 0) return cannot_open(spec, "fi_domain", code);
   fi_av_attr av{};
   av.type = FI_AV_TABLE;
-  if ((code = fi_av_open(domain_, &av, &names_, nullptr)) != 0) return cannot_open(spec, "fi_av_open", code);
+  if ((code = fi_av_open(objects_->domain, &av, &objects_->names, nullptr)) != 0) return cannot_open(spec, "fi_av_open", code);
   fi_cq_attr cq{};
   cq.format = FI_CQ_FORMAT_MSG;
-  cq.size = 4 * receives;
+  cq.size = 4 * most_receives;
   cq.wait_obj = FI_WAIT_FD;
-  if (fi_cq_open(domain_, &cq, &queue_, nullptr) != 0) {
+  if (fi_cq_open(objects_->domain, &cq, &objects_->queue, nullptr) != 0) {
     cq.wait_obj = FI_WAIT_NONE;
-    if ((code = fi_cq_open(domain_, &cq, &queue_, nullptr)) != 0) return cannot_open(spec, "fi_cq_open", code);
-  } else if (fi_control(&queue_->fid, FI_GETWAIT, &wait_fd_) != 0) {
+    if ((code = fi_cq_open(objects_->domain, &cq, &objects_->queue, nullptr)) != 0) return cannot_open(spec, "fi_cq_open", code);
+  } else if (fi_control(&objects_->queue->fid, FI_GETWAIT, &wait_fd_) != 0) {
     wait_fd_ = -1;
   }
-  if ((code = fi_endpoint(domain_, info_, &endpoint_, nullptr)) != 0) return cannot_open(spec, "fi_endpoint", code);
-  if ((code = fi_ep_bind(endpoint_, &names_->fid, 0)) != 0) return cannot_open(spec, "fi_ep_bind", code);
-  if ((code = fi_ep_bind(endpoint_, &queue_->fid, FI_SEND | FI_RECV)) != 0)
+  if ((code = fi_endpoint(objects_->domain, objects_->info, &objects_->endpoint, nullptr)) != 0) return cannot_open(spec, "fi_endpoint", code);
+  if ((code = fi_ep_bind(objects_->endpoint, &objects_->names->fid, 0)) != 0) return cannot_open(spec, "fi_ep_bind", code);
+  if ((code = fi_ep_bind(objects_->endpoint, &objects_->queue->fid, FI_SEND | FI_RECV)) != 0)
     return cannot_open(spec, "fi_ep_bind", code);
-  if ((code = fi_enable(endpoint_)) != 0) return cannot_open(spec, "fi_enable", code);
+  if ((code = fi_enable(objects_->endpoint)) != 0) return cannot_open(spec, "fi_enable", code);
 
   std::size_t length = 256;
   address_.resize(length);
-  if ((code = fi_getname(&endpoint_->fid, address_.data(), &length)) != 0) return cannot_open(spec, "fi_getname", code);
+  if ((code = fi_getname(&objects_->endpoint->fid, address_.data(), &length)) != 0) return cannot_open(spec, "fi_getname", code);
   address_.resize(length);
-  const std::size_t posted = std::min<std::size_t>(receives, info_->rx_attr->size);
-  for (std::size_t i = 0; i < posted; ++i) {
-    Slot* slot = take_slot();
-    slot->receives = true;
-    slot->memory.resize(most_packet_bytes_);
-    post(slot);
-  }
+  want_receives(receive_bytes / most_packet_bytes_);
   return {};
 }
 
+// Memory for a packet, which the provider is told of where it wants that. False when it refuses.
+bool LibfabricRail::give_memory(Slot& slot, std::size_t bytes) {
+  if (slot.memory.size() >= bytes) return true;
+  if (slot.region != nullptr) fi_close(&slot.region->fid);
+  slot.region = nullptr;
+  slot.memory.resize(bytes);
+  if (!registers_) return true;
+  return fi_mr_reg(objects_->domain, slot.memory.data(), bytes, FI_SEND | FI_RECV, 0, next_key_++, 0, &slot.region,
+                   nullptr) == 0;
+}
+
+// Posts receives until there are so many, within what the endpoint takes.
+void LibfabricRail::want_receives(std::size_t count) {
+  count = std::clamp(count, least_receives, std::min<std::size_t>(most_receives, objects_->info->rx_attr->size));
+  for (; receives_ < count; ++receives_) {
+    Slot* slot = take_slot();
+    slot->receives = true;
+    if (!give_memory(*slot, most_packet_bytes_ + prefix_bytes_)) return;
+    post(slot);
+  }
+}
+
+LibfabricRail::Objects::~Objects() {
+  if (endpoint != nullptr) fi_close(&endpoint->fid);
+  for (const auto& slot : slots) {
+    if (slot->region != nullptr) fi_close(&slot->region->fid);
+  }
+  if (queue != nullptr) fi_close(&queue->fid);
+  if (names != nullptr) fi_close(&names->fid);
+  if (domain != nullptr) fi_close(&domain->fid);
+  if (fabric != nullptr) fi_close(&fabric->fid);
+  if (info != nullptr) fi_freeinfo(info);
+}
+
 LibfabricRail::~LibfabricRail() {
-  if (endpoint_ != nullptr) fi_close(&endpoint_->fid);
-  if (queue_ != nullptr) fi_close(&queue_->fid);
-  if (names_ != nullptr) fi_close(&names_->fid);
-  if (domain_ != nullptr) fi_close(&domain_->fid);
-  if (fabric_ != nullptr) fi_close(&fabric_->fid);
-  if (info_ != nullptr) fi_freeinfo(info_);
+  if (!local_only_) return;
+  ShmOfThisProcess& all = shm_of_this_process();
+  const std::lock_guard lock(all.mutex);
+  all.closed.push_back(std::move(objects_));
+  if (--all.open == 0) all.closed.clear();
 }
 
 Result<std::vector<std::byte>> LibfabricRail::resolve(const RailSpec& spec, const char* node, const char* service) {
@@ -217,8 +242,8 @@ Result<std::vector<std::byte>> LibfabricRail::resolve(const RailSpec& spec, cons
 
 LibfabricRail::Slot* LibfabricRail::take_slot() {
   if (free_.empty()) {
-    slots_.push_back(std::make_unique<Slot>());
-    return slots_.back().get();
+    objects_->slots.push_back(std::make_unique<Slot>());
+    return objects_->slots.back().get();
   }
   Slot* slot = free_.back();
   free_.pop_back();
@@ -226,17 +251,20 @@ LibfabricRail::Slot* LibfabricRail::take_slot() {
 }
 
 void LibfabricRail::post(Slot* slot) {
-  if (fi_recv(endpoint_, slot->memory.data(), slot->memory.size(), nullptr, FI_ADDR_UNSPEC, &slot->context) != 0) {
+  void* const region = slot->region == nullptr ? nullptr : fi_mr_desc(slot->region);
+  if (fi_recv(objects_->endpoint, slot->memory.data(), slot->memory.size(), region, FI_ADDR_UNSPEC, &slot->context) !=
+      0) {
     unposted_.push_back(slot);
   }
 }
 
 Result<std::uint32_t> LibfabricRail::add_destination(std::span<const std::byte> address) {
   fi_addr_t number = FI_ADDR_NOTAVAIL;
-  if (address.empty() || fi_av_insert(names_, address.data(), 1, &number, 0, nullptr) != 1) {
+  if (address.empty() || fi_av_insert(objects_->names, address.data(), 1, &number, 0, nullptr) != 1) {
     return Status(Code::bad_input, "adding a destination to a rail",
                   "an address of " + std::to_string(address.size()) + " bytes was refused");
   }
+  want_receives(least_receives + 2 * ++destinations_);
   return static_cast<std::uint32_t>(number);
 }
 
@@ -250,50 +278,70 @@ RailPut LibfabricRail::put_copy(fi_addr_t to, std::span<const iovec> pieces, std
   Slot* slot = take_slot();
   slot->receives = false;
   slot->tell = false;
-  slot->memory.resize(std::max(slot->memory.size(), bytes));
-  gather(pieces, slot->memory.data());
-  const ssize_t code = fi_send(endpoint_, slot->memory.data(), bytes, nullptr, to, &slot->context);
-  if (code == 0) return RailPut::done;
+  if (!give_memory(*slot, bytes + prefix_bytes_)) {
+    free_.push_back(slot);
+    return RailPut::failed;
+  }
+  slot->bytes = bytes;
+  gather(pieces, slot->memory.data() + prefix_bytes_);
+  void* const region = slot->region == nullptr ? nullptr : fi_mr_desc(slot->region);
+  const ssize_t code =
+      fi_send(objects_->endpoint, slot->memory.data(), bytes + prefix_bytes_, region, to, &slot->context);
+  if (code == 0) {
+    pending_bytes_ += bytes;
+    return RailPut::done;
+  }
   free_.push_back(slot);
   return refused(code);
 }
 
 RailPut LibfabricRail::put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) {
   const std::size_t bytes = bytes_of(pieces);
-  if (bytes <= std::min(info_->tx_attr->inject_size, most_inline_bytes)) {
+  const bool from_anywhere = !registers_ && prefix_bytes_ == 0;
+  if (from_anywhere && bytes <= std::min(objects_->info->tx_attr->inject_size, most_inline_bytes)) {
     std::byte packet[most_inline_bytes];
     gather(pieces, packet);
-    const ssize_t code = fi_inject(endpoint_, packet, bytes, destination);
+    const ssize_t code = fi_inject(objects_->endpoint, packet, bytes, destination);
     return code == 0 ? RailPut::done : refused(code);
   }
-  if (pieces.size() > info_->tx_attr->iov_limit) return put_copy(destination, pieces, bytes);
+  if (pending_bytes_ > 0 && pending_bytes_ + bytes > most_pending_bytes) return refused(-FI_EAGAIN);
+  if (!from_anywhere || pieces.size() > objects_->info->tx_attr->iov_limit) return put_copy(destination, pieces, bytes);
   Slot* slot = take_slot();
   slot->receives = false;
   slot->tell = true;
   slot->token = token;
-  const ssize_t code = fi_sendv(endpoint_, pieces.data(), nullptr, pieces.size(), destination, &slot->context);
-  if (code == 0) return RailPut::pending;
+  slot->bytes = bytes;
+  const ssize_t code = fi_sendv(objects_->endpoint, pieces.data(), nullptr, pieces.size(), destination, &slot->context);
+  if (code == 0) {
+    pending_bytes_ += bytes;
+    return RailPut::pending;
+  }
   free_.push_back(slot);
   return refused(code);
 }
 
+void LibfabricRail::sent(Slot* slot, RailSink& sink, bool ok) {
+  pending_bytes_ -= slot->bytes;
+  free_.push_back(slot);
+  if (slot->tell) sink.on_put_done(slot->token, ok);
+}
+
 void LibfabricRail::read_error(RailSink& sink) {
   fi_cq_err_entry error{};
-  if (fi_cq_readerr(queue_, &error, 0) <= 0 || error.op_context == nullptr) return;
+  if (fi_cq_readerr(objects_->queue, &error, 0) <= 0 || error.op_context == nullptr) return;
   auto* slot = reinterpret_cast<Slot*>(error.op_context);  // its first member
   if (slot->receives) {
     if (error.err != FI_ECANCELED) post(slot);
     return;
   }
-  free_.push_back(slot);
-  if (slot->tell) sink.on_put_done(slot->token, false);
+  sent(slot, sink, false);
 }
 
 std::size_t LibfabricRail::poll(RailSink& sink, std::int64_t) {
   std::array<fi_cq_msg_entry, 16> entries;
   std::size_t events = 0;
   for (;;) {
-    const ssize_t got = fi_cq_read(queue_, entries.data(), entries.size());
+    const ssize_t got = fi_cq_read(objects_->queue, entries.data(), entries.size());
     if (got == -FI_EAVAIL) {
       read_error(sink);
       ++events;
@@ -303,11 +351,11 @@ std::size_t LibfabricRail::poll(RailSink& sink, std::int64_t) {
     for (ssize_t i = 0; i < got; ++i) {
       auto* slot = reinterpret_cast<Slot*>(entries[static_cast<std::size_t>(i)].op_context);
       if (slot->receives) {
-        sink.on_packet(std::span(slot->memory).first(entries[static_cast<std::size_t>(i)].len));
+        const std::size_t bytes = entries[static_cast<std::size_t>(i)].len;
+        if (bytes >= prefix_bytes_) sink.on_packet(std::span(slot->memory).first(bytes).subspan(prefix_bytes_));
         post(slot);
       } else {
-        free_.push_back(slot);
-        if (slot->tell) sink.on_put_done(slot->token, true);
+        sent(slot, sink, true);
       }
     }
     events += static_cast<std::size_t>(got);
@@ -326,8 +374,8 @@ std::size_t LibfabricRail::poll(RailSink& sink, std::int64_t) {
 }
 
 bool LibfabricRail::may_wait() {
-  fid* queue = &queue_->fid;
-  return wait_fd_ >= 0 && !busy_ && fi_trywait(fabric_, &queue, 1) == 0;
+  fid* queue = &objects_->queue->fid;
+  return wait_fd_ >= 0 && !busy_ && fi_trywait(objects_->fabric, &queue, 1) == 0;
 }
 
 }  // namespace holdfast::transport

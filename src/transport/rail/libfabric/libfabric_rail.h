@@ -12,36 +12,19 @@
 #include <vector>
 
 #include "transport/rail/rail.h"
+#include "transport/rail/rail_spec.h"
 
 namespace holdfast::transport {
 
-/// One rail of a user's list: a kind, and optionally the interface (libfabric's domain) that it goes over.
-struct RailSpec {
-  std::string kind;       ///< a libfabric provider: udp, tcp, shm, net, sockets, ...
-  std::string interface;  ///< "eth0"; empty: the first that is no loopback, else the loopback
-  bool operator==(const RailSpec&) const = default;
-};
-
-/// Reads "tcp@eth0,tcp@eth1,udp". Errors: bad_input.
-Result<std::vector<RailSpec>> parse_rails(std::string_view text);
-
-/// A rail that libfabric can open on this host.
-struct FoundRail {
-  RailSpec spec;
-  bool loopback = false;
-};
-/// Every rail that this host's libfabric offers, in a fixed order: by kind, then by interface. `kind` empty: of all the
-/// kinds that can be rails.
-std::vector<FoundRail> find_rails(std::string_view kind);
-
-/// A rail over one endpoint of another libfabric provider: a datagram one (udp) or a reliable one (tcp as libfabric's
-/// own net provider, shm). The engine above takes neither order nor delivery nor integrity on trust.
+/// A rail over one endpoint of another libfabric provider (tcp as libfabric's own net provider, shm, verbs, ...). The engine above takes neither order nor delivery nor integrity on trust.
 class LibfabricRail : public Rail {
  public:
   /// `most_packet_bytes` is what the engine would like; a datagram rail may carry less. `service` (may be empty) is the
-  /// port to bind to. Errors: unavailable.
+  /// port to bind to. Providers that want to be told of every buffer (FI_MR_LOCAL: verbs, efa) get packets copied to
+  /// buffers that they know; `registers` does so with any. Errors: unavailable.
   static Result<std::unique_ptr<LibfabricRail>> open(const RailSpec& spec, std::size_t most_packet_bytes,
-                                                     const std::string& node, const std::string& service);
+                                                     const std::string& node, const std::string& service,
+                                                     bool registers = false);
   ~LibfabricRail() override;
 
   std::span<const std::byte> address() const override { return address_; }
@@ -51,15 +34,12 @@ class LibfabricRail : public Rail {
   RailPut put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) override;
   std::size_t poll(RailSink& sink, std::int64_t now_ns) override;
 
-  /// Whether it reaches processes of this host alone.
-  bool local_only() const { return local_only_; }
+  bool local_only() const override { return local_only_; }
+  int wait_fd() const override { return wait_fd_; }
+  bool may_wait() override;
 
-  /// A file descriptor that becomes readable when poll() has something to do, after may_wait() said true; -1: this kind
-  /// of rail has none and must be polled.
-  int wait_fd() const { return wait_fd_; }
-  bool may_wait();
-
-  /// The address that a node and a port have on a rail of this kind: what a peer is called by before it is known.
+  /// The interfaces of this kind that libfabric offers on this host.
+  static std::vector<std::string> domains(std::string_view kind);
   /// Errors: not_found.
   static Result<std::vector<std::byte>> resolve(const RailSpec& spec, const char* node, const char* service);
 
@@ -69,30 +49,48 @@ class LibfabricRail : public Rail {
     bool receives = false;
     std::uint64_t token = 0;
     bool tell = false;  ///< on_put_done() is owed
+    std::size_t bytes = 0;
     std::vector<std::byte> memory;
+    fid_mr* region = nullptr;  ///< of `memory`, where the provider wants it
   };
+  struct Objects {  ///< of libfabric, and the memory that they may write to
+    ~Objects();
+    fi_info* info = nullptr;
+    fid_fabric* fabric = nullptr;
+    fid_domain* domain = nullptr;
+    fid_av* names = nullptr;
+    fid_cq* queue = nullptr;
+    fid_ep* endpoint = nullptr;
+    std::vector<std::unique_ptr<Slot>> slots;
+  };
+  struct ShmOfThisProcess;
+
   LibfabricRail() = default;
+  static ShmOfThisProcess& shm_of_this_process();
+  bool give_memory(Slot& slot, std::size_t bytes);
   Status start(const RailSpec& spec, std::size_t most_packet_bytes, const std::string& node,
                const std::string& service);
+  void want_receives(std::size_t count);
   void post(Slot* slot);
+  void sent(Slot* slot, RailSink& sink, bool ok);
   Slot* take_slot();
   RailPut put_copy(fi_addr_t to, std::span<const iovec> pieces, std::size_t bytes);
   RailPut refused(ssize_t code);
   void read_error(RailSink& sink);
 
-  fi_info* info_ = nullptr;
-  fid_fabric* fabric_ = nullptr;
-  fid_domain* domain_ = nullptr;
-  fid_av* names_ = nullptr;
-  fid_cq* queue_ = nullptr;
-  fid_ep* endpoint_ = nullptr;
+  std::unique_ptr<Objects> objects_ = std::make_unique<Objects>();
+  bool registers_ = false;
+  std::uint64_t next_key_ = 1;
+  std::size_t prefix_bytes_ = 0;
   bool local_only_ = false;
   int wait_fd_ = -1;
   std::size_t most_packet_bytes_ = 0;
   std::vector<std::byte> address_;
-  std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<Slot*> free_;
   std::vector<Slot*> unposted_;  ///< receives for which the endpoint had no room
+  std::size_t receives_ = 0;
+  std::size_t destinations_ = 0;
+  std::size_t pending_bytes_ = 0;
   bool busy_ = false;
 };
 

@@ -1,0 +1,360 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "cli/subcommands.h"
+#include "core/event/record.h"
+#include "report/study_report.h"
+#include "simulate/study/analysis.h"
+#include "simulate/study/database.h"
+#include "simulate/study/pool.h"
+
+namespace holdfast::cli {
+namespace {
+
+using simulate::study::Database;
+using simulate::study::Finished;
+using simulate::study::JobPlace;
+using simulate::study::Study;
+
+struct RunFlags {
+  std::string file;
+  std::string database;
+  std::string share;
+  std::vector<std::string> groups;
+  unsigned workers = 0;
+  bool json = false;
+  bool quiet = false;
+};
+
+/// Which runs are this process's: part `number` of `of`, from 1.
+struct Share {
+  std::size_t number = 1, of = 1;
+};
+
+Result<Share> read_share(const std::string& text) {
+  Share share;
+  if (text.empty()) return share;
+  int end = 0;
+  if (std::sscanf(text.c_str(), "%zu/%zu%n", &share.number, &share.of, &end) != 2 ||
+      static_cast<std::size_t>(end) != text.size() || share.number < 1 || share.of < share.number ||
+      share.of > 1'000'000)
+    return Status{Code::bad_input, "reading the command line", "--share " + text + " is not understood",
+                  "as in 3/8, the third of eight shares"};
+  return share;
+}
+
+std::string database_of(const RunFlags& flags, const Share& share) {
+  if (!flags.database.empty()) return flags.database;
+  std::string name = std::filesystem::path(flags.file).stem().string();
+  if (share.of > 1) name += fmt::format(".share-{}-of-{}", share.number, share.of);
+  return name + ".sqlite";
+}
+
+/// On a terminal a bar that rewrites itself, piped a line each tenth; both on standard error.
+class StudyProgress {
+ public:
+  StudyProgress(bool quiet, std::size_t before)
+      : terminal_(::isatty(STDERR_FILENO) != 0), quiet_(quiet), before_(before) {}
+  ~StudyProgress() { clear(); }
+  StudyProgress(const StudyProgress&) = delete;
+  StudyProgress& operator=(const StudyProgress&) = delete;
+
+  void show(const simulate::study::PoolProgress& progress) {
+    if (quiet_ || progress.all == 0) return;
+    const std::size_t done = before_ + progress.done, all = before_ + progress.all;
+    if (terminal_) {
+      const auto filled = static_cast<int>(30 * done / all);
+      std::fprintf(stderr, "\r\033[K[%.*s%*s] %zu of %zu runs, %zu workers%s", filled, "##############################",
+                   30 - filled, "", done, all, progress.workers, left(progress).c_str());
+      std::fflush(stderr);
+      drawn_ = true;
+    } else if (const std::size_t tenth = 10 * done / all; tenth > tenth_ || progress.done == progress.all) {
+      if (said_all_) return;
+      tenth_ = tenth;
+      said_all_ = progress.done == progress.all;
+      std::fprintf(stderr, "%zu of %zu runs%s\n", done, all, left(progress).c_str());
+    }
+  }
+  void say(const std::string& words) {
+    clear();
+    std::fprintf(stderr, "holdfast: %s\n", words.c_str());
+  }
+
+ private:
+  /// By the time that runs have taken on average since the start.
+  std::string left(const simulate::study::PoolProgress& progress) const {
+    if (progress.done == 0 || progress.done == progress.all) return "";
+    const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+    const auto seconds = static_cast<long>(spent / static_cast<double>(progress.done) *
+                                           static_cast<double>(progress.all - progress.done));
+    if (seconds >= 3600) return fmt::format(", {} h {:02} min left", seconds / 3600, seconds / 60 % 60);
+    if (seconds >= 60) return fmt::format(", {} min {:02} s left", seconds / 60, seconds % 60);
+    return fmt::format(", {} s left", seconds);
+  }
+  void clear() {
+    if (drawn_) std::fprintf(stderr, "\r\033[K");
+    drawn_ = false;
+  }
+
+  bool terminal_, quiet_;
+  std::size_t before_;
+  bool drawn_ = false;
+  std::size_t tenth_ = 0;
+  bool said_all_ = false;
+  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+};
+
+/// That the groups that were asked for are there.
+Status check_groups(const Study& study, const RunFlags& flags) {
+  std::set<std::string> unknown(flags.groups.begin(), flags.groups.end());
+  for (const simulate::study::Point& point : study.points) unknown.erase(point.group);
+  if (unknown.empty()) return {};
+  return {Code::bad_input, "choosing groups of " + flags.file, "there is no group '" + *unknown.begin() + "'",
+          "see the names in the file"};
+}
+
+/// What is still to be run: each key once, of this share and these groups. `selected` counts with those finished.
+std::vector<std::size_t> select(const Study& study, const RunFlags& flags, const Share& share, std::size_t& selected,
+                                const std::unordered_set<std::string>& finished) {
+  std::set<std::string_view> seen;
+  std::vector<std::size_t> todo;
+  selected = 0;
+  for (std::size_t i = 0; i < study.points.size(); ++i) {
+    const simulate::study::Point& point = study.points[i];
+    const bool chosen = flags.groups.empty() || std::ranges::find(flags.groups, point.group) != flags.groups.end();
+    if (!chosen || !seen.insert(point.key).second) continue;
+    if ((seen.size() - 1) % share.of != share.number - 1) continue;
+    ++selected;
+    if (!finished.contains(point.key)) todo.push_back(i);
+  }
+  return todo;
+}
+
+Result<std::map<std::string, std::size_t>> count_outcomes(const Database& database) {
+  auto rows = database.rows();
+  if (!rows.ok()) return rows.status();
+  std::map<std::string, std::size_t> outcomes;
+  for (const Database::Row& row : rows.value()) ++outcomes[row.finished ? row.finished->outcome : "not run"];
+  return outcomes;
+}
+
+struct Summary {
+  std::string database;
+  std::size_t selected = 0, found = 0, added = 0;
+  int signal = 0;
+};
+
+int print_summary(const RunFlags& flags, const Study& study, const Database& database, const Summary& summary) {
+  auto outcomes = count_outcomes(database);
+  if (!outcomes.ok()) return complain(outcomes.status());
+  if (flags.json) {
+    auto record = event::make_record("holdfast.study-run", 1);
+    record["study"] = study.name;
+    record["database"] = summary.database;
+    record["runs"] = summary.selected;
+    record["found"] = summary.found;
+    record["added"] = summary.added;
+    record["interrupted"] = summary.signal != 0;
+    record["outcomes"] = outcomes.value();
+    std::cout << event::record_text(record);
+  } else if (!flags.quiet) {
+    std::cout << fmt::format("{}: {} of {} runs are in {} ({} found, {} added)\n", study.name,
+                             summary.found + summary.added, summary.selected, summary.database, summary.found,
+                             summary.added);
+    for (const auto& [outcome, count] : outcomes.value()) std::cout << fmt::format("  {:<12} {}\n", outcome, count);
+    std::cout << (summary.signal != 0 ? "interrupted: the same command goes on from here\n"
+                                      : "next: holdfast study report " + summary.database + "\n");
+  }
+  return summary.signal != 0 ? 128 + summary.signal : 0;
+}
+
+int coordinate(const RunFlags& flags, const Study& study, const Share& share, const JobPlace& place) {
+  Summary summary{database_of(flags, share)};
+  auto opened = Database::open_to_write(summary.database, study);
+  if (!opened.ok()) return complain(opened.status());
+  Database& database = opened.value();
+  auto finished = database.keys();
+  if (!finished.ok()) return complain(finished.status());
+  const std::vector<std::size_t> todo = select(study, flags, share, summary.selected, finished.value());
+  summary.found = summary.selected - todo.size();
+  simulate::study::PoolOptions options;
+  options.workers = flags.workers > 0 ? flags.workers
+                    : place.size > 1  ? 1
+                                      : std::max(1U, std::thread::hardware_concurrency());
+  options.ranks = place.size;
+  options.meeting = summary.database + ".coordinator";
+  options.file_name = flags.file;
+  simulate::study::PoolEnd end;
+  {
+    StudyProgress progress(flags.quiet, summary.found);
+    end = run_pool(study, todo, options,
+                   {.finished =
+                        [&](std::size_t run, const Finished& what) {
+                          Status status = database.add(study.points[run], what);
+                          summary.added += status.ok() ? 1 : 0;
+                          return status;
+                        },
+                    .progress = [&](const simulate::study::PoolProgress& how) { progress.show(how); },
+                    .trouble = [&](const std::string& words) { progress.say(words); }});
+  }
+  if (!end.status.ok()) return complain(end.status);
+  summary.signal = end.signal;
+  return print_summary(flags, study, database, summary);
+}
+
+int run(const RunFlags& flags) {
+  auto share = read_share(flags.share);
+  if (!share.ok()) return complain(share.status());
+  const JobPlace place = simulate::study::job_place();
+  if (place.rank > 0) {
+    const Status status = simulate::study::serve_pool(database_of(flags, share.value()) + ".coordinator", place.rank,
+                                                      std::int64_t{120} * 1'000'000'000);
+    return status.ok() ? 0 : complain(status);
+  }
+  auto study = simulate::study::read_any_study_file(flags.file);
+  if (!study.ok()) return complain(study.status());
+  if (Status status = check_groups(*study.value(), flags); !status.ok()) return complain(status);
+  return coordinate(flags, *study.value(), share.value(), place);
+}
+
+struct MergeFlags {
+  std::string into;
+  std::vector<std::string> from;
+};
+
+int merge(const MergeFlags& flags) {
+  std::vector<Database> sources;
+  for (const std::string& path : flags.from) {
+    auto opened = Database::open_to_read(path);
+    if (!opened.ok()) return complain(opened.status());
+    sources.push_back(std::move(opened).value());
+  }
+  auto study = simulate::study::read_any_study(sources.front().about().text, flags.from.front());
+  if (!study.ok()) return complain(study.status());
+  auto target = Database::open_to_write(flags.into, *study.value());
+  if (!target.ok()) return complain(target.status());
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    std::size_t added = 0;
+    if (Status status = target.value().take_over(sources[i], added); !status.ok()) return complain(status);
+    std::cout << fmt::format("{}: {} runs added\n", flags.from[i], added);
+  }
+  auto outcomes = count_outcomes(target.value());
+  if (!outcomes.ok()) return complain(outcomes.status());
+  for (const auto& [outcome, count] : outcomes.value()) std::cout << fmt::format("  {:<12} {}\n", outcome, count);
+  return 0;
+}
+
+struct ReportFlags {
+  std::string database;
+  std::string html, csv, plots;
+  bool json = false;
+};
+
+Status write_text(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (file) return {};
+  return {Code::io, "writing " + path, "the file could not be written", "check the folder and its free space"};
+}
+
+Status write_plots(const std::string& folder, const simulate::study::StudyRecord& record) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  Status status;
+  for (const auto& [name, svg] : report::study_plots(record))
+    if (status.ok()) status = write_text(folder + "/" + name + ".svg", svg);
+  return status;
+}
+
+int report_on(const ReportFlags& flags) {
+  auto database = Database::open_to_read(flags.database);
+  if (!database.ok()) return complain(database.status());
+  auto record = simulate::study::analyse(database.value());
+  if (!record.ok()) return complain(record.status());
+  Status status;
+  if (!flags.html.empty()) status = write_text(flags.html, report::study_html(record.value()));
+  if (status.ok() && !flags.csv.empty()) status = write_text(flags.csv, report::study_csv(record.value()));
+  if (status.ok() && !flags.plots.empty()) status = write_plots(flags.plots, record.value());
+  if (!status.ok()) return complain(status);
+  if (flags.json)
+    std::cout << event::record_text(report::study_json(record.value()));
+  else if (flags.html.empty() && flags.csv.empty() && flags.plots.empty())
+    std::cout << report::study_text(record.value());
+  return 0;
+}
+
+void add_report_command(CLI::App& study, Action& action) {
+  CLI::App* command = study.add_subcommand("report", "What a study found: tables, lines, crossings, advice, plots");
+  auto flags = std::make_shared<ReportFlags>();
+  command->add_option("database", flags->database, "What 'study run' wrote, finished or not")
+      ->required()
+      ->type_name("DATABASE");
+  command->add_option("--html", flags->html, "Write one page with plots, which needs no network")->type_name("FILE");
+  command->add_option("--csv", flags->csv, "Write a row an engine and scenario")->type_name("FILE");
+  command->add_option("--plots", flags->plots, "Write every plot as an SVG file into this folder")->type_name("FOLDER");
+  command->add_flag("--json", flags->json, "Print a record");
+  command->footer(
+      "Without an option the tables are printed. Throughput is the total at all hosts; lines are least squares on the\n"
+      "number of failed links and switches. For anything else the database has views, a column a figure:\n\n"
+      "  holdfast study report fail-in-place-small.sqlite --html small.html\n"
+      "  sqlite3 fail-in-place-small.sqlite 'select engine, avg(throughput_bytes_per_s) from throughput group by 1'\n");
+  command->callback([flags, &action] { action = [flags] { return report_on(*flags); }; });
+}
+
+void add_run_command(CLI::App& study, Action& action) {
+  CLI::App* command = study.add_subcommand("run", "Run what a study file declares, on all cores, or go on with it");
+  auto flags = std::make_shared<RunFlags>();
+  command->add_option("file", flags->file, "The study, in TOML (docs/spec/study.md)")->required()->type_name("FILE");
+  command->add_option("-d,--database", flags->database, "Where runs are kept. Default: NAME.sqlite here")
+      ->type_name("FILE");
+  command->add_option("--group", flags->groups, "Only the points of this group; may be repeated")->type_name("NAME");
+  command->add_option("--share", flags->share, "Only part K of N, into NAME.share-K-of-N.sqlite, for job arrays")
+      ->type_name("K/N");
+  command->add_option("--workers", flags->workers, "Processes. Default: one a core; one a rank under mpirun or srun")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 4096U));
+  command->add_flag("--json", flags->json, "Print a record in place of the summary");
+  command->add_flag("-q,--quiet", flags->quiet, "No progress and no summary");
+  command->footer(
+      "Finished runs are kept: after Ctrl-C, a crash or an edit of the file the same command runs what is missing.\n"
+      "A routing engine that refuses, incomplete tables and deadlocks are results. Across machines, with the file and\n"
+      "the database in a folder that all share, rank 0 hands out runs and is the only one that writes:\n\n"
+      "  holdfast study run studies/fail-in-place-small.toml\n"
+      "  mpirun -n 64 holdfast study run studies/fail-in-place-large.toml\n"
+      "  srun -n 64 --no-kill holdfast study run studies/fail-in-place-large.toml\n"
+      "  holdfast study run big.toml --share $SLURM_ARRAY_TASK_ID/16       in a job array from 1 to 16; then\n"
+      "  holdfast study merge big.sqlite big.share-*.sqlite\n");
+  command->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+}
+
+void add_merge_command(CLI::App& study, Action& action) {
+  CLI::App* command = study.add_subcommand("merge", "Put the shares of one study into one database");
+  auto flags = std::make_shared<MergeFlags>();
+  command->add_option("into", flags->into, "The database to write; made if need be")->required()->type_name("INTO");
+  command->add_option("from", flags->from, "Databases of the same study")->required()->type_name("FROM");
+  command->callback([flags, &action] { action = [flags] { return merge(*flags); }; });
+}
+
+}  // namespace
+
+void add_study(CLI::App& app, Action& action) {
+  CLI::App* study = app.add_subcommand("study", "Run many simulations over topologies, engines, failures and seeds");
+  study->require_subcommand(1);
+  add_run_command(*study, action);
+  add_report_command(*study, action);
+  add_merge_command(*study, action);
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fabric/routing/balance.h"
+
+namespace holdfast::fabric {
+
+/// Mends what early picks could not know: takes the routes to a LID away, picks them again on what all others carry,
+/// and keeps the better. The loads and tables of the Balance and the Forwarding go together before and after.
+class Relief {
+ public:
+  Relief(const SwitchGraph& graph, Balance& balance, Forwarding& tables);
+
+  /// The channel that the table of a switch has for a LID of an adapter elsewhere.
+  std::uint32_t channel_of(std::uint32_t row, Lid lid) const {
+    return channel_at_[row * 256U + tables_.out_port(row, lid)];
+  }
+
+  /// Whether other picks for this LID make the sum of the cubes of the loads smaller; if so they are in the tables.
+  /// `before` has the order of the routes that are there; pick_anew() picks and counts and returns the order of its
+  /// own.
+  template <class PickAnew>
+  bool improve(const Choices& before, Lid lid, const PickAnew& pick_anew) {
+    take_away(before, lid);
+    const Choices& after = pick_anew();
+    if (keep_better(before, after)) return false;
+    balance_.enter(after, lid, tables_);
+    return true;
+  }
+  bool improve(const Choices& choices, Lid lid) {
+    return improve(choices, lid, [&]() -> const Choices& {
+      balance_.pick(choices);
+      return choices;
+    });
+  }
+
+ private:
+  void take_away(const Choices& before, Lid lid);
+  /// Whether the routes of before are put back.
+  bool keep_better(const Choices& before, const Choices& after);
+  double sum_of_cubes() const;
+
+  const SwitchGraph& graph_;
+  Balance& balance_;
+  Forwarding& tables_;
+  std::vector<std::uint32_t> channel_at_;  // by row * 256 + port
+  std::vector<std::uint32_t> before_;
+  std::vector<std::uint32_t> touched_;
+};
+
+/// How often a few milliseconds allow to look at every adapter LID again; 0 for large fabrics, whose first picks are
+/// even by their number.
+std::uint64_t affordable_passes(const SwitchGraph& graph);
+
+/// Looks at every adapter LID again, as often as that helps and no more than `passes` times.
+template <class Rule>
+void relieve(const SwitchGraph& graph, Rule rule, std::uint64_t passes, Balance& balance, Forwarding& tables) {
+  Relief relief(graph, balance, tables);
+  Choices choices;
+  bool improved = true;
+  for (std::uint64_t pass = 0; pass < passes && improved; ++pass) {
+    improved = false;
+    for (const std::uint32_t row : scattered_rows(graph)) {
+      if (graph.terminals_at(row).empty()) continue;
+      rule.choices_to(row, choices);
+      for (const SwitchGraph::Terminal& terminal : graph.terminals_at(row))
+        improved = relief.improve(choices, terminal.lid) || improved;
+    }
+  }
+}
+
+/// Fills tables with routes by this rule, as evenly as we can, and is true; false when accept(row, choices) refused
+/// those to a switch. Small fabrics are routed both ways of picking, and the one whose fullest channel carries less
+/// counts.
+template <class Rule, class Accept>
+bool lay_evenly(const Fabric& fabric, const SwitchGraph& graph, const Rule& rule, unsigned threads,
+                const Accept& accept, Forwarding& tables) {
+  const std::uint64_t passes = affordable_passes(graph);
+  std::uint64_t least = 0;
+  for (const Balance::Picking picking : {Balance::Picking::in_groups, Balance::Picking::at_once}) {
+    Forwarding laid = graph.local_tables(fabric);
+    Balance balance(graph, picking);
+    const bool accepted =
+        for_each_destination(scattered_rows(graph), rule, threads, [&](std::uint32_t row, const Choices& choices) {
+          if (!accept(row, choices)) return false;
+          lay_routes(graph, row, choices, balance, laid);
+          return true;
+        });
+    if (!accepted) return false;
+    relieve(graph, rule, passes, balance, laid);
+    const std::uint64_t largest = balance.largest_load();
+    if (picking == Balance::Picking::in_groups || largest < least) tables = std::move(laid);
+    least = picking == Balance::Picking::in_groups ? largest : std::min(least, largest);
+    if (passes == 0) return true;
+  }
+  return true;
+}
+
+}  // namespace holdfast::fabric

@@ -1,0 +1,71 @@
+#include "plan/regression_database.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <cstdio>
+#include <fstream>
+
+namespace holdfast::plan {
+namespace {
+
+using testing::HasSubstr;
+
+/// A database with a table in place of the study's view: what is read is a name and its columns.
+std::string database_with(const std::string& name, const std::string& rows) {
+  const std::string path = testing::TempDir() + name;
+  std::remove(path.c_str());
+  sqlite3* database = nullptr;
+  EXPECT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  const std::string sql =
+      "CREATE TABLE throughput (group_name, fabric, traffic, engine, outcome, failed_links, failed_switches, "
+      "throughput_bytes_per_s);" +
+      (rows.empty() ? "" : "INSERT INTO throughput VALUES " + rows);
+  EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(database);
+  return path;
+}
+
+TEST(RegressionDatabase, FitsALineForEachEngine) {
+  const std::string path =
+      database_with("regression_fit.sqlite",
+                    "('g','f','t','a','measured',0,0,100e9), ('g','f','t','a','measured',9,1,80e9),"
+                    "('g','f','t','a','measured',18,2,60e9),"
+                    "('g','f','t','b','measured',0,0,90e9), ('g','f','t','b','measured',9,1,90e9),"
+                    "('g','f','t','b','refused',18,2,NULL), ('g','f','t','c','refused',0,0,NULL)");
+  EXPECT_TRUE(is_database(path));
+  const auto file = read_regression_database(path, "");
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  EXPECT_EQ(file.value().failures, "links and switches");
+  EXPECT_EQ(file.value().unit, "GB/s");
+  ASSERT_EQ(file.value().engines.size(), 2U);
+  EXPECT_NEAR(file.value().engines[0].intercept, 100, 1e-9);
+  EXPECT_NEAR(file.value().engines[0].slope, -2, 1e-9);
+  EXPECT_NEAR(file.value().engines[0].r2, 1, 1e-9);
+  EXPECT_DOUBLE_EQ(file.value().engines[0].most_failures, 20);
+  EXPECT_DOUBLE_EQ(file.value().engines[1].most_failures, 10) << "refused at 20";
+  EXPECT_THAT(file.value().source, HasSubstr("7 runs"));
+}
+
+TEST(RegressionDatabase, SaysWhatThereIsToChoose) {
+  const std::string two = database_with("regression_two.sqlite",
+                                        "('g','f','t','a','measured',0,0,1e9), ('g','f','t','a','measured',2,0,1e9),"
+                                        "('h','f','t','a','measured',0,0,1e9), ('h','f2','t','a','measured',2,0,1e9)");
+  EXPECT_THAT(read_regression_database(two, "").status().message(), HasSubstr("the groups 'g', 'h'"));
+  EXPECT_THAT(read_regression_database(two, "x").status().message(), HasSubstr("no group 'x'"));
+  EXPECT_THAT(read_regression_database(two, "h").status().message(), HasSubstr("several fabrics"));
+  EXPECT_EQ(read_regression_database(two, "g").value().failures, "links");
+  const std::string none = database_with("regression_none.sqlite", "");
+  EXPECT_THAT(read_regression_database(none, "").status().message(), HasSubstr("no finished run"));
+  const std::string one = database_with("regression_one.sqlite", "('g','f','t','a','measured',0,0,1e9)");
+  EXPECT_THAT(read_regression_database(one, "").status().message(), HasSubstr("two numbers of failures"));
+  const std::string text = testing::TempDir() + "regression_text.sqlite";
+  std::ofstream(text) << "{}";
+  EXPECT_FALSE(is_database(text));
+  EXPECT_EQ(read_regression_database(text, "").status().code(), Code::bad_input);
+  EXPECT_EQ(read_regression_database("/does/not/exist", "").status().code(), Code::bad_input);
+}
+
+}  // namespace
+}  // namespace holdfast::plan

@@ -1,0 +1,104 @@
+// Who a process is and where it runs: the same answer in all replicas of a rank, because programs seed random numbers
+// with it and write it into messages and files.
+#include <dlfcn.h>
+#include <signal.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "core/random/stream.h"
+#include "replicate/mpi/guard.h"
+#include "replicate/mpi/program.h"
+#include "replicate/mpi/runtime.h"
+#include "replicate/mpi/streams.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+/// A process id of one's own is not known to the other replicas before MPI_Init, so all get one that is made up: above
+/// the largest that Linux gives (2^22), with bits of the job's entropy, so that names made of it stay apart between
+/// jobs.
+pid_t make_process_id() {
+  const char* entropy = std::getenv("HOLDFAST_RUN_IDENTITY");
+  const std::optional<Place> place = launched_place();
+  if (!entropy || !place) return 0;
+  const std::uint64_t job = random::Stream(std::strtoull(entropy, nullptr, 10)).child("process").next64();
+  return static_cast<pid_t>((1U << 30) | ((static_cast<std::uint32_t>(job) & 0x3ffU) << 20) |
+                            (static_cast<std::uint32_t>(place->rank) & 0xfffffU));
+}
+
+/// 0 where the answer is the kernel's.
+pid_t agreed_process_id() {
+  if (!program_asks()) return 0;
+  const Depth inside;
+  static const pid_t agreed = make_process_id();
+  return agreed;
+}
+
+/// Replica 0's host, from MPI_Init on; nothing before.
+const std::string& agreed_host() {
+  static const std::string none;
+  return program_asks() && active() && std::getenv("HOLDFAST_RUN_IDENTITY") ? runtime().leader_host : none;
+}
+
+template <class Function>
+Function next(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+}  // namespace holdfast::replicate
+
+namespace hr = holdfast::replicate;
+
+extern "C" {
+
+[[gnu::visibility("default")]] pid_t getpid() noexcept {
+  const pid_t agreed = hr::agreed_process_id();
+  return agreed ? agreed : hr::real_process_id();
+}
+
+/// A program that sends a signal to itself, or to its process group by its own number, means the real one.
+[[gnu::visibility("default")]] int kill(pid_t process, int signal) noexcept {
+  static const auto function = hr::next<int (*)(pid_t, int)>("kill");
+  const pid_t agreed = hr::agreed_process_id();
+  if (agreed && process == agreed) process = hr::real_process_id();
+  if (agreed && process == -agreed) process = -hr::real_process_id();
+  return function(process, signal);
+}
+
+[[gnu::visibility("default")]] int gethostname(char* name, std::size_t length) noexcept {
+  static const auto function = hr::next<int (*)(char*, std::size_t)>("gethostname");
+  const std::string& host = hr::agreed_host();
+  if (host.empty()) return function(name, length);
+  if (host.size() >= length) {  // as glibc: truncated, without a last zero
+    std::memcpy(name, host.data(), length);
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  std::memcpy(name, host.c_str(), host.size() + 1);
+  return 0;
+}
+
+[[gnu::visibility("default")]] int uname(struct utsname* system) noexcept {
+  static const auto function = hr::next<int (*)(struct utsname*)>("uname");
+  const int code = function(system);
+  const std::string& host = hr::agreed_host();
+  if (code == 0 && !host.empty()) {
+    const std::size_t length = std::min(host.size(), sizeof(system->nodename) - 1);
+    std::memcpy(system->nodename, host.data(), length);
+    system->nodename[length] = '\0';
+  }
+  return code;
+}
+
+}  // extern "C"

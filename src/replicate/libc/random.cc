@@ -1,0 +1,100 @@
+// Random numbers of the operating system: one stream for all replicas of a rank, so that a seed or a choice made with
+// them is the same in each. It is drawn from the job's entropy (HOLDFAST_RUN_ENTROPY), which `holdfast run` made, and
+// the rank: replicas need no message to agree, before MPI_Init and after it. Not fit for keys: Philox is no cipher.
+#include <dlfcn.h>
+#include <sys/random.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+#include "core/random/stream.h"
+#include "replicate/mpi/guard.h"
+#include "replicate/mpi/program.h"
+#include "replicate/mpi/streams.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+std::optional<random::Stream> open_stream() {
+  const char* entropy = std::getenv("HOLDFAST_RUN_ENTROPY");
+  const std::optional<Place> place = launched_place();
+  if (!entropy || !place) return std::nullopt;
+  return random::Stream(std::strtoull(entropy, nullptr, 10))
+      .child("entropy")
+      .child(static_cast<std::uint64_t>(place->rank));
+}
+
+/// Fills the memory from the team's stream; false where this caller gets the operating system's own numbers.
+bool draw(void* into, std::size_t bytes) {
+  if (!program_asks()) return false;
+  const Depth inside;
+  static std::optional<random::Stream> stream = open_stream();  // of the first thread alone
+  if (!stream) return false;
+  auto* to = static_cast<std::byte*>(into);
+  for (std::size_t at = 0; at < bytes; at += 8) {
+    const std::uint64_t word = stream->next64();
+    std::memcpy(to + at, &word, bytes - at < 8 ? bytes - at : 8);
+  }
+  return true;
+}
+
+template <class Function>
+Function next(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+}  // namespace holdfast::replicate
+
+namespace hr = holdfast::replicate;
+
+extern "C" {
+
+[[gnu::visibility("default")]] ssize_t getrandom(void* buffer, std::size_t length, unsigned flags) {
+  if (hr::draw(buffer, length)) return static_cast<ssize_t>(length);
+  static const auto function = hr::next<ssize_t (*)(void*, std::size_t, unsigned)>("getrandom");
+  return function(buffer, length, flags);
+}
+
+[[gnu::visibility("default")]] int getentropy(void* buffer, std::size_t length) {
+  if (length <= 256 && hr::draw(buffer, length)) return 0;
+  static const auto function = hr::next<int (*)(void*, std::size_t)>("getentropy");
+  return function(buffer, length);
+}
+
+[[gnu::visibility("default")]] std::uint32_t arc4random() noexcept {
+  std::uint32_t value = 0;
+  if (hr::draw(&value, sizeof(value))) return value;
+  static const auto function = hr::next<std::uint32_t (*)()>("arc4random");
+  return function ? function() : 0;
+}
+
+[[gnu::visibility("default")]] void arc4random_buf(void* buffer, std::size_t length) noexcept {
+  if (hr::draw(buffer, length)) return;
+  static const auto function = hr::next<void (*)(void*, std::size_t)>("arc4random_buf");
+  if (function) function(buffer, length);
+}
+
+/// Each number below the bound as likely: those drawn from an incomplete last run of it are drawn again.
+[[gnu::visibility("default")]] std::uint32_t arc4random_uniform(std::uint32_t bound) noexcept {
+  if (bound < 2) return 0;
+  const std::uint32_t incomplete = -bound % bound;
+  std::uint32_t value = arc4random();
+  while (value < incomplete) value = arc4random();
+  return value % bound;
+}
+
+/// std::random_device::operator(), which otherwise asks the processor itself.
+[[gnu::visibility("default")]] unsigned random_device_value(void* device) __asm__("_ZNSt13random_device9_M_getvalEv");
+unsigned random_device_value(void* device) {
+  unsigned value = 0;
+  if (hr::draw(&value, sizeof(value))) return value;
+  static const auto function = hr::next<unsigned (*)(void*)>("_ZNSt13random_device9_M_getvalEv");
+  return function(device);
+}
+
+}  // extern "C"

@@ -1,0 +1,36 @@
+#include "replicate/mpi/file.h"
+
+#include "replicate/mpi/collective.h"
+#include "replicate/mpi/handle.h"
+
+namespace holdfast::replicate {
+
+File& Files::add(MPI_File handle, std::uint64_t id, int amode) {
+  auto& file = files_[handle_key(handle)];
+  file = std::make_unique<File>();
+  file->handle = handle;
+  file->id = id;
+  file->amode = amode;
+  return *file;
+}
+
+File* Files::find(MPI_File handle) {
+  if (handle == MPI_FILE_NULL) return nullptr;
+  const auto found = files_.find(handle_key(handle));
+  return found == files_.end() ? nullptr : found->second.get();
+}
+
+void Files::remove(MPI_File handle) {
+  files_.erase(handle_key(handle));
+}
+
+Files& files() {
+  static auto* all = new Files();
+  return *all;
+}
+
+void arrive(Function function, File& file) {
+  compare_in_team(function, file.id, file.next(), {});
+}
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "functions.h"
+#include "replicate/mpi/layout.h"
+
+namespace holdfast::replicate {
+
+/// What the library knows of one open file. Every replica has opened it, in its own world (docs/design/parallel-io.md):
+/// each reads for itself and what it read is compared; replica 0 alone writes, when all have come with the same data.
+struct File {
+  MPI_File handle = MPI_FILE_NULL;
+  std::uint64_t id = 0;
+  std::uint64_t comparisons = 0;
+  int amode = 0;       ///< as the application gave it; followers do not create or delete
+  MPI_Status split{};  ///< outcome of a split collective between its begin and its end
+
+  std::uint64_t next() { return comparisons++; }
+};
+
+/// All open files by handle. One thread at a time.
+class Files {
+ public:
+  File& add(MPI_File handle, std::uint64_t id, int amode);
+  File* find(MPI_File handle);
+  void remove(MPI_File handle);
+  std::size_t live() const { return files_.size(); }
+
+ private:
+  std::unordered_map<std::uint64_t, std::unique_ptr<File>> files_;
+};
+Files& files();
+
+/// Waits until all replicas of this rank are at this call: nothing that the leader does from here on can be seen by a
+/// follower's earlier call.
+void arrive(Function function, File& file);
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,439 @@
+// Parallel I/O (MPI 3.1, chapter 13); file.h and docs/design/parallel-io.md say who does what.
+#include <algorithm>
+
+#include "hooks.h"
+#include "real_functions.h"
+#include "replicate/mpi/collective.h"
+#include "replicate/mpi/decide.h"
+#include "replicate/mpi/file.h"
+#include "replicate/mpi/guard.h"
+#include "replicate/mpi/runtime.h"
+#include "replicate/mpi/send.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+constexpr std::uint64_t file_mark = 0x66696c65;  // tells a file's id from a communicator's
+
+/// Which file pointer a call moves.
+enum class Pointer { none, own, shared };
+
+File* protected_file(MPI_File fh) {
+  return runtime().verifying ? files().find(fh) : nullptr;
+}
+
+/// Arguments that MPI takes; where not, it is called all the same, and raises the error.
+File* accessed(MPI_File fh, int count, MPI_Datatype type) {
+  return count >= 0 && type != MPI_DATATYPE_NULL ? protected_file(fh) : nullptr;
+}
+
+void note(Function function) {
+  note_call(function, runtime().comms.find(runtime().world), -1, 0, 0);
+}
+
+Region memory(const void* buffer, int count, MPI_Datatype type) {
+  return Region::keep(buffer, static_cast<std::uint64_t>(std::max(count, 0)), type);
+}
+
+std::vector<Region> one(Region region) {
+  std::vector<Region> regions;
+  if (region.bytes() > 0) regions.push_back(std::move(region));
+  return regions;
+}
+
+/// What is written, and where it goes.
+std::vector<Region> with_offset(Region region, MPI_Offset* at) {
+  std::vector<Region> regions = one(std::move(region));
+  if (at) regions.push_back(Region::borrow(at, sizeof *at, MPI_BYTE));
+  return regions;
+}
+
+std::int64_t bytes_in(const MPI_Status& status) {
+  int bytes = 0;
+  real().Get_count(&status, MPI_BYTE, &bytes);
+  return std::max(bytes, 0);
+}
+
+/// The class of an error, which means the same in every replica.
+int class_of(int code) {
+  int error_class = MPI_SUCCESS;
+  if (code != MPI_SUCCESS) real().Error_class(code, &error_class);
+  return error_class;
+}
+
+/// The leader's outcome in every replica: its own error code at the leader, the class of it at the others, raised there
+/// on their own handle.
+int leaders_code(int code, MPI_File fh) {
+  const int error_class = static_cast<int>(decide_index(class_of(code)));
+  if (runtime().leader()) return code;
+  if (error_class != MPI_SUCCESS) real().File_call_errhandler(fh, error_class);
+  return error_class;
+}
+
+void free_unless_named(MPI_Datatype type) {
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  int combiner = 0;
+  real().Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  if (combiner != MPI_COMBINER_NAMED) real().Type_free(&type);
+}
+
+/// A follower's own file pointer goes where the leader's went.
+void move_pointer(MPI_File fh, std::int64_t bytes) {
+  MPI_Offset displacement = 0;
+  MPI_Datatype etype = MPI_DATATYPE_NULL;
+  MPI_Datatype filetype = MPI_DATATYPE_NULL;
+  char representation[MPI_MAX_DATAREP_STRING + 1];
+  int size = 1;
+  real().File_get_view(fh, &displacement, &etype, &filetype, representation);
+  real().Type_size(etype, &size);
+  real().File_seek(fh, bytes / std::max(size, 1), MPI_SEEK_CUR);
+  free_unless_named(etype);
+  free_unless_named(filetype);
+}
+
+void give(MPI_Status* status, const MPI_Status& own, std::int64_t bytes) {
+  if (status == MPI_STATUS_IGNORE) return;
+  *status = own;
+  real().Status_set_elements_x(status, MPI_BYTE, bytes);
+  real().Status_set_cancelled(status, 0);
+}
+
+/// Every replica reads; the outcome is compared.
+template <class Call>
+int read(Function function, MPI_File fh, void* buffer, int count, MPI_Datatype type, MPI_Status* status, Call call) {
+  File* file = accessed(fh, count, type);
+  if (!file) return call(status);
+  note(function);
+  MPI_Status own{};
+  const int code = call(&own);
+  if (code != MPI_SUCCESS) return code;
+  Region region = memory(buffer, count, type);
+  region.limit(static_cast<std::uint64_t>(bytes_in(own)));
+  compare_in_team(function, file->id, file->next(), one(std::move(region)));
+  if (status != MPI_STATUS_IGNORE) *status = own;
+  return code;
+}
+
+/// By the shared pointer: the leader reads, where that pointer stands when its turn comes, and the others get what it
+/// read.
+template <class Call>
+int read_shared(Function function, MPI_File fh, void* buffer, int count, MPI_Datatype type, MPI_Status* status,
+                Call call) {
+  File* file = accessed(fh, count, type);
+  if (!file) return call(status);
+  note(function);
+  MPI_Status own{};
+  const int code = leaders_code(runtime().leader() ? call(&own) : MPI_SUCCESS, fh);
+  if (code != MPI_SUCCESS) return code;
+  const std::int64_t bytes = decide_index(runtime().leader() ? bytes_in(own) : 0);
+  Region region = memory(buffer, count, type);
+  region.limit(static_cast<std::uint64_t>(bytes));
+  copy_from_leader(function, file->id, file->next(), one(std::move(region)));
+  give(status, own, bytes);
+  return code;
+}
+
+/// The data is compared, and corrected where it lies; then the leader writes, and the others wait until it has.
+template <class Call>
+int write(Function function, MPI_File fh, const void* buffer, int count, MPI_Datatype type, MPI_Status* status,
+          Pointer pointer, Call call, MPI_Offset* at = nullptr) {
+  File* file = accessed(fh, count, type);
+  if (!file) return call(status);
+  note(function);
+  Region region = memory(buffer, count, type);
+  inject(region, -1);
+  compare_in_team(function, file->id, file->next(), with_offset(std::move(region), at));
+  MPI_Status own{};
+  const int code = leaders_code(runtime().leader() ? call(&own) : MPI_SUCCESS, fh);
+  if (code != MPI_SUCCESS) return code;
+  const std::int64_t bytes = decide_index(runtime().leader() ? bytes_in(own) : 0);
+  if (pointer == Pointer::own && !runtime().leader()) move_pointer(fh, bytes);
+  give(status, own, bytes);
+  return code;
+}
+
+template <class Call>
+int start_read(Function function, MPI_File fh, void* buffer, int count, MPI_Datatype type, MPI_Request* request,
+               Pointer pointer, Call call) {
+  File* file = accessed(fh, count, type);
+  if (!file) return call(request);
+  note(function);
+  if (pointer == Pointer::shared) {
+    const int code = leaders_code(runtime().leader() ? call(request) : MPI_SUCCESS, fh);
+    if (code == MPI_SUCCESS) follow_leader(function, request, one(memory(buffer, count, type)));
+    return code;
+  }
+  const int code = call(request);
+  if (code == MPI_SUCCESS) follow_file(function, request, one(memory(buffer, count, type)));
+  return code;
+}
+
+template <class Call>
+int start_write(Function function, MPI_File fh, const void* buffer, int count, MPI_Datatype type, MPI_Request* request,
+                Pointer pointer, Call call, MPI_Offset* at = nullptr) {
+  File* file = accessed(fh, count, type);
+  if (!file) return call(request);
+  note(function);
+  Region region = memory(buffer, count, type);
+  const auto bytes = static_cast<std::int64_t>(region.bytes());
+  inject(region, -1);
+  compare_in_team(function, file->id, file->next(), with_offset(std::move(region), at));
+  const int code = leaders_code(runtime().leader() ? call(request) : MPI_SUCCESS, fh);
+  if (code != MPI_SUCCESS) return code;
+  if (pointer == Pointer::own && !runtime().leader()) move_pointer(fh, bytes);
+  follow_leader(function, request, {});
+  return code;
+}
+
+/// What changes the file itself: once, when all replicas have come.
+template <class Call>
+int change(Function function, MPI_File fh, Call call) {
+  File* file = protected_file(fh);
+  if (!file) return call();
+  note(function);
+  arrive(function, *file);
+  return leaders_code(runtime().leader() ? call() : MPI_SUCCESS, fh);
+}
+
+template <class Call>
+int end_split(MPI_File fh, MPI_Status* status, Call call) {
+  File* file = protected_file(fh);
+  if (!file) return call(status);
+  if (status != MPI_STATUS_IGNORE) *status = file->split;
+  return MPI_SUCCESS;
+}
+
+/// Where the status of a split collective's begin goes.
+MPI_Status* split_status(MPI_File fh) {
+  File* file = protected_file(fh);
+  return file ? &file->split : MPI_STATUS_IGNORE;
+}
+
+File& deletions() {
+  static auto* all = new File{MPI_FILE_NULL, file_mark, 0, 0, {}};
+  return *all;
+}
+
+}  // namespace
+
+// The leader's open creates the file where it must, so the others open what is there.
+int hook::File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
+  if (!runtime().verifying || !known(comm)) return real().File_open(comm, filename, amode, info, fh);
+  Comm& from = runtime().comms.find(comm);
+  note_call(Function::File_open, from, -1, 0, 0);
+  const std::uint64_t id = mix(mix(from.id, from.created++), file_mark);
+  int code = MPI_SUCCESS;
+  if (runtime().leader()) code = real().File_open(comm, filename, amode, info, fh);
+  if (!runtime().leader()) *fh = MPI_FILE_NULL;
+  code = leaders_code(code, MPI_FILE_NULL);
+  if (code != MPI_SUCCESS) return code;
+  if (!runtime().leader()) {
+    const int opened = amode & ~(MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE);
+    code = real().File_open(comm, filename, opened, info, fh);
+    if (code != MPI_SUCCESS) return code;
+  }
+  arrive(Function::File_open, files().add(*fh, id, amode));
+  return code;
+}
+
+int hook::File_close(MPI_File* fh) {
+  File* file = protected_file(*fh);
+  if (!file) return real().File_close(fh);
+  note(Function::File_close);
+  arrive(Function::File_close, *file);
+  const MPI_File closed = *fh;
+  const int code = real().File_close(fh);
+  if (code == MPI_SUCCESS) files().remove(closed);
+  return code;
+}
+
+int hook::File_delete(const char* filename, MPI_Info info) {
+  if (!runtime().verifying) return real().File_delete(filename, info);
+  note(Function::File_delete);
+  arrive(Function::File_delete, deletions());
+  return leaders_code(runtime().leader() ? real().File_delete(filename, info) : MPI_SUCCESS, MPI_FILE_NULL);
+}
+
+int hook::File_get_amode(MPI_File fh, int* amode) {
+  const int code = real().File_get_amode(fh, amode);
+  if (const File* file = protected_file(fh); file && code == MPI_SUCCESS) *amode = file->amode;
+  return code;
+}
+
+int hook::File_set_size(MPI_File fh, MPI_Offset size) {
+  return change(Function::File_set_size, fh, [&] { return real().File_set_size(fh, size); });
+}
+int hook::File_preallocate(MPI_File fh, MPI_Offset size) {
+  return change(Function::File_preallocate, fh, [&] { return real().File_preallocate(fh, size); });
+}
+int hook::File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
+  return change(Function::File_seek_shared, fh, [&] { return real().File_seek_shared(fh, offset, whence); });
+}
+
+int hook::File_get_size(MPI_File fh, MPI_Offset* size) {
+  if (!protected_file(fh)) return real().File_get_size(fh, size);
+  note(Function::File_get_size);
+  const int code = leaders_code(runtime().leader() ? real().File_get_size(fh, size) : MPI_SUCCESS, fh);
+  if (code == MPI_SUCCESS) *size = decide_index(runtime().leader() ? *size : 0);
+  return code;
+}
+int hook::File_get_position_shared(MPI_File fh, MPI_Offset* offset) {
+  if (!protected_file(fh)) return real().File_get_position_shared(fh, offset);
+  note(Function::File_get_position_shared);
+  const int code = leaders_code(runtime().leader() ? real().File_get_position_shared(fh, offset) : MPI_SUCCESS, fh);
+  if (code == MPI_SUCCESS) *offset = decide_index(runtime().leader() ? *offset : 0);
+  return code;
+}
+
+// Reading.
+int hook::File_read(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
+  return read(Function::File_read, fh, buf, count, datatype, status,
+              [&](MPI_Status* s) { return real().File_read(fh, buf, count, datatype, s); });
+}
+int hook::File_read_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
+  return read(Function::File_read_all, fh, buf, count, datatype, status,
+              [&](MPI_Status* s) { return real().File_read_all(fh, buf, count, datatype, s); });
+}
+int hook::File_read_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
+                       MPI_Status* status) {
+  return read(Function::File_read_at, fh, buf, count, datatype, status,
+              [&](MPI_Status* s) { return real().File_read_at(fh, offset, buf, count, datatype, s); });
+}
+int hook::File_read_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
+                           MPI_Status* status) {
+  return read(Function::File_read_at_all, fh, buf, count, datatype, status,
+              [&](MPI_Status* s) { return real().File_read_at_all(fh, offset, buf, count, datatype, s); });
+}
+int hook::File_read_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
+  return read_shared(Function::File_read_shared, fh, buf, count, datatype, status,
+                     [&](MPI_Status* s) { return real().File_read_shared(fh, buf, count, datatype, s); });
+}
+int hook::File_read_ordered(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
+  return read_shared(Function::File_read_ordered, fh, buf, count, datatype, status,
+                     [&](MPI_Status* s) { return real().File_read_ordered(fh, buf, count, datatype, s); });
+}
+int hook::File_iread(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
+  return start_read(Function::File_iread, fh, buf, count, datatype, request, Pointer::own,
+                    [&](MPI_Request* r) { return real().File_iread(fh, buf, count, datatype, r); });
+}
+int hook::File_iread_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
+  return start_read(Function::File_iread_all, fh, buf, count, datatype, request, Pointer::own,
+                    [&](MPI_Request* r) { return real().File_iread_all(fh, buf, count, datatype, r); });
+}
+int hook::File_iread_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
+                        MPI_Request* request) {
+  return start_read(Function::File_iread_at, fh, buf, count, datatype, request, Pointer::none,
+                    [&](MPI_Request* r) { return real().File_iread_at(fh, offset, buf, count, datatype, r); });
+}
+int hook::File_iread_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
+                            MPI_Request* request) {
+  return start_read(Function::File_iread_at_all, fh, buf, count, datatype, request, Pointer::none,
+                    [&](MPI_Request* r) { return real().File_iread_at_all(fh, offset, buf, count, datatype, r); });
+}
+int hook::File_iread_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
+  return start_read(Function::File_iread_shared, fh, buf, count, datatype, request, Pointer::shared,
+                    [&](MPI_Request* r) { return real().File_iread_shared(fh, buf, count, datatype, r); });
+}
+
+// Writing.
+int hook::File_write(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
+  return write(Function::File_write, fh, buf, count, datatype, status, Pointer::own,
+               [&](MPI_Status* s) { return real().File_write(fh, buf, count, datatype, s); });
+}
+int hook::File_write_all(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
+  return write(Function::File_write_all, fh, buf, count, datatype, status, Pointer::own,
+               [&](MPI_Status* s) { return real().File_write_all(fh, buf, count, datatype, s); });
+}
+int hook::File_write_at(MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype,
+                        MPI_Status* status) {
+  return write(
+      Function::File_write_at, fh, buf, count, datatype, status, Pointer::none,
+      [&](MPI_Status* s) { return real().File_write_at(fh, offset, buf, count, datatype, s); }, &offset);
+}
+int hook::File_write_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype,
+                            MPI_Status* status) {
+  return write(
+      Function::File_write_at_all, fh, buf, count, datatype, status, Pointer::none,
+      [&](MPI_Status* s) { return real().File_write_at_all(fh, offset, buf, count, datatype, s); }, &offset);
+}
+int hook::File_write_shared(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
+  return write(Function::File_write_shared, fh, buf, count, datatype, status, Pointer::shared,
+               [&](MPI_Status* s) { return real().File_write_shared(fh, buf, count, datatype, s); });
+}
+int hook::File_write_ordered(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
+  return write(Function::File_write_ordered, fh, buf, count, datatype, status, Pointer::shared,
+               [&](MPI_Status* s) { return real().File_write_ordered(fh, buf, count, datatype, s); });
+}
+int hook::File_iwrite(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
+  return start_write(Function::File_iwrite, fh, buf, count, datatype, request, Pointer::own,
+                     [&](MPI_Request* r) { return real().File_iwrite(fh, buf, count, datatype, r); });
+}
+int hook::File_iwrite_all(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
+  return start_write(Function::File_iwrite_all, fh, buf, count, datatype, request, Pointer::own,
+                     [&](MPI_Request* r) { return real().File_iwrite_all(fh, buf, count, datatype, r); });
+}
+int hook::File_iwrite_at(MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype,
+                         MPI_Request* request) {
+  return start_write(
+      Function::File_iwrite_at, fh, buf, count, datatype, request, Pointer::none,
+      [&](MPI_Request* r) { return real().File_iwrite_at(fh, offset, buf, count, datatype, r); }, &offset);
+}
+int hook::File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype,
+                             MPI_Request* request) {
+  return start_write(
+      Function::File_iwrite_at_all, fh, buf, count, datatype, request, Pointer::none,
+      [&](MPI_Request* r) { return real().File_iwrite_at_all(fh, offset, buf, count, datatype, r); }, &offset);
+}
+int hook::File_iwrite_shared(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
+  return start_write(Function::File_iwrite_shared, fh, buf, count, datatype, request, Pointer::shared,
+                     [&](MPI_Request* r) { return real().File_iwrite_shared(fh, buf, count, datatype, r); });
+}
+
+// Split collectives are done at their begin, which the standard allows (MPI 3.1, 13.4.5); their end has the outcome.
+int hook::File_read_all_begin(MPI_File fh, void* buf, int count, MPI_Datatype datatype) {
+  if (!accessed(fh, count, datatype)) return real().File_read_all_begin(fh, buf, count, datatype);
+  return File_read_all(fh, buf, count, datatype, split_status(fh));
+}
+int hook::File_read_all_end(MPI_File fh, void* buf, MPI_Status* status) {
+  return end_split(fh, status, [&](MPI_Status* s) { return real().File_read_all_end(fh, buf, s); });
+}
+int hook::File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype) {
+  if (!accessed(fh, count, datatype)) return real().File_read_at_all_begin(fh, offset, buf, count, datatype);
+  return File_read_at_all(fh, offset, buf, count, datatype, split_status(fh));
+}
+int hook::File_read_at_all_end(MPI_File fh, void* buf, MPI_Status* status) {
+  return end_split(fh, status, [&](MPI_Status* s) { return real().File_read_at_all_end(fh, buf, s); });
+}
+int hook::File_read_ordered_begin(MPI_File fh, void* buf, int count, MPI_Datatype datatype) {
+  if (!accessed(fh, count, datatype)) return real().File_read_ordered_begin(fh, buf, count, datatype);
+  return File_read_ordered(fh, buf, count, datatype, split_status(fh));
+}
+int hook::File_read_ordered_end(MPI_File fh, void* buf, MPI_Status* status) {
+  return end_split(fh, status, [&](MPI_Status* s) { return real().File_read_ordered_end(fh, buf, s); });
+}
+int hook::File_write_all_begin(MPI_File fh, const void* buf, int count, MPI_Datatype datatype) {
+  if (!accessed(fh, count, datatype)) return real().File_write_all_begin(fh, buf, count, datatype);
+  return File_write_all(fh, buf, count, datatype, split_status(fh));
+}
+int hook::File_write_all_end(MPI_File fh, const void* buf, MPI_Status* status) {
+  return end_split(fh, status, [&](MPI_Status* s) { return real().File_write_all_end(fh, buf, s); });
+}
+int hook::File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype) {
+  if (!accessed(fh, count, datatype)) return real().File_write_at_all_begin(fh, offset, buf, count, datatype);
+  return File_write_at_all(fh, offset, buf, count, datatype, split_status(fh));
+}
+int hook::File_write_at_all_end(MPI_File fh, const void* buf, MPI_Status* status) {
+  return end_split(fh, status, [&](MPI_Status* s) { return real().File_write_at_all_end(fh, buf, s); });
+}
+int hook::File_write_ordered_begin(MPI_File fh, const void* buf, int count, MPI_Datatype datatype) {
+  if (!accessed(fh, count, datatype)) return real().File_write_ordered_begin(fh, buf, count, datatype);
+  return File_write_ordered(fh, buf, count, datatype, split_status(fh));
+}
+int hook::File_write_ordered_end(MPI_File fh, const void* buf, MPI_Status* status) {
+  return end_split(fh, status, [&](MPI_Status* s) { return real().File_write_ordered_end(fh, buf, s); });
+}
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,230 @@
+// Persistent collectives (MPI 4.0, section 6.13): MPI_X_init in MPICH, MPIX_X_init in Open MPI 4.1. As in
+// hooks_collective.cc, each says which memory goes in and which comes out; what came out is compared at each
+// completion.
+#include "hooks.h"
+#include "real_functions.h"
+#include "replicate/mpi/collective.h"
+#include "replicate/mpi/collective_memory.h"
+
+#ifdef OPEN_MPI
+#define PERSISTENT(name) X_##name##_init
+#else
+#define PERSISTENT(name) name##_init
+#endif
+
+namespace holdfast::replicate {
+
+int hook::PERSISTENT(Barrier)(MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  Collective call(Function::PERSISTENT(Barrier), comm, Collective::Kind::persistent);
+  return call.make_persistent(request, [&](MPI_Request* r) { return real().PERSISTENT(Barrier)(comm, info, r); });
+}
+
+int hook::PERSISTENT(Allgather)(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
+                                MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  Collective call(Function::PERSISTENT(Allgather), comm, Collective::Kind::persistent);
+  call.input(sb, size_of(sc), st);
+  call.output(rb, size_of(rc) * size_of(call.size()), rt);
+  return call.make_persistent(
+      request, [&](MPI_Request* r) { return real().PERSISTENT(Allgather)(sb, sc, st, rb, rc, rt, comm, info, r); });
+}
+
+int hook::PERSISTENT(Allgatherv)(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[], const int rd[],
+                                 MPI_Datatype rt, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  Collective call(Function::PERSISTENT(Allgatherv), comm, Collective::Kind::persistent);
+  call.input(sb, size_of(sc), st);
+  call.outputs(rb, rc, rd, rt, call.size());
+  return call.make_persistent(request, [&](MPI_Request* r) {
+    return real().PERSISTENT(Allgatherv)(sb, sc, st, rb, rc, rd, rt, comm, info, r);
+  });
+}
+
+int hook::PERSISTENT(Allreduce)(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
+                                MPI_Info info, MPI_Request* request) {
+  Collective call(Function::PERSISTENT(Allreduce), comm, Collective::Kind::persistent);
+  call.operation(op);
+  call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
+  call.output(rb, size_of(c), t);
+  return call.make_persistent(
+      request, [&](MPI_Request* r) { return real().PERSISTENT(Allreduce)(sb, rb, c, t, op, comm, info, r); });
+}
+
+int hook::PERSISTENT(Alltoall)(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
+                               MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  Collective call(Function::PERSISTENT(Alltoall), comm, Collective::Kind::persistent);
+  call.input(sb, size_of(sc) * size_of(call.size()), st);
+  call.output(rb, size_of(rc) * size_of(call.size()), rt);
+  return call.make_persistent(
+      request, [&](MPI_Request* r) { return real().PERSISTENT(Alltoall)(sb, sc, st, rb, rc, rt, comm, info, r); });
+}
+
+int hook::PERSISTENT(Alltoallv)(const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb,
+                                const int rc[], const int rd[], MPI_Datatype rt, MPI_Comm comm, MPI_Info info,
+                                MPI_Request* request) {
+  Collective call(Function::PERSISTENT(Alltoallv), comm, Collective::Kind::persistent);
+  input_block(call, sb, sc, sd, st);
+  call.outputs(rb, rc, rd, rt, call.size());
+  return call.make_persistent(request, [&](MPI_Request* r) {
+    return real().PERSISTENT(Alltoallv)(sb, sc, sd, st, rb, rc, rd, rt, comm, info, r);
+  });
+}
+
+int hook::PERSISTENT(Alltoallw)(const void* sb, const int sc[], const int sd[], const MPI_Datatype st[], void* rb,
+                                const int rc[], const int rd[], const MPI_Datatype rt[], MPI_Comm comm, MPI_Info info,
+                                MPI_Request* request) {
+  Collective call(Function::PERSISTENT(Alltoallw), comm, Collective::Kind::persistent);
+  outputs_each(call, rb, rc, rd, rt, call.size());
+  return call.make_persistent(request, [&](MPI_Request* r) {
+    return real().PERSISTENT(Alltoallw)(sb, sc, sd, st, rb, rc, rd, rt, comm, info, r);
+  });
+}
+
+int hook::PERSISTENT(Bcast)(void* b, int c, MPI_Datatype t, int root, MPI_Comm comm, MPI_Info info,
+                            MPI_Request* request) {
+  Collective call(Function::PERSISTENT(Bcast), comm, Collective::Kind::persistent);
+  if (call.is_root(root)) call.input(b, size_of(c), t);
+  if (!call.is_root(root) && !call.idle_root(root)) call.output(b, size_of(c), t);
+  return call.make_persistent(request,
+                              [&](MPI_Request* r) { return real().PERSISTENT(Bcast)(b, c, t, root, comm, info, r); });
+}
+
+int hook::PERSISTENT(Exscan)(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                             MPI_Request* request) {
+  Collective call(Function::PERSISTENT(Exscan), comm, Collective::Kind::persistent);
+  call.operation(op);
+  call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
+  if (call.comm().rank > 0) call.output(rb, size_of(c), t);
+  return call.make_persistent(
+      request, [&](MPI_Request* r) { return real().PERSISTENT(Exscan)(sb, rb, c, t, op, comm, info, r); });
+}
+
+int hook::PERSISTENT(Scan)(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                           MPI_Request* request) {
+  Collective call(Function::PERSISTENT(Scan), comm, Collective::Kind::persistent);
+  call.operation(op);
+  call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
+  call.output(rb, size_of(c), t);
+  return call.make_persistent(request,
+                              [&](MPI_Request* r) { return real().PERSISTENT(Scan)(sb, rb, c, t, op, comm, info, r); });
+}
+
+int hook::PERSISTENT(Gather)(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, int root,
+                             MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  Collective call(Function::PERSISTENT(Gather), comm, Collective::Kind::persistent);
+  if (contributes(call, root)) call.input(sb, size_of(sc), st);
+  if (call.is_root(root)) call.output(rb, size_of(rc) * size_of(call.size()), rt);
+  return call.make_persistent(
+      request, [&](MPI_Request* r) { return real().PERSISTENT(Gather)(sb, sc, st, rb, rc, rt, root, comm, info, r); });
+}
+
+int hook::PERSISTENT(Gatherv)(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[], const int rd[],
+                              MPI_Datatype rt, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  Collective call(Function::PERSISTENT(Gatherv), comm, Collective::Kind::persistent);
+  if (contributes(call, root)) call.input(sb, size_of(sc), st);
+  if (call.is_root(root)) call.outputs(rb, rc, rd, rt, call.size());
+  return call.make_persistent(request, [&](MPI_Request* r) {
+    return real().PERSISTENT(Gatherv)(sb, sc, st, rb, rc, rd, rt, root, comm, info, r);
+  });
+}
+
+int hook::PERSISTENT(Scatter)(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, int root,
+                              MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  Collective call(Function::PERSISTENT(Scatter), comm, Collective::Kind::persistent);
+  if (call.is_root(root)) call.input(sb, size_of(sc) * size_of(call.size()), st);
+  if (receives(call, root)) call.output(rb, size_of(rc), rt);
+  return call.make_persistent(
+      request, [&](MPI_Request* r) { return real().PERSISTENT(Scatter)(sb, sc, st, rb, rc, rt, root, comm, info, r); });
+}
+
+int hook::PERSISTENT(Scatterv)(const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb, int rc,
+                               MPI_Datatype rt, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  Collective call(Function::PERSISTENT(Scatterv), comm, Collective::Kind::persistent);
+  if (call.is_root(root)) input_block(call, sb, sc, sd, st);
+  if (receives(call, root)) call.output(rb, size_of(rc), rt);
+  return call.make_persistent(request, [&](MPI_Request* r) {
+    return real().PERSISTENT(Scatterv)(sb, sc, sd, st, rb, rc, rt, root, comm, info, r);
+  });
+}
+
+int hook::PERSISTENT(Reduce)(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, int root, MPI_Comm comm,
+                             MPI_Info info, MPI_Request* request) {
+  Collective call(Function::PERSISTENT(Reduce), comm, Collective::Kind::persistent);
+  call.operation(op);
+  if (contributes(call, root)) call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
+  if (call.is_root(root)) call.output(rb, size_of(c), t);
+  return call.make_persistent(
+      request, [&](MPI_Request* r) { return real().PERSISTENT(Reduce)(sb, rb, c, t, op, root, comm, info, r); });
+}
+
+int hook::PERSISTENT(Reduce_scatter)(const void* sb, void* rb, const int rc[], MPI_Datatype t, MPI_Op op, MPI_Comm comm,
+                                     MPI_Info info, MPI_Request* request) {
+  Collective call(Function::PERSISTENT(Reduce_scatter), comm, Collective::Kind::persistent);
+  call.operation(op);
+  call.input(sb == MPI_IN_PLACE ? rb : sb, sum(rc, call.comm().size), t);
+  call.output(rb, size_of(rc[call.comm().rank]), t);
+  return call.make_persistent(
+      request, [&](MPI_Request* r) { return real().PERSISTENT(Reduce_scatter)(sb, rb, rc, t, op, comm, info, r); });
+}
+
+int hook::PERSISTENT(Reduce_scatter_block)(const void* sb, void* rb, int rc, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
+                                           MPI_Info info, MPI_Request* request) {
+  Collective call(Function::PERSISTENT(Reduce_scatter_block), comm, Collective::Kind::persistent);
+  call.operation(op);
+  call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(rc) * size_of(call.comm().size), t);
+  call.output(rb, size_of(rc), t);
+  return call.make_persistent(request, [&](MPI_Request* r) {
+    return real().PERSISTENT(Reduce_scatter_block)(sb, rb, rc, t, op, comm, info, r);
+  });
+}
+
+int hook::PERSISTENT(Neighbor_allgather)(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
+                                         MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  Collective call(Function::PERSISTENT(Neighbor_allgather), comm, Collective::Kind::persistent);
+  call.input(sb, size_of(sc), st);
+  call.output(rb, size_of(rc) * size_of(in_neighbours(comm)), rt);
+  return call.make_persistent(request, [&](MPI_Request* r) {
+    return real().PERSISTENT(Neighbor_allgather)(sb, sc, st, rb, rc, rt, comm, info, r);
+  });
+}
+
+int hook::PERSISTENT(Neighbor_allgatherv)(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[],
+                                          const int rd[], MPI_Datatype rt, MPI_Comm comm, MPI_Info info,
+                                          MPI_Request* request) {
+  Collective call(Function::PERSISTENT(Neighbor_allgatherv), comm, Collective::Kind::persistent);
+  call.input(sb, size_of(sc), st);
+  call.outputs(rb, rc, rd, rt, in_neighbours(comm));
+  return call.make_persistent(request, [&](MPI_Request* r) {
+    return real().PERSISTENT(Neighbor_allgatherv)(sb, sc, st, rb, rc, rd, rt, comm, info, r);
+  });
+}
+
+int hook::PERSISTENT(Neighbor_alltoall)(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
+                                        MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  Collective call(Function::PERSISTENT(Neighbor_alltoall), comm, Collective::Kind::persistent);
+  call.input(sb, size_of(sc), st);
+  call.output(rb, size_of(rc) * size_of(in_neighbours(comm)), rt);
+  return call.make_persistent(request, [&](MPI_Request* r) {
+    return real().PERSISTENT(Neighbor_alltoall)(sb, sc, st, rb, rc, rt, comm, info, r);
+  });
+}
+
+int hook::PERSISTENT(Neighbor_alltoallv)(const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb,
+                                         const int rc[], const int rd[], MPI_Datatype rt, MPI_Comm comm, MPI_Info info,
+                                         MPI_Request* request) {
+  Collective call(Function::PERSISTENT(Neighbor_alltoallv), comm, Collective::Kind::persistent);
+  call.outputs(rb, rc, rd, rt, in_neighbours(comm));
+  return call.make_persistent(request, [&](MPI_Request* r) {
+    return real().PERSISTENT(Neighbor_alltoallv)(sb, sc, sd, st, rb, rc, rd, rt, comm, info, r);
+  });
+}
+
+int hook::PERSISTENT(Neighbor_alltoallw)(const void* sb, const int sc[], const MPI_Aint sd[], const MPI_Datatype st[],
+                                         void* rb, const int rc[], const MPI_Aint rd[], const MPI_Datatype rt[],
+                                         MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  Collective call(Function::PERSISTENT(Neighbor_alltoallw), comm, Collective::Kind::persistent);
+  outputs_each(call, rb, rc, rd, rt, in_neighbours(comm));
+  return call.make_persistent(request, [&](MPI_Request* r) {
+    return real().PERSISTENT(Neighbor_alltoallw)(sb, sc, sd, st, rb, rc, rd, rt, comm, info, r);
+  });
+}
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <vector>
+
+#include "functions.h"
+
+#ifdef MPICH
+namespace holdfast::replicate {
+
+/// One call of a function that takes its counts as MPI_Count (MPI 4.0, section 2.5.8), served by the hook that takes
+/// them as int: a count beyond int becomes one element of a datatype that is so many elements of the given one, whose
+/// type signature is the same. What cannot be said so (counts of reductions, arrays of counts) and is beyond int ends
+/// the job by name. Used by generated code; one thread at a time.
+class LargeCount {
+ public:
+  explicit LargeCount(Function function) : function_(function) {}
+  ~LargeCount();
+  LargeCount(const LargeCount&) = delete;
+  LargeCount& operator=(const LargeCount&) = delete;
+
+  /// A count of elements of `type`, which changes where the count is beyond int.
+  int count(MPI_Count count, MPI_Datatype& type);
+  int scalar(MPI_Count count) const;
+  /// `n` counts or displacements; null stays null.
+  const int* array(const MPI_Count* counts, int n);
+
+  int size(MPI_Comm comm) const;
+  int indegree(MPI_Comm comm) const;
+  int outdegree(MPI_Comm comm) const;
+
+  /// Leaves the arrays to the operation behind the request that the call made.
+  void keep(int code, const MPI_Request* request);
+
+ private:
+  Function function_;
+  std::shared_ptr<std::vector<std::vector<int>>> arrays_;
+  std::vector<MPI_Datatype> types_;
+};
+
+}  // namespace holdfast::replicate
+#endif

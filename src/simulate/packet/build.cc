@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <bit>
+
+#include "simulate/packet/network.h"
+
+namespace holdfast::simulate {
+namespace {
+
+/// A width that puts some `events` into a bucket when every port is busy with packets of half a microsecond.
+Time bucket_for(const fabric::Fabric& fabric) {
+  constexpr Time events = 4;
+  const auto ports = static_cast<Time>(2 * fabric.links().size());
+  return std::clamp<Time>(events * 500'000 / std::max<Time>(1, ports), 32, 16'384);
+}
+
+/// Of every node's crossbar: that of its fastest cable, sped up.
+std::vector<Pace> crossbars(const fabric::Fabric& fabric, std::uint32_t speedup) {
+  std::vector<Pace> paces(fabric.nodes().size());
+  for (const fabric::Link& link : fabric.links())
+    for (const fabric::PortId end : {link.a, link.b}) {
+      Pace& fastest = paces[fabric.port(end).node];
+      const Pace pace = link_pace(link.rate);
+      if (fastest.flit_ps == 0 || pace.flit_ps < fastest.flit_ps) fastest = pace;
+    }
+  for (Pace& pace : paces) pace.flit_ps = (pace.flit_ps * 100 + speedup - 1) / speedup;
+  return paces;
+}
+
+}  // namespace
+
+Network::Network(const fabric::Fabric& fabric, const fabric::Forwarding& forwarding, const Parameters& parameters,
+                 const Arbitration& arbitration, Traffic& traffic, const Control& control)
+    : fabric_(fabric),
+      forwarding_(forwarding),
+      parameters_(parameters),
+      arbitration_(arbitration),
+      traffic_(traffic),
+      control_(control),
+      host_ports_(fabric),
+      queue_(bucket_for(fabric), 16384),
+      watches_(traffic.watches_deliveries()),
+      latency_(parameters.switch_latency_ns * ps_per_ns),
+      update_(parameters.credit_update_ns * ps_per_ns),
+      lifetime_(parameters.hoq_life_ps()),
+      pcie_(pcie_pace(parameters.pcie_generation, parameters.pcie_lanes)),
+      hiccup_(parameters.hiccup_period_ns * ps_per_ns, parameters.hiccup_ns * ps_per_ns),
+      arbiter_(arbitration, forwarding.lanes_used > 1 ? fabric.ports().size() : 0),
+      statistics_(parameters, host_ports_.count()) {
+  lanes_n_ = std::max<std::uint32_t>(1, forwarding.lanes_used);
+  lane_bits_ = static_cast<std::uint32_t>(std::bit_width(lanes_n_ - 1));
+  lane_mask_ = (1U << lane_bits_) - 1;
+  std::uint32_t most_ports = 1;
+  for (const fabric::Node& node : fabric.nodes()) most_ports = std::max<std::uint32_t>(most_ports, node.port_count);
+  stride_ = std::max<std::uint32_t>(6, static_cast<std::uint32_t>(std::bit_width(most_ports)));
+  words_n_ = (lanes_n_ << stride_) / 64;
+  build_ports();
+  build_senders();
+  prefetches_ = memory() > 1'000'000;
+  next_check_ = parameters.deadlock_check_ns * ps_per_ns;
+  next_control_ = std::min({statistics_.sample(), next_check_, control.limit});
+}
+
+void Network::build_ports() {
+  const std::size_t count = fabric_.ports().size();
+  ports_.resize(count);
+  lanes_.resize(count << lane_bits_);
+  outs_.resize(count << lane_bits_);
+  if (words_n_ > 1) words_.resize((count << lane_bits_) * words_n_);
+  if (lifetime_ != never) head_since_.resize(count << lane_bits_);
+  const std::vector<Pace> crossbar = crossbars(fabric_, parameters_.crossbar_speedup);
+  auto no_end = [this](fabric::PortId peer) {  // an adapter's port that takes no part
+    return !fabric_.is_switch(fabric_.port(peer).node) && fabric_.port(peer).lid == 0;
+  };
+  auto narrow = [](Pace pace) { return static_cast<std::uint32_t>(pace.flit_ps); };
+  for (fabric::PortId id = 0; id < count; ++id) {
+    const fabric::NodeId node = fabric_.port(id).node;
+    OutPort& port = ports_[id];
+    port.number = fabric_.number_of(id);
+    port.is_switch = fabric_.is_switch(node);
+    port.cross_flit_ps = narrow(crossbar[node]);
+    const fabric::PortId peer = fabric_.peer(id);
+    if (peer == fabric::none || no_end(peer)) continue;
+    const fabric::Link& link = fabric_.link(fabric_.port(id).link);
+    port.link_flit_ps = narrow(link_pace(link.rate));
+    const double metres = link.length_m > 0 ? link.length_m : parameters_.cable_length;
+    port.propagation = static_cast<Time>(metres * static_cast<double>(parameters_.propagation_ps) + 0.5);
+    port.peer_cross_flit_ps = narrow(crossbar[fabric_.port(peer).node]);
+    port.departures = departures_.make(4);
+    build_lanes(id, peer);
+  }
+}
+
+void Network::build_lanes(fabric::PortId id, fabric::PortId peer) {
+  const fabric::NodeId node = fabric_.port(id).node;
+  const bool is_switch = ports_[id].is_switch;
+  const std::uint32_t usual = (parameters_.input_buffer - 1) / flits_of(parameters_.mtu + header_bytes) + 1;
+  for (std::uint32_t vl = 0; vl < lanes_n_; ++vl) {
+    OutLane& out = outs_[(id << lane_bits_) + vl];
+    out.credits = static_cast<std::int32_t>(parameters_.input_buffer);
+    out.turn = static_cast<std::uint16_t>((lanes_n_ << stride_) - 1);
+    out.peer = (peer << lane_bits_) + vl;
+    InLane& lane = lanes_[(id << lane_bits_) + vl];
+    lane.queue = queues_.make(usual);
+    lane.drains = drains_.make(usual);
+    lane.number = fabric_.number_of(id);
+    lane.node_ports = fabric_.node(node).port_count;
+    if (!is_switch) {
+      lane.out = (id << lane_bits_) + vl;
+      lane.looked_up = true;
+      continue;
+    }
+    lane.feeder = (peer << lane_bits_) + vl;
+    lane.in_flit_ps = ports_[id].link_flit_ps;
+    lane.row = forwarding_.row_of(node);
+  }
+}
+
+void Network::build_senders() {
+  senders_.resize(host_ports_.count());
+  queued_flits_.resize(senders_.size() * lanes_n_);
+  for (std::uint32_t index = 0; index < senders_.size(); ++index) {
+    Sender& sender = senders_[index];
+    sender.port = host_ports_.ports[index];
+    sender.lid = host_ports_.lids[index];
+    for (std::uint32_t vl = 0; vl < lanes_n_; ++vl) lanes_[(sender.port << lane_bits_) + vl].feeder = index;
+    const fabric::PortId peer = fabric_.peer(sender.port);
+    if (peer == fabric::none) continue;
+    ports_[peer].host = index;
+    const fabric::NodeId node = fabric_.port(peer).node;
+    if (fabric_.is_switch(node)) sender.row = forwarding_.row_of(node);
+  }
+}
+
+}  // namespace holdfast::simulate

@@ -1,0 +1,63 @@
+#include "simulate/packet/network.h"
+
+/// What happens to packets that will not be delivered: no route, too long at the head of a queue, a stalled lane.
+namespace holdfast::simulate {
+
+void Network::forget(std::uint32_t index, std::uint64_t& counter) {
+  const PacketRecord& packet = packets_[index];
+  damaged_.insert((std::uint64_t{packet.source} << 32) | packet.message);
+  ++counter;
+  --in_flight_;
+  packets_.free(index);
+}
+
+/// False when a packet of this one's message was dropped; unreliable connections drop the message (InfiniBand
+/// Architecture Specification 1.3, 9.8).
+bool Network::whole(const PacketRecord& packet) {
+  return damaged_.empty() || damaged_.erase((std::uint64_t{packet.source} << 32) | packet.message) == 0;
+}
+
+/// The head of a switch's input lane drains into nothing, at the crossbar's speed.
+void Network::discard_head(std::uint32_t index, std::uint64_t& counter) {
+  InLane& lane = lanes_[index];
+  if (lane.waiting) clear_request(lane.out, request_of(index));
+  const Queued taken = take_head(lane);
+  lane.free_at =
+      cross(now_, taken.bytes(), taken.ready, lane.in(), ports_[index >> lane_bits_].crossbar(), Pace{}, 0).crossed;
+  give_back(lane, Drain::from_switch(now_, taken.ready, lane.free_at, taken.flits()));
+  forget(taken.index(), counter);
+  next_head(index);
+}
+
+/// The life of a head begins.
+void Network::live_on(std::uint32_t index) {
+  InLane& lane = lanes_[index];
+  head_since_[index] = now_;
+  if (lane.timer) return;
+  lane.timer = true;
+  queue_.push(now_ + lifetime_, event(Kind::timer, index));
+}
+
+void Network::lifetime_over(std::uint32_t index) {
+  InLane& lane = lanes_[index];
+  lane.timer = false;
+  if (!lane.waiting) return;
+  if (now_ < head_since_[index] + lifetime_) {
+    lane.timer = true;
+    return queue_.push(head_since_[index] + lifetime_, event(Kind::timer, index));
+  }
+  const std::uint32_t out = lane.out;
+  mark(out >> lane_bits_);
+  discard_head(index, record_.dropped_lifetime);
+  if (parameters_.vl_stall > 0 && ++outs_[out].drops >= parameters_.vl_stall) stall(out);
+}
+
+/// So many drops in a row: for 8 lifetimes the lane drops everything at once.
+void Network::stall(std::uint32_t index) {
+  OutLane& out = outs_[index];
+  out.drops = 0;
+  out.stalled_until = now_ + 8 * lifetime_;
+  while (out.waiting > 0) discard_head(lane_of(index >> lane_bits_, next_request(index)), record_.dropped_stalled);
+}
+
+}  // namespace holdfast::simulate

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+
+#include "fabric/topology/fabric.h"
+#include "simulate/kernel/time.h"
+#include "simulate/packet/packet_book.h"
+#include "simulate/packet/parameters.h"
+#include "simulate/packet/ring.h"
+#include "simulate/packet/traffic.h"
+
+/// What a network is made of while it runs: one record for each lane of an input port, for each lane of an output port
+/// and for each port, a cache line each or half of one. The lanes of port p stand at p << lane bits.
+namespace holdfast::simulate {
+
+inline constexpr std::uint32_t nothing = 0xffffffff;
+
+/// A virtual lane of an input port: packets in the order of arrival. Those of an adapter's port are its send queues;
+/// `drains` is then its receive buffer.
+struct alignas(64) InLane {
+  Queued head;                     ///< while `occupied`
+  Time free_at = 0;                ///< when the last packet that left it has left it wholly
+  std::uint32_t out = nothing;     ///< the out lane that its head waits for or will; nothing: not looked up, or none
+  std::uint32_t feeder = nothing;  ///< a switch's: the out lane at the other end of the cable; an adapter's: its host
+  std::uint32_t row = nothing;     ///< the switch's forwarding table; nothing: an adapter
+  std::uint32_t in_flit_ps = 0;    ///< of the cable
+  Ring queue;                      ///< behind the head, in the network's queues
+  Ring drains;                     ///< of packets that left, until the sender has heard of all their blocks
+  std::uint8_t number = 0;         ///< of the port
+  std::uint8_t node_ports = 0;
+  std::uint8_t need = 0;  ///< blocks that the sender wants and no known drain will return; 0: none
+  bool occupied = false;
+  bool looked_up = false;  ///< `out` says where the head goes
+  bool waiting = false;    ///< the head has come forward and asks `out`
+  bool timer = false;      ///< an event for its lifetime is due
+
+  Pace in() const { return {in_flit_ps}; }
+};
+static_assert(sizeof(InLane) == 64);
+
+/// A virtual lane of an output port: the credits for the buffer at the other end, and who wants to send.
+struct alignas(32) OutLane {
+  std::uint64_t requests = 0;    ///< a bit each, by lane and port number (one word; more stand in the network's words)
+  std::int32_t credits = 0;      ///< blocks; without those of the drains at the other end, which return them
+  std::uint32_t peer = nothing;  ///< the lane at the other end; nothing: no cable
+  Time stalled_until = 0;
+  std::uint16_t turn = 0;     ///< the request that was served last
+  std::uint16_t waiting = 0;  ///< heads that want this lane
+  std::uint8_t drops = 0;     ///< in a row
+};
+static_assert(sizeof(OutLane) == 32);
+
+struct alignas(64) OutPort {
+  Time link_free = 0;
+  Time cross_free = 0;  ///< when the crossbar may bring the next packet
+  Time wake = never;    ///< the next event for this port; earlier ones are stale
+  Time propagation = 0;
+  std::uint32_t link_flit_ps = 0;   ///< 0: no cable
+  std::uint32_t cross_flit_ps = 0;  ///< of the switch this port is on
+  std::uint32_t peer_cross_flit_ps = 0;
+  std::uint32_t host = nothing;    ///< at the other end; nothing: a switch is
+  Ring departures;                 ///< packets in the output buffer
+  std::uint16_t held = 0;          ///< their flits
+  std::uint16_t lanes_wanted = 0;  ///< bits: lanes with waiting > 0
+  std::uint8_t number = 0;
+  bool is_switch = false;
+  bool marked = false;
+
+  Pace link() const { return {link_flit_ps}; }
+  Pace crossbar() const { return {cross_flit_ps}; }
+  Pace peer_crossbar() const { return {peer_cross_flit_ps}; }
+  bool to_adapter() const { return host != nothing; }
+};
+static_assert(sizeof(OutPort) == 64);
+
+/// The sending half of an adapter.
+struct Sender {
+  enum class State : std::uint8_t { ready, fetching, waiting_for_room, later, silent };
+  fabric::PortId port = 0;
+  fabric::Lid lid = 0;
+  std::uint32_t row = nothing;  ///< of the switch it is at
+  State state = State::ready;
+  bool has_message = false;
+  std::uint8_t level = 0;
+  std::uint8_t lane = 0;
+  Time due = never;  ///< the moment of its valid event
+  Traffic::Message message;
+  std::uint64_t rest = 0;          ///< bytes of the message that are not fetched
+  std::uint32_t packet = nothing;  ///< being fetched
+  std::uint32_t bytes = 0;         ///< of it, on the wire
+  std::uint32_t messages = 0;      ///< begun so far
+};
+
+}  // namespace holdfast::simulate

@@ -1,0 +1,102 @@
+#include "simulate/study/database.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace holdfast::simulate::study {
+namespace {
+
+using testing::HasSubstr;
+
+class Small final : public Study {
+ public:
+  explicit Small(std::string its_name = "small", int count = 3) {
+    name = std::move(its_name);
+    kind = "throughput";
+    text = "text";
+    for (int i = 0; i < count; ++i) {
+      Json parameters = {{"fabric", "f"}, {"seed", i}};
+      points.push_back({"g", parameters, parameters.dump()});
+    }
+  }
+  Result<Finished> run(std::size_t index) const override {
+    return Finished{"measured", {{"value", index}, {"odd", "\xff"}}, 1};
+  }
+};
+
+std::string fresh(const std::string& name) {
+  const std::string path = testing::TempDir() + name;
+  for (const char* more : {"", "-wal", "-shm", ".lock"}) std::filesystem::remove(path + more);
+  return path;
+}
+
+TEST(Database, KeepsRunsAcrossOpeningAndAChangedStudy) {
+  const std::string path = fresh("database_keeps.sqlite");
+  const Small study;
+  {
+    auto database = Database::open_to_write(path, study);
+    ASSERT_TRUE(database.ok()) << database.status().message();
+    ASSERT_TRUE(database.value().add(study.points[1], study.run(1).value()).ok());
+    ASSERT_TRUE(database.value().add(study.points[1], {"refused", Json::object(), 0}).ok()) << "the first stays";
+  }
+  EXPECT_FALSE(std::filesystem::exists(path + ".lock"));
+  auto database = Database::open_to_write(path, Small("small", 5));
+  ASSERT_TRUE(database.ok()) << database.status().message();
+  EXPECT_THAT(database.value().keys().value(), testing::ElementsAre(study.points[1].key));
+  const auto rows = database.value().rows().value();
+  ASSERT_EQ(rows.size(), 5U);
+  EXPECT_FALSE(rows[0].finished);
+  ASSERT_TRUE(rows[1].finished);
+  EXPECT_EQ(rows[1].finished->outcome, "measured");
+  EXPECT_EQ(rows[1].finished->result["value"], 1);
+  EXPECT_EQ(rows[1].parameters["seed"], 1);
+}
+
+TEST(Database, TurnsAwayWhatIsNotItsOwn) {
+  const std::string path = fresh("database_turns.sqlite");
+  const Small study;
+  {
+    auto first = Database::open_to_write(path, study);
+    ASSERT_TRUE(first.ok());
+    const auto second = Database::open_to_write(path, study);
+    EXPECT_THAT(second.status().message(), HasSubstr("another process is writing"));
+    EXPECT_TRUE(Database::open_to_read(path).ok());
+  }
+  EXPECT_THAT(Database::open_to_write(path, Small("other")).status().message(), HasSubstr("holds the study 'small'"));
+  const std::string text = fresh("database_text.sqlite");
+  std::ofstream(text) << "this is not a database, and long enough to have a header of its own, that is 100 bytes or so";
+  EXPECT_EQ(Database::open_to_write(text, study).status().code(), Code::bad_input);
+  EXPECT_EQ(Database::open_to_read(text).status().code(), Code::bad_input);
+  EXPECT_EQ(Database::open_to_read("/does/not/exist").status().code(), Code::not_found);
+  EXPECT_EQ(Database::open_to_write("/does/not/exist", study).status().code(), Code::io);
+}
+
+TEST(Database, MergesSharesAndSeesContradictions) {
+  const Small study;
+  auto target = Database::open_to_write(fresh("merge_target.sqlite"), study);
+  auto one = Database::open_to_write(fresh("merge_one.sqlite"), study);
+  auto two = Database::open_to_write(fresh("merge_two.sqlite"), study);
+  ASSERT_TRUE(target.ok() && one.ok() && two.ok());
+  ASSERT_TRUE(one.value().add(study.points[0], study.run(0).value()).ok());
+  ASSERT_TRUE(one.value().add(study.points[1], study.run(1).value()).ok());
+  ASSERT_TRUE(two.value().add(study.points[1], study.run(1).value()).ok());
+  std::size_t added = 9;
+  ASSERT_TRUE(target.value().take_over(one.value(), added).ok());
+  EXPECT_EQ(added, 2U);
+  ASSERT_TRUE(target.value().take_over(two.value(), added).ok());
+  EXPECT_EQ(added, 0U);
+  ASSERT_TRUE(two.value().add(study.points[2], study.run(2).value()).ok());
+  ASSERT_TRUE(one.value().add(study.points[2], {"measured", {{"value", 7}}, 1}).ok());
+  ASSERT_TRUE(target.value().take_over(two.value(), added).ok());
+  const Status status = target.value().take_over(one.value(), added);
+  EXPECT_THAT(status.message(), HasSubstr("another result"));
+  EXPECT_EQ(target.value().keys().value().size(), 3U);
+  auto other = Database::open_to_write(fresh("merge_other.sqlite"), Small("other"));
+  EXPECT_THAT(target.value().take_over(other.value(), added).message(), HasSubstr("'other'"));
+}
+
+}  // namespace
+}  // namespace holdfast::simulate::study

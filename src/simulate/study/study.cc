@@ -1,0 +1,49 @@
+#include "simulate/study/study.h"
+
+#include <sys/resource.h>
+
+#include <ctime>
+#include <fstream>
+#include <iterator>
+
+#include "simulate/study/toml_keys.h"
+
+namespace holdfast::simulate::study {
+
+Result<std::unique_ptr<Study>> read_any_study(std::string_view text, std::string_view name) {
+  const toml::parse_result parsed = toml::parse(text);
+  if (!parsed) {
+    return Status{Code::bad_input,
+                  "reading " + std::string(name) + " line " + std::to_string(parsed.error().source().begin.line),
+                  std::string(parsed.error().description()), "the file is TOML 1.0"};
+  }
+  const toml::node_view kind = parsed.table()["study"]["kind"];
+  if (!kind || kind.value<std::string>() == "throughput") return read_throughput_study(text, name);
+  if (kind.value<std::string>() == "collectives") return read_collective_study(text, name);
+  const std::string given = kind.value<std::string>().value_or("");
+  return Status{
+      Code::bad_input, "reading " + std::string(name) + " line " + std::to_string(kind.node()->source().begin.line),
+      "there is no kind of study '" + given + "'", did_you_mean(given, kind_names, "take throughput or collectives")};
+}
+
+Result<std::unique_ptr<Study>> read_any_study_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Status{Code::not_found, "reading the study " + path, "there is no such file", "check the path"};
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (file.bad()) return Status{Code::io, "reading the study " + path, "the system refused", "check the disk"};
+  return read_any_study(text, path);
+}
+
+double cpu_seconds() {
+  timespec own{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
+  rusage children{};
+  getrusage(RUSAGE_CHILDREN, &children);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return static_cast<double>(own.tv_sec) + static_cast<double>(own.tv_nsec) * 1e-9 + seconds(children.ru_utime) +
+         seconds(children.ru_stime);
+}
+
+}  // namespace holdfast::simulate::study

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/status/status.h"
+
+/// Studies: many independent runs that a file declares as the product of lists, kept in one database, and resumed.
+namespace holdfast::simulate::study {
+
+using Json = nlohmann::ordered_json;
+
+/// One run of a study. The parameters say everything that its result depends on; `key` is their text, and two points
+/// with one key are one run.
+struct Point {
+  std::string group;
+  Json parameters;
+  std::string key;
+};
+
+/// What became of a run. An engine that refuses or a deadlock is an outcome like any other.
+struct Finished {
+  std::string outcome;  ///< "measured", or why there is no measurement
+  Json result;
+  double cpu_s = 0;
+};
+
+/// A study of either kind. Const members may be called from any number of processes that forked off.
+class Study {
+ public:
+  virtual ~Study() = default;
+
+  std::string name;
+  std::string kind;   ///< one of kind_names
+  std::string title;  ///< one line
+  std::string text;   ///< the file
+  std::vector<Point> points;
+
+  /// Runs points[index]. Depends on nothing but its parameters. Errors are those of the installation or of files that
+  /// the study names: they end the study.
+  virtual Result<Finished> run(std::size_t index) const = 0;
+};
+
+inline constexpr std::string_view kind_names[] = {"throughput", "collectives"};
+
+/// Reads a study of the kind that its [study] says (docs/spec/study.md). `name` says in messages where the text is
+/// from. Errors (bad_input): one line with the place and a hint.
+Result<std::unique_ptr<Study>> read_any_study(std::string_view text, std::string_view name);
+/// The same for a file. Errors besides: not_found, io.
+Result<std::unique_ptr<Study>> read_any_study_file(const std::string& path);
+
+/// The two kinds (throughput_study.cc, collective_study.cc).
+Result<std::unique_ptr<Study>> read_throughput_study(std::string_view text, std::string_view name);
+Result<std::unique_ptr<Study>> read_collective_study(std::string_view text, std::string_view name);
+
+/// CPU time of this thread and of the children that it has waited for, in seconds.
+double cpu_seconds();
+
+}  // namespace holdfast::simulate::study

@@ -1,0 +1,310 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "core/fault/grammar.h"
+#include "fabric/topology/notation.h"
+#include "simulate/study/throughput.h"
+#include "simulate/study/toml_keys.h"
+
+namespace holdfast::simulate::study {
+namespace {
+
+constexpr std::string_view spec = "docs/spec/study.md";
+constexpr std::size_t most_points = 1'000'000;
+
+using Ageings = std::map<std::string, fabric::Ageing, std::less<>>;
+
+/// The lists of a group, whose product its points are.
+struct Lists {
+  std::vector<std::string> fabrics;
+  std::vector<fabric::Contender> engines;
+  std::vector<Scenario> scenarios;
+  std::vector<std::uint64_t> seeds;
+  std::vector<TrafficSpec> traffics;
+};
+
+/// Whether the result depends on the seed of the traffic.
+bool draws(const TrafficSpec& traffic) {
+  switch (traffic.pattern) {
+    case Pattern::uniform:
+    case Pattern::all_to_all:
+    case Pattern::permutation:
+    case Pattern::hotspot:
+      return true;
+    default:
+      return traffic.load < 1 && !traffic.even;
+  }
+}
+
+Status read_ageing(const toml::table& table, std::string_view file, fabric::Ageing& ageing) {
+  Keys keys(table, file, spec);
+  keys.number("link_rate", 0.0, 0.999, ageing.link_rate);
+  keys.number("switch_rate", 0.0, 0.999, ageing.switch_rate);
+  keys.number("shape", 0.01, 100.0, ageing.shape);
+  double ratio = 0;
+  keys.number("links_per_switch", 1e-6, 1e6, ratio);
+  if (ratio > 0) ageing.links_per_switch = ratio;
+  if (ratio > 0 && ageing.switch_rate > 0)
+    keys.fail(table, "switch_rate and links_per_switch contradict each other", "keep one of them");
+  if (ageing.link_rate + ageing.switch_rate <= 0) keys.fail(table, "nothing fails", "give link_rate or switch_rate");
+  keys.finish();
+  return keys.status();
+}
+
+/// One group's table, into lists.
+class GroupReader {
+ public:
+  GroupReader(const toml::table& table, std::string_view file, const Ageings& ageings)
+      : table_(table), file_(file), ageings_(ageings), keys_(table, file, spec) {}
+
+  Status read(std::vector<ThroughputFile::Placed>& points) {
+    keys_.text("name", name_);
+    read_fabrics();
+    read_engines();
+    read_failures();
+    read_ageings();
+    read_seeds();
+    read_traffics();
+    keys_.number("lanes", 1U, 15U, pattern_.lanes);
+    keys_.duration("limit", pattern_.limit_ps);
+    keys_.finish();
+    if (lists_.fabrics.empty()) keys_.fail(table_, "the group has no fabric", "write fabric = [\"16-ary-2-tree\"]");
+    if (lists_.engines.empty()) keys_.fail(table_, "the group has no engine", "write engine = [\"dfsssp\"]");
+    double size = 1;
+    for (const std::size_t list : {lists_.fabrics.size(), lists_.engines.size(), lists_.scenarios.size(),
+                                   lists_.seeds.size(), lists_.traffics.size()})
+      size *= static_cast<double>(list);
+    if (size + static_cast<double>(points.size()) > static_cast<double>(most_points))
+      keys_.fail(table_, "more than 1,000,000 points", "split the study");
+    if (!keys_.status().ok()) return keys_.status();
+    multiply(points);
+    return {};
+  }
+
+ private:
+  /// The text of each element of a list; fails on others.
+  template <class Use>
+  void each_text(std::string_view key, const Use& use) {
+    for (const toml::node* node : keys_.list(key)) {
+      const auto text = node->value<std::string>();
+      if (!text) return keys_.fail(*node, "'" + std::string(key) + "' is no text", "write it in quotes");
+      use(*node, *text);
+    }
+  }
+  void fail(const toml::node& node, std::string_view key, const Status& status) {
+    keys_.fail(node, "'" + std::string(key) + "': " + status.wrong(), status.remedy());
+  }
+
+  void read_fabrics() {
+    each_text("fabric", [&](const toml::node& node, const std::string& text) {
+      if (fabric::looks_like_topology(text)) {
+        if (auto read = fabric::parse_topology(text); !read.ok()) fail(node, "fabric", read.status());
+        lists_.fabrics.push_back(text);
+        return;
+      }
+      // A file: its path is seen from the study's folder.
+      const std::filesystem::path path = std::filesystem::path(std::string(file_)).parent_path() / text;
+      std::error_code error;
+      if (!std::filesystem::is_regular_file(path, error))
+        keys_.fail(node, "'fabric': '" + text + "' is neither a topology nor a file beside the study",
+                   "see 'holdfast fabric generate --help'");
+      lists_.fabrics.push_back(path.string());
+    });
+  }
+
+  void read_engines() {
+    each_text("engine", [&](const toml::node& node, const std::string& text) {
+      auto read = fabric::parse_contenders(text);
+      if (!read.ok()) return fail(node, "engine", read.status());
+      for (const fabric::Contender& one : read.value()) lists_.engines.push_back(one);
+    });
+  }
+
+  void read_failures() {
+    each_text("failures", [&](const toml::node& node, const std::string& text) {
+      Scenario scenario;
+      scenario.label = text;
+      if (text != "none") {
+        auto faults = fault::parse(text, "failures");
+        if (!faults.ok()) return fail(node, "failures", faults.status());
+        if (faults.value().empty())
+          return keys_.fail(node, "'failures' is empty", "write \"none\" for a healthy fabric");
+        for (const fault::Fault& each : faults.value())
+          if (each.kind < fault::Kind::fail_link || std::holds_alternative<fault::Mean>(each.when))
+            return keys_.fail(node,
+                              "'failures': '" + fault::format(each) + "' is no failure of a fabric from the start",
+                              "as in \"fail-link share 1%\"");
+        scenario.faults = std::move(faults).value();
+      }
+      lists_.scenarios.push_back(std::move(scenario));
+    });
+  }
+
+  void read_ageings() {
+    std::vector<double> years;
+    for (const toml::node* node : keys_.list("years")) {
+      years.push_back(0);
+      keys_.number(*node, "years", 0.0, 1000.0, years.back());
+    }
+    bool any = false;
+    each_text("ageing", [&](const toml::node& node, const std::string& text) {
+      any = true;
+      const auto found = ageings_.find(text);
+      if (found == ageings_.end())
+        return keys_.fail(node, "there is no ageing '" + text + "'", "write it as [ageing." + text + "]");
+      if (years.empty()) return keys_.fail(node, "'ageing' without years", "write years = [0, 1, 2]");
+      for (const double year : years) {
+        Scenario scenario;
+        scenario.label = fmt::format("{} {} years", text, year);
+        scenario.ageing = found->second;
+        scenario.ageing->years = year;
+        lists_.scenarios.push_back(std::move(scenario));
+      }
+    });
+    if (!any && !years.empty())
+      keys_.fail(table_, "'years' without ageing", "write ageing = \"NAME\" and [ageing.NAME]");
+    if (lists_.scenarios.empty()) lists_.scenarios.push_back({"none", {}, {}});
+  }
+
+  void read_seeds() {
+    unsigned count = 0;
+    keys_.number("seeds", 1U, 1'000'000U, count);
+    for (std::uint64_t seed = 1; seed <= count; ++seed) lists_.seeds.push_back(seed);
+    for (const toml::node* node : keys_.list("seed")) {
+      lists_.seeds.push_back(0);
+      keys_.number(*node, "seed", std::uint64_t{0}, std::uint64_t{1} << 62, lists_.seeds.back());
+      if (count > 0) keys_.fail(*node, "'seed' and 'seeds' contradict each other", "keep one of them");
+    }
+    if (lists_.seeds.empty()) lists_.seeds.push_back(1);
+  }
+
+  void read_traffics() {
+    each_text("traffic", [&](const toml::node& node, const std::string& text) {
+      auto read = parse_traffic(text);
+      if (!read.ok()) return fail(node, "traffic", read.status());
+      lists_.traffics.push_back(read.value());
+    });
+    if (lists_.traffics.empty()) lists_.traffics.push_back({});
+  }
+
+  /// Seeds outermost: a study that was cut short has a whole picture with fewer seeds.
+  void multiply(std::vector<ThroughputFile::Placed>& points) const {
+    for (const std::uint64_t seed : lists_.seeds)
+      for (const TrafficSpec& traffic : lists_.traffics)
+        for (const std::string& fabric : lists_.fabrics)
+          for (const Scenario& scenario : lists_.scenarios)
+            for (const fabric::Contender& engine : lists_.engines) {
+              // Nothing random: one seed says all.
+              if (scenario.healthy() && !draws(traffic) && seed != lists_.seeds.front()) continue;
+              ThroughputPoint point = pattern_;
+              point.fabric = fabric;
+              point.engine = engine;
+              point.scenario = scenario;
+              point.seed = seed;
+              point.traffic = traffic;
+              points.push_back({name_, std::move(point)});
+            }
+  }
+
+  const toml::table& table_;
+  std::string_view file_;
+  const Ageings& ageings_;
+  Keys keys_;
+  std::string name_ = "all";
+  ThroughputPoint pattern_;
+  Lists lists_;
+};
+
+/// Reads and says what is wrong; with others' tables left out of it.
+class FileReader {
+ public:
+  explicit FileReader(std::string_view file) : file_(file) {}
+
+  Result<ThroughputFile> read(const toml::table& root) {
+    ThroughputFile study;
+    Keys top(root, file_, spec);
+    Status status = read_head(top.take("study"), study);
+    if (status.ok()) status = read_options(top.take("simulate"), study);
+    if (status.ok()) status = read_ageing_sets(top.take("ageing"));
+    if (!status.ok()) return status;
+    const toml::node* groups = top.take("group");
+    top.finish();
+    if (!top.status().ok()) return top.status();
+    if (groups == nullptr || !groups->is_array_of_tables())
+      return Status{Code::bad_input, "reading " + std::string(file_), "the study has no points", "write [[group]]"};
+    for (const toml::node& group : *groups->as_array())
+      if (status = GroupReader(*group.as_table(), file_, ageings_).read(study.points); !status.ok()) return status;
+    return study;
+  }
+
+ private:
+  Status no_table(const toml::node& node, std::string wanted) const {
+    return {Code::bad_input, "reading " + std::string(file_) + " line " + std::to_string(node.source().begin.line),
+            "this is no table", "write " + std::move(wanted)};
+  }
+
+  Status read_head(const toml::node* node, ThroughputFile& study) const {
+    const std::string remedy = "write [study] with name = \"...\"";
+    if (node == nullptr) return {Code::bad_input, "reading " + std::string(file_), "the study has no name", remedy};
+    if (!node->is_table()) return no_table(*node, "[study]");
+    Keys keys(*node->as_table(), file_, spec);
+    std::string kind;  // read_any_study() has looked at it
+    keys.text("kind", kind);
+    keys.text("name", study.name);
+    keys.text("title", study.title);
+    if (study.name.empty()) keys.fail(*node, "the study has no name", remedy);
+    keys.finish();
+    return keys.status();
+  }
+
+  Status read_options(const toml::node* node, ThroughputFile& study) const {
+    if (node == nullptr) return {};
+    if (!node->is_table()) return no_table(*node, "[simulate]");
+    for (const auto& [key, value] : *node->as_table()) {
+      const std::string place = std::string(file_) + " line " + std::to_string(key.source().begin.line);
+      std::string text;
+      if (const auto* given = value.as_string())
+        text = given->get();
+      else if (const auto* whole = value.as_integer())
+        text = std::to_string(whole->get());
+      else if (const auto* real = value.as_floating_point())
+        text = fmt::format("{}", real->get());
+      else
+        return {Code::bad_input, "reading " + place, "this is no value", "give a number or a text in quotes"};
+      Status status = study.settings.set("simulate." + std::string(key.str()), text, {config::Source::file, place});
+      if (!status.ok()) return {status.code(), "reading " + place, status.wrong(), status.remedy()};
+    }
+    return check(study.settings.options());
+  }
+
+  Status read_ageing_sets(const toml::node* node) {
+    if (node == nullptr) return {};
+    if (!node->is_table()) return no_table(*node, "[ageing.NAME]");
+    for (const auto& [key, set] : *node->as_table()) {
+      if (!set.is_table()) return no_table(set, "[ageing.NAME]");
+      if (Status status = read_ageing(*set.as_table(), file_, ageings_[std::string(key.str())]); !status.ok())
+        return status;
+    }
+    return {};
+  }
+
+  std::string_view file_;
+  Ageings ageings_;
+};
+
+}  // namespace
+
+Result<ThroughputFile> read_throughput_file(std::string_view text, std::string_view name) {
+  const toml::parse_result parsed = toml::parse(text);
+  if (!parsed) {
+    return Status{Code::bad_input,
+                  "reading " + std::string(name) + " line " + std::to_string(parsed.error().source().begin.line),
+                  std::string(parsed.error().description()), "the file is TOML 1.0"};
+  }
+  return FileReader(name).read(parsed.table());
+}
+
+}  // namespace holdfast::simulate::study

@@ -1,0 +1,143 @@
+#include "simulate/study/throughput.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+namespace holdfast::simulate::study {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* small_study = R"toml([study]
+name = "small"
+[simulate]
+mtu = 1024
+[ageing.fast]
+link_rate = 0.2
+links_per_switch = 4
+[[group]]
+name = "g"
+fabric = ["tree(4,2)", "torus(3,3) hosts=18"]
+engine = ["ftree", "dfsssp,updn"]
+failures = ["none", "fail-link share 10%"]
+ageing = "fast"
+years = [0, 2]
+traffic = ["exchange", "uniform messages=10"]
+seeds = 3
+)toml";
+
+TEST(ThroughputFile, PointsAreTheProductWithOneSeedWhereNothingIsRandom) {
+  const auto file = read_throughput_file(small_study, "small.toml");
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  // 2 fabrics x 3 engines x (exchange: 2 healthy scenarios once, 2 damaged by 3 seeds; uniform: 4 by 3)
+  EXPECT_EQ(file.value().points.size(), 2U * 3 * ((2 + 2 * 3) + 4 * 3));
+  EXPECT_EQ(file.value().settings.options().mtu, 1024U);
+  const auto study = read_any_study(small_study, "small.toml").value();
+  std::set<std::string> keys;
+  for (const Point& point : study->points) keys.insert(point.key);
+  EXPECT_EQ(keys.size(), study->points.size());
+  EXPECT_EQ(study->points.front().parameters["options"]["simulate.mtu"], "1024");
+}
+
+TEST(ThroughputFile, MistakesAreSaidWithTheirLine) {
+  const std::string head = "[study]\nname = \"x\"\n[[group]]\nfabric = \"tree(4,2)\"\nengine = \"updn\"\n";
+  const std::pair<std::string, std::string> wrong[] = {
+      {"[study\n", "line 1"},
+      {"x = 1\n", "no name"},
+      {"[study]\nname = \"x\"\n", "no points"},
+      {"[study]\nname = \"x\"\nkind = \"throughputs\"\n", "line 3: there is no kind of study 'throughputs'"},
+      {"[study]\nname = \"x\"\n[simulate]\nmtuu = 3\n", "line 4"},
+      {"[study]\nname = \"x\"\n[simulate]\nmtu = 3000000\n", "line 4"},
+      {"[study]\nname = \"x\"\n[simulate]\nmtu = []\n", "no value"},
+      {"[study]\nname = \"x\"\n[[group]]\n", "line 3: the group has no fabric"},
+      {"[study]\nname = \"x\"\n[[group]]\nfabric = \"tree(4,2)\"\n", "no engine"},
+      {head + "failures = [\"none\", \"fail-lnk share 1%\"]\n", "line 6"},
+      {head + "failures = \"drop rate 1/2\"\n", "no failure of a fabric"},
+      {head + "failures = 3\n", "no text"},
+      {head + "traffic = \"unifrom\"\n", "line 6"},
+      {head + "years = [1]\n", "'years' without ageing"},
+      {head + "ageing = \"a\"\n", "there is no ageing 'a'"},
+      {head + "seeds = 0\n", "line 6"},
+      {head + "seeds = 2\nseed = 3\n", "contradict"},
+      {head + "sedes = 2\n", "did you mean 'seed"},
+      {head + "lanes = 99\n", "line 6"},
+      {head + "limit = \"5\"\n", "'limit'"},
+      {head + "[ageing.a]\nlink_rate = 2\n", "line 7"},
+      {head + "[ageing.a]\nshape = 2\n", "nothing fails"},
+      {"[study]\nname = \"x\"\n[[group]]\nfabric = \"tre(4,2)\"\n", "line 4"},
+      {"[study]\nname = \"x\"\n[[group]]\nfabric = \"no-such-file\"\n", "neither a topology nor a file"},
+      {"[study]\nname = \"x\"\n[[group]]\nfabric = \"tree(4,2)\"\nengine = \"udpn\"\n", "line 5"},
+  };
+  for (const auto& [text, part] : wrong) {
+    const auto study = read_any_study(text, "x.toml");
+    ASSERT_FALSE(study.ok()) << text;
+    EXPECT_EQ(study.status().code(), Code::bad_input);
+    EXPECT_THAT(study.status().message(), HasSubstr(part)) << text;
+    EXPECT_EQ(study.status().message().find('\n'), std::string::npos);
+  }
+  EXPECT_EQ(read_any_study_file("/does/not/exist").status().code(), Code::not_found);
+}
+
+TEST(ThroughputFile, TheRepositorysStudiesAreReadable) {
+  std::size_t studies = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(HOLDFAST_SOURCE_DIR "/studies")) {
+    if (entry.path().extension() != ".toml") continue;
+    const auto study = read_any_study_file(entry.path());
+    ASSERT_TRUE(study.ok()) << study.status().message();
+    EXPECT_EQ(study.value()->name, entry.path().stem());
+    EXPECT_GT(study.value()->points.size(), 50U);
+    ++studies;
+  }
+  EXPECT_GE(studies, 5U);
+}
+
+ThroughputPoint point_of(const std::string& fabric, const std::string& engine, const std::string& traffic) {
+  ThroughputPoint point;
+  point.fabric = fabric;
+  point.engine = fabric::parse_contenders(engine).value().front();
+  point.traffic = parse_traffic(traffic).value();
+  point.limit_ps = 2'000 * ps_per_us;
+  return point;
+}
+
+TEST(Measure, OneFailedLinkOfAStarsTrunkHalvesWhatCrosses) {
+  const config::Settings<Parameters> settings(parameters_table());
+  // two switches with two links between them, four hosts each: bisection traffic is bound by the links between
+  ThroughputPoint point = point_of("mesh(2) links=2 hosts=8", "updn", "bisection order=lid messages=400");
+  const Finished healthy = measure(point, settings.options()).value();
+  EXPECT_EQ(healthy.outcome, "measured");
+  EXPECT_EQ(healthy.result["failed_links"], 0);
+  point.scenario.label = "half";
+  point.scenario.faults = {fault::Fault{.kind = fault::Kind::fail_link, .place = {}, .when = fault::Share{{50, 100}}}};
+  const Finished damaged = measure(point, settings.options()).value();
+  EXPECT_EQ(damaged.result["failed_links"], 1);
+  EXPECT_EQ(damaged.result["links_down"], 1);
+  EXPECT_EQ(damaged.result["links"], 2);
+  const double ratio =
+      damaged.result["throughput_bytes_per_s"].get<double>() / healthy.result["throughput_bytes_per_s"].get<double>();
+  EXPECT_NEAR(ratio, 0.5, 0.03);
+  EXPECT_EQ(measure(point, settings.options()).value().result, damaged.result) << "equal points, equal results";
+}
+
+TEST(Measure, FailedRoutingsAreOutcomes) {
+  const config::Settings<Parameters> settings(parameters_table());
+  const Finished refused = measure(point_of("torus(4,4) hosts=16", "ftree", "exchange"), settings.options()).value();
+  EXPECT_EQ(refused.outcome, "refused");
+  EXPECT_NE(refused.result["reason"], "");
+  ThroughputPoint circle = point_of("torus(5,5) hosts=100", "dor", "tornado order=lid messages=2000");
+  const Finished stuck = measure(circle, settings.options()).value();
+  if (stuck.outcome != "deadlock") {  // which shift meets the circle depends on the order of hosts
+    circle.traffic = parse_traffic("uniform").value();
+    EXPECT_EQ(measure(circle, settings.options()).value().outcome, "deadlock");
+  }
+  ThroughputPoint late = point_of("tree(4,2)", "updn", "exchange size=1000000");
+  late.limit_ps = ps_per_us;
+  EXPECT_EQ(measure(late, settings.options()).value().outcome, "time limit");
+  EXPECT_EQ(measure(point_of("tree(4,", "updn", "exchange"), settings.options()).status().code(), Code::bad_input);
+}
+
+}  // namespace
+}  // namespace holdfast::simulate::study

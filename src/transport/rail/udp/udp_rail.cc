@@ -1,0 +1,316 @@
+#include "transport/rail/udp/udp_rail.h"
+
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/udp.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace holdfast::transport {
+
+namespace {
+
+constexpr int socket_buffer_bytes = 8 << 20;
+
+Status cannot_open(const std::string& interface, const char* what, const std::string& why) {
+  return {Code::unavailable, "opening rail udp" + (interface.empty() ? "" : "@" + interface),
+          std::string(what) + ": " + why, "'holdfast doctor' lists the rails of this host"};
+}
+
+socklen_t length_of(const sockaddr_storage& address) {
+  return address.ss_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+}
+
+std::vector<std::byte> bytes_of(const sockaddr_storage& address) {
+  const auto* from = reinterpret_cast<const std::byte*>(&address);
+  return {from, from + length_of(address)};
+}
+
+/// As much as the system lets us have; more with the right to go over its limit.
+void enlarge(int socket, int privileged, int option) {
+  const int bytes = socket_buffer_bytes;
+  if (setsockopt(socket, SOL_SOCKET, privileged, &bytes, sizeof bytes) == 0) return;
+  (void)setsockopt(socket, SOL_SOCKET, option, &bytes, sizeof bytes);
+}
+
+std::size_t packet_bytes_of(int socket, const std::string& interface, bool v6) {
+  ifreq request{};
+  std::strncpy(request.ifr_name, interface.c_str(), sizeof request.ifr_name - 1);
+  const std::size_t mtu = ioctl(socket, SIOCGIFMTU, &request) == 0 ? static_cast<std::size_t>(request.ifr_mtu) : 1500;
+  return mtu - (v6 ? 48 : 28);  // the headers of IP and UDP
+}
+
+/// The size of the datagrams that a received piece was put together from; 0: it is one.
+std::size_t segment_bytes_of(msghdr& header) {
+  for (cmsghdr* control = CMSG_FIRSTHDR(&header); control != nullptr; control = CMSG_NXTHDR(&header, control)) {
+    if (control->cmsg_level != SOL_UDP || control->cmsg_type != UDP_GRO) continue;
+    int bytes = 0;
+    std::memcpy(&bytes, CMSG_DATA(control), sizeof bytes);
+    return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::vector<UdpRail::Interface> UdpRail::interfaces() {
+  std::vector<Interface> found;
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) return found;
+  for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr || (each->ifa_flags & IFF_UP) == 0) continue;
+    const int family = each->ifa_addr->sa_family;
+    if (family != AF_INET && family != AF_INET6) continue;
+    Interface one{each->ifa_name, (each->ifa_flags & IFF_LOOPBACK) != 0, {}};
+    std::memcpy(&one.address, each->ifa_addr, family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
+    found.push_back(std::move(one));
+  }
+  freeifaddrs(list);
+  const auto rank = [](const Interface& one) { return (one.address.ss_family == AF_INET6 ? 2 : 0) + one.loopback; };
+  std::stable_sort(found.begin(), found.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  return found;
+}
+
+Result<std::unique_ptr<UdpRail>> UdpRail::open(const std::string& interface, std::size_t most_packet_bytes,
+                                               const std::string& node, const std::string& service) {
+  std::unique_ptr<UdpRail> rail(new UdpRail());
+  if (Status status = rail->start(interface, most_packet_bytes, node, service); !status.ok()) return status;
+  return rail;
+}
+
+Status UdpRail::start(const std::string& interface, std::size_t most_packet_bytes, const std::string& node,
+                      const std::string& service) {
+  const std::vector<Interface> all = interfaces();
+  const auto chosen = std::find_if(all.begin(), all.end(),
+                                   [&](const Interface& one) { return interface.empty() || one.name == interface; });
+  if (chosen == all.end()) return cannot_open(interface, "the interface", "there is none that is up with this name");
+  sockaddr_storage bound = chosen->address;
+  if (!node.empty() || !service.empty()) {
+    auto named = resolve(node.empty() ? nullptr : node.c_str(), service.empty() ? nullptr : service.c_str());
+    if (!named.ok()) return named.status();
+    if (node.empty()) {
+      in_port_t port = 0;
+      std::memcpy(&port, named.value().data() + offsetof(sockaddr_in, sin_port), sizeof port);
+      reinterpret_cast<sockaddr_in&>(bound).sin_port = port;  // at the same place in both families
+    } else {
+      bound = {};
+      std::memcpy(&bound, named.value().data(), named.value().size());
+    }
+  }
+  const bool v6 = bound.ss_family == AF_INET6;
+  socket_ = ::socket(bound.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (socket_ < 0) return cannot_open(interface, "socket", std::strerror(errno));
+  enlarge(socket_, SO_RCVBUFFORCE, SO_RCVBUF);
+  enlarge(socket_, SO_SNDBUFFORCE, SO_SNDBUF);
+  if (bind(socket_, reinterpret_cast<sockaddr*>(&bound), length_of(bound)) != 0) {
+    return cannot_open(interface, "bind", std::strerror(errno));
+  }
+  const int on = 1;
+  (void)setsockopt(socket_, SOL_UDP, UDP_GRO, &on, sizeof on);  // without it datagrams come one by one
+  socklen_t length = sizeof bound;
+  if (getsockname(socket_, reinterpret_cast<sockaddr*>(&bound), &length) != 0) {
+    return cannot_open(interface, "getsockname", std::strerror(errno));
+  }
+  address_ = bytes_of(bound);
+  most_packet_bytes_ =
+      std::min({most_packet_bytes, packet_bytes_of(socket_, chosen->name, v6), most_datagram_bytes});
+
+  receives_ = std::make_unique<std::array<Receive, receives>>();
+  for (std::size_t i = 0; i < receives; ++i) {
+    Receive& one = (*receives_)[i];
+    receive_list_[i] = {one.memory.data(), one.memory.size()};
+    receive_headers_[i].msg_hdr.msg_iov = &receive_list_[i];
+    receive_headers_[i].msg_hdr.msg_iovlen = 1;
+    receive_headers_[i].msg_hdr.msg_control = one.control.data();
+    receive_headers_[i].msg_hdr.msg_controllen = one.control.size();
+  }
+  return {};
+}
+
+UdpRail::~UdpRail() {
+  if (socket_ < 0) return;
+  flush();
+  ::close(socket_);
+}
+
+Result<std::vector<std::byte>> UdpRail::resolve(const char* node, const char* service) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_DGRAM;
+  hints.ai_flags = node == nullptr ? AI_PASSIVE : 0;
+  addrinfo* list = nullptr;
+  const int code = getaddrinfo(node, service, &hints, &list);
+  if (code != 0) {
+    return Status(Code::not_found, "resolving the address of a peer",
+                  std::string(node != nullptr ? node : "") + ":" + (service != nullptr ? service : "") + ": " +
+                      gai_strerror(code));
+  }
+  const addrinfo* chosen = list;
+  for (const addrinfo* each = list; each != nullptr; each = each->ai_next) {
+    if (each->ai_family != AF_INET) continue;
+    chosen = each;
+    break;
+  }
+  const auto* from = reinterpret_cast<const std::byte*>(chosen->ai_addr);
+  std::vector<std::byte> bytes(from, from + chosen->ai_addrlen);
+  freeaddrinfo(list);
+  return bytes;
+}
+
+Result<std::uint32_t> UdpRail::add_destination(std::span<const std::byte> address) {
+  Destination made;
+  std::memcpy(&made.address, address.data(), std::min(address.size(), sizeof made.address));
+  made.length = static_cast<socklen_t>(address.size());
+  const bool known_family = made.address.ss_family == AF_INET || made.address.ss_family == AF_INET6;
+  if (address.size() < sizeof(sa_family_t) || !known_family || made.length != length_of(made.address)) {
+    return Status(Code::bad_input, "adding a destination to a rail",
+                  "an address of " + std::to_string(address.size()) + " bytes is no address of UDP");
+  }
+  for (std::uint32_t i = 0; i < destinations_.size(); ++i) {
+    const Destination& other = destinations_[i];
+    if (other.length == made.length && std::memcmp(&other.address, &made.address, made.length) == 0) return i;
+  }
+  destinations_.push_back(made);
+  return static_cast<std::uint32_t>(destinations_.size() - 1);
+}
+
+bool UdpRail::takes(std::uint32_t destination, std::size_t bytes) const {
+  if (batch_.packets == 0) return true;
+  return segments_ && !batch_.ended && batch_.destination == destination && batch_.packets < most_batched &&
+         bytes <= batch_.packet_bytes && batch_.bytes + bytes <= most_datagram_bytes;
+}
+
+void UdpRail::append(std::span<const iovec> pieces, std::size_t bytes, bool copy, std::uint64_t token) {
+  std::size_t used = 0;
+  if (copy) {
+    std::byte* to = batch_.copies.data() + batch_.copied;
+    batch_.list[batch_.pieces] = {to, bytes};
+    for (const iovec& piece : pieces) {
+      if (piece.iov_len > 0) std::memcpy(to, piece.iov_base, piece.iov_len);
+      to += piece.iov_len;
+    }
+    batch_.copied += bytes;
+    used = 1;
+  } else {
+    for (const iovec& piece : pieces) batch_.list[batch_.pieces + used++] = piece;
+    batch_.tokens.push_back(token);
+  }
+  if (batch_.packets == 0) batch_.packet_bytes = bytes;
+  batch_.ended = bytes < batch_.packet_bytes;
+  batch_.pieces_of[batch_.packets++] = static_cast<std::uint8_t>(used);
+  batch_.pieces += used;
+  batch_.bytes += bytes;
+}
+
+RailPut UdpRail::put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) {
+  std::size_t bytes = 0;
+  for (const iovec& piece : pieces) bytes += piece.iov_len;
+  if (destination >= destinations_.size() || bytes == 0 || bytes > most_packet_bytes_ || pieces.size() > most_pieces_each) {
+    return RailPut::failed;
+  }
+  if (!takes(destination, bytes) && !send_batch()) {
+    busy_ = true;
+    return RailPut::busy;
+  }
+  batch_.destination = destination;
+  const bool copy = bytes <= most_copied_bytes;
+  append(pieces, bytes, copy, token);
+  return copy ? RailPut::done : RailPut::pending;
+}
+
+// One call of the kernel. False when it has no room now; other errors are in errno with the answer true.
+bool UdpRail::send(std::span<iovec> list, std::size_t segment_bytes) {
+  Destination& to = destinations_[batch_.destination];
+  msghdr header{};
+  header.msg_name = &to.address;
+  header.msg_namelen = to.length;
+  header.msg_iov = list.data();
+  header.msg_iovlen = list.size();
+  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(std::uint16_t))> control{};
+  if (segment_bytes > 0) {
+    header.msg_control = control.data();
+    header.msg_controllen = control.size();
+    cmsghdr* segment = CMSG_FIRSTHDR(&header);
+    segment->cmsg_level = SOL_UDP;
+    segment->cmsg_type = UDP_SEGMENT;
+    segment->cmsg_len = CMSG_LEN(sizeof(std::uint16_t));
+    const auto size = static_cast<std::uint16_t>(segment_bytes);
+    std::memcpy(CMSG_DATA(segment), &size, sizeof size);
+  }
+  for (;;) {
+    errno = 0;
+    if (sendmsg(socket_, &header, MSG_NOSIGNAL) >= 0) return true;
+    if (errno == EINTR) continue;
+    return errno != EAGAIN && errno != EWOULDBLOCK && errno != ENOBUFS;
+  }
+}
+
+// For a kernel or a route that does not cut. What finds no room is lost, as packets are.
+bool UdpRail::send_singly() {
+  std::size_t at = 0;
+  bool good = true;
+  for (std::size_t i = 0; i < batch_.packets; ++i) {
+    good = (!send(std::span(batch_.list).subspan(at, batch_.pieces_of[i]), 0) || errno == 0) && good;
+    at += batch_.pieces_of[i];
+  }
+  return good;
+}
+
+// False when the kernel has no room: the batch stays.
+bool UdpRail::send_batch() {
+  if (batch_.packets == 0) return true;
+  const bool several = batch_.packets > 1;
+  if (!send(std::span(batch_.list).first(batch_.pieces), several ? batch_.packet_bytes : 0)) return false;
+  bool ok = errno == 0;
+  if (!ok && several && (errno == EIO || errno == EINVAL || errno == EMSGSIZE || errno == EOPNOTSUPP)) {
+    segments_ = false;
+    ok = send_singly();
+  }
+  end_batch(ok);
+  return true;
+}
+
+void UdpRail::end_batch(bool ok) {
+  for (const std::uint64_t token : batch_.tokens) finished_.push_back({token, ok});
+  batch_.tokens.clear();
+  batch_.packets = batch_.packet_bytes = batch_.bytes = batch_.pieces = batch_.copied = 0;
+  batch_.ended = false;
+}
+
+void UdpRail::flush() {
+  send_batch();
+}
+
+std::size_t UdpRail::poll(RailSink& sink, std::int64_t) {
+  std::size_t events = 0;
+  const int got = recvmmsg(socket_, receive_headers_.data(), receives, 0, nullptr);
+  for (int i = 0; i < got; ++i) {
+    mmsghdr& received = receive_headers_[static_cast<std::size_t>(i)];
+    const std::size_t segment = segment_bytes_of(received.msg_hdr);
+    std::span<const std::byte> bytes((*receives_)[static_cast<std::size_t>(i)].memory.data(), received.msg_len);
+    do {
+      const std::size_t packet = segment == 0 ? bytes.size() : std::min(segment, bytes.size());
+      sink.on_packet(bytes.first(packet));
+      bytes = bytes.subspan(packet);
+      ++events;
+    } while (!bytes.empty());
+    received.msg_hdr.msg_controllen = sizeof(Receive::control);
+  }
+  const bool room = send_batch();
+  reported_.swap(finished_);  // what a report leads to may finish more
+  for (const Finished& one : reported_) sink.on_put_done(one.token, one.ok);
+  events += reported_.size();
+  reported_.clear();
+  if (busy_ && room) {
+    busy_ = false;
+    sink.on_ready();
+    ++events;
+  }
+  return events;
+}
+
+}  // namespace holdfast::transport

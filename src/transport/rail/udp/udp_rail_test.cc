@@ -1,0 +1,135 @@
+#include "transport/rail/udp/udp_rail.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <map>
+#include <vector>
+
+namespace holdfast::transport {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+struct Ears : RailSink {
+  void on_packet(std::span<const std::byte> packet) override { packets.emplace_back(packet.begin(), packet.end()); }
+  void on_put_done(std::uint64_t token, bool ok) override { done[token] = ok; }
+  void on_ready() override { ++ready; }
+  void on_failed(std::uint32_t) override {}
+
+  std::vector<Bytes> packets;
+  std::map<std::uint64_t, bool> done;
+  unsigned ready = 0;
+};
+
+Bytes pattern(std::size_t bytes, unsigned seed) {
+  Bytes made(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) made[i] = static_cast<std::byte>((i * 31 + seed * 7 + (i >> 8)) & 255);
+  return made;
+}
+
+class UdpRailTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (auto& rail : rails) {
+      auto opened = UdpRail::open("lo", 1400, "", "");
+      ASSERT_TRUE(opened.ok()) << opened.status().message();
+      rail = std::move(opened).value();
+    }
+    to = rails[0]->add_destination(rails[1]->address()).value();
+  }
+  RailPut put(Bytes& packet, std::uint64_t token) {
+    const std::size_t half = packet.size() / 2;
+    const std::array<iovec, 2> pieces = {iovec{packet.data(), half},
+                                         iovec{packet.data() + half, packet.size() - half}};
+    return rails[0]->put(to, pieces, token);
+  }
+  // Until so many packets have come, or nothing more does for a while.
+  void listen(std::size_t packets) {
+    while (ears[1].packets.size() < packets) {
+      pollfd descriptor{rails[1]->wait_fd(), POLLIN, 0};
+      if (::poll(&descriptor, 1, 2000) == 0) return;
+      rails[1]->poll(ears[1], 0);
+    }
+  }
+
+  std::array<std::unique_ptr<UdpRail>, 2> rails;
+  std::array<Ears, 2> ears;
+  std::uint32_t to = 0;
+};
+
+TEST_F(UdpRailTest, PacketsThatGoTogetherArriveOneByOneAndWhole) {
+  std::vector<Bytes> sent;
+  for (unsigned i = 0; i < 100; ++i) {  // equal ones, with shorter and longer ones between
+    sent.push_back(pattern(i % 10 == 3 ? 80 : i % 10 == 7 ? 1200 : 1400, i));
+  }
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    const RailPut answer = put(sent[i], i);
+    EXPECT_EQ(answer, sent[i].size() == 80 ? RailPut::done : RailPut::pending);
+  }
+  EXPECT_FALSE(rails[0]->may_wait());
+  rails[0]->flush();
+  rails[0]->poll(ears[0], 0);
+  EXPECT_TRUE(rails[0]->may_wait());
+  EXPECT_EQ(ears[0].done.size(), 90U);
+  for (const auto& [token, ok] : ears[0].done) EXPECT_TRUE(ok) << token;
+  listen(sent.size());
+  EXPECT_TRUE(ears[1].packets == sent);
+}
+
+TEST_F(UdpRailTest, ASmallPacketMayChangeAtOnceAndAnEmptyOneIsNone) {
+  Bytes small = pattern(100, 1);
+  const Bytes before = small;
+  EXPECT_EQ(put(small, 1), RailPut::done);
+  small.assign(small.size(), std::byte{0});
+  Bytes empty;
+  EXPECT_EQ(put(empty, 2), RailPut::failed);
+  rails[0]->flush();
+  listen(1);
+  ASSERT_EQ(ears[1].packets.size(), 1U);
+  EXPECT_TRUE(ears[1].packets[0] == before);
+}
+
+TEST_F(UdpRailTest, AnUnreachableDestinationFailsWhatWasPutAndALongPacketIsRefused) {
+  sockaddr_in nowhere{};
+  nowhere.sin_family = AF_INET;
+  nowhere.sin_port = htons(9);
+  nowhere.sin_addr.s_addr = htonl(0xC6336401);  // 198.51.100.1, from the loopback's own address: no route
+  const auto* raw = reinterpret_cast<const std::byte*>(&nowhere);
+  to = rails[0]->add_destination({raw, sizeof nowhere}).value();
+  Bytes packet = pattern(1400, 1);
+  EXPECT_EQ(put(packet, 5), RailPut::pending);
+  rails[0]->flush();
+  rails[0]->poll(ears[0], 0);
+  ASSERT_EQ(ears[0].done.count(5), 1U);
+  EXPECT_FALSE(ears[0].done[5]);
+  Bytes longer = pattern(1401, 1);
+  EXPECT_EQ(put(longer, 6), RailPut::failed);
+}
+
+TEST_F(UdpRailTest, AddressesAreCheckedAndTheSameOneIsTheSameDestination) {
+  EXPECT_EQ(rails[0]->add_destination(rails[1]->address()).value(), to);
+  const Bytes wrong(3, std::byte{1});
+  EXPECT_FALSE(rails[0]->add_destination(wrong).ok());
+  EXPECT_FALSE(UdpRail::open("no-such-interface", 1400, "", "").ok());
+  EXPECT_EQ(UdpRail::open("no-such-interface", 1400, "", "").status().code(), Code::unavailable);
+  EXPECT_TRUE(UdpRail::resolve("127.0.0.1", "4000").ok());
+  EXPECT_FALSE(UdpRail::resolve("256.1.1.1", "4000").ok());
+}
+
+TEST_F(UdpRailTest, TheLoopbackCarriesPacketsOfItsOwnSize) {
+  auto wide = UdpRail::open("lo", 1 << 20, "", "");
+  ASSERT_TRUE(wide.ok());
+  EXPECT_GT(wide.value()->most_packet_bytes(), 1472U);
+  to = wide.value()->add_destination(rails[1]->address()).value();
+  Bytes packet = pattern(wide.value()->most_packet_bytes(), 1);
+  const iovec piece = {packet.data(), packet.size()};
+  EXPECT_EQ(wide.value()->put(to, {&piece, 1}, 1), RailPut::pending);
+  wide.value()->flush();
+  listen(1);
+  ASSERT_EQ(ears[1].packets.size(), 1U);
+  EXPECT_TRUE(ears[1].packets[0] == packet);
+}
+
+}  // namespace
+}  // namespace holdfast::transport

@@ -1,0 +1,216 @@
+/* Collectives that the examples do not use: persistent ones, topology neighbours, intercommunicators, and, where the
+ * library has them, functions that take large counts. */
+#include "scenarios.h"
+
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#define PERSISTENT(name) MPIX_##name##_init
+#else
+#define PERSISTENT(name) MPI_##name##_init
+#endif
+
+static void persistent(void) {
+  int own[2] = {0}, all[32], sum[2], root = 0;
+  int counts[16], displacements[16];
+  MPI_Request requests[6];
+  for (int i = 0; i < ranks; ++i) {
+    counts[i] = 2;
+    displacements[i] = 2 * (ranks - 1 - i);
+  }
+  PERSISTENT(Allreduce)(own, sum, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+  PERSISTENT(Allgatherv)(own, 2, MPI_INT, all, counts, displacements, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
+  PERSISTENT(Bcast)(&root, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[2]);
+  PERSISTENT(Barrier)(MPI_COMM_WORLD, MPI_INFO_NULL, &requests[3]);
+  for (int round = 0; round < 5; ++round) {
+    own[0] = rank + round;
+    own[1] = 1;
+    root = rank == 0 ? 100 + round : -1;
+    if (round % 2) {
+      MPI_Startall(4, requests);
+    } else {
+      for (int i = 0; i < 4; ++i) MPI_Start(&requests[i]);
+    }
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+    CHECK(sum[0] == ranks * (ranks - 1) / 2 + ranks * round && sum[1] == ranks && root == 100 + round);
+    for (int i = 0; i < ranks; ++i) CHECK(all[2 * (ranks - 1 - i)] == i + round && all[2 * (ranks - 1 - i) + 1] == 1);
+  }
+  for (int i = 0; i < 4; ++i) {
+    CHECK(requests[i] != MPI_REQUEST_NULL);
+    MPI_Request_free(&requests[i]);
+    CHECK(requests[i] == MPI_REQUEST_NULL);
+  }
+}
+
+static void neighbours(void) {
+  const int dims[1] = {ranks}, periods[1] = {1};
+  int own[2] = {rank, rank + 100}, got[2], left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+  MPI_Comm ring, graph;
+  MPI_Request request;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &ring);
+  MPI_Neighbor_allgather(own, 1, MPI_INT, got, 1, MPI_INT, ring);
+  CHECK(got[0] == left && got[1] == right);
+  MPI_Ineighbor_alltoall(own, 1, MPI_INT, got, 1, MPI_INT, ring, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (ranks > 2) CHECK(got[0] == left + 100 && got[1] == right);
+  PERSISTENT(Neighbor_alltoall)(own, 1, MPI_INT, got, 1, MPI_INT, ring, MPI_INFO_NULL, &request);
+  MPI_Start(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (ranks > 2) CHECK(got[0] == left + 100 && got[1] == right);
+  MPI_Request_free(&request);
+  MPI_Comm_free(&ring);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                 &graph);
+  const int one = 1, two = 2, zero = 0;
+  const MPI_Aint none = 0;
+  const MPI_Datatype type = MPI_INT;
+  MPI_Neighbor_allgatherv(own, 2, MPI_INT, got, &two, &zero, MPI_INT, graph);
+  CHECK(got[0] == left && got[1] == left + 100);
+  got[0] = -1;
+  MPI_Neighbor_alltoallw(own, &one, &none, &type, got, &one, &none, &type, graph);
+  CHECK(got[0] == left);
+  MPI_Comm_free(&graph);
+}
+
+static void intercommunicators(void) {
+  if (ranks < 2) return;
+  MPI_Comm half, across, merged;
+  const int side = rank % 2;
+  int size, remote, own = rank, got[16], sum;
+  MPI_Comm_split(MPI_COMM_WORLD, side, rank, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - side, 5, &across);
+  MPI_Comm_remote_size(across, &remote);
+  MPI_Comm_size(across, &size);
+  CHECK(size + remote == ranks);
+  MPI_Allgather(&own, 1, MPI_INT, got, 1, MPI_INT, across);
+  for (int i = 0; i < remote; ++i) CHECK(got[i] == 2 * i + 1 - side);
+  MPI_Allreduce(&own, &sum, 1, MPI_INT, MPI_SUM, across);
+  int expected = 0;
+  for (int i = 1 - side; i < ranks; i += 2) expected += i;
+  CHECK(sum == expected);
+  int here;
+  MPI_Comm_rank(across, &here);
+  if (side == 0) {
+    MPI_Bcast(&own, 1, MPI_INT, here == 0 ? MPI_ROOT : MPI_PROC_NULL, across);
+  } else {
+    int from = -1;
+    MPI_Bcast(&from, 1, MPI_INT, 0, across);
+    CHECK(from == 0);
+  }
+  if (here < remote && here < size) {
+    int answer = -1;
+    MPI_Sendrecv(&own, 1, MPI_INT, here, 3, &answer, 1, MPI_INT, here, 3, across, MPI_STATUS_IGNORE);
+    CHECK(answer == 2 * here + 1 - side);
+  }
+  MPI_Intercomm_merge(across, side, &merged);
+  MPI_Comm_size(merged, &size);
+  CHECK(size == ranks);
+  MPI_Comm_free(&merged);
+  MPI_Comm_free(&across);
+  MPI_Comm_free(&half);
+}
+
+#if MPI_VERSION >= 4
+static void large_counts(void) {
+  int own[3] = {rank, rank + 1, rank + 2}, got[48];
+  MPI_Count counts[16], count;
+  MPI_Aint displacements[16];
+  MPI_Request requests[2];
+  MPI_Status status;
+  const int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
+  for (int i = 0; i < ranks; ++i) {
+    counts[i] = 3;
+    displacements[i] = 3 * i;
+  }
+  MPI_Irecv_c(got, 3, MPI_INT, left, 1, MPI_COMM_WORLD, &requests[0]);
+  MPI_Send_c(own, 3, MPI_INT, right, 1, MPI_COMM_WORLD);
+  MPI_Wait(&requests[0], &status);
+  MPI_Get_count_c(&status, MPI_INT, &count);
+  CHECK(count == 3 && got[2] == left + 2);
+  MPI_Iallgatherv_c(own, 3, MPI_INT, got, counts, displacements, MPI_INT, MPI_COMM_WORLD, &requests[0]);
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  for (int i = 0; i < 3 * ranks; ++i) CHECK(got[i] == i / 3 + i % 3);
+  MPI_Alltoallv_init_c(got, counts, displacements, MPI_INT, got + 3 * ranks, counts, displacements, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+  MPI_Start(&requests[0]);
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  for (int i = 0; i < 3 * ranks; ++i) CHECK(got[3 * ranks + i] == rank + i % 3);
+  MPI_Request_free(&requests[0]);
+  MPI_Allreduce_c(MPI_IN_PLACE, own, 3, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  CHECK(own[0] == ranks - 1 && own[2] == ranks + 1);
+  own[0] = rank;
+  MPI_Isendrecv(own, 1, MPI_INT, right, 2, got, 1, MPI_INT, left, 2, MPI_COMM_WORLD, &requests[0]);
+  MPI_Wait(&requests[0], &status);
+  CHECK(got[0] == left);
+  MPI_Isendrecv_replace(own, 1, MPI_INT, right, 2, left, 2, MPI_COMM_WORLD, &requests[0]);
+  MPI_Wait(&requests[0], &status);
+  CHECK(own[0] == left);
+  MPI_Comm copy;
+  MPI_Comm_idup_with_info(MPI_COMM_WORLD, MPI_INFO_NULL, &copy, &requests[0]);
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  MPI_Barrier(copy);
+  MPI_Comm_free(&copy);
+}
+
+/* More elements than an int can count, of a type that selects nothing, so that no memory is needed. */
+static void beyond_int(void) {
+  if (ranks < 2) return;
+  MPI_Datatype nothing;
+  const MPI_Count many = 3000000000;
+  MPI_Count bytes = -1;
+  MPI_Status status;
+  MPI_Type_contiguous(0, MPI_CHAR, &nothing);
+  MPI_Type_commit(&nothing);
+  if (rank == 0) MPI_Send_c(NULL, many, nothing, 1, 4, MPI_COMM_WORLD);
+  if (rank == 1) {
+    MPI_Recv_c(NULL, many, nothing, 0, 4, MPI_COMM_WORLD, &status);
+    MPI_Get_elements_c(&status, MPI_BYTE, &bytes);
+    CHECK(bytes == 0 && status.MPI_SOURCE == 0 && status.MPI_TAG == 4);
+  }
+  MPI_Bcast_c(NULL, many, nothing, 0, MPI_COMM_WORLD);
+  MPI_Type_free(&nothing);
+}
+#endif
+
+static int error_class(int code) {
+  int class;
+  MPI_Error_class(code, &class);
+  return class;
+}
+
+static void errors_returned(void) {
+  int own = 1, got[16];
+  MPI_Comm copy;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  CHECK(error_class(MPI_Allreduce(&own, got, 1, MPI_INT, MPI_OP_NULL, copy)) == MPI_ERR_OP);
+  CHECK(error_class(MPI_Bcast(&own, -1, MPI_INT, 0, copy)) == MPI_ERR_COUNT);
+  CHECK(error_class(MPI_Bcast(&own, 1, MPI_DATATYPE_NULL, 0, copy)) == MPI_ERR_TYPE);
+  CHECK(error_class(MPI_Gather(&own, 1, MPI_INT, got, 1, MPI_INT, -5, copy)) == MPI_ERR_ROOT);
+  CHECK(error_class(MPI_Barrier(MPI_COMM_NULL)) == MPI_ERR_COMM);
+  CHECK(error_class(MPI_Send(&own, 1, MPI_INT, 0, 0, MPI_COMM_NULL)) == MPI_ERR_COMM);
+  CHECK(error_class(MPI_Irecv(&own, 1, MPI_INT, 99, 0, copy, &(MPI_Request){MPI_REQUEST_NULL})) == MPI_ERR_RANK);
+  CHECK(error_class(MPI_Sendrecv(&own, 1, MPI_INT, 99, 0, got, 1, MPI_INT, 0, 0, copy, MPI_STATUS_IGNORE)) ==
+        MPI_ERR_RANK);
+  CHECK(error_class(MPI_Probe(99, 0, copy, MPI_STATUS_IGNORE)) == MPI_ERR_RANK);
+  CHECK(error_class(MPI_Comm_dup(MPI_COMM_NULL, &copy)) == MPI_ERR_COMM);
+  CHECK(error_class(MPI_Comm_free(&(MPI_Comm){MPI_COMM_NULL})) == MPI_ERR_COMM);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  MPI_Comm_free(&copy);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const struct Scenario scenarios[] = {
+      {"persistent", persistent},
+      {"neighbours", neighbours},
+      {"intercommunicators", intercommunicators},
+      {"errors_returned", errors_returned},
+#if MPI_VERSION >= 4
+      {"large_counts", large_counts},
+      {"beyond_int", beyond_int},
+#endif
+  };
+  const int code = run_scenarios(argc, argv, scenarios, sizeof scenarios / sizeof *scenarios);
+  MPI_Finalize();
+  return code;
+}
