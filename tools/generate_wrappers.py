@@ -49,7 +49,15 @@ HOOKED = ("start", "verify", "agree", "create", "once", "hook")
 # What the preloaded libraries intercept besides MPI.
 C_LIBRARY = """clock_gettime gettimeofday time getrusage clock times timespec_get __libc_start_main exit
                getrandom getentropy arc4random arc4random_buf arc4random_uniform _ZNSt13random_device9_M_getvalEv
-               getpid kill gethostname uname""".split()
+               getpid kill gethostname uname pthread_create
+               open open64 openat openat64 __open_2 __open64_2 __openat_2 __openat64_2 creat creat64
+               fopen fopen64 freopen freopen64 opendir
+               mkstemp mkstemp64 mkostemp mkostemp64 mkstemps mkstemps64 mkostemps mkostemps64 mkdtemp
+               unlink unlinkat rmdir remove rename renameat renameat2 mkdir mkdirat symlink symlinkat link linkat
+               truncate truncate64 chmod fchmodat utime utimes utimensat
+               stat stat64 lstat lstat64 __xstat __xstat64 __lxstat __lxstat64 fstatat fstatat64 statx
+               access faccessat readlink readlinkat realpath __realpath_chk
+               chdir getcwd __getcwd_chk get_current_dir_name""".split()
 
 # Fortran procedures without a C hook (fortran.cc), and how the compilers and the libraries decorate their names.
 FORTRAN = (

@@ -25,7 +25,7 @@ struct Short {
   const char* doc;
   bool repeats;  ///< several values are joined by ';'
 };
-constexpr std::array<Short, 10> shorts{{
+constexpr std::array<Short, 11> shorts{{
     {"-r,--replicas", "replicate.degree", "R", "Processes that play each rank: 2 detect, 3 correct. Default: 3", false},
     {"--protocol", "replicate.protocol", "NAME", "How the copies of a message are compared", false},
     {"--collectives", "replicate.collectives", "NAME", "native, or p2p: on verified messages, in a fixed order", false},
@@ -35,6 +35,7 @@ constexpr std::array<Short, 10> shorts{{
     {"--on-corruption", "replicate.on_corruption", "NAME", "What to do where there is no majority: stop or report",
      false},
     {"--tolerate", "replicate.tolerate", "PLACE", "Where copies may differ, as 'tag 7': counted, not corrected", true},
+    {"--files-may-differ", "replicate.files_may_differ", "PATTERN", "Files that are not compared, as '*.log'", false},
     {"--silence-limit", "replicate.silence_limit", "DURATION", "How long a replica may lag behind the others", false},
     {"--chain", "replicate.chain", nullptr, "Work beside another preloaded MPI profiling tool", false},
 }};

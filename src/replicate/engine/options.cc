@@ -57,6 +57,13 @@ const config::Table<Options>& options_table() {
           option<&Options::clocks>({.name = "replicate.clocks",
                                     .initial = "on",
                                     .doc = "Whether replicas are given the same answers by clocks."}),
+          option<&Options::files>({.name = "replicate.files",
+                                   .initial = "on",
+                                   .doc = "Whether what the program does to files takes effect once and is compared."}),
+          option<&Options::files_may_differ>(
+              {.name = "replicate.files_may_differ",
+               .initial = "",
+               .doc = "Files that are not compared: shell patterns for names or whole paths, with ':' between them."}),
           option<&Options::random>(
               {.name = "replicate.random",
                .initial = "on",

@@ -31,6 +31,8 @@ struct Options {
   Collectives collectives{};
   CollectiveEntry collective_entry{};
   bool clocks{};
+  bool files{};
+  std::string files_may_differ;
   bool random{};
   bool identity{};
   bool chain{};

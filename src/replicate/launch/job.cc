@@ -8,6 +8,8 @@
 
 #include "core/event/record.h"
 #include "replicate/launch/exit_code.h"
+#include "replicate/launch/file_comparison.h"
+#include "replicate/launch/library_options.h"
 #include "replicate/launch/outcome.h"
 #include "replicate/launch/run_directory.h"
 #include "replicate/launch/summary.h"
@@ -80,17 +82,43 @@ void print_outcome(const Evidence& evidence, const Outcome& outcome, bool quiet,
         << ")\n";
 }
 
+/// After a success: holds the files of the replicas to each other. A difference without a majority is what the job
+/// ends with, unless corruption is to be reported only.
+FileComparison compare(const JobRequest& request, const JobPlan& plan, Outcome& outcome, std::ostream& err) {
+  if (plan.map.degree() < 2 || value_of(*request.library, "replicate.files") != "true") return {};
+  if (outcome.code != 0) {
+    if (shadows_left(plan.run_directory, plan.map.degree()))
+      err << "holdfast: files of the other replicas, and what replica 0 overwrote, are left in " << plan.run_directory
+          << "/holdfast-files\n";
+    return {};
+  }
+  FileComparison found = compare_files(plan.run_directory, plan.map.ranks(), plan.map.degree(),
+                                       value_of(*request.library, "replicate.files_may_differ"));
+  for (const FileDifference& difference : found.differences) {
+    const std::string line = difference_line(difference);
+    const bool ends = !difference.settled && value_of(*request.library, "replicate.on_corruption") == "stop";
+    if (ends && outcome.code == 0)
+      outcome = {static_cast<int>(Exit::uncorrected), line};
+    else
+      err << "holdfast: " << line << "\n";
+  }
+  return found;
+}
+
 int conclude(const JobRequest& request, const JobPlan& plan, const Ended& ended, RunDirectory& directory,
              std::ostream& err) {
   const Evidence evidence = gather(plan, ended);
-  const Outcome outcome = judge(evidence);
+  Outcome outcome = judge(evidence);
+  const FileComparison files = compare(request, plan, outcome, err);
   print_outcome(evidence, outcome, request.quiet, err);
+  if (files.paths > 0 && !request.quiet) err << "holdfast: " << comparison_line(files) << "\n";
   const auto transport = request.transport ? read_transport_counters(plan.run_directory) : nlohmann::ordered_json();
   if (!transport.is_null() && !request.quiet) err << "holdfast: " << transport_line(transport) << "\n";
   Status written;
   if (request.json) {
     auto record =
         final_record(evidence, outcome, {plan.protocol, std::string(name(plan.program.mpi)), plan.program.path});
+    record["files"] = files.record();
     if (!transport.is_null()) record["transport"] = transport;
     written = event::write_record_file(*request.json, record);
   }

@@ -58,6 +58,7 @@ Result<RunDirectory> RunDirectory::create(const std::string& path, bool keep) {
     return Status(Code::io, "creating the run directory " + path,
                   failed ? failed.message() : std::string("it may not be written to"), "choose another with --output");
   remove_files(path, [](std::string_view base) { return is_result(base) || is_plumbing(base); });
+  fs::remove_all(fs::path(path) / "holdfast-files", failed);
   return RunDirectory(path, keep);
 }
 

@@ -13,6 +13,7 @@ namespace holdfast::launch {
 ///   record.json                      what the library counted, written at the end by native rank 0
 ///   incident-<v>.<k>.json            why a job ended early, written by whoever diagnosed it
 ///   status-<v>.<k>                   with what a process ended after MPI_Finalize
+///   holdfast-files/                  what the replicas wrote (engine/file_view.h)
 ///   hosts, stdin*                    what the launcher was given
 ///
 /// Removed after a success, unless the user named the folder or asked to keep it.

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <sys/stat.h>
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::replicate {
+
+/// Where one replica finds what a path names.
+struct FilePlace {
+  enum class Layer {
+    none,    ///< nothing there
+    shadow,  ///< this replica wrote it
+    kept,    ///< the leader changed it since; this is how it was before the job
+    real,    ///< untouched, or the leader's own
+  };
+  Layer layer = Layer::none;
+  std::string path;       ///< the file on disk; where it would be, with none
+  struct stat status {};  ///< of the file itself, not of what a symbolic link names
+
+  bool exists() const { return layer != Layer::none; }
+  bool is(mode_t type) const { return exists() && (status.st_mode & S_IFMT) == type; }
+};
+
+/// What is about to happen to a path.
+enum class Change {
+  contents,  ///< written in place
+  emptied,   ///< truncated to nothing while it is opened
+  name,      ///< removed, created or replaced
+};
+
+/// Where to make a change that was prepared.
+struct Prepared {
+  std::string path;
+  bool replaced = false;  ///< the leader's file is a new one since now
+};
+
+/// The file system as one replica sees it (docs/design/files.md): as it was when the job began, and this replica's own
+/// changes on top. Replica 0, the leader, changes the real files, and keeps what was there before; the others change a
+/// shadow of theirs, shared by all ranks of the replica. Below <run directory>/holdfast-files:
+///
+///   base/kept/<path>       how a path was that the leader changed
+///   base/new/<path>        a directory with a mark in it: the leader made this path
+///   replica-<k>/shadow/<path>, replica-<k>/gone/<path>   what replica k wrote, and what it removed
+///   replica-<k>/listings/<n>/<path>   a directory as replica k sees it, for those who read it
+///   lock                   held while a path is changed for the first time
+///
+/// Paths are absolute. Errors are those of errno(3), 0 for none, because programs get them as they are. Any thread, any
+/// process; system calls only, so the caller sees to it that they are not taken for the program's.
+class FileView {
+ public:
+  FileView(const std::string& run_directory, int replica);
+
+  int replica() const { return replica_; }
+  bool leader() const { return replica_ == 0; }
+  const std::string& root() const { return root_; }
+
+  /// The path as the program names it: a file in a shadow and a directory's listing are what they stand for.
+  std::string program_path(const std::string& path) const;
+
+  /// Follows the symbolic links in an absolute path as this replica sees them, the last one only with `follow`. What it
+  /// comes to need not exist, but its parent must: ENOENT, ENOTDIR, ELOOP.
+  int resolve(const std::string& path, bool follow, std::string& resolved) const;
+  /// What a resolved path names.
+  FilePlace find(const std::string& path) const;
+  /// The same before the job began.
+  FilePlace find_before(const std::string& path) const;
+  /// Names in a directory, without . and ..
+  std::set<std::string> list(const std::string& path) const;
+  /// A directory with those names, for a program that reads it: `path` itself, or one that is made for it.
+  int listing(const std::string& path, std::string& folder) const;
+
+  /// Gets ready for the first change of `path`, and says where to make it: the leader keeps what is there, another
+  /// replica brings it into its shadow. EACCES and the like where the program may not make the change.
+  int prepare(const std::string& path, Change change, Prepared& prepared) const;
+  /// The change that prepare() was for did not come about: the leader's file is put back.
+  void undo(const std::string& path, const Prepared& prepared) const;
+  /// Removes a name from a shadow; what was there before the job is hidden from now on. Not for the leader.
+  int hide(const std::string& path, bool directory) const;
+  /// rename(2) in the shadow. Not for the leader.
+  int move(const std::string& from, const std::string& to) const;
+
+  /// Every path that this replica created, changed or removed, as far as the folders show it; parents first.
+  std::set<std::string> changed() const;
+
+ private:
+  struct Cursor;
+  FilePlace step(Cursor& cursor, std::string_view name, bool own) const;
+  FilePlace walk(const std::string& path, bool own) const;
+  bool kept_already(const std::string& path) const;
+  int keep(const std::string& path, Change change, Prepared& prepared) const;
+  int keep_file(const std::string& path, const struct stat& status, Change change, Prepared& prepared) const;
+  int bring_up(const std::string& path, Change change) const;
+
+  std::string run_directory_;
+  std::string root_;
+  std::string kept_;
+  std::string new_;
+  std::string shadow_;
+  std::string gone_;
+  std::string listings_;
+  int replica_;
+};
+
+/// Without ., .., empty parts and a slash at the end. Absolute.
+std::string normal_path(std::string_view path);
+
+/// Copies a regular file with its permissions; `to` is whole or not there. 0 or errno.
+int copy_file(const std::string& from, const std::string& to);
+
+}  // namespace holdfast::replicate

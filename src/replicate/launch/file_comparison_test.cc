@@ -1,0 +1,140 @@
+#include "replicate/launch/file_comparison.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "replicate/engine/file_view.h"
+
+namespace holdfast::launch {
+namespace {
+
+namespace fs = std::filesystem;
+using replicate::Change;
+using replicate::FileView;
+using replicate::Prepared;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// Replicas that write into a work folder.
+class FileComparisonTest : public ::testing::Test {
+ protected:
+  FileComparisonTest() {
+    std::string pattern = (fs::temp_directory_path() / "holdfast-compare-XXXXXX").string();
+    root_ = fs::canonical(::mkdtemp(pattern.data())).string();
+    fs::create_directories(root_ + "/work");
+    fs::create_directories(run());
+  }
+  ~FileComparisonTest() override { fs::remove_all(root_); }
+
+  std::string run() const { return root_ + "/run"; }
+  std::string at(const std::string& name) const { return root_ + "/work/" + name; }
+  void write(int replica, const std::string& name, const std::string& text) const {
+    Prepared prepared;
+    ASSERT_EQ(FileView(run(), replica).prepare(at(name), Change::emptied, prepared), 0);
+    std::ofstream(prepared.path) << text;
+  }
+  void print(int replica, const std::string& text) const {
+    std::ofstream(run() + "/rank-0.replica-" + std::to_string(replica) + ".out") << text;
+  }
+  std::string left(const std::string& name) const {
+    std::ifstream file(at(name));
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  FileComparison compare(int degree, const std::string& patterns = "") const {
+    return compare_files(run(), 1, degree, patterns);
+  }
+
+  std::string root_;
+};
+
+TEST_F(FileComparisonTest, TheSameEverywhereLeavesNothingBehind) {
+  for (int k : {0, 1, 2}) write(k, "a", "same");
+  const FileComparison found = compare(3);
+  EXPECT_EQ(found.paths, 1U) << "not the folders in front of it";
+  EXPECT_EQ(found.bytes, 4U);
+  EXPECT_TRUE(found.differences.empty());
+  EXPECT_EQ(left("a"), "same");
+  EXPECT_FALSE(fs::exists(run() + "/holdfast-files"));
+}
+
+TEST_F(FileComparisonTest, TwoReplicasOnlyDetect) {
+  write(0, "a", "abcdef");
+  write(1, "a", "abcXef");
+  const FileComparison found = compare(2);
+  ASSERT_EQ(found.differences.size(), 1U);
+  EXPECT_FALSE(found.settled());
+  EXPECT_EQ(found.differences[0].path, at("a"));
+  EXPECT_EQ(found.differences[0].first_difference, 3);
+  EXPECT_THAT(found.differences[0].replicas, ElementsAre(0, 1));
+  EXPECT_THAT(difference_line(found.differences[0]), HasSubstr("from byte 3 on: no majority among replicas 0, 1"));
+  EXPECT_TRUE(shadows_left(run(), 2));
+  EXPECT_EQ(left("a"), "abcdef");
+}
+
+TEST_F(FileComparisonTest, TheMajoritysFileTakesTheLeadersPlace) {
+  write(0, "a", "bad");
+  for (int k : {1, 2}) write(k, "a", "good");
+  for (int k : {0, 1}) write(k, "b", "good");
+  write(2, "b", "good but longer");
+  const FileComparison found = compare(3);
+  ASSERT_EQ(found.differences.size(), 2U);
+  EXPECT_TRUE(found.settled());
+  EXPECT_TRUE(found.differences[0].replaced);
+  EXPECT_THAT(found.differences[0].replicas, ElementsAre(0));
+  EXPECT_FALSE(found.differences[1].replaced);
+  EXPECT_EQ(found.differences[1].first_difference, 4);
+  EXPECT_EQ(left("a"), "good");
+  EXPECT_EQ(left("b"), "good");
+  EXPECT_FALSE(fs::exists(run() + "/holdfast-files"));
+}
+
+TEST_F(FileComparisonTest, AFileThatOnlySomeWroteOrRemovedIsADifference) {
+  write(0, "extra", "x");
+  for (int k : {1, 2}) write(k, "missing", "m");
+  const FileComparison found = compare(3);
+  EXPECT_EQ(found.differences.size(), 2U);
+  EXPECT_TRUE(found.settled());
+  EXPECT_FALSE(fs::exists(at("extra")));
+  EXPECT_EQ(left("missing"), "m");
+}
+
+TEST_F(FileComparisonTest, ThreeDifferentStatesHaveNoMajority) {
+  for (int k : {0, 1, 2}) write(k, "a", std::string(1, static_cast<char>('a' + k)));
+  EXPECT_FALSE(compare(3).settled());
+  EXPECT_EQ(left("a"), "a");
+}
+
+TEST_F(FileComparisonTest, SomeFilesMayDiffer) {
+  for (int k : {0, 1}) write(k, "run.log", std::to_string(k));
+  EXPECT_EQ(compare(2, "nothing:*.log").tolerated, 1U);
+}
+
+TEST_F(FileComparisonTest, OutputIsComparedWhereItIsCaught) {
+  for (int k : {1, 2}) print(k, "same");
+  EXPECT_TRUE(compare(3).differences.empty());
+  print(2, "sane");
+  const FileComparison found = compare(3);
+  ASSERT_EQ(found.differences.size(), 1U);
+  EXPECT_FALSE(found.settled());
+  EXPECT_THAT(found.differences[0].replicas, ElementsAre(1, 2));
+  EXPECT_EQ(found.differences[0].first_difference, 2);
+  print(3, "same");
+  EXPECT_THAT(compare(4).differences[0].replicas, ElementsAre(2));
+}
+
+TEST_F(FileComparisonTest, TheRecordSaysAll) {
+  write(0, "a", "a");
+  write(1, "a", "b");
+  const auto record = compare(2).record();
+  EXPECT_EQ(record["differences"][0]["path"], at("a"));
+  EXPECT_EQ(record["differences"][0]["corrected"], false);
+  EXPECT_EQ(record["differences"][0]["first_difference"], 0);
+}
+
+}  // namespace
+}  // namespace holdfast::launch

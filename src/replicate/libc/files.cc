@@ -1,0 +1,236 @@
+#include "replicate/libc/files.h"
+
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "core/config/environment.h"
+#include "core/config/settings.h"
+#include "core/integrity/digest.h"
+#include "replicate/mpi/decide.h"
+#include "replicate/mpi/failure.h"
+#include "replicate/mpi/progress.h"
+#include "replicate/mpi/real_clock.h"
+#include "replicate/mpi/streams.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+/// Made once and never gone: programs write files in exit handlers.
+struct Watched {
+  FileView view;
+  std::string run_directory;
+  int rank = 0;
+  bool several_hosts = false;
+  pid_t process = 0;
+};
+std::atomic<const Watched*> watched{nullptr};
+
+int number(const char* name) {
+  const char* text = std::getenv(name);
+  return text ? std::atoi(text) : -1;
+}
+
+bool wanted() {
+  config::Settings<Options> settings(options_table());
+  return config::read_environment(settings, environ).ok() && settings.options().files && settings.options().degree > 1;
+}
+
+/// The kernel's number, whatever the program is told.
+pid_t own_process() {
+  return static_cast<pid_t>(::syscall(SYS_getpid));
+}
+
+int processes() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}) {
+    if (const int all = number(name); all > 0) return all;
+  }
+  return 1;
+}
+
+bool several_hosts(int all) {
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
+    if (const int here = number(name); here > 0) return here < all;
+  }
+  return std::getenv("SLURM_NNODES") && number("SLURM_NNODES") > 1;
+}
+
+/// File systems that one host alone has, by their numbers in statfs(2).
+bool on_one_host(const std::string& path) {
+  constexpr std::uint32_t local[] = {0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0x2fc12fc1, 0xf2f52010};
+  struct statfs status {};
+  for (std::string at = path; ::statfs(at.c_str(), &status) != 0 && at.size() > 1;) {
+    at.erase(std::max<std::size_t>(at.rfind('/'), 1));
+  }
+  return std::count(std::begin(local), std::end(local), static_cast<std::uint32_t>(status.f_type)) > 0;
+}
+
+bool below(const char* path, std::string_view folder) {
+  return std::strncmp(path, folder.data(), folder.size()) == 0 &&
+         (path[folder.size()] == '/' || path[folder.size()] == '\0');
+}
+
+/// Without taking memory: signal handlers come by here.
+bool passes(const char* path, const Watched& state) {
+  for (const char* folder : {"/dev", "/proc", "/sys", "/run"}) {
+    if (below(path, folder)) return true;
+  }
+  if (!below(path, state.run_directory) || path[state.run_directory.size()] == '\0') return false;
+  const char* name =
+      path + state.run_directory.size() + 1;  // Holdfast's own, and no more: the folder may be the user's
+  for (const char* own : {"rank-", "incident-", "transport-", "record.json", "hosts", "stdin"}) {
+    if (std::strncmp(name, own, std::strlen(own)) == 0 && !std::strchr(name, '/')) return true;
+  }
+  return false;
+}
+
+std::string folder_path(int folder) {
+  char text[PATH_MAX];
+  if (folder == AT_FDCWD) return ::getcwd(text, sizeof text) ? text : "";
+  const std::string link = "/proc/self/fd/" + std::to_string(folder);
+  const ssize_t length = ::readlink(link.c_str(), text, sizeof text);
+  return length > 0 ? std::string(text, static_cast<std::size_t>(length)) : "";
+}
+
+const char* words(FileCall call) {
+  switch (call) {
+    case FileCall::open:
+      return "opens";
+    case FileCall::look:
+      return "looks at";
+    case FileCall::list:
+      return "lists";
+    case FileCall::enter:
+      return "enters";
+    case FileCall::remove:
+      return "removes";
+    case FileCall::rename:
+      return "renames";
+    case FileCall::make_directory:
+      return "makes the directory";
+    case FileCall::link:
+      return "makes a link at";
+    case FileCall::change:
+      return "changes";
+  }
+  return "uses";
+}
+
+[[noreturn]] void went_another_way(FileCall call, const std::string& name, const std::string& but) {
+  const Runtime& state = runtime();
+  fail(Incident::diverged, "replicas diverged: rank " + std::to_string(state.rank) + " replica " +
+                               std::to_string(state.replica) + " " + words(call) + " " + name + but);
+}
+
+/// Another rank of this replica may still be about to do what makes it succeed.
+bool may_change(int error) {
+  return error == ENOENT || error == EEXIST || error == ENOTEMPTY || error == ENOTDIR;
+}
+
+void repeat(FileCall call, const std::string& name, const std::function<bool(Manner)>& act) {
+  bool done = false;
+  wait_until([&] {
+    set_awaited({Awaited::What::decision, runtime().rank, 0});
+    done = act(Manner::repeat);
+    return done || !may_change(errno);
+  });
+  if (!done)
+    went_another_way(call, name, std::string(", which replica 0 could and this one cannot: ") + std::strerror(errno));
+}
+
+}  // namespace
+
+void watch_files() {
+  const Depth inside;
+  const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
+  const std::optional<Place> place = launched_place();
+  if (!directory || !place || !wanted()) return;
+  if (::access(directory, W_OK | X_OK) != 0) {
+    say(std::string("the run directory ") + directory +
+        " is not on this host: files of the replicas here are neither kept apart nor compared: name a shared one with "
+        "--output");
+    return;
+  }
+  char whole[PATH_MAX];
+  const std::string run_directory = ::realpath(directory, whole) ? whole : directory;
+  watched = new Watched{FileView(run_directory, place->replica), run_directory, place->rank, several_hosts(processes()),
+                        own_process()};
+}
+
+const FileView& file_view() {
+  return watched.load()->view;
+}
+
+int file_rank() {
+  return watched.load()->rank;
+}
+
+bool shared_by_all(const std::string& path) {
+  const Watched& state = *watched.load();
+  return passes(path.c_str(), state) || (state.several_hosts && on_one_host(path));
+}
+
+bool file_call(int folder, const char* path, std::string& name) {
+  const Watched* state = watched.load(std::memory_order_relaxed);
+  if (depth > 0 || !state || !path || path[0] == '\0' || passes(path, *state)) return false;
+  const int before = errno;
+  const Depth inside;
+  name = path[0] == '/' ? state->view.program_path(path) : state->view.program_path(folder_path(folder)) + "/" + path;
+  errno = before;
+  return name[0] == '/' && !shared_by_all(normal_path(name));
+}
+
+bool agree_on_file(FileCall call, const std::string& name, const std::function<bool(Manner)>& act) {
+  const bool together = agreed_clocks() && own_process() == watched.load()->process;
+  const Depth inside;
+  if (!together) return act(Manner::own);
+  const integrity::Digest digest =
+      integrity::digest(integrity::Algorithm::crc32c, std::as_bytes(std::span(name.data(), name.size())));
+  const std::uint64_t what = (digest.low << 32) | (static_cast<std::uint64_t>(call) << 16);
+  if (runtime().leader()) {
+    const bool done = act(Manner::own);
+    const int error = done ? 0 : errno;
+    decide_index(static_cast<std::int64_t>(what | static_cast<std::uint64_t>(error)));
+    return fails(error);
+  }
+  const auto said = static_cast<std::uint64_t>(decide_index(0));
+  if ((said >> 16) != (what >> 16))
+    went_another_way(call, name, " where replica 0 uses another file or uses it otherwise");
+  const int error = static_cast<int>(said & 0xffff);
+  if (error == 0) repeat(call, name, act);
+  return fails(error);
+}
+
+bool read_in_view(const std::string& name, bool follow, const std::function<bool(const char*)>& act,
+                  const std::function<void()>& undo) {
+  const FileView& view = file_view();
+  if (view.leader()) return act(name.c_str());
+  for (std::string tried;;) {
+    std::string resolved;
+    if (const int error = view.resolve(name, follow, resolved)) return fails(error);
+    if (shared_by_all(resolved)) return act(name.c_str());
+    const FilePlace place = view.find(resolved);
+    if (!tried.empty() && place.path == tried) return true;
+    if (!tried.empty()) undo();
+    if (!place.exists()) return fails(ENOENT);
+    if (!act(place.path.c_str())) {
+      if (place.layer != FilePlace::Layer::real || view.find(resolved).path == place.path) return false;
+      tried.clear();
+      continue;
+    }
+    if (place.layer != FilePlace::Layer::real) return true;
+    tried = place.path;
+  }
+}
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <dlfcn.h>
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "replicate/engine/file_view.h"
+#include "replicate/mpi/guard.h"
+
+namespace holdfast::replicate {
+
+/// The program's own calls of the C library's file functions (docs/design/files.md). What they come to is decided by
+/// the leader and repeated by the other replicas, on the thread that called MPI_Init, between MPI_Init and
+/// MPI_Finalize; where a file is found follows each replica's FileView, from the program's first instruction to its
+/// last, on all threads that MPI did not start.
+
+/// Begins to look at them; called once, before the program's own code runs.
+void watch_files();
+
+/// Which function is called, as the replicas compare it.
+enum class FileCall : std::uint8_t {
+  open = 1,
+  look,
+  list,
+  enter,
+  remove,
+  rename,
+  make_directory,
+  link,
+  change,
+};
+
+/// How an action is to be done.
+enum class Manner {
+  own,     ///< as the program asked
+  repeat,  ///< the leader succeeded: what must not exist yet may, because another rank of this replica was faster
+};
+
+/// True where the call is the program's, and files are looked after; then the path is in `name`, absolute.
+bool file_call(int folder, const char* path, std::string& name);
+/// The view of this replica. Only where file_call() said true.
+const FileView& file_view();
+/// This process's rank, the same in all replicas.
+int file_rank();
+/// Files that all replicas use as they are: devices, the system's own, Holdfast's in the run directory; and, where the
+/// job spans hosts, what only one host has.
+bool shared_by_all(const std::string& path);
+
+/// Does what the leader could do too, and fails with the leader's errno where it could not. `act` returns whether it
+/// succeeded and sets errno; the calling thread is inside Holdfast meanwhile.
+bool agree_on_file(FileCall call, const std::string& name, const std::function<bool(Manner)>& act);
+
+/// Reads something through this replica's view: act(path on disk) until the leader did not change it meanwhile; undo()
+/// takes back a success that came too late.
+bool read_in_view(const std::string& name, bool follow, const std::function<bool(const char*)>& act,
+                  const std::function<void()>& undo);
+
+/// fails with this errno, as a function of the C library does.
+inline bool fails(int error) {
+  if (error != 0) errno = error;
+  return error == 0;
+}
+
+/// The C library's own function of this name.
+template <class Function>
+Function next_function(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace holdfast::replicate

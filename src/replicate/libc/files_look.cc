@@ -1,0 +1,217 @@
+// Functions that tell whether a file is there, and what it is; and those that go by the working directory.
+#include <limits.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "replicate/libc/files.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+/// Asks `real(folder, path)` about the file that this replica sees.
+template <class Real>
+int look_at(FileCall call, int folder, const char* path, bool follow, Real real) {
+  std::string name;
+  if (!file_call(folder, path, name)) return real(folder, path);
+  int answer = -1;
+  const bool done = agree_on_file(call, name, [&](Manner) {
+    return read_in_view(
+        name, follow,
+        [&](const char* at) {
+          answer = real(AT_FDCWD, at);
+          return answer >= 0;
+        },
+        [] {});
+  });
+  return done ? answer : -1;
+}
+
+/// The working directory as the program knows it.
+std::string working_directory() {
+  char text[PATH_MAX];
+  static const auto real = next_function<char* (*)(char*, std::size_t)>("getcwd");
+  return real(text, sizeof text) ? file_view().program_path(text) : "";
+}
+
+char* give(const std::string& text, char* buffer, std::size_t size) {
+  if (buffer && size <= text.size()) {
+    errno = ERANGE;
+    return nullptr;
+  }
+  if (!buffer) buffer = static_cast<char*>(std::malloc(std::max(size, text.size() + 1)));
+  if (buffer) std::memcpy(buffer, text.c_str(), text.size() + 1);
+  return buffer;
+}
+
+/// Only a replica whose working directory is in its shadow must be told another one than the kernel's.
+bool works_in_shadow(const char* kernels) {
+  const Depth inside;
+  return kernels && file_view().program_path(kernels) != kernels;
+}
+
+bool looking() {
+  std::string name;
+  return depth == 0 && file_call(AT_FDCWD, "/", name);
+}
+
+bool enter(const std::string& name, const std::function<bool(const char*)>& go) {
+  const FileView& view = file_view();
+  std::string resolved;
+  if (const int error = view.resolve(name, true, resolved)) return fails(error);
+  const FilePlace place = view.find(resolved);
+  if (!place.exists()) return fails(ENOENT);
+  const FilePlace before = view.leader() ? place : view.find_before(resolved);
+  return go(before.is(S_IFDIR) ? before.path.c_str() : place.path.c_str());
+}
+
+char* real_name(const char* path, char* buffer, std::size_t size) {
+  static const auto real = next_function<char* (*)(const char*, char*)>("realpath");
+  std::string name;
+  if (!file_call(AT_FDCWD, path, name) || file_view().leader()) return real(path, buffer);
+  const Depth inside;
+  std::string resolved;
+  const int error = file_view().resolve(name, true, resolved);
+  if (error != 0 || !file_view().find(resolved).exists()) {
+    errno = error != 0 ? error : ENOENT;
+    return nullptr;
+  }
+  return give(resolved, buffer, size);
+}
+
+/// What a thread is started with that MPI starts for itself.
+struct Start {
+  void* (*function)(void*);
+  void* argument;
+};
+
+void* run_inside(void* given) {
+  const Start start = *static_cast<Start*>(given);
+  delete static_cast<Start*>(given);
+  depth = 1;
+  return start.function(start.argument);
+}
+
+}  // namespace
+
+}  // namespace holdfast::replicate
+
+namespace hr = holdfast::replicate;
+using hr::FileCall;
+
+// A wrapper for each function that fills in what the C library knows of a file.
+#define HOLDFAST_LOOK(function, Status, follow)                                                                        \
+  extern "C" [[gnu::visibility("default")]] int function(const char* path, Status* status) noexcept {                  \
+    static const auto real = hr::next_function<int (*)(const char*, Status*)>(#function);                              \
+    return hr::look_at(FileCall::look, AT_FDCWD, path, follow, [&](int, const char* at) { return real(at, status); }); \
+  }
+HOLDFAST_LOOK(stat, struct stat, true)
+HOLDFAST_LOOK(stat64, struct stat64, true)
+HOLDFAST_LOOK(lstat, struct stat, false)
+HOLDFAST_LOOK(lstat64, struct stat64, false)
+#undef HOLDFAST_LOOK
+
+// The same as programs call it that were compiled before glibc 2.33.
+#define HOLDFAST_OLD_LOOK(function, Status, follow)                                                                \
+  extern "C" [[gnu::visibility("default")]] int function(int version, const char* path, Status* status) noexcept { \
+    static const auto real = hr::next_function<int (*)(int, const char*, Status*)>(#function);                     \
+    return hr::look_at(FileCall::look, AT_FDCWD, path, follow,                                                     \
+                       [&](int, const char* at) { return real(version, at, status); });                            \
+  }
+HOLDFAST_OLD_LOOK(__xstat, struct stat, true)
+HOLDFAST_OLD_LOOK(__xstat64, struct stat64, true)
+HOLDFAST_OLD_LOOK(__lxstat, struct stat, false)
+HOLDFAST_OLD_LOOK(__lxstat64, struct stat64, false)
+#undef HOLDFAST_OLD_LOOK
+
+extern "C" {
+
+[[gnu::visibility("default")]] int fstatat(int folder, const char* path, struct stat* status, int flags) noexcept {
+  static const auto real = hr::next_function<int (*)(int, const char*, struct stat*, int)>("fstatat");
+  return hr::look_at(FileCall::look, folder, path, !(flags & AT_SYMLINK_NOFOLLOW),
+                     [&](int in, const char* at) { return real(in, at, status, flags); });
+}
+[[gnu::visibility("default")]] int fstatat64(int folder, const char* path, struct stat64* status, int flags) noexcept {
+  static const auto real = hr::next_function<int (*)(int, const char*, struct stat64*, int)>("fstatat64");
+  return hr::look_at(FileCall::look, folder, path, !(flags & AT_SYMLINK_NOFOLLOW),
+                     [&](int in, const char* at) { return real(in, at, status, flags); });
+}
+[[gnu::visibility("default")]] int statx(int folder, const char* path, int flags, unsigned mask,
+                                         struct statx* status) noexcept {
+  static const auto real = hr::next_function<int (*)(int, const char*, int, unsigned, struct statx*)>("statx");
+  return hr::look_at(FileCall::look, folder, path, !(flags & AT_SYMLINK_NOFOLLOW),
+                     [&](int in, const char* at) { return real(in, at, flags, mask, status); });
+}
+
+[[gnu::visibility("default")]] int access(const char* path, int mode) noexcept {
+  static const auto real = hr::next_function<int (*)(const char*, int)>("access");
+  return hr::look_at(FileCall::look, AT_FDCWD, path, true, [&](int, const char* at) { return real(at, mode); });
+}
+[[gnu::visibility("default")]] int faccessat(int folder, const char* path, int mode, int flags) noexcept {
+  static const auto real = hr::next_function<int (*)(int, const char*, int, int)>("faccessat");
+  return hr::look_at(FileCall::look, folder, path, !(flags & AT_SYMLINK_NOFOLLOW),
+                     [&](int in, const char* at) { return real(in, at, mode, flags); });
+}
+
+[[gnu::visibility("default")]] ssize_t readlink(const char* path, char* text, size_t size) noexcept {
+  static const auto real = hr::next_function<ssize_t (*)(const char*, char*, size_t)>("readlink");
+  return hr::look_at(FileCall::look, AT_FDCWD, path, false,
+                     [&](int, const char* at) { return static_cast<int>(real(at, text, size)); });
+}
+[[gnu::visibility("default")]] ssize_t readlinkat(int folder, const char* path, char* text, size_t size) noexcept {
+  static const auto real = hr::next_function<ssize_t (*)(int, const char*, char*, size_t)>("readlinkat");
+  return hr::look_at(FileCall::look, folder, path, false,
+                     [&](int in, const char* at) { return static_cast<int>(real(in, at, text, size)); });
+}
+
+[[gnu::visibility("default")]] char* realpath(const char* path, char* buffer) noexcept {
+  return hr::real_name(path, buffer, PATH_MAX);
+}
+[[gnu::visibility("default")]] char* __realpath_chk(const char* path, char* buffer, size_t size) noexcept {
+  return hr::real_name(path, buffer, size);
+}
+
+[[gnu::visibility("default")]] int chdir(const char* path) noexcept {
+  static const auto real = hr::next_function<int (*)(const char*)>("chdir");
+  std::string name;
+  if (!hr::file_call(AT_FDCWD, path, name)) return real(path);
+  const bool done = hr::agree_on_file(FileCall::enter, name, [&](hr::Manner) {
+    return hr::enter(name, [&](const char* at) { return real(at) == 0; });
+  });
+  return done ? 0 : -1;
+}
+
+[[gnu::visibility("default")]] char* getcwd(char* buffer, size_t size) noexcept {
+  static const auto real = hr::next_function<char* (*)(char*, size_t)>("getcwd");
+  char text[PATH_MAX];
+  if (!hr::looking() || !hr::works_in_shadow(real(text, sizeof text))) return real(buffer, size);
+  const hr::Depth inside;
+  return hr::give(hr::working_directory(), buffer, size);
+}
+[[gnu::visibility("default")]] char* __getcwd_chk(char* buffer, size_t size, size_t room) noexcept {
+  return getcwd(buffer, std::min(size, room));
+}
+[[gnu::visibility("default")]] char* get_current_dir_name() noexcept {
+  return getcwd(nullptr, 0);
+}
+
+/// A thread that MPI starts, or a library before the program, does not call for the program.
+[[gnu::visibility("default")]] int pthread_create(pthread_t* __restrict thread,
+                                                  const pthread_attr_t* __restrict attributes, void* (*function)(void*),
+                                                  void* __restrict argument) noexcept {
+  using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  static const auto real = hr::next_function<Create>("pthread_create");
+  if (hr::depth == 0) return real(thread, attributes, function, argument);
+  auto* start = new hr::Start{function, argument};
+  const int code = real(thread, attributes, hr::run_inside, start);
+  if (code != 0) delete start;
+  return code;
+}
+
+}  // extern "C"

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Runs a program that writes files natively and under `holdfast run`, and holds the files to each other.
+
+Usage: files_test.py --holdfast PROGRAM --launcher MPIRUN CASE PROGRAM
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+LAMMPS_INPUT = """
+units lj
+atom_style atomic
+lattice fcc 0.8442
+region box block 0 4 0 4 0 4
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 3.0 87287 loop geom
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+fix 1 all nve
+dump 1 all custom 10 dump.lammps id x y z
+dump_modify 1 sort id
+thermo 10
+run 20
+write_restart restart.lammps
+write_data data.lammps
+"""
+
+
+def run(words, folder, limit=200):
+    """Its exit code, standard output and standard error; nothing of it is left running."""
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             start_new_session=True, cwd=folder, env=environment)
+    try:
+        out, err = child.communicate(timeout=limit)
+        return child.returncode, out, err
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
+        sys.exit(f"FAILED: still running after {limit} s: {' '.join(words)}")
+
+
+def expect(condition, what, detail=""):
+    if not condition:
+        sys.exit(f"FAILED: {what}\n{detail}")
+
+
+def tree(folder):
+    """Every path below a folder: the bytes of files, the text of links, None for directories."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        found[name] = os.readlink(path) if path.is_symlink() else None if path.is_dir() else path.read_bytes()
+    return found
+
+
+def differing(one, other):
+    names = sorted(set(one) | set(other))
+    return [name for name in names if one.get(name, "nothing") != other.get(name, "nothing")]
+
+
+def prepared(root, name):
+    """A work folder with what a run before this one left there."""
+    folder = root / name
+    folder.mkdir()
+    (folder / "before.log").write_text("from an earlier run\n")
+    (folder / "restart.dat").write_bytes(bytes(range(200)))
+    (folder / "checkpoint").write_text("of an earlier run\n")
+    (folder / "long.dat").write_bytes(b"x" * 1000)
+    return folder
+
+
+def natively(args, program, folder):
+    line = [args.launcher] + (["--oversubscribe"] if "openmpi" in args.launcher else [])
+    code, out, err = run([*line, "-n", "2", *program], folder)
+    expect(code == 0, f"the native run ended with {code}", err)
+    return out, tree(folder)
+
+
+def replicated(args, degree, program, folder, root, options=(), wanted=0):
+    record = root / "record.json"
+    code, out, err = run([args.holdfast, "run", "-n", "2", "--replicas", str(degree), "--json", str(record), *options,
+                          "--", *program], folder)
+    expect(code == wanted, f"{program} at degree {degree} ended with {code}, not {wanted}", err + out)
+    return out, err, json.loads(record.read_text())
+
+
+def same(args, root):
+    out, files = natively(args, [args.program], prepared(root, "native"))
+    for degree in (2, 3):
+        folder = prepared(root, f"degree-{degree}")
+        got, err, record = replicated(args, degree, [args.program], folder, root)
+        expect(got == out, "the output is another one", f"{out}\n{got}")
+        expect(not differing(files, tree(folder)), "files differ from the native run's", differing(files, tree(folder)))
+        expect(record["files"]["paths"] >= 5 and record["files"]["differences"] == [], "compared", record["files"])
+        expect("compared, 0 different" in err, "the summary says so", err)
+
+
+def detected(args, root):
+    folder = prepared(root, "work")
+    _, err, record = replicated(args, 2, [args.program, "--bad", "1"], folder, root, wanted=3)
+    differences = record["files"]["differences"]
+    expect(len(differences) == 1, "one file differs", differences)
+    expect(differences[0]["path"].endswith("/stream.txt"), "which", differences)
+    expect(differences[0]["first_difference"] == 1234, "where", differences)
+    expect(differences[0]["corrected"] is False, "nobody can tell which is right", differences)
+    expect("stream.txt in different states, from byte 1234 on" in err, "said so", err)
+    left = list(folder.glob("holdfast-run-*/holdfast-files/replica-1/shadow/**/stream.txt"))
+    expect(len(left) == 1, "the other replica's file is left for a look", list(folder.rglob("*")))
+
+
+def corrected(args, root):
+    _, files = natively(args, [args.program], prepared(root, "native"))
+    for bad in (0, 2):
+        folder = prepared(root, f"bad-{bad}")
+        _, err, record = replicated(args, 3, [args.program, "--bad", str(bad)], folder, root)
+        differences = record["files"]["differences"]
+        expect(len(differences) == 1 and differences[0]["corrected"], "corrected", differences)
+        expect(differences[0]["replicas"] == [bad], "who", differences)
+        expect(f"replica {bad} differs from the majority" in err, "said so", err)
+        expect(not differing(files, tree(folder)), "the good file stays", differing(files, tree(folder)))
+
+
+def tolerated(args, root):
+    option = ["--files-may-differ", "*.log:stream.*"]
+    _, _, record = replicated(args, 2, [args.program, "--bad", "1"], prepared(root, "work"), root, option)
+    expect(record["files"]["tolerated"] == 1, "counted", record["files"])
+
+
+def dies(args, root):
+    _, files = natively(args, [args.program], prepared(root, "native"))
+    folder = prepared(root, "work")
+    line = [args.holdfast, "run", "-n", "2", "--replicas", "2", "--", args.program, "--die"]
+    code, _, err = run(line, folder)
+    expect(code != 0, "it was killed", err)
+    expect("files of the other replicas" in err, "said where they are", err)
+    got = {name: text for name, text in tree(folder).items() if not name.startswith("holdfast-run-")}
+    expect(differing(files, got) == ["late.txt"], "what replica 0 wrote before is there", differing(files, got))
+
+
+def lammps(args, root):
+    def folder(name):
+        made = root / name
+        made.mkdir()
+        (made / "in.small").write_text(LAMMPS_INPUT)
+        return made
+
+    def without_times(files):
+        """The log tells how long things took."""
+        lines = files["log.lammps"].decode().splitlines()
+        timing = re.compile(r"time|Performance|CPU|%|Pair|Neigh|Comm|Output|Modify|Other|bin|Memory|memory")
+        return {**files, "log.lammps": "\n".join(line for line in lines if not timing.search(line))}
+
+    program = [args.program, "-in", "in.small"]
+    _, files = natively(args, program, folder("native"))
+    expect({"log.lammps", "dump.lammps", "restart.lammps", "data.lammps"} <= set(files), "written", sorted(files))
+    for degree in (2, 3):
+        work = folder(f"degree-{degree}")
+        _, _, record = replicated(args, degree, program, work, root)
+        got = tree(work)
+        wrong = differing(without_times(files), without_times(got))
+        expect(not wrong, "files differ from the native run's", wrong)
+        expect(record["files"]["differences"] == [], "alike in all replicas", record["files"])
+        expect(record["files"]["bytes"] > len(files["dump.lammps"]), "compared", record["files"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--holdfast", required=True)
+    parser.add_argument("--launcher", required=True)
+    parser.add_argument("case", choices=["same", "detected", "corrected", "tolerated", "dies", "lammps"])
+    parser.add_argument("program")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="holdfast-files-") as folder:
+        globals()[args.case](args, pathlib.Path(folder))
+
+
+if __name__ == "__main__":
+    main()
