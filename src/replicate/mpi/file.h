@@ -18,8 +18,9 @@ struct File {
   MPI_File handle = MPI_FILE_NULL;
   std::uint64_t id = 0;
   std::uint64_t comparisons = 0;
-  int amode = 0;       ///< as the application gave it; followers do not create or delete
-  MPI_Status split{};  ///< outcome of a split collective between its begin and its end
+  MPI_Comm comm = MPI_COMM_NULL;  ///< a duplicate of the one that it was opened on, in this replica's world
+  int amode = 0;                  ///< as the application gave it; followers do not create or delete
+  MPI_Status split{};             ///< outcome of a split collective between its begin and its end
 
   std::uint64_t next() { return comparisons++; }
 };

@@ -19,6 +19,9 @@ constexpr std::uint64_t file_mark = 0x66696c65;  // tells a file's id from a com
 /// Which file pointer a call moves.
 enum class Pointer { none, own, shared };
 
+/// Whether a call is one rank's or a collective one.
+enum class Together { alone, all };
+
 File* protected_file(MPI_File fh) {
   return runtime().verifying ? files().find(fh) : nullptr;
 }
@@ -136,10 +139,17 @@ int read_shared(Function function, MPI_File fh, void* buffer, int count, MPI_Dat
   return code;
 }
 
+/// A collective write may end in one rank when its data is with the rank that writes it for all, so all of the leader's
+/// ranks end theirs before a follower may read (Open MPI's two-phase writes do so).
+int after_all(File& file, int code) {
+  real().Barrier(file.comm);
+  return code;
+}
+
 /// The data is compared, and corrected where it lies; then the leader writes, and the others wait until it has.
 template <class Call>
 int write(Function function, MPI_File fh, const void* buffer, int count, MPI_Datatype type, MPI_Status* status,
-          Pointer pointer, Call call, MPI_Offset* at = nullptr) {
+          Pointer pointer, Together together, Call call, MPI_Offset* at = nullptr) {
   File* file = accessed(fh, count, type);
   if (!file) return call(status);
   note(function);
@@ -147,7 +157,9 @@ int write(Function function, MPI_File fh, const void* buffer, int count, MPI_Dat
   inject(region, -1);
   compare_in_team(function, file->id, file->next(), with_offset(std::move(region), at));
   MPI_Status own{};
-  const int code = leaders_code(runtime().leader() ? call(&own) : MPI_SUCCESS, fh);
+  int code = runtime().leader() ? call(&own) : MPI_SUCCESS;
+  if (runtime().leader() && together == Together::all) code = after_all(*file, code);
+  code = leaders_code(code, fh);
   if (code != MPI_SUCCESS) return code;
   const std::int64_t bytes = decide_index(runtime().leader() ? bytes_in(own) : 0);
   if (pointer == Pointer::own && !runtime().leader()) move_pointer(fh, bytes);
@@ -213,7 +225,7 @@ MPI_Status* split_status(MPI_File fh) {
 }
 
 File& deletions() {
-  static auto* all = new File{MPI_FILE_NULL, file_mark, 0, 0, {}};
+  static auto* all = new File{.id = file_mark};
   return *all;
 }
 
@@ -235,7 +247,9 @@ int hook::File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info inf
     code = real().File_open(comm, filename, opened, info, fh);
     if (code != MPI_SUCCESS) return code;
   }
-  arrive(Function::File_open, files().add(*fh, id, amode));
+  File& file = files().add(*fh, id, amode);
+  real().Comm_dup(comm, &file.comm);
+  arrive(Function::File_open, file);
   return code;
 }
 
@@ -245,6 +259,7 @@ int hook::File_close(MPI_File* fh) {
   note(Function::File_close);
   arrive(Function::File_close, *file);
   const MPI_File closed = *fh;
+  real().Comm_free(&file->comm);
   const int code = real().File_close(fh);
   if (code == MPI_SUCCESS) files().remove(closed);
   return code;
@@ -340,31 +355,31 @@ int hook::File_iread_shared(MPI_File fh, void* buf, int count, MPI_Datatype data
 
 // Writing.
 int hook::File_write(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return write(Function::File_write, fh, buf, count, datatype, status, Pointer::own,
+  return write(Function::File_write, fh, buf, count, datatype, status, Pointer::own, Together::alone,
                [&](MPI_Status* s) { return real().File_write(fh, buf, count, datatype, s); });
 }
 int hook::File_write_all(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return write(Function::File_write_all, fh, buf, count, datatype, status, Pointer::own,
+  return write(Function::File_write_all, fh, buf, count, datatype, status, Pointer::own, Together::all,
                [&](MPI_Status* s) { return real().File_write_all(fh, buf, count, datatype, s); });
 }
 int hook::File_write_at(MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype,
                         MPI_Status* status) {
   return write(
-      Function::File_write_at, fh, buf, count, datatype, status, Pointer::none,
+      Function::File_write_at, fh, buf, count, datatype, status, Pointer::none, Together::alone,
       [&](MPI_Status* s) { return real().File_write_at(fh, offset, buf, count, datatype, s); }, &offset);
 }
 int hook::File_write_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype,
                             MPI_Status* status) {
   return write(
-      Function::File_write_at_all, fh, buf, count, datatype, status, Pointer::none,
+      Function::File_write_at_all, fh, buf, count, datatype, status, Pointer::none, Together::all,
       [&](MPI_Status* s) { return real().File_write_at_all(fh, offset, buf, count, datatype, s); }, &offset);
 }
 int hook::File_write_shared(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return write(Function::File_write_shared, fh, buf, count, datatype, status, Pointer::shared,
+  return write(Function::File_write_shared, fh, buf, count, datatype, status, Pointer::shared, Together::alone,
                [&](MPI_Status* s) { return real().File_write_shared(fh, buf, count, datatype, s); });
 }
 int hook::File_write_ordered(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return write(Function::File_write_ordered, fh, buf, count, datatype, status, Pointer::shared,
+  return write(Function::File_write_ordered, fh, buf, count, datatype, status, Pointer::shared, Together::all,
                [&](MPI_Status* s) { return real().File_write_ordered(fh, buf, count, datatype, s); });
 }
 int hook::File_iwrite(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
