@@ -15,6 +15,7 @@ STANDARD_LIBRARY = r"<[a-z0-9_]+>"
 EDGES = {
     "core/status": [],
     "core/time": ["core/status"],
+    "core/markup": [],
     "core": STATUS_AND_TIME,
     "core/fault": STATUS_AND_TIME + ["core/random"],
     "core/event": STATUS_AND_TIME + ["core/stats"],

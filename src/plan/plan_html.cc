@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 
+#include "core/markup/escape.h"
 #include "plan/plan_record.h"
 #include "plan/quantity.h"
 
@@ -35,28 +36,7 @@ svg text { font: 12px system-ui, "DejaVu Sans", sans-serif; fill: var(--ink); }
 // Distinct without colour vision too (P. Tol's bright scheme), and in grey by their order.
 constexpr std::array<std::string_view, 6> colours{"#4477aa", "#ccbb44", "#ee6677", "#aa3377", "#228833", "#66ccee"};
 
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (char letter : text) {
-    switch (letter) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += letter;
-    }
-  }
-  return safe;
-}
+using markup::escaped;
 
 std::string table_html(const Table& table) {
   std::string html = "<div class=\"scroll\"><table><caption>" + escaped(table.title) + "</caption><thead><tr>";

@@ -51,32 +51,6 @@ std::string csv_line(const std::vector<std::string>& cells) {
 
 }  // namespace
 
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      case '\'':
-        safe += "&#39;";
-        break;
-      default:
-        safe += static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? ' ' : c;
-    }
-  }
-  return safe;
-}
-
 std::string table_html(const Table& table) {
   std::string html = "<div class=\"scroll\"><table><caption>" + escaped(table.title) + "</caption><thead><tr>";
   for (const std::string& column : table.columns) html += "<th scope=\"col\">" + escaped(column) + "</th>";

@@ -4,10 +4,11 @@
 #include <string_view>
 #include <vector>
 
+#include "core/markup/escape.h"
+
 namespace holdfast::report {
 
-/// Text for XML and HTML, as content or in double quotes. Control characters become blanks.
-std::string escaped(std::string_view text);
+using markup::escaped;
 
 /// A table of texts. Cells that begin with a digit, a sign or '-' alone are set to the right.
 struct Table {

@@ -15,10 +15,6 @@ using testing::HasSubstr;
 using testing::Not;
 using namespace simulate::study;
 
-TEST(Markup, EscapesWhatMarkupWouldRead) {
-  EXPECT_EQ(escaped("a<b>&\"c'\n\x01µ"), "a&lt;b&gt;&amp;&quot;c&#39;  µ");
-}
-
 TEST(Markup, TablesInThreeForms) {
   const Table table{"T", {"name", "x"}, {{"a,\"b\"", "1.5"}, {"µ", "-20"}}};
   EXPECT_EQ(table_csv(table), "name,x\n\"a,\"\"b\"\"\",1.5\nµ,-20\n");

@@ -4,6 +4,8 @@
 
 #include <iterator>
 
+#include "core/markup/escape.h"
+
 namespace holdfast::fabric {
 
 namespace {
@@ -18,27 +20,12 @@ std::string dot_text(std::string_view text) {
   return safe;
 }
 
+/// ASCII alone: names of nodes are in whatever encoding their administrator used.
 std::string xml_text(std::string_view text) {
-  std::string safe;
-  for (char letter : text) {
-    switch (letter) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += static_cast<unsigned char>(letter) < ' ' || static_cast<unsigned char>(letter) > 126 ? '?' : letter;
-    }
-  }
-  return safe;
+  std::string plain(text);
+  for (char& letter : plain)
+    if (static_cast<unsigned char>(letter) < ' ' || static_cast<unsigned char>(letter) > 126) letter = '?';
+  return markup::escaped(plain);
 }
 
 }  // namespace
