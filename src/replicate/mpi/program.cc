@@ -15,6 +15,12 @@ namespace {
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool first_thread = false;
 pid_t process = 0;  // that of the program; 0 in any other
 
+/// Alone, a process has nobody to agree with.
+bool has_replicas() {
+  const char* degree = std::getenv("HOLDFAST_REPLICATE_DEGREE");
+  return degree && std::atoi(degree) > 1;
+}
+
 bool started_as_program() {
   const char* program = std::getenv("HOLDFAST_RUN_PROGRAM");
   char path[4096];
@@ -29,9 +35,13 @@ bool program_asks() {
 }
 
 void program_begins() {
-  if (!started_as_program()) return;
+  if (!has_replicas() || !started_as_program()) return;
   first_thread = true;
   process = real_process_id();
+}
+
+void program_ends() {
+  first_thread = false;
 }
 
 pid_t real_process_id() {
