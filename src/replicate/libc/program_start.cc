@@ -14,7 +14,9 @@ using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), voi
 Main program_main = nullptr;
 
 int settled_main(int count, char** arguments, char** environment) {
-  return holdfast::replicate::settle_exit_status(program_main(count, arguments, environment));
+  const int status = holdfast::replicate::settle_exit_status(program_main(count, arguments, environment));
+  holdfast::replicate::program_ends();
+  return status;
 }
 
 }  // namespace
@@ -34,7 +36,9 @@ extern "C" {
 
 [[gnu::visibility("default"), noreturn]] void exit(int status) noexcept {
   const auto function = reinterpret_cast<void (*)(int)>(dlsym(RTLD_NEXT, "exit"));
-  function(holdfast::replicate::settle_exit_status(status));
+  const int settled = holdfast::replicate::settle_exit_status(status);
+  holdfast::replicate::program_ends();
+  function(settled);
   __builtin_unreachable();
 }
 

@@ -16,6 +16,9 @@ bool program_asks();
 /// The shared libraries are loaded, the program's own code comes next. Called once, by the first thread.
 void program_begins();
 
+/// main() has returned, or exit() was called: what comes is the libraries' own clearing up.
+void program_ends();
+
 /// The process id that the kernel knows, whatever getpid() says.
 pid_t real_process_id();
 
