@@ -36,7 +36,7 @@ struct FileComparison {
 /// difference without a majority.
 FileComparison compare_files(const std::string& run_directory, int ranks, int degree, const std::string& patterns);
 
-/// "the replicas left /work/restart.dat in different states from byte 17 on: replica 1 differs, the others' is kept".
+/// "the replicas left /data/restart.dat in different states from byte 17 on: replica 1 differs, the others' is kept".
 std::string difference_line(const FileDifference& difference);
 
 /// "12 files and directories (1.2 MB) compared, 1 differs".
