@@ -20,7 +20,9 @@ void Core::fill_ack(Peer& peer, wire::AckFrame& frame) {
     const std::uint32_t place = number - peer.in.base() - 1;
     if (vfrag.complete() && place < 64) {
       frame.complete |= std::uint64_t{1} << place;
-    } else if (frame.partial_count < wire::most_partials) {
+    } else if (frame.partial_count == wire::most_partials) {
+      break;  // to name what comes after it would let this one look overtaken
+    } else {
       frame.partials[frame.partial_count++] = {number, vfrag.mask};
     }
   }
@@ -109,15 +111,16 @@ void Core::on_ack(Peer& peer, const wire::AckFrame& frame, std::uint32_t rail) {
   }
   if (frame.echo_rail != wire::no_rail) on_echo(peer, frame.echo_rail, frame.echo_stamp, frame.echo_delay);
   sign_of_life(peer, rail, false);
+  const Echo echo = {frame.echo_rail, frame.echo_stamp};
   for (std::uint32_t number = peer.out.base(); serial_less(number, frame.cumulative); ++number) {
-    acknowledge_vfrag(peer, number, ~std::uint64_t{0});
+    acknowledge_vfrag(peer, number, ~std::uint64_t{0}, echo);
   }
   for (std::uint64_t bits = frame.complete; bits != 0; bits &= bits - 1) {
     const auto place = static_cast<std::uint32_t>(__builtin_ctzll(bits));
-    acknowledge_vfrag(peer, frame.cumulative + 1 + place, ~std::uint64_t{0});
+    acknowledge_vfrag(peer, frame.cumulative + 1 + place, ~std::uint64_t{0}, echo);
   }
   for (std::size_t i = 0; i < frame.partial_count; ++i) {
-    acknowledge_vfrag(peer, frame.partials[i].vfrag, frame.partials[i].mask);
+    acknowledge_vfrag(peer, frame.partials[i].vfrag, frame.partials[i].mask, echo);
   }
   drop_finished_vfrags(peer);
   for (std::uint32_t each = 0; each < peer.paths.size(); ++each) find_lost(peer, each);
@@ -130,7 +133,7 @@ void Core::drop_finished_vfrags(Peer& peer) {
   while (peer.out.base() != peer.next_vfrag && peer.out.get(peer.out.base()) == nullptr) peer.out.advance();
 }
 
-void Core::acknowledge_vfrag(Peer& peer, std::uint32_t number, std::uint64_t mask) {
+void Core::acknowledge_vfrag(Peer& peer, std::uint32_t number, std::uint64_t mask, const Echo& echo) {
   if (number - peer.out.base() >= peer.next_vfrag - peer.out.base()) return;  // finished before, or never sent
   Vfrag* vfrag = peer.out.get(number);
   if (vfrag == nullptr) return;
@@ -138,7 +141,7 @@ void Core::acknowledge_vfrag(Peer& peer, std::uint32_t number, std::uint64_t mas
   if (vfrag->scheduled < 64) fresh &= (std::uint64_t{1} << vfrag->scheduled) - 1;
   vfrag->acknowledged |= fresh;
   for (; fresh != 0; fresh &= fresh - 1) {
-    acknowledge(peer, vfrag->fragment(static_cast<std::size_t>(__builtin_ctzll(fresh))));
+    acknowledge(peer, vfrag->fragment(static_cast<std::size_t>(__builtin_ctzll(fresh))), echo);
   }
   if (vfrag->acknowledged != vfrag->whole()) return;
   OutMessage& message = *vfrag->message;
@@ -151,7 +154,7 @@ void Core::acknowledge_vfrag(Peer& peer, std::uint32_t number, std::uint64_t mas
   if (all) message_acknowledged(message);
 }
 
-void Core::acknowledge(Peer& peer, Fragment& fragment) {
+void Core::acknowledge(Peer& peer, Fragment& fragment, const Echo& echo) {
   peer.progress_ns = now();
   peer.sign_ns = now();
   if (fragment.state == Fragment::State::ready) {
@@ -160,11 +163,15 @@ void Core::acknowledge(Peer& peer, Fragment& fragment) {
     Path& path = peer.paths[fragment.path];
     path.flight.remove(&fragment);
     path.flying_bytes -= fragment.bytes;
-    path.largest_acknowledged = std::max(path.largest_acknowledged, fragment.order);
-    path.window.on_acknowledged(fragment.bytes, fragment.window_full);
+    // Of a fragment that went twice the first may be what arrived. It is the last one when nothing older is echoed
+    // (RFC 8985, section 6.2).
+    const bool sure = fragment.transmissions == 1 || (echo.rail == fragment.path &&
+                                                      !serial_less(echo.stamp, wire::to_wire_time(fragment.sent_ns)));
+    if (sure) path.largest_acknowledged = std::max(path.largest_acknowledged, fragment.order);
+    path.window.on_acknowledged(fragment.order, fragment.bytes);
     path.rate.on_acknowledged(fragment.mark, fragment.bytes, now(), path.round_trip.smoothed_ns(),
-                              fragment.window_full);
-    sign_of_life(peer, fragment.path, true);
+                              path.window.limited(fragment.order));
+    if (sure) sign_of_life(peer, fragment.path, true);
   }
   fragment.state = Fragment::State::acknowledged;
 }

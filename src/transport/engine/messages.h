@@ -47,7 +47,6 @@ struct Fragment {
   State state = State::waiting;
   integrity::Checksum algorithm = integrity::Checksum::none;
   bool summed = false;  ///< `checksum` is there, of `algorithm`
-  bool window_full = false;
 };
 using FragmentList = List<Fragment, &Fragment::link>;
 

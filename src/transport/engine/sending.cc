@@ -414,7 +414,6 @@ bool Core::transmit(Peer& peer, Fragment& fragment, std::uint32_t rail) {
     ++count(Count::acks_piggybacked);
   }
   ++count(fragment.transmissions == 0 ? Count::fragments_sent : Count::fragments_retransmitted);
-  fragment.window_full = full;
   flies(peer, fragment, rail);
   return true;
 }
@@ -429,6 +428,7 @@ void Core::flies(Peer& peer, Fragment& fragment, std::uint32_t rail) {
   ++fragment.transmissions;
   path.flight.push_back(&fragment);
   path.flying_bytes += fragment.bytes;
+  path.window.on_sent(path.flying_bytes, path.next_order);
   if (path.silent_since_ns == 0) {
     path.silent_since_ns = now();
     note(peer, now() + 3 * options_.tick_ns);
