@@ -6,12 +6,12 @@
 
 namespace holdfast::transport {
 
-/// How many bytes may be on their way on one rail to one peer: slow start (RFC 5681, section 3.1), then growth by a part
-/// of the window for each window that is acknowledged, and a reduction to 0.7 (RFC 9438, section 4.6) where too much is
-/// lost. Links that lose packets by themselves, up to an eighth of them, keep their window: a reduction helps where
-/// queues are full, and cannot mend a link. (Loss is weighed against a threshold as in BBR,
-/// draft-ietf-ccwg-bbr, section 5.5.10, and PCC Allegro, M. Dong et al., NSDI 2015, section 4.1, which both tolerate some.)
-/// Retransmissions are inside the window like everything else, so that they cannot collapse a link that is overloaded.
+/// How many bytes may be on their way on one rail to one peer: slow start (RFC 5681, section 3.1), then growth by a
+/// part of the window for each window that is acknowledged, and a reduction to 0.7 (RFC 9438, section 4.6) where too
+/// much is lost. Links that lose packets by themselves, up to an eighth of them, keep their window: a reduction helps
+/// where queues are full, and cannot mend a link. (Loss is weighed against a threshold as in BBR, draft-ietf-ccwg-bbr,
+/// section 5.5.10, and PCC Allegro, M. Dong et al., NSDI 2015, section 4.1, which both tolerate some.) Retransmissions
+/// are inside the window like everything else, so that they cannot collapse a link that is overloaded.
 ///
 /// `order` numbers what was sent on the rail, from 1.
 class CongestionWindow {

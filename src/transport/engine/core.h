@@ -126,7 +126,7 @@ class Core {
   wire::PacketHeader packet_header(const Peer& peer, std::uint32_t rail) const;
 
   // acknowledging.cc
-  void fill_ack(Peer& peer, wire::AckFrame& frame);
+  void fill_ack(Peer& peer, std::uint32_t rail, wire::AckFrame& frame);
   void owe_ack(Peer& peer, bool now);
   void settle_ack(Peer& peer);
   bool send_ack(Peer& peer, std::uint32_t rail, bool bye);

@@ -44,8 +44,8 @@ bool Core::any_up(const Peer& peer) const {
                      [](const Path& path) { return path.state == RailState::up; });
 }
 
-// Whether a rail that is up has heard from the peer since this one has, or has nothing to hear. Where all are silent it is
-// the peer that does not answer (its process waits for a processor, say), and no other rail would do better.
+// Whether a rail that is up has heard from the peer since this one has, or has nothing to hear. Where all are silent it
+// is the peer that does not answer (its process waits for a processor, say), and no other rail would do better.
 bool Core::another_answers(const Peer& peer, std::uint32_t rail) const {
   const std::int64_t since = peer.paths[rail].silent_since_ns;
   for (std::size_t other = 0; other < peer.paths.size(); ++other) {

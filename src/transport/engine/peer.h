@@ -92,6 +92,8 @@ struct Peer {
   std::uint64_t eager_bytes = 0;  ///< sent in this session
   unsigned turns = 0;             ///< of ordered messages since bulk had one
   Link<Peer> waiting_link;        ///< for a rail with room
+  bool told_all = true;           ///< the last acknowledgement named all that had arrived
+  std::uint32_t told_before = 0;  ///< otherwise: all of the VFRAGs before this one
   std::uint64_t lost_messages = 0;
   bool spoiled = false;  ///< bytes to send have changed in memory: nothing more goes until the session is reset
 

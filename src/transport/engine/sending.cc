@@ -182,8 +182,9 @@ void Core::pump(Peer& peer) {
   }
 }
 
-// Whether the fragment still has the bytes that it was summed with. Asked before they are sent again, and before another
-// sum takes the place of the first: otherwise what changed in memory would be repeated for ever, or pass as good.
+// Whether the fragment still has the bytes that it was summed with. Asked before they are sent again, and before
+// another sum takes the place of the first: otherwise what changed in memory would be repeated for ever, or pass as
+// good.
 bool Core::unchanged(Fragment& fragment, std::uint32_t rail) {
   if (!fragment.summed || (fragment.transmissions == 0 && fragment.algorithm == rails_[rail].checksum)) return true;
   if (fragment.vfrag->message->kind == MessageKind::rma_read_answer) {  // of memory that is not ours: it may change
@@ -372,9 +373,8 @@ bool Core::transmit(Peer& peer, Fragment& fragment, std::uint32_t rail) {
   bool with_ack = peer.ack_owed;
   if (with_ack) {
     wire::AckFrame ack;
-    fill_ack(peer, ack);
-    const std::size_t bytes =
-        wire::data_header_bytes + ack.partial_count * wire::ack_partial_bytes + fragment.bytes;
+    fill_ack(peer, rail, ack);
+    const std::size_t bytes = wire::data_header_bytes + ack.partial_count * wire::ack_partial_bytes + fragment.bytes;
     with_ack = bytes <= rails_[rail].traits.most_packet_bytes;  // otherwise it goes alone, when it is due
     if (with_ack) writer.add(ack);
   }

@@ -210,6 +210,7 @@ void Core::reset_sending(Peer& peer, Outcome outcome) {
   peer.message_limit = 0;
   peer.byte_limit = 0;
   peer.eager_bytes = 0;
+  peer.told_all = true;
   for (OutMessage* message = peer.messages.first(); message != nullptr;) {
     OutMessage* next = Peer::OutList::next(message);
     if (message->abandoned) {

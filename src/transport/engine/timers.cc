@@ -68,8 +68,8 @@ std::int64_t Core::serve_vfrags(Peer& peer) {
   return next;
 }
 
-// The acknowledgement timer is due: of the fragments that are out for a timeout of their rail, a few go again. Gives when
-// it is due next; 0 when nothing of the VFRAG is out.
+// The acknowledgement timer is due: of the fragments that are out for a timeout of their rail, a few go again. Gives
+// when it is due next; 0 when nothing of the VFRAG is out.
 std::int64_t Core::vfrag_timeout(Peer& peer, Vfrag& vfrag) {
   std::int64_t next = never;
   for (std::size_t i = 0; i < vfrag.scheduled; ++i) {
@@ -94,9 +94,9 @@ std::int64_t Core::vfrag_timeout(Peer& peer, Vfrag& vfrag) {
   return next == never ? 0 : next;
 }
 
-// After a timeout of a rail two of its fragments go again, and it doubles. Their acknowledgement says what else is missing
-// (find_lost), and that is sent again then. A peer that only waited for a processor has lost nothing, and gets no more than
-// these two twice (RFC 9002, section 6.2.4).
+// After a timeout of a rail two of its fragments go again, and it doubles. Their acknowledgement says what else is
+// missing (find_lost), and that is sent again then. A peer that only waited for a processor has lost nothing, and gets
+// no more than these two twice (RFC 9002, section 6.2.4).
 bool Core::may_go_again(Peer& peer, std::uint32_t rail) {
   Path& path = peer.paths[rail];
   if (path.timeouts == 0 || path.next_timeout_ns <= now()) {
@@ -138,7 +138,8 @@ std::int64_t Core::serve_paths(Peer& peer) {
       }
     }
     if (path.state == RailState::up || path.next_probe_ns == 0) continue;
-    if (path.state == RailState::suspect && !path.flight.empty() && another_answers(peer, rail)) move_flight(peer, rail);
+    if (path.state == RailState::suspect && !path.flight.empty() && another_answers(peer, rail))
+      move_flight(peer, rail);
     if (path.next_probe_ns <= now()) {
       if (path.state == RailState::suspect && ++path.timeouts >= options_.retransmission_limit) take_out(peer, rail);
       say_hello(peer, rail, false, 0);

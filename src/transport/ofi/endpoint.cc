@@ -320,11 +320,10 @@ void Endpoint::progress() {
 void Endpoint::progress_locked(std::int64_t now) {
   if (engine_ == nullptr) return;
   last_progress_ns_.store(now, std::memory_order_relaxed);
-  std::size_t events = 0;
   for (std::size_t i = 0; i < rails_.size(); ++i) {
-    if (rails_[i] != nullptr) events += rails_[i]->poll(sinks_[i], now);
+    if (rails_[i] != nullptr) rails_[i]->poll(sinks_[i], now);
   }
-  if (events > 0) now = now_ns();  // the engine has seen later times meanwhile, and takes none back
+  now = now_ns();  // the engine has seen later times meanwhile, and takes none back
   if (engine_->next_deadline() <= now) engine_->advance(now);
   flush_rails();
 }

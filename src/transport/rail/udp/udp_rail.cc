@@ -117,8 +117,7 @@ Status UdpRail::start(const std::string& interface, std::size_t most_packet_byte
     return cannot_open(interface, "getsockname", std::strerror(errno));
   }
   address_ = bytes_of(bound);
-  most_packet_bytes_ =
-      std::min({most_packet_bytes, packet_bytes_of(socket_, chosen->name, v6), most_datagram_bytes});
+  most_packet_bytes_ = std::min({most_packet_bytes, packet_bytes_of(socket_, chosen->name, v6), most_datagram_bytes});
 
   receives_ = std::make_unique<std::array<Receive, receives>>();
   for (std::size_t i = 0; i < receives; ++i) {
@@ -209,7 +208,8 @@ void UdpRail::append(std::span<const iovec> pieces, std::size_t bytes, bool copy
 RailPut UdpRail::put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) {
   std::size_t bytes = 0;
   for (const iovec& piece : pieces) bytes += piece.iov_len;
-  if (destination >= destinations_.size() || bytes == 0 || bytes > most_packet_bytes_ || pieces.size() > most_pieces_each) {
+  if (destination >= destinations_.size() || bytes == 0 || bytes > most_packet_bytes_ ||
+      pieces.size() > most_pieces_each) {
     return RailPut::failed;
   }
   if (!takes(destination, bytes) && !send_batch()) {
