@@ -46,6 +46,7 @@ struct Fragment {
   std::uint8_t path = 0;
   State state = State::waiting;
   integrity::Checksum algorithm = integrity::Checksum::none;
+  bool stays = false;   ///< it goes again on the same rail, if that is up: to find out what arrives there
   bool summed = false;  ///< `checksum` is there, of `algorithm`
 };
 using FragmentList = List<Fragment, &Fragment::link>;

@@ -9,7 +9,11 @@ namespace holdfast::transport {
 // itself, the one with the least time to empty what is on its way plus the fragment. Suspects serve when none is up.
 // None: -1.
 int Core::choose_path(Peer& peer) {
-  const std::size_t bytes = peer.ready.empty() ? fragment_bytes : peer.ready.first()->bytes;
+  const Fragment* again = peer.ready.first();
+  if (again != nullptr && again->stays && peer.paths[again->path].state == RailState::up && !rails_[again->path].busy) {
+    return again->path;
+  }
+  const std::size_t bytes = again == nullptr ? fragment_bytes : again->bytes;
   int best = -1;
   double best_time = 0;
   const bool up = any_up(peer);
@@ -84,7 +88,7 @@ void Core::move_flight(Peer& peer, std::uint32_t rail) {
   path.silent_since_ns = 0;
 }
 
-// A timeout while others answer, or silence for three ticks: others take over, and it is asked for a sign.
+// A second timeout while others answer, or silence for three ticks: others take over, and it is asked for a sign.
 void Core::suspect(Peer& peer, std::uint32_t rail) {
   Path& path = peer.paths[rail];
   if (path.state != RailState::up) return;

@@ -425,6 +425,7 @@ void Core::flies(Peer& peer, Fragment& fragment, std::uint32_t rail) {
   fragment.path = static_cast<std::uint8_t>(rail);
   fragment.order = path.next_order++;
   fragment.sent_ns = now();
+  fragment.stays = false;
   ++fragment.transmissions;
   path.flight.push_back(&fragment);
   path.flying_bytes += fragment.bytes;

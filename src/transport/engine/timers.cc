@@ -87,6 +87,7 @@ std::int64_t Core::vfrag_timeout(Peer& peer, Vfrag& vfrag) {
     if (again) {
       --path.probes;
       make_ready(peer, fragment);
+      fragment.stays = true;
     } else {
       next = std::min(next, path.next_timeout_ns);
     }
@@ -106,8 +107,8 @@ bool Core::may_go_again(Peer& peer, std::uint32_t rail) {
     path.next_timeout_ns = now() + timeout_ns(peer, path);
     if (path.timeouts >= options_.retransmission_limit) {
       take_out(peer, rail);
-    } else if (another_answers(peer, rail)) {
-      suspect(peer, rail);  // asked by a probe, and not by the fragments of a message
+    } else if (path.timeouts > 1 && another_answers(peer, rail)) {
+      suspect(peer, rail);
     }
   }
   return path.probes > 0;
