@@ -134,7 +134,9 @@ void Core::learn_epochs(Peer& peer, const wire::HelloFrame& frame) {
   }
   if (frame.known_epoch > peer.local_epoch) {  // it remembers an earlier process of this name as a later one
     if (peer.established) reset(peer, Outcome::restarted);
-    peer.local_epoch = frame.known_epoch + 1;
+    // By more than one, and not always by the same: what was learned may be of long ago, and a process before this one
+    // may have taken its next epoch from the same.
+    peer.local_epoch = frame.known_epoch + 1 + (epoch_ & 0xFFFFF);
     peer.established = false;
     call(peer);
   }
