@@ -71,6 +71,31 @@ static void neighbours(void) {
   MPI_Comm_free(&graph);
 }
 
+/* What a grid's edge has no neighbour for stays as it was, here another thing in each replica: the address of memory. */
+static void grid_edges(void) {
+  const int dims[2] = {ranks, 1}, periods[2] = {0, 0}, counts[4] = {1, 1, 1, 1}, places[4] = {3, 2, 1, 0};
+  const MPI_Aint bytes[4] = {24, 16, 8, 0};
+  const MPI_Datatype types[4] = {MPI_LONG, MPI_LONG, MPI_LONG, MPI_LONG};
+  long own[4] = {rank, rank, rank, rank}, *memory = malloc(8 << 20);
+  MPI_Comm grid;
+  MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &grid);
+  for (int call = 0; call < 5; ++call) {
+    long got[4];
+    for (int i = 0; i < 4; ++i) got[i] = (long)memory;
+    if (call == 0) MPI_Neighbor_allgather(own, 1, MPI_LONG, got, 1, MPI_LONG, grid);
+    if (call == 1) MPI_Neighbor_allgatherv(own, 1, MPI_LONG, got, counts, places, MPI_LONG, grid);
+    if (call == 2) MPI_Neighbor_alltoall(own, 1, MPI_LONG, got, 1, MPI_LONG, grid);
+    if (call == 3) MPI_Neighbor_alltoallv(own, counts, places, MPI_LONG, got, counts, places, MPI_LONG, grid);
+    if (call == 4) MPI_Neighbor_alltoallw(own, counts, bytes, types, got, counts, bytes, types, grid);
+    const int turned = call == 1 || call >= 3, below = turned ? 3 : 0, above = turned ? 2 : 1;
+    CHECK(got[below] == (rank > 0 ? rank - 1 : (long)memory));
+    CHECK(got[above] == (rank + 1 < ranks ? rank + 1 : (long)memory));
+    CHECK(got[turned ? 1 : 2] == (long)memory && got[turned ? 0 : 3] == (long)memory);
+  }
+  free(memory);
+  MPI_Comm_free(&grid);
+}
+
 static void intercommunicators(void) {
   if (ranks < 2) return;
   MPI_Comm half, across, merged;
@@ -203,6 +228,7 @@ int main(int argc, char** argv) {
   const struct Scenario scenarios[] = {
       {"persistent", persistent},
       {"neighbours", neighbours},
+      {"grid_edges", grid_edges},
       {"intercommunicators", intercommunicators},
       {"errors_returned", errors_returned},
 #if MPI_VERSION >= 4
