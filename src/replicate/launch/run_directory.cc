@@ -16,11 +16,11 @@ namespace fs = std::filesystem;
 bool is_result(std::string_view base) {
   bool output = base.starts_with("rank-") && (base.ends_with(".out") || base.ends_with(".err"));
   bool incident = base.starts_with("incident-") && base.ends_with(".json");
-  return output || incident || base.starts_with("status-") || base == "record.json";
+  return output || incident || base.starts_with("status-") || base.starts_with("record.");
 }
 
 bool is_plumbing(std::string_view base) {
-  return base == "hosts" || base == "stdin" || base == "stdin.spool" || base.starts_with("stdin.replica-");
+  return base == "hosts" || base == "stdin" || base == "stdin.spool" || base == "roster" || base.starts_with("stdin.replica-");
 }
 
 template <class Choice>
