@@ -1,6 +1,7 @@
 /* A replica that loses a process: ranks pass a ring, reduce, take messages from anybody and print; one process kills
-   itself on the way. Arguments: --dies NATIVE --at STEP [--by SIGNAL] [--steps N] [--file PATH] [--hold file|window].
-   The result at the end is known in advance, whoever died. */
+   itself on the way. Arguments: --dies NATIVE --at STEP, --then NATIVE --then-at STEP (a second one), --all-of RANK (its
+   processes in every replica), --by SIGNAL, --steps N, --file PATH (rank 0 writes there), --hold-file (one is open through
+   MPI-IO). The result at the end is known in advance, whoever died. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +13,12 @@ static const char *text_of(int count, char **arguments, const char *name) {
   for (int i = 1; i + 1 < count; ++i)
     if (strcmp(arguments[i], name) == 0) return arguments[i + 1];
   return NULL;
+}
+
+static int has(int count, char **arguments, const char *name) {
+  for (int i = 1; i < count; ++i)
+    if (strcmp(arguments[i], name) == 0) return 1;
+  return 0;
 }
 
 static long number_of(int count, char **arguments, const char *name, long otherwise) {
@@ -61,10 +68,13 @@ static long gather_from_anybody(int rank, int ranks, int step) {
 int main(int count, char **arguments) {
   const int dies = (int)number_of(count, arguments, "--dies", -1);
   const int at = (int)number_of(count, arguments, "--at", 10);
+  const int then = (int)number_of(count, arguments, "--then", -1);
+  const int then_at = (int)number_of(count, arguments, "--then-at", 20);
+  const int all_of = (int)number_of(count, arguments, "--all-of", -1);
   const int by = (int)number_of(count, arguments, "--by", SIGKILL);
   const int steps = (int)number_of(count, arguments, "--steps", 40);
   const char *path = text_of(count, arguments, "--file");
-  const char *hold = text_of(count, arguments, "--hold");
+  const int hold = has(count, arguments, "--hold-file");
   if (dies == native_rank() && at < 0) raise(by);
   MPI_Init(&count, &arguments);
   int rank, ranks;
@@ -72,7 +82,7 @@ int main(int count, char **arguments) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   FILE *file = path && rank == 0 ? fopen(path, "w") : NULL;
   MPI_File shared = MPI_FILE_NULL;
-  if (hold && strcmp(hold, "file") == 0)
+  if (hold)
     MPI_File_open(MPI_COMM_WORLD, "held.dat", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &shared);
   double value = rank + 1;
   long all = 0;
@@ -80,7 +90,8 @@ int main(int count, char **arguments) {
     double from = 0;
     MPI_Sendrecv(&value, 1, MPI_DOUBLE, (rank + 1) % ranks, 3, &from, 1, MPI_DOUBLE, (rank + ranks - 1) % ranks, 3,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    if (dies == native_rank() && step == at) raise(by);
+    if ((dies == native_rank() || all_of == rank) && step == at) raise(by);
+    if (then == native_rank() && step == then_at) raise(by);
     value = from;
     double sum = 0;
     MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
