@@ -112,8 +112,13 @@ Outcome judge(const Evidence& evidence) {
   if (!evidence.verdict.empty()) return make(Exit::diverged, evidence.verdict);
   if (evidence.goes_on) return judge_survivors(evidence);
   if (!evidence.deaths.empty() && by_signal(ended)) return make(Exit::diverged, death_line(evidence.deaths.front()));
-  if (ended.exit_status != 0 || ended.signal != 0)
-    return make(Exit::application, "the application failed by itself: " + ending(ended));
+  const bool failed = ended.exit_status != 0 || ended.signal != 0;
+  if (failed && !evidence.began)
+    return make(Exit::unavailable,
+                "no process of the job began with Holdfast's library: " + ending(ended) +
+                    ": the launcher says why above, or the run directory is not visible on the hosts of the job: name "
+                    "one that is with --output");
+  if (failed) return make(Exit::application, "the application failed by itself: " + ending(ended));
   if (evidence.record.is_null() && evidence.degree > 1)
     return make(Exit::internal,
                 "the program ended well, but nothing shows that it was verified: it never went through MPI_Init and "
