@@ -34,7 +34,7 @@ KINDS = (
 ).split()
 
 POLICIES = {
-    "start": "Starts MPI. A hook, called even before replication is active.",
+    "start": "Starts MPI, or says where it stands. A hook, called even where replication is not active.",
     "pass": "Goes to MPI as it is: local, and the same in every replica.",
     "translate": "Goes to MPI with MPI_COMM_WORLD replaced by the replica's own world.",
     "verify": "Carries data. A hook verifies the data across replicas.",

@@ -58,6 +58,8 @@ class Follower {
   Reply clock(std::uint32_t which, std::span<std::uint64_t, 3> words);
   /// Matches of wildcard receives come outside program order.
   std::vector<Decision> take_matches();
+  /// Whether the leader has said nothing that is not used yet.
+  bool caught_up() const { return answers_.empty(); }
   /// What the leader did where this replica asked for something else, for the diagnosis.
   const char* leader_did() const;
 

@@ -21,6 +21,7 @@ enum class Count {
   payload_bytes,
   decisions,
   clock_reads,
+  unverified,
   count
 };
 
@@ -39,6 +40,7 @@ inline constexpr event::CounterRows<Count> counter_rows = {{
     {"payload_bytes", "bytes", "Bytes of whole copies sent to other replicas."},
     {"decisions", "messages", "Messages that carried the leader's answers."},
     {"clock_reads", "calls", "Clock readings on which the replicas agreed."},
+    {"unverified", "messages", "Messages and collective results that no other replica was left to confirm."},
 }};
 
 using Counters = event::Counters<Count>;

@@ -34,7 +34,7 @@ bool strikes(const fault::Fault& fault, int destination_rank) {
 void send_copies(const Region& region, const Record& record, int destination) {
   Runtime& state = runtime();
   for (int k = 0; k < state.degree; ++k) {
-    if (k == state.replica) continue;
+    if (k == state.replica || !state.here(k)) continue;
     auto bytes = std::make_shared<std::vector<std::byte>>();
     region.gather(region.bytes(), *bytes);
     Record announcing = record;
@@ -97,12 +97,15 @@ void announce(const Region& region, int destination, int tag, Comm& comm) {
     send_copies(region, record, rank);
     return;
   }
+  if (state.present == 1) return;
   const Ballot ballot = region.ballot();
   record.digest = ballot.digest;
   record.bytes = ballot.bytes;
   const int audience = state.options.protocol == Protocol::msg_plus_hash ? 1 : state.degree - 1;
   for (int step = 1; step <= audience; ++step) {
-    state.post.send(state.map->native(rank, (state.replica + step) % state.degree), record);
+    const int to = (state.replica + step) % state.degree;
+    if (!state.here(to)) continue;
+    state.post.send(state.map->native(rank, to), record);
     ++state.counters[Count::records_sent];
   }
 }

@@ -53,7 +53,7 @@ std::string everybody(int rank) {
     if (native == state.native) {
       text += call_text(own_answer());
     } else {
-      text += found == answers.end() ? "no answer" : call_text(found->second);
+      text += !state.here(k) ? "taken out" : found == answers.end() ? "no answer" : call_text(found->second);
     }
   }
   return text;
@@ -91,7 +91,7 @@ void ask(int rank) {
   question.kind = RecordKind::ask_state;
   for (int k = 0; k < state.degree; ++k) {
     const int native = state.map->native(rank, k);
-    if (native != state.native) state.post.send(native, question);
+    if (native != state.native && state.here(k)) state.post.send(native, question);
   }
 }
 
