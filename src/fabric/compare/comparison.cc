@@ -39,6 +39,13 @@ std::string time_text(std::int64_t nanoseconds) {
   return seconds < 1 ? fmt::format("{:.1f} ms", seconds * 1e3) : fmt::format("{:.1f} s", seconds);
 }
 
+/// "8 (3)": in use, and how many would do without spreading routes for throughput.
+std::string lanes_text(const Judged& judged) {
+  const std::uint32_t needed = judged.routing.lanes_needed;
+  return needed == 0 || needed == judged.lanes ? std::to_string(judged.lanes)
+                                               : fmt::format("{} ({})", judged.lanes, needed);
+}
+
 std::string verdict_text(const Judged& judged) {
   if (!judged.routed()) return std::string(opensm::name(judged.routing.verdict));
   if (judged.lost_pairs != 0) return "loses pairs";
@@ -105,14 +112,14 @@ std::string comparison_text(std::span<const Judged> ranking) {
   std::size_t width = 6;
   for (const Judged& judged : ranking) width = std::max(width, judged.contender.label().size());
   std::string text =
-      fmt::format("{:<{}}  {:<12}  {:>10}  {:>5}  {:>5}  {:>7}  {:>9}  {:>7}  {:>8}  {:>10}\n", "engine", width,
+      fmt::format("{:<{}}  {:<12}  {:>10}  {:>5}  {:>6}  {:>7}  {:>9}  {:>7}  {:>8}  {:>10}\n", "engine", width,
                   "verdict", "lost pairs", "loops", "lanes", "longest", "mean path", "index", "spread", "CPU");
   std::string notes;
   for (const Judged& judged : ranking) {
     const std::string label = judged.contender.label();
     if (judged.routed())
-      text += fmt::format("{:<{}}  {:<12}  {:>10}  {:>5}  {:>5}  {:>7}  {:>9.3f}  {:>7}  {:>8.1f}  {:>10}\n", label,
-                          width, verdict_text(judged), judged.lost_pairs, judged.credit_loops, judged.lanes,
+      text += fmt::format("{:<{}}  {:<12}  {:>10}  {:>5}  {:>6}  {:>7}  {:>9.3f}  {:>7}  {:>8.1f}  {:>10}\n", label,
+                          width, verdict_text(judged), judged.lost_pairs, judged.credit_loops, lanes_text(judged),
                           judged.longest_path, judged.mean_path, judged.forwarding_index,
                           judged.forwarding_index_deviation, time_text(judged.routing.routing_cpu_ns));
     else

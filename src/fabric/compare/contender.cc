@@ -72,10 +72,12 @@ Result<Routing> run_native(const Contender& contender, const Fabric& fabric, con
   routing.routing_cpu_ns = thread_cpu_ns() - cpu_ns;
   routing.routing_wall_ns = time::steady_now_ns() - wall_ns;
   routing.verdict = tables.ok() ? opensm::Verdict::routed : opensm::Verdict::refused;
-  if (tables.ok())
+  if (tables.ok()) {
+    routing.lanes_needed = tables.value().lanes_needed;
     routing.forwarding = std::move(tables.value());
-  else
+  } else {
     routing.reason = tables.status().wrong();
+  }
   return routing;
 }
 

@@ -62,6 +62,8 @@ class Forwarding {
 
   /// One more than the largest virtual lane that a path between two adapters may use.
   std::uint8_t lanes_used = 1;
+  /// How many an engine would need without spreading routes over all lanes for throughput; 0: as many as it uses.
+  std::uint8_t lanes_needed = 0;
 
  private:
   std::size_t index(std::uint32_t row, Lid destination) const {

@@ -66,28 +66,59 @@ unsigned first_lane_for(const DependencySpace& space, const std::vector<std::uin
   return static_cast<unsigned>(lanes.size() - 1);
 }
 
-unsigned assign_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned threads) {
+bool is_acyclic(const SwitchGraph& graph, const Forwarding& tables, unsigned threads) {
+  const ArcTables arcs(graph, tables);
+  const DependencySpace space(graph);
+  std::vector<std::uint8_t> marks(space.size(), 0);
+  mark_dependencies(graph, arcs, space, threads, marks);
+  return AcyclicDependencies(space).load(marks);
+}
+
+unsigned assign_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned most) {
   const ArcTables arcs(graph, tables);
   const DependencySpace space(graph);
   std::deque<AcyclicDependencies> lanes;
   lanes.emplace_back(space);
-  tables.lanes_used = 1;
-  {
-    std::vector<std::uint8_t> marks(space.size(), 0);
-    mark_dependencies(graph, arcs, space, threads, marks);
-    if (AcyclicDependencies(space).load(marks)) return 1;
-  }
   std::vector<std::uint32_t> path;
   for (const SwitchGraph::Terminal& terminal : graph.terminals()) {
     for (std::uint32_t source = 0; source < graph.rows(); ++source) {
       if (graph.sources_at(source) == 0 || source == terminal.row) continue;
       arcs.path(source, terminal.lid, path);
       const unsigned lane = first_lane_for(space, path, lanes);
+      if (lane == most) return most + 1;
       if (lane != 0) tables.set_service_level(source, 0, terminal.lid, static_cast<std::uint8_t>(std::min(lane, 15U)));
     }
   }
-  tables.lanes_used = static_cast<std::uint8_t>(std::min<std::size_t>(lanes.size(), 255));
-  return static_cast<unsigned>(lanes.size());
+  tables.lanes_used = static_cast<std::uint8_t>(lanes.size());
+  return tables.lanes_used;
+}
+
+void spread_over_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned available) {
+  const unsigned used = tables.lanes_used;
+  if (used >= available) return;
+  std::vector<std::uint64_t> routes(used, 0);
+  for (std::uint32_t source = 0; source < graph.rows(); ++source) {
+    if (graph.sources_at(source) == 0) continue;
+    for (const SwitchGraph::Terminal& terminal : graph.terminals())
+      routes[tables.service_level(source, 0, terminal.lid)] += graph.sources_at(source);
+  }
+  std::vector<std::vector<std::uint8_t>> parts(used);
+  for (unsigned lane = 0; lane < used; ++lane) parts[lane].push_back(static_cast<std::uint8_t>(lane));
+  for (unsigned lane = used; lane < available; ++lane) {
+    const auto share = [&](unsigned of) { return routes[of] / parts[of].size(); };
+    unsigned fullest = 0;
+    for (unsigned other = 1; other < used; ++other) fullest = share(other) > share(fullest) ? other : fullest;
+    parts[fullest].push_back(static_cast<std::uint8_t>(lane));
+  }
+  for (std::uint32_t source = 0; source < graph.rows(); ++source) {
+    if (graph.sources_at(source) == 0) continue;
+    std::size_t turn = 0;
+    for (const SwitchGraph::Terminal& terminal : graph.terminals()) {
+      const std::vector<std::uint8_t>& mine = parts[tables.service_level(source, 0, terminal.lid)];
+      tables.set_service_level(source, 0, terminal.lid, mine[turn++ % mine.size()]);
+    }
+  }
+  tables.lanes_used = static_cast<std::uint8_t>(available);
 }
 
 }  // namespace holdfast::fabric

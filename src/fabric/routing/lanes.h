@@ -33,13 +33,21 @@ Status lanes_exhausted(std::string_view engine, unsigned needed, unsigned there)
 unsigned first_lane_for(const DependencySpace& space, const std::vector<std::uint32_t>& path,
                         std::deque<AcyclicDependencies>& lanes);
 
+/// Whether all routes between adapters together have no cycle of channel dependencies: one lane is enough then.
+bool is_acyclic(const SwitchGraph& graph, const Forwarding& tables, unsigned threads);
+
 /// Gives every route between adapters a virtual lane (as its service level) such that no lane has a cycle of channel
-/// dependencies, and returns how many lanes that took. The online form of J. Domke, T. Hoefler, W. Nagel,
-/// "Deadlock-Free Oblivious Routing for Arbitrary Topologies", IPDPS 2011, section III: route after route goes to the
-/// first lane that stays acyclic, all routes to one destination together, since those of one tree rarely contradict one
-/// another.
+/// dependencies, and returns how many lanes that took; `most` + 1 when it would take more than `most` (up to 255), and
+/// then the levels are of no use. The online form of J. Domke, T. Hoefler, W. Nagel, "Deadlock-Free Oblivious Routing
+/// for Arbitrary Topologies", IPDPS 2011, section III: route after route goes to the first lane that stays acyclic, all
+/// routes to one destination together, since those of one tree rarely contradict one another.
 ///
-/// The number may be larger than what switches have; then only those below 16 are in the tables.
-unsigned assign_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned threads);
+/// There are 16 levels: with more lanes they say nothing.
+unsigned assign_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned most);
+
+/// Deals the routes of lanes to more lanes, up to `available`, so that fewer wait behind others: what fills a lane most
+/// gets the next free one, and destinations take turns on the lanes of theirs. A part of an acyclic lane is acyclic.
+/// For tables whose lanes are their service levels.
+void spread_over_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned available);
 
 }  // namespace holdfast::fabric

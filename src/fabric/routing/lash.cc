@@ -2,6 +2,7 @@
 #include <deque>
 
 #include "fabric/routing/balance.h"
+#include "fabric/routing/dimension_order.h"
 #include "fabric/routing/lanes.h"
 #include "fabric/routing/native_engines.h"
 #include "fabric/routing/relief.h"
@@ -13,7 +14,7 @@ namespace {
 enum class Ways : std::uint8_t {
   spread,    ///< the way whose arcs carry the fewest routes a cable, those of switches before it counted: even
   together,  ///< the same, those to other destinations counted: ways to one destination run together
-  straight,  ///< the arc of the lowest port: on regular cabling dimension order, which makes few dependencies
+  straight,  ///< dimension order, which makes few dependencies; off a grid the arc of the lowest port
 };
 
 class ArcPicker {
@@ -85,13 +86,16 @@ LashRoutes find_routes(const Fabric& fabric, const SwitchGraph& graph, const Eng
   Balance balance(graph);
   ArcPicker picker(graph, ways);
   Choices one_arc;
-  for_each_destination(scattered_rows(graph), MinimalRule(graph), options.threads,
-                       [&](std::uint32_t row, const Choices& choices) {
-                         picker.pick(choices, one_arc);
-                         lay_routes(graph, row, one_arc, balance, found.tables);
-                         return true;
-                       });
-
+  const auto lay = [&](std::uint32_t row, const Choices& choices) {
+    picker.pick(choices, one_arc);
+    lay_routes(graph, row, one_arc, balance, found.tables);
+    return true;
+  };
+  const std::vector<std::uint32_t> rows = scattered_rows(graph);
+  if (ways == Ways::straight)
+    for_each_destination(rows, DimensionOrderRule(graph, find_grid(fabric, graph)), options.threads, lay);
+  else
+    for_each_destination(rows, MinimalRule(graph), options.threads, lay);
   found.largest_load = balance.largest_load();
 
   const ArcTables arcs(graph, found.tables);

@@ -1,13 +1,9 @@
 #include "fabric/routing/native_engines.h"
-#include "fabric/routing/relief.h"
 
 namespace holdfast::fabric {
 
 Result<Forwarding> route_minhop(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options) {
-  Forwarding tables;
-  lay_evenly(
-      fabric, graph, MinimalRule(graph), options.threads, [](std::uint32_t, const Choices&) { return true; }, tables);
-  return tables;
+  return lay_shortest_paths(fabric, graph, options.threads).tables;
 }
 
 }  // namespace holdfast::fabric

@@ -17,4 +17,12 @@ Result<Forwarding> route_dfsssp(const Fabric& fabric, const SwitchGraph& graph, 
 Result<Forwarding> route_torus_2qos(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
 Result<Forwarding> route_nue(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
 
+/// Tables with the routes over their fullest channel: what sssp and dor make of a fabric, and dfsssp builds on.
+struct EvenTables {
+  Forwarding tables;
+  std::uint64_t largest_load = 0;
+};
+EvenTables lay_shortest_paths(const Fabric& fabric, const SwitchGraph& graph, unsigned threads);
+EvenTables lay_in_dimension_order(const Fabric& fabric, const SwitchGraph& graph, unsigned threads);
+
 }  // namespace holdfast::fabric

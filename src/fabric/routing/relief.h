@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "fabric/routing/balance.h"
@@ -71,12 +72,12 @@ void relieve(const SwitchGraph& graph, Rule rule, std::uint64_t passes, Balance&
   }
 }
 
-/// Fills tables with routes by this rule, as evenly as we can, and is true; false when accept(row, choices) refused
-/// those to a switch. Small fabrics are routed both ways of picking, and the one whose fullest channel carries less
-/// counts.
+/// Fills tables with routes by this rule, as evenly as we can, and returns how many the fullest channel carries;
+/// nothing when accept(row, choices) refused those to a switch. Small fabrics are routed both ways of picking, and the
+/// one whose fullest channel carries less counts.
 template <class Rule, class Accept>
-bool lay_evenly(const Fabric& fabric, const SwitchGraph& graph, const Rule& rule, unsigned threads,
-                const Accept& accept, Forwarding& tables) {
+std::optional<std::uint64_t> lay_evenly(const Fabric& fabric, const SwitchGraph& graph, const Rule& rule,
+                                        unsigned threads, const Accept& accept, Forwarding& tables) {
   const std::uint64_t passes = affordable_passes(graph);
   std::uint64_t least = 0;
   for (const Balance::Picking picking : {Balance::Picking::in_groups, Balance::Picking::at_once}) {
@@ -88,14 +89,14 @@ bool lay_evenly(const Fabric& fabric, const SwitchGraph& graph, const Rule& rule
           lay_routes(graph, row, choices, balance, laid);
           return true;
         });
-    if (!accepted) return false;
+    if (!accepted) return std::nullopt;
     relieve(graph, rule, passes, balance, laid);
     const std::uint64_t largest = balance.largest_load();
     if (picking == Balance::Picking::in_groups || largest < least) tables = std::move(laid);
     least = picking == Balance::Picking::in_groups ? largest : std::min(least, largest);
-    if (passes == 0) return true;
+    if (passes == 0) break;
   }
-  return true;
+  return least;
 }
 
 }  // namespace holdfast::fabric

@@ -3,11 +3,17 @@
 
 namespace holdfast::fabric {
 
+EvenTables lay_shortest_paths(const Fabric& fabric, const SwitchGraph& graph, unsigned threads) {
+  EvenTables laid;
+  laid.largest_load =
+      lay_evenly(
+          fabric, graph, MinimalRule(graph), threads, [](std::uint32_t, const Choices&) { return true; }, laid.tables)
+          .value_or(0);
+  return laid;
+}
+
 Result<Forwarding> route_sssp(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options) {
-  Forwarding tables;
-  lay_evenly(
-      fabric, graph, MinimalRule(graph), options.threads, [](std::uint32_t, const Choices&) { return true; }, tables);
-  return tables;
+  return lay_shortest_paths(fabric, graph, options.threads).tables;
 }
 
 }  // namespace holdfast::fabric

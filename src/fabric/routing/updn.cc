@@ -33,7 +33,7 @@ bool route_in_order(const Fabric& fabric, const SwitchGraph& graph, const Switch
   const auto reached = [&](std::uint32_t row, const Choices& choices) {
     return all_senders_reach(graph, row, choices, hops);
   };
-  return lay_evenly(fabric, graph, UpDownRule(graph, order), options.threads, reached, tables);
+  return lay_evenly(fabric, graph, UpDownRule(graph, order), options.threads, reached, tables).has_value();
 }
 
 /// By levels: hops from the roots given, or from the adapters.

@@ -67,7 +67,7 @@ const config::Table<Options>& options_table() {
           option<&Options::random>(
               {.name = "replicate.random",
                .initial = "on",
-               .doc = "Whether replicas draw the same numbers from getrandom and std::random_device.\n"
+               .doc = "Whether replicas draw the same numbers from getrandom, /dev/urandom and std::random_device.\n"
                       "They are not fit for cryptographic keys."}),
           option<&Options::identity>({.name = "replicate.identity",
                                       .initial = "on",

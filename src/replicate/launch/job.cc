@@ -70,6 +70,7 @@ Evidence gather(const JobPlan& plan, const Ended& ended) {
   evidence.incidents = read_incidents(plan.run_directory);
   evidence.ranks = plan.map.ranks();
   evidence.degree = plan.map.degree();
+  evidence.began = evidence.degree < 2 || !evidence.record.is_null() || any_replica_began(plan.run_directory);
   return evidence;
 }
 

@@ -82,8 +82,13 @@ Outcome judge(const Evidence& evidence) {
   const bool mended = std::all_of(evidence.incidents.begin(), evidence.incidents.end(),
                                   [](const Incident& incident) { return incident.kind == "outvoted"; });
   if (!mended) return judge_incidents(evidence);
-  if (ended.exit_status != 0 || ended.signal != 0)
-    return make(Exit::application, "the application failed by itself: " + ending(ended));
+  const bool failed = ended.exit_status != 0 || ended.signal != 0;
+  if (failed && !evidence.began)
+    return make(Exit::unavailable,
+                "no process of the job began with Holdfast's library: " + ending(ended) +
+                    ": the launcher says why above, or the run directory is not visible on the hosts of the job: name "
+                    "one that is with --output");
+  if (failed) return make(Exit::application, "the application failed by itself: " + ending(ended));
   if (evidence.record.is_null() && evidence.degree > 1)
     return make(Exit::internal,
                 "the program ended well, but nothing shows that it was verified: it never went through MPI_Init and "

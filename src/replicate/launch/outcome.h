@@ -16,6 +16,7 @@ struct Evidence {
   std::vector<Incident> incidents;
   int ranks = 1;
   int degree = 1;
+  bool began = true;  ///< false where nothing shows that any process of the job was started
 };
 
 struct Outcome {
@@ -26,8 +27,8 @@ struct Outcome {
 /// Judges a job. A signal of the user and the time limit come first; then the incidents, the root before what follows
 /// from it: a refused function, corruption that could not be corrected, an application that failed by itself (it says
 /// so, or all replicas of a rank crashed or aborted alike), then anything that only some replicas did; then the status
-/// of the launcher. A success without the library's record is a defect: nothing would show that the job was verified.
-/// Pure.
+/// of the launcher, whose own failure it is where no process began. A success without the library's record is a defect:
+/// nothing would show that the job was verified. Pure.
 Outcome judge(const Evidence& evidence);
 
 }  // namespace holdfast::launch

@@ -35,4 +35,7 @@ class RunDirectory {
   bool keep_;
 };
 
+/// Whether any replica other than 0 left output there, which each does when it starts, even if it prints nothing.
+bool any_replica_began(const std::string& run_directory);
+
 }  // namespace holdfast::launch

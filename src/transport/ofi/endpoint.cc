@@ -224,6 +224,8 @@ Endpoint::~Endpoint() {
     }
   };
   work([&] { return !engine_->idle(); });
+  // A peer whose last acknowledgement was lost sends again: it finds somebody who answers until it is quiet for a tick.
+  work([&] { return now_ns() - last_packet_ns_ < options_.tick_ns; });
   engine_->close(now_ns());
   flush_rails();
   work([&] { return engine_->pending_puts() > 0; });
@@ -321,6 +323,7 @@ void Endpoint::progress_locked(std::int64_t now) {
   for (std::size_t i = 0; i < rails_.size(); ++i) {
     if (rails_[i] != nullptr) rails_[i]->poll(sinks_[i], now);
   }
+  now = now_ns();  // the engine has seen later times meanwhile, and takes none back
   if (engine_->next_deadline() <= now) engine_->advance(now);
   flush_rails();
 }
@@ -333,7 +336,8 @@ void Endpoint::flush_rails() {
 }
 
 void Endpoint::Sink::on_packet(std::span<const std::byte> packet) {
-  endpoint_.engine_->on_packet(rail_, packet, now_ns());
+  endpoint_.last_packet_ns_ = now_ns();
+  endpoint_.engine_->on_packet(rail_, packet, endpoint_.last_packet_ns_);
 }
 void Endpoint::Sink::on_put_done(std::uint64_t token, bool ok) {
   endpoint_.engine_->on_put_done(token, ok, now_ns());

@@ -141,6 +141,7 @@ class Endpoint : public Host {
   std::map<Address::Number, PeerId> by_name_;
   std::multiset<void*> multi_receives_;  ///< contexts of those that are posted
   bool can_wait_ = false;                ///< every rail has a descriptor
+  std::int64_t last_packet_ns_ = 0;
 
   std::thread thread_;
   std::mutex thread_mutex_;
