@@ -96,6 +96,25 @@ static void grid_edges(void) {
   MPI_Comm_free(&grid);
 }
 
+static void at_bottom(void) {
+  int values[8], sum = 0;
+  const int lengths[2] = {2, 1}, before = (rank + ranks - 1) % ranks;
+  MPI_Aint addresses[2];
+  MPI_Datatype type;
+  MPI_Get_address(&values[0], &addresses[0]);
+  MPI_Get_address(&values[4], &addresses[1]);
+  MPI_Type_create_hindexed(2, lengths, addresses, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  for (int i = 0; i < 8; ++i) values[i] = rank * 10 + i;
+  MPI_Sendrecv_replace(MPI_BOTTOM, 1, type, (rank + 1) % ranks, 0, before, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  CHECK(values[0] == before * 10 && values[1] == before * 10 + 1 && values[4] == before * 10 + 4);
+  CHECK(values[2] == rank * 10 + 2 && values[5] == rank * 10 + 5);
+  MPI_Bcast(MPI_BOTTOM, 1, type, 0, MPI_COMM_WORLD);
+  for (int i = 0; i < 8; ++i) sum += i == 0 || i == 1 || i == 4 ? values[i] : 0;
+  CHECK(sum == (ranks - 1) * 30 + 5);
+  MPI_Type_free(&type);
+}
+
 static void intercommunicators(void) {
   if (ranks < 2) return;
   MPI_Comm half, across, merged;
@@ -229,6 +248,7 @@ int main(int argc, char** argv) {
       {"persistent", persistent},
       {"neighbours", neighbours},
       {"grid_edges", grid_edges},
+      {"at_bottom", at_bottom},
       {"intercommunicators", intercommunicators},
       {"errors_returned", errors_returned},
 #if MPI_VERSION >= 4
