@@ -376,7 +376,7 @@ def wrapper(function):
     caller = "  calling_address = __builtin_return_address(0);\n" if any(a.kind == "function" for a in f.arguments) else ""
     unused = "".join(f"  static_cast<void>({a.name});\n" for a in unused_when_protected(f))
     return f"""static {f.result} protected_{f.name}({f.named_parameters}) {{
-{unused}  const Depth guard;
+{unused}  const {"Inside" if f.policy in HOOKED else "Depth"} guard;
   {protected_statement(f)}
 }}
 extern "C" HOLDFAST_EXPORT {f.result} entry_{f.name}({f.parameters}) __asm__("{f.symbol}");

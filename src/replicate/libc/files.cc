@@ -192,7 +192,7 @@ bool file_call(int folder, const char* path, std::string& name) {
 
 bool agree_on_file(FileCall call, const std::string& name, const std::function<bool(Manner)>& act) {
   const bool together = agreed_clocks() && own_process() == watched.load()->process;
-  const Depth inside;
+  const Inside inside;
   if (!together) return act(Manner::own);
   const integrity::Digest digest =
       integrity::digest(integrity::Algorithm::crc32c, std::as_bytes(std::span(name.data(), name.size())));

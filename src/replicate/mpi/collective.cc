@@ -359,4 +359,8 @@ void file_collective_ballot(int replica, const Record& record) {
   poll.ballots[static_cast<std::size_t>(replica)] = {record.digest, record.bytes, true};
 }
 
+std::size_t open_polls() {
+  return polls.size();
+}
+
 }  // namespace holdfast::replicate

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -14,21 +15,42 @@
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/real_clock.h"
 #include "replicate/mpi/receive.h"
+#include "replicate/mpi/threads.h"
 
 namespace holdfast::replicate {
 
 namespace {
 
-Publisher publisher;
-Follower follower;
+/// One order of answers: the whole program's, or, where threads communicate at once, that of the calls on one channel
+/// (communicator and tag), which one thread at a time makes.
+struct Order {
+  Publisher publisher;
+  Follower follower;
+};
+std::unordered_map<std::uint64_t, Order> orders;
 ClockPace pace;
+
+Order& order() {
+  static Order& whole = orders[0];
+  return many_threads() ? orders[asking.order] : whole;
+}
+
+/// Who asks, as far as replicas can tell: 0 where there is one thread.
+std::uint32_t who_asks() {
+  return many_threads() ? static_cast<std::uint32_t>(mix(asking.order, asking.calls)) : 0;
+}
+
 constexpr std::size_t per_message = PostOffice::tail_capacity / sizeof(Decision);
 
 /// The leader's messages by number, so that one that leads after it knows what the others have heard.
 struct Batches {
   std::uint64_t next = 0;  ///< to send, or to come
-  std::map<std::uint64_t, std::vector<Decision>> early;
-  std::deque<std::vector<Decision>> kept;  ///< the last ones that came, where others may lack them
+  struct Batch {
+    std::uint64_t order;
+    std::vector<Decision> decisions;
+  };
+  std::map<std::uint64_t, Batch> early;
+  std::deque<Batch> kept;  ///< the last ones that came, where others may lack them
 };
 Batches batches;
 constexpr std::size_t most_kept = 8192;
@@ -41,35 +63,41 @@ struct Succession {
 };
 Succession succession;
 
-void send_batch(int replica, std::uint64_t number, std::span<const Decision> batch) {
+void send_batch(int replica, std::uint64_t number, std::uint64_t order, std::span<const Decision> batch) {
   Runtime& state = runtime();
   Record record;
   record.kind = RecordKind::decision;
   record.ordinal = number;
+  record.communicator = order;
   state.post.send(state.team_native(replica), record, std::as_bytes(batch));
 }
 
-void send_due(bool all) {
+void send_due(std::uint64_t name, Publisher& publisher, bool all) {
   Runtime& state = runtime();
   const std::vector<Decision> due = publisher.due(all);
   for (std::size_t at = 0; at < due.size(); at += per_message) {
     const std::size_t n = std::min(per_message, due.size() - at);
     for (int k = 0; k < state.degree; ++k)
-      if (k != state.replica && state.here(k)) send_batch(k, batches.next, std::span(due).subspan(at, n));
+      if (k != state.replica && state.here(k)) send_batch(k, batches.next, name, std::span(due).subspan(at, n));
     ++batches.next;
     ++state.counters[Count::decisions];
   }
 }
 
-void apply(const std::vector<Decision>& decisions) {
-  follower.receive(decisions);
+void send_due() {
+  send_due(many_threads() ? asking.order : 0, order().publisher, false);
+}
+
+void apply(const Batches::Batch& batch) {
+  Follower& follower = orders[batch.order].follower;
+  follower.receive(batch.decisions);
   for (const Decision& match : follower.take_matches()) {
-    resolve_wildcard(match.words[0], static_cast<int>(match.words[1]), static_cast<int>(match.words[2]));
+    resolve_wildcard(match.words[0], static_cast<int>(match.words[1]), static_cast<int>(match.words[2]), match.detail);
   }
   ++batches.next;
   const Runtime& state = runtime();
   if (!state.survives || state.degree < 3) return;
-  batches.kept.push_back(decisions);
+  batches.kept.push_back(batch);
   if (batches.kept.size() > most_kept) batches.kept.pop_front();
 }
 
@@ -80,7 +108,10 @@ void send_what_one_lacks(int replica, std::uint64_t heard) {
                                  " had not heard the last " + std::to_string(batches.next - heard) +
                                  " messages of the leader when it died: more than are kept");
   }
-  for (; heard < batches.next; ++heard) send_batch(replica, heard, batches.kept[heard - first_kept]);
+  for (; heard < batches.next; ++heard) {
+    const Batches::Batch& batch = batches.kept[heard - first_kept];
+    send_batch(replica, heard, batch.order, batch.decisions);
+  }
 }
 
 /// All that are left have said what they had heard, and this one has it all. Whoever has heard most, the lowest of
@@ -108,12 +139,17 @@ void settle_succession() {
   take_office();
 }
 
+constexpr const char* threads_advice =
+    "; threads that share a communicator and a tag have no order that replicas could agree on: give each a communicator "
+    "of its own";
+
 [[noreturn]] void diverged(const char* here) {
   Runtime& state = runtime();
   fail(Incident::diverged, "replicas diverged: rank " + std::to_string(state.rank) + " replica " +
                                std::to_string(state.replica) + " " + here + " where replica " +
                                    std::to_string(state.leading) + " " +
-                               follower.leader_did());
+                               order().follower.leader_did() +
+                                   (many_threads() ? threads_advice : ""));
 }
 
 /// Waits for the leader's answer; false when this replica leads now and the one before it had said nothing more.
@@ -136,28 +172,28 @@ bool follow(const char* here, Ask ask) {
 }  // namespace
 
 bool leads() {
-  return runtime().leader() && !succession.open && follower.caught_up();
+  return runtime().leader() && !succession.open && order().follower.caught_up();
 }
 
 void publish_flag(bool flag) {
-  publisher.yes_or_no(flag);
-  send_due(false);
+  order().publisher.yes_or_no(flag, who_asks());
+  send_due();
 }
 
 std::optional<bool> follow_flag() {
   bool flag = false;
-  const bool told = follow("tested for completion or probed", [&] { return follower.yes_or_no(flag); });
+  const bool told = follow("tested for completion or probed", [&] { return order().follower.yes_or_no(flag, who_asks()); });
   return told ? std::optional(flag) : std::nullopt;
 }
 
 void publish_number(std::int64_t number) {
-  publisher.number(number);
-  send_due(false);
+  order().publisher.number(number, who_asks());
+  send_due();
 }
 
 std::optional<std::int64_t> follow_number() {
   std::int64_t number = 0;
-  const bool told = follow("completed one of several requests", [&] { return follower.number(number); });
+  const bool told = follow("completed one of several requests", [&] { return order().follower.number(number, who_asks()); });
   return told ? std::optional(number) : std::nullopt;
 }
 
@@ -175,25 +211,26 @@ void decide_words(int clock, std::uint64_t (&words)[3]) {
   if (!runtime().verifying) return;
   const auto which = static_cast<std::uint32_t>(clock);
   ++runtime().counters[Count::clock_reads];
-  if (!leads() && follow("read a clock", [&] { return follower.clock(which, words); })) return;
+  if (!leads() && follow("read a clock", [&] { return order().follower.clock(which, words); })) return;
+  Publisher& publisher = order().publisher;
   publisher.clock(which, words);
-  if (!pace.may_wait(monotonic_now_ns()) || publisher.queued() >= per_message) send_due(false);
+  if (many_threads() || !pace.may_wait(monotonic_now_ns()) || publisher.queued() >= per_message) send_due();
 }
 
-void publish_match(std::uint64_t wildcard, int source, int tag) {
-  publisher.match(wildcard, source, tag);
-  send_due(false);
+void publish_match(std::uint64_t wildcard, int source, int tag, std::uint32_t poster) {
+  order().publisher.match(wildcard, source, tag, poster);
+  send_due();
 }
 
-void receive_decisions(std::uint64_t number, std::span<const std::byte> bytes) {
+void receive_decisions(std::uint64_t number, std::uint64_t name, std::span<const std::byte> bytes) {
   if (number < batches.next) return;  // from two at a succession
   std::vector<Decision> decisions(bytes.size() / sizeof(Decision));
   std::memcpy(decisions.data(), bytes.data(), decisions.size() * sizeof(Decision));
   if (number > batches.next) {
-    batches.early.emplace(number, std::move(decisions));
+    batches.early.emplace(number, Batches::Batch{name, std::move(decisions)});
     return;
   }
-  apply(decisions);
+  apply({name, std::move(decisions)});
   for (auto next = batches.early.begin(); next != batches.early.end() && next->first <= batches.next;
        next = batches.early.erase(next)) {
     if (next->first == batches.next) apply(next->second);
@@ -227,7 +264,16 @@ void go_on_with_succession() {
 
 void flush_decisions() {
   if (pace.open()) pace.other_call(monotonic_now_ns());
-  if (publisher.pending()) send_due(true);
+  if (!many_threads()) {
+    if (order().publisher.pending()) send_due(0, order().publisher, true);
+    return;
+  }
+  for (auto& [name, one] : orders)
+    if (one.publisher.pending()) send_due(name, one.publisher, true);
+}
+
+std::uint32_t poster_of_wildcard() {
+  return who_asks();
 }
 
 }  // namespace holdfast::replicate

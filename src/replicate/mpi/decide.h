@@ -31,10 +31,11 @@ void publish_number(std::int64_t number);
 std::optional<bool> follow_flag();
 std::optional<std::int64_t> follow_number();
 
-/// A wildcard receive of the leader matched; tells the followers.
-void publish_match(std::uint64_t wildcard, int source, int tag);
-/// The leader's message with that number, a batch of answers, arrived.
-void receive_decisions(std::uint64_t number, std::span<const std::byte> batch);
+/// A wildcard receive of the leader matched; tells the followers. `poster`: who posted it, of several threads.
+void publish_match(std::uint64_t wildcard, int source, int tag, std::uint32_t poster);
+std::uint32_t poster_of_wildcard();
+/// The leader's message with that number, a batch of answers of one order, arrived.
+void receive_decisions(std::uint64_t number, std::uint64_t order, std::span<const std::byte> batch);
 
 /// The leader's replica was taken out. Those that are left tell each other how many of its messages they have, who has
 /// most gives them to the others, and then the next leader decides, from its first own answer on.

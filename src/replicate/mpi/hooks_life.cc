@@ -22,6 +22,7 @@
 #include "replicate/mpi/error_handlers.h"
 #include "replicate/mpi/exit_status.h"
 #include "replicate/mpi/failure.h"
+#include "replicate/mpi/file.h"
 #include "replicate/mpi/finish.h"
 #include "replicate/mpi/guard.h"
 #include "replicate/mpi/placement.h"
@@ -31,6 +32,7 @@
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/start_time.h"
 #include "replicate/mpi/tolerance.h"
+#include "replicate/mpi/window.h"
 #include "replicate/mpi/window_backing.h"
 
 namespace holdfast::replicate {
@@ -226,6 +228,16 @@ void write_record(MPI_Comm among, const std::string& name) {
   std::ofstream(std::string(directory) + "/" + name) << record.dump(2) << "\n";
 }
 
+/// What the program has not given back, and what this library has not used.
+void count_what_is_left() {
+  Runtime& state = runtime();
+  state.counters[Count::requests_left] = state.requests.live();
+  state.counters[Count::communicators_left] = state.comms.live() - 2;  // the world and MPI_COMM_SELF
+  state.counters[Count::windows_left] = windows().live();
+  state.counters[Count::files_left] = files().live();
+  state.counters[Count::verifications_left] = state.inbox->waiting() + open_polls();
+}
+
 /// Each replica's world makes its own record, and MPI's end is waited for only when all are there to reach it: where
 /// one died, what is left of MPI is left to the end of the process.
 void end_with_those_left() {
@@ -252,7 +264,10 @@ void end_with_those_left() {
 void end() {
   Runtime& state = runtime();
   flush_decisions();
-  if (state.verifying) finish_team();
+  if (state.verifying) {
+    finish_team();
+    count_what_is_left();
+  }
   if (state.survives) {
     end_with_those_left();
     return;
@@ -290,14 +305,14 @@ int hook::Init_thread(int* argc, char*** argv, int required, int* provided) {
   init_was_called();
   attend();
   separate_window_backing();
-  // One thread at a time may be inside: less than asked for is the library's right (MPI 3.1, 12.4.3).
-  const int code = real().Init_thread(argc, argv, std::min<int>(required, MPI_THREAD_SERIALIZED), provided);
+  const int code = real().Init_thread(argc, argv, required, provided);
   if (code == MPI_SUCCESS) begin();
-  if (active()) *provided = std::min<int>(*provided, MPI_THREAD_SERIALIZED);
+  if (active()) threads.many.store(required == MPI_THREAD_MULTIPLE && *provided == MPI_THREAD_MULTIPLE);
   return code;
 }
 
 int hook::Finalize() {
+  threads.many.store(false);  // all others have ended their calls (MPI 3.1, 8.7)
   delete_attributes_at_the_end();
   end();
   const int code = left_without_mpi ? MPI_SUCCESS : real().Finalize();

@@ -43,7 +43,7 @@ void deliver(const Letter& letter) {
       file_collective_ballot(runtime().map->replica(letter.native), letter.record);
       break;
     case RecordKind::decision:
-      receive_decisions(letter.record.ordinal, letter.tail);
+      receive_decisions(letter.record.ordinal, letter.record.communicator, letter.tail);
       break;
     case RecordKind::ask_state:
       answer_state_question(letter.native);

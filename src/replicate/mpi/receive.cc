@@ -18,11 +18,16 @@ namespace holdfast::replicate {
 
 namespace {
 
-/// Unresolved wildcard receives by number. Numbers count wildcard receives in program order, so replicas agree on them.
+/// Unresolved wildcard receives by number, made of the communicator and the place among the receives there, on which
+/// replicas agree.
 struct Wildcards {
-  std::uint64_t next = 0;
   std::unordered_map<std::uint64_t, Operation*> open;
-  std::unordered_map<std::uint64_t, std::pair<int, int>> decided_early;
+  struct Match {
+    int source;
+    int tag;
+    std::uint32_t poster;
+  };
+  std::unordered_map<std::uint64_t, Match> decided_early;
 };
 Wildcards wildcards;
 
@@ -127,7 +132,7 @@ void arrived(Operation& op) {
   const bool undecided =
       op.wildcard && std::erase_if(wildcards.open, [&](const auto& entry) { return entry.second == &op; }) > 0;
   if (undecided) {
-    publish_match(op.place.ordinal, op.status.MPI_SOURCE, op.status.MPI_TAG);  // until placed, this is its number
+    publish_match(op.place.ordinal, op.status.MPI_SOURCE, op.status.MPI_TAG, op.poster);  // until placed, this is its number
     resolve(op, op.status.MPI_SOURCE, op.status.MPI_TAG);
   }
   op.stage = Operation::Stage::placing;
@@ -244,10 +249,10 @@ bool compare_with_all(Operation& op) {
   return true;
 }
 
-void take_early_decision(std::unordered_map<std::uint64_t, std::pair<int, int>>::iterator early) {
+void take_early_decision(std::unordered_map<std::uint64_t, Wildcards::Match>::iterator early) {
   const auto [number, match] = *early;
   wildcards.decided_early.erase(early);
-  resolve_wildcard(number, match.first, match.second);
+  resolve_wildcard(number, match.source, match.tag, match.poster);
 }
 
 bool compare(Operation& op) {
@@ -272,8 +277,9 @@ void post_receive(Operation& op, void* buffer, int count, MPI_Datatype type, int
   op.ticket = comm.order.post(engine_source(source), engine_tag(tag));
   op.has_ticket = true;
   if (op.wildcard) {
-    const std::uint64_t number = wildcards.next++;
+    const std::uint64_t number = mix(comm.id, op.ticket);
     op.place.ordinal = number;
+    op.poster = poster_of_wildcard();
     wildcards.open[number] = &op;
   }
   const auto early = op.wildcard ? wildcards.decided_early.find(op.place.ordinal) : wildcards.decided_early.end();
@@ -370,13 +376,21 @@ void poll_wildcards() {
   for (Operation* op : open) native_done(*op);
 }
 
-void resolve_wildcard(std::uint64_t wildcard, int source, int tag) {
+void resolve_wildcard(std::uint64_t wildcard, int source, int tag, std::uint32_t poster) {
   const auto found = wildcards.open.find(wildcard);
   if (found == wildcards.open.end()) {
-    wildcards.decided_early[wildcard] = {source, tag};
+    wildcards.decided_early[wildcard] = {source, tag, poster};
     return;
   }
   Operation& op = *found->second;
+  if (op.poster != poster) {
+    fail(Incident::diverged,
+         "replicas diverged: a wildcard receive of rank " + std::to_string(runtime().rank) + " replica " +
+             std::to_string(runtime().replica) +
+             " stands at another place among the receives of its communicator than the leader's: threads that receive "
+             "on one communicator with wildcards have no order that replicas could agree on: give each a communicator "
+             "of its own");
+  }
   wildcards.open.erase(found);
   resolve(op, source, tag);
 }

@@ -23,7 +23,7 @@ void take_office();
 /// Leader: looks for wildcard receives that have matched, and tells the followers.
 void poll_wildcards();
 /// Follower: the leader's wildcard receive number `wildcard` matched (source, tag).
-void resolve_wildcard(std::uint64_t wildcard, int source, int tag);
+void resolve_wildcard(std::uint64_t wildcard, int source, int tag, std::uint32_t poster);
 /// The leader's receive was cancelled before it matched. At a follower whose own had matched already, the message is
 /// put back for the next receive that fits.
 void settle_cancel(Operation& op, bool cancelled);

@@ -23,7 +23,7 @@
 namespace holdfast::replicate {
 
 /// The state of replication in this process: made by MPI_Init, gone after MPI_Finalize. Hooks run on one thread at a
-/// time (MPI_THREAD_SERIALIZED at most is granted), so nothing here is locked.
+/// time (threads.h), so nothing here is locked.
 struct Runtime {
   Options options;
   std::optional<ReplicaMap> map;

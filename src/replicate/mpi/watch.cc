@@ -8,12 +8,13 @@
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/real_clock.h"
 #include "replicate/mpi/runtime.h"
+#include "replicate/mpi/threads.h"
 
 namespace holdfast::replicate {
 
 namespace {
 
-Awaited awaited;
+thread_local Awaited awaited;
 
 struct Answer {
   std::uint64_t calls;
@@ -78,6 +79,7 @@ const char* what_text() {
 /// True when another replica of this rank has gone past the call that this one waits in.
 bool left_behind() {
   Runtime& state = runtime();
+  if (many_threads()) return false;  // other threads make calls meanwhile, and not the same number in every replica
   for (int k = 0; k < state.degree; ++k) {
     const auto found = answers.find(state.team_native(k));
     if (k != state.replica && found != answers.end() && found->second.calls > state.history.count()) return true;
