@@ -70,22 +70,22 @@ def start_job(network, args, row, folder, program):
 
 
 def end_job(job, limit):
-    """What it printed, or None when it had to be ended or failed."""
+    """Whether it ended well within its time, and what it had printed."""
     try:
         out, _ = job.child.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
         os.killpg(job.child.pid, signal.SIGKILL)
-        job.child.communicate()
-        return None
-    return out if job.child.returncode == 0 else None
+        out, _ = job.child.communicate()
+        return False, out
+    return job.child.returncode == 0, out
 
 
 def exchange(network, args, row, folder):
     """MB/s by size of the ping-pong in tests/transport/exchange.c, the best of ten turns; None where it did not come to it."""
     program = [str(args.build / "tests/transport/exchange"), "10", "0", str(4 << 20)]
-    out = end_job(start_job(network, args, row, folder, program), args.limit)
+    _, out = end_job(start_job(network, args, row, folder, program), args.limit)
     found = {}
-    for line in (out or "").splitlines():
+    for line in out.splitlines():
         if line.startswith("{"):
             one = json.loads(line)
             found[one["bytes"]] = one["mb_per_s"]
@@ -118,7 +118,7 @@ def gap(network, args, folder, loud):
         network.link(1, "down") if loud else silence(network, 1)
         network.wait_for_traffic(job.child, 20_000_000)
         (folder / "enough").touch()
-        out = end_job(job, args.limit)
+        _, out = end_job(job, args.limit)
         found = json.loads(out)
         return found["before"]["longest_us"] / 1000, found["after"]["longest_us"] / 1000
     except (SystemExit, TypeError, ValueError):
@@ -184,8 +184,8 @@ def measure_dead(args, ledger):
             silence(network, 1)
             sign.touch()
             start = time.monotonic()
-            out = end_job(job, args.limit)
-            return time.monotonic() - start if out is not None and "verified" in out else None
+            ended, out = end_job(job, args.limit)
+            return time.monotonic() - start if ended and "verified" in out else None
         except SystemExit:
             os.killpg(job.child.pid, signal.SIGKILL)
             job.child.communicate()
