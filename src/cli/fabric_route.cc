@@ -194,9 +194,10 @@ void add_fabric_route(CLI::App& fabric, Action& action) {
   command->footer(engine_help());
   add_fabric_argument(*command, flags->fabric);
   command->add_option("--engine", flags->engine, "Which one (below)")->required()->type_name("NAME");
-  command->add_option("--out", flags->out, "Write the forwarding tables here")->type_name("FILE");
+  command->add_option("-o,--out,--output", flags->out, "Write the forwarding tables here")->type_name("FILE");
   command->add_option("--sl2vl", flags->sl2vl, "Write the SL to VL tables here")->type_name("FILE");
-  command->add_option("--paths", flags->paths, "Write a path record for every pair here")->type_name("FILE");
+  command->add_option("--path-records,--paths", flags->paths, "Write a path record for every pair here")
+      ->type_name("FILE");
   command->add_option("--root", flags->roots, "A switch on top (updn, ftree), or at the bottom (dnup); may be repeated")
       ->type_name("SWITCH");
   command->add_option("--lanes", flags->lanes, "Virtual lanes for data. Default: 8")
