@@ -30,6 +30,22 @@ class FabricRoute(unittest.TestCase):
         self.assertIn("did you mean 'dfsssp'?", run("route", "tree(2,2)", "--engine", "dfsssp2").stderr)
         self.assertEqual(run("route", "tree(2,2)", "--engine", "updn", "--root", "nobody").returncode, 2)
 
+    def test_roots_come_from_a_file_as_opensms(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".guids") as file:
+            file.write(subprocess.run([HOLDFAST, "fabric", "export", "tree(3,3)", "--to", "root-guids"], check=True,
+                                      capture_output=True, text=True, timeout=LIMIT).stdout)
+            file.flush()
+            listed = run("route", "tree(3,3)", "--engine", "updn", "--root-guids", file.name, "--json")
+            self.assertEqual(listed.returncode, 0, listed.stderr)
+            file.write("0xdead\n")
+            file.flush()
+            wrong = run("route", "tree(3,3)", "--engine", "updn", "--root-guids", file.name)
+            self.assertEqual(wrong.returncode, 2)
+            self.assertIn(file.name + " line", wrong.stderr)
+        found = run("route", "tree(3,3)", "--engine", "updn", "--json")
+        fields = ("edge_forwarding_index", "mean_hops")
+        self.assertEqual([json.loads(listed.stdout)[f] for f in fields], [json.loads(found.stdout)[f] for f in fields])
+
     def test_tables_come_back_as_they_were_written(self):
         with tempfile.TemporaryDirectory() as folder:
             tables, lanes, paths = (os.path.join(folder, name) for name in ("lfts", "sl2vl", "paths"))
