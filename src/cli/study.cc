@@ -358,7 +358,7 @@ void add_run_command(CLI::App& study, Action& action) {
       "the launcher lets the others live, or the same command goes on:\n\n"
       "  holdfast study run studies/fail-in-place-small.toml\n"
       "  mpirun -n 64 --enable-recovery holdfast study run studies/fail-in-place-large.toml\n"
-      "  srun -n 64 --mpi=pmix --no-kill holdfast study run studies/fail-in-place-large.toml\n"
+      "  srun -n 64 --mpi=pmix --no-kill --kill-on-bad-exit=0 holdfast study run studies/fail-in-place-large.toml\n"
       "  holdfast study run big.toml --share $SLURM_ARRAY_TASK_ID/16       in a job array from 1 to 16; then\n"
       "  holdfast study merge big.sqlite big.share-*.sqlite\n");
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });

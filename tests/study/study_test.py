@@ -1,4 +1,5 @@
-"""holdfast study, end to end: resuming after kill -9 and Ctrl-C, shares, ranks that die, the page in a real browser."""
+"""holdfast study, end to end: resuming after kill -9 and Ctrl-C, shares, ranks that die under mpirun, mpiexec and srun, the
+page in a real browser."""
 
 import json
 import os
@@ -6,9 +7,13 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "slurm"))
+import cluster
 
 PROGRAM = os.environ["HOLDFAST_PROGRAM"]
 REPOSITORY = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
@@ -55,19 +60,29 @@ def without_job():
 
 
 def rank_of(process):
-    """Its rank in a job of Open MPI or MPICH; None when it has none, or has ended."""
+    """Its rank in a job; None when it has none, or has ended."""
     try:
         with open(f"/proc/{process}/environ", "rb") as file:
             for line in file.read().split(b"\0"):
                 name, _, value = line.partition(b"=")
-                if name in (b"OMPI_COMM_WORLD_RANK", b"PMI_RANK"):
+                if name in (b"OMPI_COMM_WORLD_RANK", b"PMI_RANK", b"SLURM_PROCID"):
                     return int(value)
     except OSError:
         pass
     return None
 
 
-class Studies(unittest.TestCase):
+def parent_of(process):
+    try:
+        with open(f"/proc/{process}/stat", encoding="utf-8") as file:
+            return int(file.read().rpartition(")")[2].split()[1])
+    except OSError:
+        return None
+
+
+class StudyCase(unittest.TestCase):
+    environment = {}  # besides this process's
+
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="holdfast-study-")
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
@@ -84,7 +99,7 @@ class Studies(unittest.TestCase):
 
     def start(self, *arguments, launcher=()):
         return subprocess.Popen([*launcher, PROGRAM, "study", *arguments], cwd=self.folder, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True, env=without_job())
+                                stderr=subprocess.PIPE, text=True, env={**without_job(), **self.environment})
 
     def runs(self, name="s.sqlite"):
         with sqlite3.connect(os.path.join(self.folder, name)) as database:
@@ -108,15 +123,20 @@ class Studies(unittest.TestCase):
         except OSError:
             return []
 
-    def rank(self, launcher, number):
-        """The process of a rank, the first below the launcher that has it, in a list; empty when it has ended."""
-        below = self.children_of(launcher)
-        while below:
-            for process in below:
-                if rank_of(process) == number:
-                    return [process]
-            below = [child for process in below for child in self.children_of(process)]
-        return []
+    def rank(self, number):
+        """The process of a rank of the study in this folder, without its worker, in a list; empty when it has ended."""
+        found = []
+        for process in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if os.readlink(f"/proc/{process}/cwd") != os.path.realpath(self.folder):
+                    continue
+                if os.path.basename(os.readlink(f"/proc/{process}/exe")) != os.path.basename(PROGRAM):
+                    continue
+            except OSError:
+                continue
+            if rank_of(process) == number:
+                found.append(int(process))
+        return [process for process in found if parent_of(process) not in found]
 
     def expected(self, study="s.toml"):
         """All runs by a study that nothing disturbed."""
@@ -149,6 +169,8 @@ class Studies(unittest.TestCase):
                 pass
         return killed > 0
 
+
+class Studies(StudyCase):
     def test_kill_9_loses_nothing_and_repeats_nothing(self):
         workers = []
 
@@ -223,7 +245,7 @@ class Studies(unittest.TestCase):
         expected = self.expected("l.toml")
         for mpi, command in self.launchers().items():
             with self.subTest(mpi=mpi):
-                job = self.meet(lambda job: self.kill(worker for rank in self.rank(job.pid, 1)
+                job = self.meet(lambda job: self.kill(worker for rank in self.rank(1)
                                                       for worker in self.children_of(rank)),
                                 launcher=[*command, "-n", "3"])
                 out, err = job.communicate(timeout=200)
@@ -232,7 +254,7 @@ class Studies(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("mpirun.openmpi"), "Open MPI is not installed")
     def test_a_rank_may_die_where_the_launcher_lets_the_others_live(self):
-        job = self.meet(lambda job: self.kill(self.rank(job.pid, 2)), "--silence", "15s",
+        job = self.meet(lambda job: self.kill(self.rank(2)), "--silence", "15s",
                         launcher=[*LAUNCHERS["openmpi"], "--enable-recovery", "-n", "3"])
         out, err = job.communicate(timeout=200)
         self.assertIn(f"{LONG_RUNS} of {LONG_RUNS} runs", out, err)
@@ -242,7 +264,7 @@ class Studies(unittest.TestCase):
         expected = self.expected("l.toml")
         for mpi, command in self.launchers().items():
             with self.subTest(mpi=mpi):
-                job = self.meet(lambda job: self.kill(self.rank(job.pid, 0)), launcher=[*command, "-n", "3"])
+                job = self.meet(lambda job: self.kill(self.rank(0)), launcher=[*command, "-n", "3"])
                 job.communicate(timeout=200)
                 kept = self.runs("l.sqlite")
                 self.assertGreaterEqual(len(kept), 3)
@@ -322,6 +344,36 @@ class Studies(unittest.TestCase):
         self.assertEqual(done.stdout.count("<svg"), 8)
         self.assertEqual(done.stdout.count("</section>"), 4)
         self.assertIn("Take ", done.stdout)
+
+
+@unittest.skipIf(cluster.missing(), cluster.missing())
+class UnderSlurm(StudyCase):
+    """Two nodes of a Slurm that the test starts for itself, with three ranks."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = cluster.Cluster().__enter__()
+        cls.addClassCleanup(cls.cluster.__exit__)
+        # two nodes that are one host confuse Open MPI's shared memory
+        cls.environment = {"SLURM_CONF": cls.cluster.environment["SLURM_CONF"], "OMPI_MCA_btl": "self,tcp",
+                           "OMPI_MCA_btl_tcp_if_include": "lo"}
+
+    def test_a_rank_may_die_under_srun(self):
+        expected = self.expected("l.toml")
+        for plugin in ("pmix", "pmi2"):  # Open MPI, MPICH
+            with self.subTest(plugin=plugin):
+                job = self.meet(lambda job: self.kill(self.rank(2)), "--silence", "15s",
+                                launcher=["srun", "-N", "2", "-n", "3", "--mpi=" + plugin, "--no-kill",
+                                          "--kill-on-bad-exit=0"])
+                out, err = job.communicate(timeout=250)
+                self.assertIn(f"{LONG_RUNS} of {LONG_RUNS} runs", out, err)
+                self.assertEqual(self.runs("l.sqlite"), expected)
+
+    def test_tasks_without_mpi_are_told_so(self):
+        done = subprocess.run(["srun", "-n", "2", "--mpi=none", PROGRAM, "study", "run", "s.toml"], cwd=self.folder,
+                              capture_output=True, text=True, timeout=250, env={**without_job(), **self.environment})
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("srun --mpi=pmix or --mpi=pmi2", done.stderr)
 
 
 if __name__ == "__main__":
