@@ -230,6 +230,11 @@ static void errors_returned(void) {
   CHECK(error_class(MPI_Bcast(&own, -1, MPI_INT, 0, copy)) == MPI_ERR_COUNT);
   CHECK(error_class(MPI_Bcast(&own, 1, MPI_DATATYPE_NULL, 0, copy)) == MPI_ERR_TYPE);
   CHECK(error_class(MPI_Gather(&own, 1, MPI_INT, got, 1, MPI_INT, -5, copy)) == MPI_ERR_ROOT);
+  CHECK(error_class(MPI_Bcast(&own, 1, MPI_INT, ranks, copy)) == MPI_ERR_ROOT);
+  CHECK(error_class(MPI_Ibcast(&own, 1, MPI_INT, ranks, copy, &(MPI_Request){MPI_REQUEST_NULL})) == MPI_ERR_ROOT);
+  CHECK(error_class(MPI_Reduce(&own, got, 1, MPI_INT, MPI_SUM, -1, copy)) == MPI_ERR_ROOT);
+  CHECK(error_class(MPI_Allgather(&own, -1, MPI_INT, got, -1, MPI_INT, copy)) == MPI_ERR_COUNT);
+  CHECK(error_class(MPI_Alltoall(&own, 1, MPI_DATATYPE_NULL, got, 1, MPI_DATATYPE_NULL, copy)) == MPI_ERR_TYPE);
   CHECK(error_class(MPI_Barrier(MPI_COMM_NULL)) == MPI_ERR_COMM);
   CHECK(error_class(MPI_Send(&own, 1, MPI_INT, 0, 0, MPI_COMM_NULL)) == MPI_ERR_COMM);
   CHECK(error_class(MPI_Irecv(&own, 1, MPI_INT, 99, 0, copy, &(MPI_Request){MPI_REQUEST_NULL})) == MPI_ERR_RANK);

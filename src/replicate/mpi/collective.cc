@@ -114,8 +114,14 @@ Collective::Collective(Function function, MPI_Comm comm, Kind kind)
   note_call(function, *comm_, -1, 0, 0);
 }
 
+bool Collective::selects_memory(std::uint64_t count, MPI_Datatype type) {
+  const bool possible = count <= no_count / 2 && type != MPI_DATATYPE_NULL;
+  sound_ = sound_ && possible;
+  return possible && count > 0;
+}
+
 void Collective::input(const void* buffer, std::uint64_t count, MPI_Datatype type) {
-  if (buffer == MPI_IN_PLACE || count == 0) return;
+  if (buffer == MPI_IN_PLACE || !selects_memory(count, type)) return;
   if (kind_ == Kind::persistent) {
     inputs_.push_back(Region::keep(buffer, count, type));
     return;
@@ -124,7 +130,7 @@ void Collective::input(const void* buffer, std::uint64_t count, MPI_Datatype typ
 }
 
 void Collective::output(void* buffer, std::uint64_t count, MPI_Datatype type) {
-  if (!runtime().verifying || count == 0 || buffer == MPI_IN_PLACE) return;
+  if (buffer == MPI_IN_PLACE || !selects_memory(count, type) || !runtime().verifying) return;
   Region region = Region::keep(buffer, count, type);
   if (region.bytes() > 0) outputs_.push_back(std::move(region));
 }
@@ -140,6 +146,7 @@ void Collective::outputs(void* buffer, const int* counts, const int* displacemen
 }
 
 void Collective::operation(MPI_Op op) {
+  sound_ = sound_ && op != MPI_OP_NULL;
   const MPI_Op predefined[] = {MPI_SUM, MPI_PROD, MPI_MAX,  MPI_MIN,    MPI_LAND,   MPI_BAND,    MPI_LOR,
                                MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC, MPI_REPLACE, MPI_NO_OP};
   own_operation_ = std::find(std::begin(predefined), std::end(predefined), op) == std::end(predefined);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -20,15 +21,20 @@ namespace holdfast::replicate {
 class Collective {
  public:
   enum class Kind : std::uint8_t { once, persistent };
+  static constexpr std::uint64_t no_count =
+      std::numeric_limits<std::uint64_t>::max();  ///< times any count is none either
   Collective(Function function, MPI_Comm comm, Kind kind = Kind::once);
 
   Comm& comm() { return *comm_; }
   int size() const { return comm_->peer_count; }
   bool inter() const { return comm_->inter; }
-  bool is_root(int root) const { return comm_->inter ? root == MPI_ROOT : root == comm_->rank; }
+  bool is_root(int root) {
+    sound_ = sound_ && (comm_->inter || (root >= 0 && root < comm_->peer_count));
+    return comm_->inter ? root == MPI_ROOT : root == comm_->rank;
+  }
   bool idle_root(int root) const { return comm_->inter && root == MPI_PROC_NULL; }
 
-  /// Memory that this rank contributes (the injector's target).
+  /// Memory that this rank contributes (the injector's target). A count that was negative is no_count.
   void input(const void* buffer, std::uint64_t count, MPI_Datatype type);
   /// Memory that receives results.
   void output(void* buffer, std::uint64_t count, MPI_Datatype type);
@@ -79,7 +85,9 @@ class Collective {
   }
 
  private:
-  bool by_messages() const { return comm_->shadow != nullptr; }
+  /// What has wrong arguments goes to MPI, which says so.
+  bool by_messages() const { return comm_->shadow != nullptr && sound_; }
+  bool selects_memory(std::uint64_t count, MPI_Datatype type);
   int perform(Schedule& schedule);
   void begin(std::shared_ptr<Schedule> schedule, MPI_Request* request);
   void enter();
@@ -90,6 +98,7 @@ class Collective {
   Function function_;
   Kind kind_;
   bool own_operation_ = false;  ///< made by the application
+  bool sound_ = true;           ///< root, counts, datatypes and operation are possible ones
   Comm* comm_;
   std::vector<Region> inputs_;  ///< of a persistent one, for the injector
   std::vector<Region> outputs_;

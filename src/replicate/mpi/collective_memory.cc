@@ -21,7 +21,7 @@ MPI_Aint extent_of(MPI_Datatype type) {
 }  // namespace
 
 std::uint64_t size_of(int count) {
-  return static_cast<std::uint64_t>(std::max(count, 0));
+  return count < 0 ? Collective::no_count : static_cast<std::uint64_t>(count);
 }
 
 std::uint64_t sum(const int* counts, int n) {
@@ -48,7 +48,7 @@ void input_block(Collective& call, const void* buffer, const int* counts, const 
 void from_neighbours(Collective& call, void* buffer, int count, MPI_Datatype type, MPI_Comm comm) {
   const std::vector<bool> there = sending_neighbours(comm);
   if (std::find(there.begin(), there.end(), false) == there.end()) {
-    call.output(buffer, size_of(count) * there.size(), type);
+    call.output(buffer, count < 0 ? Collective::no_count : size_of(count) * there.size(), type);
     return;
   }
   const MPI_Aint step = extent_of(type) * count;

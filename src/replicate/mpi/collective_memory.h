@@ -9,7 +9,7 @@
 
 namespace holdfast::replicate {
 
-/// A count as a number of elements; zero for a negative one, which MPI itself refuses.
+/// A count as a number of elements; Collective::no_count for a negative one, which MPI itself refuses.
 std::uint64_t size_of(int count);
 std::uint64_t sum(const int* counts, int n);
 
