@@ -11,9 +11,11 @@ import collections
 import json
 import pathlib
 import random
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 PROGRAMS = {"cg": [], "heat": [], "sort": [], "task_farm": []}
 OUTCOMES = ["right, no flip", "right, corrected", "right, flip without effect", "diagnosed", "WRONG ANSWER", "FAILED",
@@ -65,6 +67,25 @@ def judge(args, seed, natives):
         return "right, corrected" if counters["corrections"] > 0 else "right, flip without effect"
 
 
+class Progress:
+    """How far the campaign is: a line that is written over on a terminal, else one line every hundred runs."""
+
+    def __init__(self, runs):
+        self.runs, self.done, self.start = runs, 0, time.monotonic()
+
+    def bad(self, line):
+        print("\r\033[K" * sys.stderr.isatty() + line, file=sys.stderr, flush=True)
+
+    def step(self):
+        self.done += 1
+        left = (time.monotonic() - self.start) / self.done * (self.runs - self.done)
+        text = f"{self.done} of {self.runs} runs, about {left / 60:.0f} minutes left"
+        if sys.stderr.isatty():
+            print("\r\033[K" + text, end="\n" if self.done == self.runs else "", file=sys.stderr, flush=True)
+        elif self.done % 100 == 0:
+            print(text, file=sys.stderr, flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--holdfast", required=True, help="the program")
@@ -86,6 +107,8 @@ def main():
     seeds = [args.only] if args.only is not None else range(args.first, args.first + args.runs)
     table = collections.Counter()
     bad = []
+    progress = Progress(len(seeds))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         for seed in seeds:
             mpi, program, degree, fault = plan(seed, args)
@@ -93,6 +116,8 @@ def main():
             table[program, degree, outcome] += 1
             if outcome in ("WRONG ANSWER", "FAILED", "HUNG"):
                 bad.append(f"seed {seed}: {outcome}: {mpi} {program}, {degree} replicas, '{fault}'")
+                progress.bad(bad[-1])
+            progress.step()
     except KeyboardInterrupt:
         bad.append(f"interrupted at seed {seed}: the table has what was run before")
     print(f"{'program':<12}{'degree':<8}" + "".join(f"{o:<28}" for o in OUTCOMES))

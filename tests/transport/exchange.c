@@ -1,11 +1,14 @@
 /* A ping-pong of lengths from 0 bytes to 4 MiB and an all-to-all between all processes, every byte checked at every
  * turn. Prints the times of the ping-pong as JSON, one line a length, and "verified" when all was right.
  *
- *   exchange [ROUNDS [ALL_TO_ALL_ROUNDS [LONGEST_BYTES]]]
+ *   exchange [ROUNDS [ALL_TO_ALL_ROUNDS [LONGEST_BYTES [FILE]]]]
+ *
+ * With FILE the all-to-all goes on until process 0 sees a file of this name.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static unsigned char byte_of(int from, int round, size_t at) {
   return (unsigned char)(at * 131 + (at >> 8) * 7 + (size_t)from * 31 + (size_t)round * 17);
@@ -48,6 +51,20 @@ static long ping_pong(int rank, unsigned char *out, unsigned char *in, size_t by
   return bad;
 }
 
+static long all_to_all(int rank, int size, unsigned char *out, unsigned char *in, size_t each, int round) {
+  long bad = 0;
+  for (int to = 0; to < size; ++to) fill(out + each * (size_t)to, each, rank * 7 + to, round);
+  MPI_Alltoall(out, (int)each, MPI_BYTE, in, (int)each, MPI_BYTE, MPI_COMM_WORLD);
+  for (int from = 0; from < size; ++from) bad += wrong(in + each * (size_t)from, each, from * 7 + rank, round);
+  return bad;
+}
+
+static int goes_on(int rank, const char *file) {
+  int more = rank == 0 && access(file, F_OK) != 0;
+  MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return more;
+}
+
 int main(int count, char **words) {
   MPI_Init(&count, &words);
   int rank = 0;
@@ -65,10 +82,9 @@ int main(int count, char **words) {
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i) {
     if (size == 2 && lengths[i] <= longest) bad += ping_pong(rank, out, in, lengths[i], rounds);
   }
-  for (int round = 0; round < all_rounds; ++round) {
-    for (int to = 0; to < size; ++to) fill(out + each * (size_t)to, each, rank * 7 + to, round);
-    MPI_Alltoall(out, (int)each, MPI_BYTE, in, (int)each, MPI_BYTE, MPI_COMM_WORLD);
-    for (int from = 0; from < size; ++from) bad += wrong(in + each * (size_t)from, each, from * 7 + rank, round);
+  int round = 0;
+  while (round < all_rounds || (count > 4 && goes_on(rank, words[4]))) {
+    bad += all_to_all(rank, size, out, in, each, round++);
   }
   long all = 0;
   MPI_Reduce(&bad, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);

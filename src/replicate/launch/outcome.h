@@ -1,10 +1,12 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "replicate/launch/incident.h"
+#include "replicate/launch/roster.h"
 #include "replicate/launch/supervise.h"
 
 namespace holdfast::launch {
@@ -14,8 +16,13 @@ struct Evidence {
   Ended ended;
   nlohmann::ordered_json record;  ///< the library's record.json, null without one
   std::vector<Incident> incidents;
+  std::vector<Death> deaths;         ///< in the order in which they were noticed
+  bool goes_on = false;              ///< the job was to go on without those replicas
+  std::string verdict;               ///< goes_on: why it could not
+  std::optional<int> status;         ///< goes_on: with what the processes that were left ended
   int ranks = 1;
   int degree = 1;
+  bool began = true;  ///< false where nothing shows that any process of the job was started
 };
 
 struct Outcome {
@@ -26,8 +33,8 @@ struct Outcome {
 /// Judges a job. A signal of the user and the time limit come first; then the incidents, the root before what follows
 /// from it: a refused function, corruption that could not be corrected, an application that failed by itself (it says
 /// so, or all replicas of a rank crashed or aborted alike), then anything that only some replicas did; then the status
-/// of the launcher. A success without the library's record is a defect: nothing would show that the job was verified.
-/// Pure.
+/// of the launcher, whose own failure it is where no process began. A success without the library's record is a defect:
+/// nothing would show that the job was verified. Pure.
 Outcome judge(const Evidence& evidence);
 
 }  // namespace holdfast::launch

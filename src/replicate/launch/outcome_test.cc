@@ -50,6 +50,17 @@ TEST(Judge, TheApplicationsOwnStatusIsInTheMessage) {
   EXPECT_THAT(judge(evidence({}, 139)).message, HasSubstr("signal 11 (Segmentation fault)"));
 }
 
+TEST(Judge, ALauncherThatStartedNothingFailedItself) {
+  Evidence nothing = evidence({}, 213);
+  nothing.record = nullptr;
+  nothing.began = false;
+  Outcome outcome = judge(nothing);
+  EXPECT_EQ(outcome.code, 5);
+  EXPECT_THAT(outcome.message, HasSubstr("no process of the job began"));
+  nothing.began = true;
+  EXPECT_EQ(judge(nothing).code, 1);
+}
+
 TEST(Judge, AnOutvotedStatusEndsNoJob) {
   EXPECT_EQ(judge(evidence({incident("outvoted", 0, 1)}, 0)).code, 0);
   EXPECT_EQ(judge(evidence({incident("outvoted", 0, 1)}, 5)).code, 1);

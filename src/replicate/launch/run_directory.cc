@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <filesystem>
@@ -13,14 +14,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+bool is_output(std::string_view base) {
+  return base.starts_with("rank-") && (base.ends_with(".out") || base.ends_with(".err"));
+}
+
 bool is_result(std::string_view base) {
-  bool output = base.starts_with("rank-") && (base.ends_with(".out") || base.ends_with(".err"));
   bool incident = base.starts_with("incident-") && base.ends_with(".json");
-  return output || incident || base.starts_with("status-") || base == "record.json";
+  return is_output(base) || incident || base.starts_with("status-") || base.starts_with("record.");
 }
 
 bool is_plumbing(std::string_view base) {
-  return base == "hosts" || base == "stdin" || base == "stdin.spool" || base.starts_with("stdin.replica-");
+  return base == "hosts" || base == "stdin" || base == "stdin.spool" || base == "roster" || base.starts_with("stdin.replica-");
 }
 
 template <class Choice>
@@ -68,6 +72,13 @@ bool RunDirectory::conclude(bool success) {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
   return false;
+}
+
+bool any_replica_began(const std::string& run_directory) {
+  std::error_code ignored;
+  const fs::directory_iterator files(run_directory, ignored);
+  return std::any_of(begin(files), end(files),
+                     [](const fs::directory_entry& file) { return is_output(file.path().filename().string()); });
 }
 
 }  // namespace holdfast::launch

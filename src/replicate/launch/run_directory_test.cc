@@ -61,5 +61,14 @@ TEST_F(RunDirectoryTest, SaysWhenItCannotBeMade) {
   EXPECT_EQ(RunDirectory::create(folder_ + "/file/run", false).status().code(), Code::io);
 }
 
+TEST_F(RunDirectoryTest, AReplicaThatBeganIsSeenByItsOutput) {
+  EXPECT_FALSE(any_replica_began(folder_ + "/nowhere"));
+  fs::create_directories(folder_);
+  std::ofstream(folder_ + "/hosts") << "a\n";
+  EXPECT_FALSE(any_replica_began(folder_));
+  std::ofstream(folder_ + "/rank-0.replica-1.out");
+  EXPECT_TRUE(any_replica_began(folder_));
+}
+
 }  // namespace
 }  // namespace holdfast::launch

@@ -9,9 +9,11 @@
 #include <cstdarg>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include "replicate/libc/files.h"
+#include "replicate/libc/random.h"
 
 namespace holdfast::replicate {
 
@@ -91,6 +93,7 @@ struct Descriptor {
 
 int open_descriptor(int folder, const char* path, int flags, mode_t mode) {
   static const auto real = next_function<int (*)(int, const char*, int, ...)>("openat");
+  if (const std::optional<int> numbers = open_random_device(path, flags)) return *numbers;
   return open_file(
              folder, path, flags, [&](const char* at, int how) { return Descriptor{real(folder, at, how, mode)}; },
              [](Descriptor file) { ::close(file.number); })
@@ -118,6 +121,9 @@ using OpenStream = FILE* (*)(const char*, const char*);
 
 FILE* open_stream(OpenStream real, const char* path, const char* mode) {
   const int flags = flags_of(mode);
+  if (const std::optional<int> numbers = open_random_device(path, flags)) {
+    return *numbers < 0 ? nullptr : ::fdopen(*numbers, mode);
+  }
   return open_file(
       AT_FDCWD, path, flags,
       [&](const char* at, int how) { return how == flags ? real(at, mode) : real(at, mode_for(mode, how).c_str()); },

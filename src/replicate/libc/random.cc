@@ -1,13 +1,21 @@
 // Random numbers of the operating system: one stream for all replicas of a rank, so that a seed or a choice made with
 // them is the same in each. It is drawn from the job's entropy (HOLDFAST_RUN_ENTROPY), which `holdfast run` made, and
 // the rank: replicas need no message to agree, before MPI_Init and after it. Not fit for keys: Philox is no cipher.
-#include <dlfcn.h>
-#include <sys/random.h>
+#include "replicate/libc/random.h"
 
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include "core/random/stream.h"
 #include "replicate/mpi/guard.h"
@@ -27,18 +35,32 @@ std::optional<random::Stream> open_stream() {
       .child(static_cast<std::uint64_t>(place->rank));
 }
 
-/// Fills the memory from the team's stream; false where this caller gets the operating system's own numbers.
-bool draw(void* into, std::size_t bytes) {
-  if (!program_asks()) return false;
-  const Depth inside;
-  static std::optional<random::Stream> stream = open_stream();  // of the first thread alone
-  if (!stream) return false;
+void fill(random::Stream& from, void* into, std::size_t bytes) {
   auto* to = static_cast<std::byte*>(into);
   for (std::size_t at = 0; at < bytes; at += 8) {
-    const std::uint64_t word = stream->next64();
+    const std::uint64_t word = from.next64();
     std::memcpy(to + at, &word, bytes - at < 8 ? bytes - at : 8);
   }
-  return true;
+}
+
+/// The team's stream; none where this caller gets the operating system's own numbers.
+random::Stream* team_stream() {
+  if (!program_asks()) return nullptr;
+  const Depth inside;
+  static std::optional<random::Stream> stream = open_stream();  // of the first thread alone
+  return stream ? &*stream : nullptr;
+}
+
+/// Fills the memory from the team's stream; false where there is none for this caller.
+bool draw(void* into, std::size_t bytes) {
+  random::Stream* const stream = team_stream();
+  if (stream) fill(*stream, into, bytes);
+  return stream != nullptr;
+}
+
+bool random_device(std::string_view path, int flags) {
+  if (path != "/dev/urandom" && path != "/dev/random") return false;
+  return (flags & (O_ACCMODE | O_PATH)) == O_RDONLY;
 }
 
 template <class Function>
@@ -47,6 +69,24 @@ Function next(const char* name) {
 }
 
 }  // namespace
+
+std::optional<int> open_random_device(const char* path, int flags) {
+  if (!path || !random_device(path, flags)) return std::nullopt;
+  random::Stream* const team = team_stream();
+  if (!team) return std::nullopt;
+  const Depth inside;
+  random::Stream numbers = team->child("device").child(team->next64());
+  std::vector<std::byte> bytes(random_device_bytes);
+  fill(numbers, bytes.data(), bytes.size());
+  const int file = ::memfd_create("random", (flags & O_CLOEXEC) ? MFD_CLOEXEC : 0U);
+  if (file < 0) return file;
+  if (::write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()) &&
+      ::lseek(file, 0, SEEK_SET) == 0)
+    return file;
+  ::close(file);
+  errno = ENOMEM;
+  return -1;
+}
 
 }  // namespace holdfast::replicate
 

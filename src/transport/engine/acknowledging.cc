@@ -10,7 +10,11 @@ constexpr std::uint64_t reordering_threshold = 3;  // RFC 9002, section 6.1.1
 
 }  // namespace
 
-void Core::fill_ack(Peer& peer, wire::AckFrame& frame) {
+// As much of it as fits a packet of the rail.
+void Core::fill_ack(Peer& peer, std::uint32_t rail, wire::AckFrame& frame) {
+  const std::size_t room =
+      rails_[rail].traits.most_packet_bytes - wire::packet_header_bytes - wire::ack_frame_bytes - wire::bye_frame_bytes;
+  const std::size_t most = std::min(wire::most_partials, room / wire::ack_partial_bytes);
   frame.cumulative = peer.in.base();
   frame.message_limit = message_limit(peer);
   frame.byte_limit = byte_limit(peer);
@@ -20,7 +24,10 @@ void Core::fill_ack(Peer& peer, wire::AckFrame& frame) {
     const std::uint32_t place = number - peer.in.base() - 1;
     if (vfrag.complete() && place < 64) {
       frame.complete |= std::uint64_t{1} << place;
-    } else if (frame.partial_count < wire::most_partials) {
+    } else if (frame.partial_count == most) {
+      frame.truncated = true;
+      break;
+    } else {
       frame.partials[frame.partial_count++] = {number, vfrag.mask};
     }
   }
@@ -28,11 +35,11 @@ void Core::fill_ack(Peer& peer, wire::AckFrame& frame) {
     frame.partials[0].mask |= frame.partials[0].mask << 1;
   }
   const Path* latest = nullptr;
-  for (std::size_t rail = 0; rail < peer.paths.size(); ++rail) {
-    const Path& path = peer.paths[rail];
+  for (std::size_t each = 0; each < peer.paths.size(); ++each) {
+    const Path& path = peer.paths[each];
     if (!path.stamp_fresh || (latest != nullptr && path.stamp_ns <= latest->stamp_ns)) continue;
     latest = &path;
-    frame.echo_rail = static_cast<std::uint8_t>(rail);
+    frame.echo_rail = static_cast<std::uint8_t>(each);
   }
   if (latest == nullptr) return;
   frame.echo_stamp = latest->stamp;
@@ -65,7 +72,7 @@ bool Core::send_ack(Peer& peer, std::uint32_t rail, bool bye) {
   OutPacket& packet = *packets_.take();
   wire::Writer writer(packet.headers, packet_header(peer, rail));
   wire::AckFrame ack;
-  fill_ack(peer, ack);
+  fill_ack(peer, rail, ack);
   writer.add(ack);
   if (bye) writer.add_bye();
   const std::span<const std::byte> headers = writer.finish(0);
@@ -109,17 +116,20 @@ void Core::on_ack(Peer& peer, const wire::AckFrame& frame, std::uint32_t rail) {
   }
   if (frame.echo_rail != wire::no_rail) on_echo(peer, frame.echo_rail, frame.echo_stamp, frame.echo_delay);
   sign_of_life(peer, rail, false);
+  const Echo echo = {frame.echo_rail, frame.echo_stamp};
   for (std::uint32_t number = peer.out.base(); serial_less(number, frame.cumulative); ++number) {
-    acknowledge_vfrag(peer, number, ~std::uint64_t{0});
+    acknowledge_vfrag(peer, number, ~std::uint64_t{0}, echo);
   }
   for (std::uint64_t bits = frame.complete; bits != 0; bits &= bits - 1) {
     const auto place = static_cast<std::uint32_t>(__builtin_ctzll(bits));
-    acknowledge_vfrag(peer, frame.cumulative + 1 + place, ~std::uint64_t{0});
+    acknowledge_vfrag(peer, frame.cumulative + 1 + place, ~std::uint64_t{0}, echo);
   }
   for (std::size_t i = 0; i < frame.partial_count; ++i) {
-    acknowledge_vfrag(peer, frame.partials[i].vfrag, frame.partials[i].mask);
+    acknowledge_vfrag(peer, frame.partials[i].vfrag, frame.partials[i].mask, echo);
   }
   drop_finished_vfrags(peer);
+  peer.told_all = !frame.truncated || frame.partial_count == 0;
+  if (!peer.told_all) peer.told_before = frame.partials[frame.partial_count - 1U].vfrag + 1;
   for (std::uint32_t each = 0; each < peer.paths.size(); ++each) find_lost(peer, each);
   if (serial_less(peer.message_limit, frame.message_limit)) peer.message_limit = frame.message_limit;
   peer.byte_limit = std::max(peer.byte_limit, frame.byte_limit);
@@ -130,7 +140,7 @@ void Core::drop_finished_vfrags(Peer& peer) {
   while (peer.out.base() != peer.next_vfrag && peer.out.get(peer.out.base()) == nullptr) peer.out.advance();
 }
 
-void Core::acknowledge_vfrag(Peer& peer, std::uint32_t number, std::uint64_t mask) {
+void Core::acknowledge_vfrag(Peer& peer, std::uint32_t number, std::uint64_t mask, const Echo& echo) {
   if (number - peer.out.base() >= peer.next_vfrag - peer.out.base()) return;  // finished before, or never sent
   Vfrag* vfrag = peer.out.get(number);
   if (vfrag == nullptr) return;
@@ -138,7 +148,7 @@ void Core::acknowledge_vfrag(Peer& peer, std::uint32_t number, std::uint64_t mas
   if (vfrag->scheduled < 64) fresh &= (std::uint64_t{1} << vfrag->scheduled) - 1;
   vfrag->acknowledged |= fresh;
   for (; fresh != 0; fresh &= fresh - 1) {
-    acknowledge(peer, vfrag->fragment(static_cast<std::size_t>(__builtin_ctzll(fresh))));
+    acknowledge(peer, vfrag->fragment(static_cast<std::size_t>(__builtin_ctzll(fresh))), echo);
   }
   if (vfrag->acknowledged != vfrag->whole()) return;
   OutMessage& message = *vfrag->message;
@@ -151,7 +161,7 @@ void Core::acknowledge_vfrag(Peer& peer, std::uint32_t number, std::uint64_t mas
   if (all) message_acknowledged(message);
 }
 
-void Core::acknowledge(Peer& peer, Fragment& fragment) {
+void Core::acknowledge(Peer& peer, Fragment& fragment, const Echo& echo) {
   peer.progress_ns = now();
   peer.sign_ns = now();
   if (fragment.state == Fragment::State::ready) {
@@ -160,11 +170,15 @@ void Core::acknowledge(Peer& peer, Fragment& fragment) {
     Path& path = peer.paths[fragment.path];
     path.flight.remove(&fragment);
     path.flying_bytes -= fragment.bytes;
-    path.largest_acknowledged = std::max(path.largest_acknowledged, fragment.order);
-    path.window.on_acknowledged(fragment.bytes, fragment.window_full);
+    // Of a fragment that went twice the first may be what arrived. It is the last one when nothing older is echoed
+    // (RFC 8985, section 6.2).
+    const bool sure = fragment.transmissions == 1 ||
+                      (echo.rail == fragment.path && !serial_less(echo.stamp, wire::to_wire_time(fragment.sent_ns)));
+    if (sure) path.largest_acknowledged = std::max(path.largest_acknowledged, fragment.order);
+    path.window.on_acknowledged(fragment.order, fragment.bytes);
     path.rate.on_acknowledged(fragment.mark, fragment.bytes, now(), path.round_trip.smoothed_ns(),
-                              fragment.window_full);
-    sign_of_life(peer, fragment.path, true);
+                              path.window.limited(fragment.order));
+    if (sure) sign_of_life(peer, fragment.path, true);
   }
   fragment.state = Fragment::State::acknowledged;
 }
@@ -174,12 +188,15 @@ void Core::find_lost(Peer& peer, std::uint32_t rail) {
   Path& path = peer.paths[rail];
   const std::int64_t patience =
       path.round_trip.smoothed_ns() + path.round_trip.smoothed_ns() / 8;  // RFC 9002, section 6.1.2
-  while (Fragment* first = path.flight.first()) {
-    if (first->order >= path.largest_acknowledged) return;
-    const bool overtaken = first->order + reordering_threshold <= path.largest_acknowledged;
-    if (!overtaken && (!path.round_trip.measured() || first->sent_ns + patience > now())) return;
-    path.window.on_loss(first->order, path.next_order);
-    make_ready(peer, *first);
+  Fragment* next = nullptr;
+  for (Fragment* fragment = path.flight.first(); fragment != nullptr; fragment = next) {
+    next = FragmentList::next(fragment);
+    if (fragment->order >= path.largest_acknowledged) return;
+    const bool overtaken = fragment->order + reordering_threshold <= path.largest_acknowledged;
+    if (!overtaken && (!path.round_trip.measured() || fragment->sent_ns + patience > now())) return;
+    if (!peer.told_all && !serial_less(fragment->vfrag->number, peer.told_before)) continue;  // it may have arrived
+    path.window.on_loss(fragment->order, path.next_order);
+    make_ready(peer, *fragment);
   }
 }
 

@@ -68,6 +68,11 @@ class Core {
     bool tagged;
     std::uint64_t tag;
   };
+  /// What an acknowledgement says of the last packet that had arrived when it was written.
+  struct Echo {
+    std::uint8_t rail;  ///< wire::no_rail: nothing
+    std::uint32_t stamp;
+  };
   struct RailRecord {
     RailTraits traits;
     integrity::Checksum checksum{};
@@ -121,14 +126,14 @@ class Core {
   wire::PacketHeader packet_header(const Peer& peer, std::uint32_t rail) const;
 
   // acknowledging.cc
-  void fill_ack(Peer& peer, wire::AckFrame& frame);
+  void fill_ack(Peer& peer, std::uint32_t rail, wire::AckFrame& frame);
   void owe_ack(Peer& peer, bool now);
   void settle_ack(Peer& peer);
   bool send_ack(Peer& peer, std::uint32_t rail, bool bye);
   void send_owed_ack(Peer& peer);
   void on_ack(Peer& peer, const wire::AckFrame& frame, std::uint32_t rail);
-  void acknowledge_vfrag(Peer& peer, std::uint32_t number, std::uint64_t mask);
-  void acknowledge(Peer& peer, Fragment& fragment);
+  void acknowledge_vfrag(Peer& peer, std::uint32_t number, std::uint64_t mask, const Echo& echo);
+  void acknowledge(Peer& peer, Fragment& fragment, const Echo& echo);
   void find_lost(Peer& peer, std::uint32_t rail);
   void on_echo(Peer& peer, std::uint32_t echo_rail, std::uint32_t stamp, std::uint32_t delay);
   void drop_finished_vfrags(Peer& peer);
@@ -176,7 +181,7 @@ class Core {
   int choose_path(Peer& peer);
   int ack_path(const Peer& peer) const;
   bool any_up(const Peer& peer) const;
-  bool another_up(const Peer& peer, std::uint32_t rail) const;
+  bool another_answers(const Peer& peer, std::uint32_t rail) const;
   void sign_of_life(Peer& peer, std::uint32_t rail, bool round_trip);
   void suspect(Peer& peer, std::uint32_t rail);
   void take_out(Peer& peer, std::uint32_t rail);
@@ -191,7 +196,7 @@ class Core {
   std::int64_t serve_vfrags(Peer& peer);
   std::int64_t vfrag_timeout(Peer& peer, Vfrag& vfrag);
   std::int64_t local_timeout(Peer& peer, Vfrag& vfrag);
-  void timed_out(Peer& peer, std::uint32_t rail);
+  bool may_go_again(Peer& peer, std::uint32_t rail);
   std::int64_t serve_paths(Peer& peer);
   std::int64_t serve_session(Peer& peer);
   void begin_waiting(Peer& peer);

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "core/random/stream.h"
+
 namespace holdfast::transport {
 namespace {
 
@@ -439,6 +441,89 @@ TEST_F(EngineTest, CorruptPayloadsAreDroppedAndSentAgainUnderEveryChecksum) {
     EXPECT_TRUE(in == out) << integrity::checksum_names[algorithm];
     EXPECT_GT(net[1].engine->counters()[Count::corrupt_fragments], 0U);
   }
+}
+
+TEST_F(EngineTest, OneLostPacketInTwentyIsSentAgainAndNothingElse) {
+  Options options = defaults();
+  options.fragment_bytes = 1328;
+  Network net(1, options);
+  Bytes out = pattern(16 << 20);
+  Bytes in(out.size());
+  random::Stream chance(1);
+  std::uint64_t lost = 0;
+  net.lose = [&](const Network::Packet& packet) {
+    if (!chance.chance(1, 20)) return false;
+    lost += packet.bytes.size() > 1000 ? 1 : 0;
+    return true;
+  };
+  receive(net[1], in);
+  send(net[0], 1, out, 0, SendMode::acknowledged);
+  net.run(1'000'000'000);
+  EXPECT_TRUE(in == out);
+  EXPECT_EQ(net[1].engine->counters()[Count::duplicates], 0U);
+  EXPECT_EQ(net[0].engine->counters()[Count::fragments_retransmitted], lost);
+  EXPECT_EQ(net[0].engine->rail(0, 1).window_bytes, options.window_bytes);
+}
+
+TEST_F(EngineTest, APeerThatIsSilentForAWhileGetsTwoFragmentsATimeoutAndKeepsItsWindow) {
+  for (const std::size_t rails : {1U, 2U}) {
+    SCOPED_TRACE(rails);
+    Options options = defaults();
+    options.fragment_bytes = 1328;
+    options.vfrag_window = 64;
+    Network net(rails, options);
+    Bytes out = pattern(1 << 20);
+    Bytes in(out.size());
+    receive(net[1], in);
+    send(net[0], 1, out, 0, SendMode::acknowledged);
+    net.run(1'000'000);
+    EXPECT_TRUE(in == out);
+    std::fill(in.begin(), in.end(), std::byte{0});
+    receive(net[1], in);
+    std::deque<Network::Packet> waiting;  // in the peer's socket, while its process waits for a processor
+    net.lose = [&](const Network::Packet& packet) {
+      if (packet.to == 1) waiting.push_back(packet);
+      return packet.to == 1;
+    };
+    const std::size_t window = net[0].engine->rail(0, 1).window_bytes;
+    send(net[0], 1, out, 0, SendMode::acknowledged);
+    net.run(20'000'000);
+    EXPECT_LT(waiting.size(), 20 + 790 * rails);
+    const std::uint64_t timeouts = net[0].engine->counters()[Count::timeouts];
+    EXPECT_GT(timeouts, 0U);
+    EXPECT_LE(net[0].engine->counters()[Count::fragments_retransmitted], 2 * timeouts);
+    net.lose = [](const Network::Packet&) { return false; };
+    net.under_way = std::move(waiting);
+    net.run(5'000'000);
+    EXPECT_TRUE(in == out);
+    EXPECT_LE(net[0].engine->counters()[Count::fragments_retransmitted], 2 * timeouts);
+    EXPECT_GE(net[0].engine->rail(0, 1).window_bytes, window);
+  }
+}
+
+TEST_F(EngineTest, AnAcknowledgementWithoutRoomForAllLosesNothing) {
+  Options options = defaults();
+  options.fragment_bytes = 1328;
+  options.window_bytes = 64 << 20;  // more than 64 VFRAGs under way, each with a gap
+  Network net(1, options);
+  net.traits[0].most_packet_bytes = 1472;
+  net.restart(0, 100);
+  net.restart(1, 100);
+  Bytes out = pattern(64 << 20);
+  Bytes in(out.size());
+  unsigned data = 0;
+  std::uint64_t lost = 0;
+  net.lose = [&](const Network::Packet& packet) {
+    const bool gone = packet.bytes.size() > 1400 && ++data % 40 == 7;
+    lost += gone ? 1U : 0U;
+    return gone;
+  };
+  receive(net[1], in);
+  send(net[0], 1, out, 0, SendMode::acknowledged);
+  net.run(1'000'000'000);
+  EXPECT_TRUE(in == out);
+  EXPECT_EQ(net[1].engine->counters()[Count::duplicates], 0U);
+  EXPECT_EQ(net[0].engine->counters()[Count::fragments_retransmitted], lost);
 }
 
 TEST_F(EngineTest, AcknowledgementsRideOnDataThatGoesTheOtherWay) {

@@ -46,8 +46,8 @@ struct Fragment {
   std::uint8_t path = 0;
   State state = State::waiting;
   integrity::Checksum algorithm = integrity::Checksum::none;
+  bool stays = false;   ///< it goes again on the same rail, if that is up: to find out what arrives there
   bool summed = false;  ///< `checksum` is there, of `algorithm`
-  bool window_full = false;
 };
 using FragmentList = List<Fragment, &Fragment::link>;
 

@@ -9,6 +9,11 @@ namespace holdfast::transport {
 // itself, the one with the least time to empty what is on its way plus the fragment. Suspects serve when none is up.
 // None: -1.
 int Core::choose_path(Peer& peer) {
+  const Fragment* again = peer.ready.first();
+  if (again != nullptr && again->stays && peer.paths[again->path].state == RailState::up && !rails_[again->path].busy) {
+    return again->path;
+  }
+  const std::size_t bytes = again == nullptr ? fragment_bytes : again->bytes;
   int best = -1;
   double best_time = 0;
   const bool up = any_up(peer);
@@ -19,8 +24,8 @@ int Core::choose_path(Peer& peer) {
       if (!WaitingList::linked(&peer)) waiting_.push_back(&peer);
       continue;
     }
-    if (path.flying_bytes > 0 && path.flying_bytes + fragment_bytes > path.window.bytes()) continue;
-    const double time = static_cast<double>(path.flying_bytes + fragment_bytes) / path.rate.bytes_per_second() +
+    if (path.flying_bytes > 0 && path.flying_bytes + bytes > path.window.bytes()) continue;
+    const double time = static_cast<double>(path.flying_bytes + bytes) / path.rate.bytes_per_second() +
                         static_cast<double>(path.round_trip.smoothed_ns()) * 0.5e-9;
     if (best >= 0 && time >= best_time) continue;
     best = static_cast<int>(rail);
@@ -43,9 +48,14 @@ bool Core::any_up(const Peer& peer) const {
                      [](const Path& path) { return path.state == RailState::up; });
 }
 
-bool Core::another_up(const Peer& peer, std::uint32_t rail) const {
+// Whether a rail that is up has heard from the peer since this one has, or has nothing to hear. Where all are silent it
+// is the peer that does not answer (its process waits for a processor, say), and no other rail would do better.
+bool Core::another_answers(const Peer& peer, std::uint32_t rail) const {
+  const std::int64_t since = peer.paths[rail].silent_since_ns;
   for (std::size_t other = 0; other < peer.paths.size(); ++other) {
-    if (other != rail && peer.paths[other].state == RailState::up) return true;
+    const Path& path = peer.paths[other];
+    if (other == rail || path.state != RailState::up) continue;
+    if (path.flight.empty() || path.heard_ns >= since) return true;
   }
   return false;
 }
@@ -60,6 +70,7 @@ void Core::sign_of_life(Peer& peer, std::uint32_t rail, bool round_trip) {
   if (!round_trip) return;
   Path& path = peer.paths[rail];
   path.timeouts = 0;
+  path.heard_ns = now();
   path.silent_since_ns = path.flight.empty() ? 0 : now();
   if (path.state == RailState::suspect) {
     path.state = RailState::up;
@@ -77,7 +88,7 @@ void Core::move_flight(Peer& peer, std::uint32_t rail) {
   path.silent_since_ns = 0;
 }
 
-// A timeout while others work, or silence for three ticks: others take over, and it is asked for a sign.
+// A second timeout while others answer, or silence for three ticks: others take over, and it is asked for a sign.
 void Core::suspect(Peer& peer, std::uint32_t rail) {
   Path& path = peer.paths[rail];
   if (path.state != RailState::up) return;
@@ -86,7 +97,7 @@ void Core::suspect(Peer& peer, std::uint32_t rail) {
   path.probe_gap_ns = options_.tick_ns;
   path.next_probe_ns = now() + path.probe_gap_ns;
   note(peer, path.next_probe_ns);
-  if (any_up(peer)) move_flight(peer, rail);
+  if (another_answers(peer, rail)) move_flight(peer, rail);
   say_hello(peer, rail, false, 0);
 }
 
@@ -103,7 +114,7 @@ void Core::take_out(Peer& peer, std::uint32_t rail) {
   path.hold_until_ns = path.flaps == 0 ? 0 : now() + (tick << path.flaps);
   path.probe_gap_ns = 2 * tick;
   path.next_probe_ns = now() + path.probe_gap_ns;
-  path.window.on_timeout(path.next_order);
+  path.window.restart(path.next_order);
   note(peer, path.next_probe_ns);
   move_flight(peer, rail);
   watch_rails(peer);

@@ -26,7 +26,9 @@ struct Path {
   std::uint64_t next_order = 1;
   std::uint64_t largest_acknowledged = 0;
   std::int64_t silent_since_ns = 0;  ///< since when something is on its way and nothing came back; 0: nothing is
-  std::int64_t timed_out_ns = 0;     ///< of the last timeout
+  std::int64_t heard_ns = 0;         ///< when something that was sent here was last acknowledged or answered
+  std::int64_t next_timeout_ns = 0;  ///< while timeouts > 0: when the next one may be
+  unsigned probes = 0;               ///< fragments that the last timeout lets go again
   unsigned timeouts = 0;             ///< in a row
   std::int64_t next_probe_ns = 0;    ///< 0: none
   std::int64_t probe_gap_ns = 0;
@@ -90,6 +92,8 @@ struct Peer {
   std::uint64_t eager_bytes = 0;  ///< sent in this session
   unsigned turns = 0;             ///< of ordered messages since bulk had one
   Link<Peer> waiting_link;        ///< for a rail with room
+  bool told_all = true;           ///< the last acknowledgement named all that had arrived
+  std::uint32_t told_before = 0;  ///< otherwise: all of the VFRAGs before this one
   std::uint64_t lost_messages = 0;
   bool spoiled = false;  ///< bytes to send have changed in memory: nothing more goes until the session is reset
 

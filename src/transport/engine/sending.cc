@@ -182,8 +182,9 @@ void Core::pump(Peer& peer) {
   }
 }
 
-// Whether the fragment still has the bytes that it was summed with. Asked before they are sent again, and before another
-// sum takes the place of the first: otherwise what changed in memory would be repeated for ever, or pass as good.
+// Whether the fragment still has the bytes that it was summed with. Asked before they are sent again, and before
+// another sum takes the place of the first: otherwise what changed in memory would be repeated for ever, or pass as
+// good.
 bool Core::unchanged(Fragment& fragment, std::uint32_t rail) {
   if (!fragment.summed || (fragment.transmissions == 0 && fragment.algorithm == rails_[rail].checksum)) return true;
   if (fragment.vfrag->message->kind == MessageKind::rma_read_answer) {  // of memory that is not ours: it may change
@@ -372,9 +373,8 @@ bool Core::transmit(Peer& peer, Fragment& fragment, std::uint32_t rail) {
   bool with_ack = peer.ack_owed;
   if (with_ack) {
     wire::AckFrame ack;
-    fill_ack(peer, ack);
-    const std::size_t bytes =
-        wire::data_header_bytes + ack.partial_count * wire::ack_partial_bytes + fragment.bytes;
+    fill_ack(peer, rail, ack);
+    const std::size_t bytes = wire::data_header_bytes + ack.partial_count * wire::ack_partial_bytes + fragment.bytes;
     with_ack = bytes <= rails_[rail].traits.most_packet_bytes;  // otherwise it goes alone, when it is due
     if (with_ack) writer.add(ack);
   }
@@ -414,7 +414,6 @@ bool Core::transmit(Peer& peer, Fragment& fragment, std::uint32_t rail) {
     ++count(Count::acks_piggybacked);
   }
   ++count(fragment.transmissions == 0 ? Count::fragments_sent : Count::fragments_retransmitted);
-  fragment.window_full = full;
   flies(peer, fragment, rail);
   return true;
 }
@@ -426,9 +425,11 @@ void Core::flies(Peer& peer, Fragment& fragment, std::uint32_t rail) {
   fragment.path = static_cast<std::uint8_t>(rail);
   fragment.order = path.next_order++;
   fragment.sent_ns = now();
+  fragment.stays = false;
   ++fragment.transmissions;
   path.flight.push_back(&fragment);
   path.flying_bytes += fragment.bytes;
+  path.window.on_sent(path.flying_bytes, path.next_order);
   if (path.silent_since_ns == 0) {
     path.silent_since_ns = now();
     note(peer, now() + 3 * options_.tick_ns);

@@ -134,7 +134,9 @@ void Core::learn_epochs(Peer& peer, const wire::HelloFrame& frame) {
   }
   if (frame.known_epoch > peer.local_epoch) {  // it remembers an earlier process of this name as a later one
     if (peer.established) reset(peer, Outcome::restarted);
-    peer.local_epoch = frame.known_epoch + 1;
+    // By more than one, and not always by the same: what was learned may be of long ago, and a process before this one
+    // may have taken its next epoch from the same.
+    peer.local_epoch = frame.known_epoch + 1 + (epoch_ & 0xFFFFF);
     peer.established = false;
     call(peer);
   }
@@ -210,6 +212,7 @@ void Core::reset_sending(Peer& peer, Outcome outcome) {
   peer.message_limit = 0;
   peer.byte_limit = 0;
   peer.eager_bytes = 0;
+  peer.told_all = true;
   for (OutMessage* message = peer.messages.first(); message != nullptr;) {
     OutMessage* next = Peer::OutList::next(message);
     if (message->abandoned) {

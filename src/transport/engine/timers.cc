@@ -68,47 +68,50 @@ std::int64_t Core::serve_vfrags(Peer& peer) {
   return next;
 }
 
-// The acknowledgement timer is due: fragments that are out for a timeout of their rail go again. Gives when it is due
-// next; 0 when nothing of the VFRAG is out.
+// The acknowledgement timer is due: of the fragments that are out for a timeout of their rail, a few go again. Gives
+// when it is due next; 0 when nothing of the VFRAG is out.
 std::int64_t Core::vfrag_timeout(Peer& peer, Vfrag& vfrag) {
   std::int64_t next = never;
-  std::uint64_t expired = 0;
   for (std::size_t i = 0; i < vfrag.scheduled; ++i) {
     Fragment& fragment = vfrag.fragment(i);
     if (fragment.state != Fragment::State::flying) continue;
-    const std::int64_t due = fragment.sent_ns + timeout_ns(peer, peer.paths[fragment.path]);
-    if (due <= now()) {
-      expired |= std::uint64_t{1} << i;
-    } else {
+    const std::uint32_t rail = fragment.path;
+    Path& path = peer.paths[rail];
+    const std::int64_t due = fragment.sent_ns + timeout_ns(peer, path);
+    if (due > now()) {
       next = std::min(next, due);
+      continue;
     }
-  }
-  if (expired != 0) ++count(Count::timeouts);
-  std::uint32_t blamed = 0;
-  for (; expired != 0; expired &= expired - 1) {
-    Fragment& fragment = vfrag.fragment(static_cast<std::size_t>(__builtin_ctzll(expired)));
-    if (fragment.state != Fragment::State::flying) continue;  // its rail was taken out meanwhile
-    blamed |= 1U << fragment.path;
-    make_ready(peer, fragment);
-  }
-  for (std::uint32_t rail = 0; rail < peer.paths.size(); ++rail) {
-    if ((blamed & (1U << rail)) != 0) timed_out(peer, rail);
+    const bool again = may_go_again(peer, rail);
+    if (fragment.state != Fragment::State::flying) continue;  // another rail takes what was on this one
+    if (again) {
+      --path.probes;
+      make_ready(peer, fragment);
+      fragment.stays = true;
+    } else {
+      next = std::min(next, path.next_timeout_ns);
+    }
   }
   return next == never ? 0 : next;
 }
 
-// One timeout of a rail: at most one is counted in the time that it stands for, whatever the number of VFRAGs.
-void Core::timed_out(Peer& peer, std::uint32_t rail) {
+// After a timeout of a rail two of its fragments go again, and it doubles. Their acknowledgement says what else is
+// missing (find_lost), and that is sent again then. A peer that only waited for a processor has lost nothing, and gets
+// no more than these two twice (RFC 9002, section 6.2.4).
+bool Core::may_go_again(Peer& peer, std::uint32_t rail) {
   Path& path = peer.paths[rail];
-  if (path.timed_out_ns != 0 && path.timeouts > 0 && now() - path.timed_out_ns < timeout_ns(peer, path) / 2) return;
-  path.timed_out_ns = now();
-  ++path.timeouts;
-  path.window.on_timeout(path.next_order);
-  if (path.timeouts >= options_.retransmission_limit) {
-    take_out(peer, rail);
-  } else if (another_up(peer, rail)) {
-    suspect(peer, rail);  // a probe finds out, and not the fragments of a message
+  if (path.timeouts == 0 || path.next_timeout_ns <= now()) {
+    ++count(Count::timeouts);
+    ++path.timeouts;
+    path.probes = 2;
+    path.next_timeout_ns = now() + timeout_ns(peer, path);
+    if (path.timeouts >= options_.retransmission_limit) {
+      take_out(peer, rail);
+    } else if (path.timeouts > 1 && another_answers(peer, rail)) {
+      suspect(peer, rail);
+    }
   }
+  return path.probes > 0;
 }
 
 // The local completion timer is due: the rails that hold fragments of the VFRAG do not send.
@@ -136,6 +139,8 @@ std::int64_t Core::serve_paths(Peer& peer) {
       }
     }
     if (path.state == RailState::up || path.next_probe_ns == 0) continue;
+    if (path.state == RailState::suspect && !path.flight.empty() && another_answers(peer, rail))
+      move_flight(peer, rail);
     if (path.next_probe_ns <= now()) {
       if (path.state == RailState::suspect && ++path.timeouts >= options_.retransmission_limit) take_out(peer, rail);
       say_hello(peer, rail, false, 0);

@@ -224,6 +224,8 @@ Endpoint::~Endpoint() {
     }
   };
   work([&] { return !engine_->idle(); });
+  // A peer whose last acknowledgement was lost sends again: it finds somebody who answers until it is quiet for a tick.
+  work([&] { return now_ns() - last_packet_ns_ < options_.tick_ns; });
   engine_->close(now_ns());
   flush_rails();
   work([&] { return engine_->pending_puts() > 0; });
@@ -321,6 +323,7 @@ void Endpoint::progress_locked(std::int64_t now) {
   for (std::size_t i = 0; i < rails_.size(); ++i) {
     if (rails_[i] != nullptr) rails_[i]->poll(sinks_[i], now);
   }
+  now = now_ns();  // the engine has seen later times meanwhile, and takes none back
   if (engine_->next_deadline() <= now) engine_->advance(now);
   flush_rails();
 }
@@ -333,7 +336,8 @@ void Endpoint::flush_rails() {
 }
 
 void Endpoint::Sink::on_packet(std::span<const std::byte> packet) {
-  endpoint_.engine_->on_packet(rail_, packet, now_ns());
+  endpoint_.last_packet_ns_ = now_ns();
+  endpoint_.engine_->on_packet(rail_, packet, endpoint_.last_packet_ns_);
 }
 void Endpoint::Sink::on_put_done(std::uint64_t token, bool ok) {
   endpoint_.engine_->on_put_done(token, ok, now_ns());
@@ -572,6 +576,7 @@ ssize_t Endpoint::send(SendRequest request, fi_addr_t to, std::uint64_t flags) {
   const std::lock_guard lock(mutex_);
   const bool whole = (flags & (FI_DELIVERY_COMPLETE | FI_TRANSMIT_COMPLETE)) != 0;
   const bool inject = (flags & FI_INJECT) != 0;
+  if (inject && size_of(request.pieces) > most_inject_bytes) return -FI_EMSGSIZE;
   const bool small = size_of(request.pieces) <= options_.eager_bytes;
   request.mode = inject || (small && !whole) ? SendMode::buffered : SendMode::acknowledged;
   choose_completion(request, selective_sends, flags, counting.sends != nullptr);
@@ -650,6 +655,7 @@ ssize_t Endpoint::inject_write(WriteRequest request, fi_addr_t to) {
 
 ssize_t Endpoint::write(WriteRequest request, fi_addr_t to, std::uint64_t flags) {
   const std::lock_guard lock(mutex_);
+  if ((flags & FI_INJECT) != 0 && size_of(request.pieces) > most_inject_bytes) return -FI_EMSGSIZE;
   request.mode = (flags & FI_INJECT) != 0 ? SendMode::buffered : SendMode::acknowledged;
   choose_completion(request, selective_sends, flags, counting.writes != nullptr);
   return post_write(request, to);

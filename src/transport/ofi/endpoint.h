@@ -26,6 +26,9 @@
 
 namespace holdfast::transport::ofi {
 
+/// What an inject may have, of messages and writes (fi_tx_attr's inject_size).
+constexpr std::size_t most_inject_bytes = 4096;
+
 /// CLOCK_MONOTONIC.
 std::int64_t now_ns();
 
@@ -141,6 +144,7 @@ class Endpoint : public Host {
   std::map<Address::Number, PeerId> by_name_;
   std::multiset<void*> multi_receives_;  ///< contexts of those that are posted
   bool can_wait_ = false;                ///< every rail has a descriptor
+  std::int64_t last_packet_ns_ = 0;
 
   std::thread thread_;
   std::mutex thread_mutex_;

@@ -22,7 +22,7 @@ inline constexpr std::size_t data_extension_bytes = 16;
 inline constexpr std::size_t hello_frame_bytes = 48;
 inline constexpr std::size_t bye_frame_bytes = 4;
 inline constexpr std::size_t fragments_per_vfrag = 64;
-inline constexpr std::size_t most_partials = 32;
+inline constexpr std::size_t most_partials = 64;
 inline constexpr std::size_t most_name_bytes = 448;
 inline constexpr std::size_t most_frames = 32;
 /// What the headers before a payload may take: a piggybacked acknowledgement and one extended data frame.
@@ -84,6 +84,7 @@ struct AckFrame {
   std::uint32_t echo_delay = 0;     ///< how long the stamp was kept here, wire time
   std::uint32_t message_limit = 0;  ///< matched messages of an order before this may be sent
   std::uint64_t byte_limit = 0;     ///< eager bytes that may be sent in this session altogether
+  bool truncated = false;           ///< of VFRAGs after the last one in `partials`, some have arrived and are not named
   std::uint8_t partial_count = 0;
   std::array<AckPartial, most_partials> partials{};
 };

@@ -117,8 +117,7 @@ Status UdpRail::start(const std::string& interface, std::size_t most_packet_byte
     return cannot_open(interface, "getsockname", std::strerror(errno));
   }
   address_ = bytes_of(bound);
-  most_packet_bytes_ =
-      std::min({most_packet_bytes, packet_bytes_of(socket_, chosen->name, v6), most_datagram_bytes});
+  most_packet_bytes_ = std::min({most_packet_bytes, packet_bytes_of(socket_, chosen->name, v6), most_datagram_bytes});
 
   receives_ = std::make_unique<std::array<Receive, receives>>();
   for (std::size_t i = 0; i < receives; ++i) {
@@ -209,7 +208,8 @@ void UdpRail::append(std::span<const iovec> pieces, std::size_t bytes, bool copy
 RailPut UdpRail::put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) {
   std::size_t bytes = 0;
   for (const iovec& piece : pieces) bytes += piece.iov_len;
-  if (destination >= destinations_.size() || bytes == 0 || bytes > most_packet_bytes_ || pieces.size() > most_pieces_each) {
+  if (destination >= destinations_.size() || bytes == 0 || bytes > most_packet_bytes_ ||
+      pieces.size() > most_pieces_each) {
     return RailPut::failed;
   }
   if (!takes(destination, bytes) && !send_batch()) {
@@ -285,8 +285,8 @@ void UdpRail::flush() {
   send_batch();
 }
 
-std::size_t UdpRail::poll(RailSink& sink, std::int64_t) {
-  std::size_t events = 0;
+// Takes what one call of the kernel gives. False when that was all that is there.
+bool UdpRail::take(RailSink& sink, std::size_t& events) {
   const int got = recvmmsg(socket_, receive_headers_.data(), receives, 0, nullptr);
   for (int i = 0; i < got; ++i) {
     mmsghdr& received = receive_headers_[static_cast<std::size_t>(i)];
@@ -300,6 +300,14 @@ std::size_t UdpRail::poll(RailSink& sink, std::int64_t) {
     } while (!bytes.empty());
     received.msg_hdr.msg_controllen = sizeof(Receive::control);
   }
+  return got == static_cast<int>(receives);
+}
+
+std::size_t UdpRail::poll(RailSink& sink, std::int64_t) {
+  std::size_t events = 0;
+  // An application that has nothing to do may give its processor away between two polls, so that one poll must be able
+  // to take a window, and not only a few packets.
+  while (take(sink, events) && events < most_polled) send_batch();
   const bool room = send_batch();
   reported_.swap(finished_);  // what a report leads to may finish more
   for (const Finished& one : reported_) sink.on_put_done(one.token, one.ok);

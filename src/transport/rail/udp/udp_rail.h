@@ -54,6 +54,7 @@ class UdpRail : public Rail {
   static constexpr std::size_t most_copied_bytes = 512;  // of a packet that is copied, so that its memory is free at once
   static constexpr std::size_t most_datagram_bytes = 65507;
   static constexpr std::size_t receives = 16;
+  static constexpr std::size_t most_polled = 1024;  // packets at one poll
 
   /// Packets for one destination, all as long as the first but perhaps the last.
   struct Batch {
@@ -79,6 +80,7 @@ class UdpRail : public Rail {
                const std::string& service);
   bool takes(std::uint32_t destination, std::size_t bytes) const;
   void append(std::span<const iovec> pieces, std::size_t bytes, bool copy, std::uint64_t token);
+  bool take(RailSink& sink, std::size_t& events);
   bool send(std::span<iovec> list, std::size_t segment_bytes);
   bool send_singly();
   bool send_batch();

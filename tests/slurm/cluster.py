@@ -1,0 +1,126 @@
+"""A Slurm cluster of its own for a test: two nodes with eight processors each, all of them this host, on free loopback ports, with
+its own key, state and logs in a temporary folder. Debian's slurmctld, slurmd and munged; needs root, as slurmd does."""
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+DAEMONS = ["munged", "slurmctld", "slurmd", "srun", "salloc"]
+
+CONFIGURATION = """
+ClusterName=holdfast
+SlurmctldHost={host}(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+SlurmctldPort={ports[0]}
+SlurmdParameters=config_overrides
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd-%n.pid
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool-%n
+TmpFS={folder}/tmp-%n
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd-%n.log
+SlurmctldTimeout=600
+SlurmdTimeout=600
+InactiveLimit=0
+ReturnToService=2
+MpiDefault=none
+SwitchType=switch/none
+NodeName=one NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=8
+NodeName=two NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=8
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE:4
+"""
+
+
+def missing():
+    """What keeps a cluster from being started here, or nothing."""
+    if os.geteuid() != 0:
+        return "slurmd must run as root"
+    absent = [name for name in DAEMONS if not shutil.which(name)]
+    return f"not installed: {', '.join(absent)}" if absent else ""
+
+
+def free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+class Cluster:
+    """Use with `with`; all daemons are gone afterwards."""
+
+    def __enter__(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="holdfast-slurm-"))
+        self.folder.chmod(0o755)
+        self.daemons = []
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def start(self):
+        host = socket.gethostname().split(".")[0]
+        configuration = self.folder / "slurm.conf"
+        configuration.write_text(CONFIGURATION.format(host=host, folder=self.folder, ports=free_ports(3)))
+        self.environment = {**os.environ, "SLURM_CONF": str(configuration)}
+        key = self.folder / "munge.key"
+        key.write_bytes(os.urandom(1024))
+        key.chmod(0o400)
+        for name in ("state", "spool-one", "spool-two", "tmp-one", "tmp-two"):
+            (self.folder / name).mkdir()
+        self.daemon("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={self.folder}/munge.socket",
+                    f"--pid-file={self.folder}/munged.pid", f"--log-file={self.folder}/munged.log",
+                    f"--seed-file={self.folder}/munge.seed")
+        self.until("munged answers", lambda: (self.folder / "munge.socket").exists())
+        self.daemon("slurmctld", "-D")
+        for node in ("one", "two"):
+            self.daemon("slurmd", "-D", "-N", node)
+        self.until("two nodes are idle", lambda: self.run("sinfo", "-h", "-N", "-o", "%N %t").stdout == "one idle\ntwo idle\n")
+
+    def daemon(self, *words):
+        log = open(self.folder / f"{words[0]}.out", "ab")
+        self.daemons.append(subprocess.Popen(words, env=self.environment, stdin=subprocess.DEVNULL, stdout=log,
+                                             stderr=log, start_new_session=True))
+        log.close()
+
+    def until(self, what, condition):
+        limit = time.monotonic() + 120
+        while not condition():
+            if time.monotonic() > limit or any(daemon.poll() is not None for daemon in self.daemons):
+                logs = "\n".join(f"{path.name}:\n{path.read_text()[-2000:]}" for path in self.folder.glob("*.log"))
+                raise RuntimeError(f"Slurm, waiting until {what}\n{logs}")
+            time.sleep(0.1)
+
+    def run(self, *words, **options):
+        options = {"env": self.environment, "capture_output": True, "text": True, "stdin": subprocess.DEVNULL,
+                   "timeout": 250, **options}
+        return subprocess.run(words, **options)
+
+    def __exit__(self, *_):
+        for daemon in reversed(self.daemons):
+            daemon.send_signal(signal.SIGTERM)
+        for daemon in reversed(self.daemons):
+            try:
+                daemon.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                os.killpg(daemon.pid, signal.SIGKILL)
+                daemon.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
