@@ -156,7 +156,7 @@ class CommandLine(WithFolder):
                                    (("export", "deimos", "--to", "grafml"), "did you mean 'graphml'?"),
                                    (("export", "deimos", "--to", "slurm", "-o", "/no/such/folder/x"), "No such file"),
                                    (("export", "deimos", "--to", "root-guids"), "the fabric is no tree"),
-                                   (("export", "deimos", "--to", "torus-2qos"), "no generated mesh or torus"),
+                                   (("export", "deimos", "--to", "torus-2qos"), "no mesh or torus"),
                                    (("export", "deimos", "--to", "lfts"), "no forwarding tables are given"),
                                    (("import", "deimos", "--sl2vl", "x"), "belong to --tables"),
                                    (("generate",), "no topology is given"),

@@ -50,7 +50,7 @@ constexpr std::array<ExportFormat, 9> rows{{
     {"svg", "a drawing", always<write_drawing>},
     {"slurm", "Slurm's topology.conf", write_slurm_topology},
     {"root-guids", "GUIDs of a tree's root switches, for OpenSM's -a", root_guids},
-    {"torus-2qos", "torus-2QoS.conf of a generated mesh or torus", torus_config},
+    {"torus-2qos", "torus-2QoS.conf of a mesh or torus", torus_config},
 }};
 
 constexpr std::array<TableFormat, 4> table_rows{{
