@@ -34,7 +34,7 @@ KINDS = (
 ).split()
 
 POLICIES = {
-    "start": "Starts MPI. A hook, called even before replication is active.",
+    "start": "Starts MPI, or says where it stands. A hook, called even where replication is not active.",
     "pass": "Goes to MPI as it is: local, and the same in every replica.",
     "translate": "Goes to MPI with MPI_COMM_WORLD replaced by the replica's own world.",
     "verify": "Carries data. A hook verifies the data across replicas.",
@@ -376,7 +376,7 @@ def wrapper(function):
     caller = "  calling_address = __builtin_return_address(0);\n" if any(a.kind == "function" for a in f.arguments) else ""
     unused = "".join(f"  static_cast<void>({a.name});\n" for a in unused_when_protected(f))
     return f"""static {f.result} protected_{f.name}({f.named_parameters}) {{
-{unused}  const Depth guard;
+{unused}  const {"Inside" if f.policy in HOOKED else "Depth"} guard;
   {protected_statement(f)}
 }}
 extern "C" HOLDFAST_EXPORT {f.result} entry_{f.name}({f.parameters}) __asm__("{f.symbol}");

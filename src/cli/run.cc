@@ -25,7 +25,7 @@ struct Short {
   const char* doc;
   bool repeats;  ///< several values are joined by ';'
 };
-constexpr std::array<Short, 11> shorts{{
+constexpr std::array<Short, 12> shorts{{
     {"-r,--replicas", "replicate.degree", "R", "Processes that play each rank: 2 detect, 3 correct. Default: 3", false},
     {"--protocol", "replicate.protocol", "NAME", "How the copies of a message are compared", false},
     {"--collectives", "replicate.collectives", "NAME", "native, or p2p: on verified messages, in a fixed order", false},
@@ -33,6 +33,8 @@ constexpr std::array<Short, 11> shorts{{
     {"--seed", "replicate.seed", "N", "Seed of the injected faults", false},
     {"--map", "replicate.map", "FILE", "Which process plays which rank and replica", false},
     {"--on-corruption", "replicate.on_corruption", "NAME", "What to do where there is no majority: stop or report",
+     false},
+    {"--on-failure", "replicate.on_failure", "NAME", "When a process dies: abort, or continue without its replica",
      false},
     {"--tolerate", "replicate.tolerate", "PLACE", "Where copies may differ, as 'tag 7': counted, not corrected", true},
     {"--files-may-differ", "replicate.files_may_differ", "PATTERN", "Files that are not compared, as '*.log'", false},

@@ -109,6 +109,8 @@ def main():
                    "a flip was not corrected", str(counters))
         else:
             expect(counters["mismatches"] == 0, "copies differ without a fault", str(counters))
+        left = {name: counters[name] for name in counters if name.endswith("_left")}
+        expect(len(left) == 5 and not any(left.values()), "something was left over at MPI_Finalize", str(left))
         print(json.dumps(counters))
     finally:
         shutil.rmtree(directory, ignore_errors=True)

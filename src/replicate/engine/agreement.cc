@@ -10,12 +10,18 @@ constexpr std::uint64_t longest_wait = 1024;  // answers that a follower may lag
 }
 
 void Publisher::close_run() {
-  if (unsent_noes_ > 0) queued_.push_back({Decision::Kind::no, 0, {unsent_noes_, 0, 0}});
+  if (unsent_noes_ > 0) queued_.push_back({Decision::Kind::no, noes_asker_, {unsent_noes_, 0, 0}});
   unsent_noes_ = 0;
 }
 
-void Publisher::yes_or_no(bool answer) {
+void Publisher::yes_or_no(bool answer, std::uint32_t asker) {
   if (!answer) {
+    if (asker != noes_asker_) {
+      close_run();
+      run_ = 0;
+      next_due_ = 1;
+    }
+    noes_asker_ = asker;
     ++unsent_noes_;
     if (++run_ < next_due_) return;
     next_due_ = run_ + std::min(run_, longest_wait);
@@ -25,17 +31,17 @@ void Publisher::yes_or_no(bool answer) {
   close_run();
   run_ = 0;
   next_due_ = 1;
-  queued_.push_back({Decision::Kind::yes, 0, {}});
+  queued_.push_back({Decision::Kind::yes, asker, {}});
 }
 
-void Publisher::number(std::int64_t value) {
+void Publisher::number(std::int64_t value, std::uint32_t asker) {
   close_run();
-  queued_.push_back({Decision::Kind::number, 0, {static_cast<std::uint64_t>(value), 0, 0}});
+  queued_.push_back({Decision::Kind::number, asker, {static_cast<std::uint64_t>(value), 0, 0}});
 }
 
-void Publisher::match(std::uint64_t wildcard, int source, int tag) {
+void Publisher::match(std::uint64_t wildcard, int source, int tag, std::uint32_t asker) {
   queued_.push_back({Decision::Kind::match,
-                     0,
+                     asker,
                      {wildcard, static_cast<std::uint64_t>(static_cast<std::int64_t>(source)),
                       static_cast<std::uint64_t>(static_cast<std::int64_t>(tag))}});
 }
@@ -60,9 +66,10 @@ void Follower::receive(std::span<const Decision> decisions) {
   }
 }
 
-Follower::Reply Follower::yes_or_no(bool& answer) {
+Follower::Reply Follower::yes_or_no(bool& answer, std::uint32_t asker) {
   if (answers_.empty()) return Reply::waiting;
   Decision& front = answers_.front();
+  if (front.detail != asker) return Reply::diverged;
   if (front.kind == Decision::Kind::yes) {
     answer = true;
     answers_.pop_front();
@@ -74,9 +81,9 @@ Follower::Reply Follower::yes_or_no(bool& answer) {
   return Reply::ready;
 }
 
-Follower::Reply Follower::number(std::int64_t& value) {
+Follower::Reply Follower::number(std::int64_t& value, std::uint32_t asker) {
   if (answers_.empty()) return Reply::waiting;
-  if (answers_.front().kind != Decision::Kind::number) return Reply::diverged;
+  if (answers_.front().kind != Decision::Kind::number || answers_.front().detail != asker) return Reply::diverged;
   value = static_cast<std::int64_t>(answers_.front().words[0]);
   answers_.pop_front();
   return Reply::ready;

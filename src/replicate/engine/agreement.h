@@ -18,7 +18,7 @@ struct Decision {
     clock,   ///< three words of a clock's answer; `detail` says which clock
   };
   Kind kind{};
-  std::uint32_t detail = 0;
+  std::uint32_t detail = 0;  ///< where threads ask: who did; a clock's number
   std::array<std::uint64_t, 3> words{};
 };
 
@@ -27,9 +27,10 @@ struct Decision {
 /// number of messages that grows with the logarithm. No I/O, no clock, one thread at a time.
 class Publisher {
  public:
-  void yes_or_no(bool answer);
-  void number(std::int64_t value);
-  void match(std::uint64_t wildcard, int source, int tag);
+  /// `asker`: of several threads, a number that tells who asks.
+  void yes_or_no(bool answer, std::uint32_t asker = 0);
+  void number(std::int64_t value, std::uint32_t asker = 0);
+  void match(std::uint64_t wildcard, int source, int tag, std::uint32_t asker = 0);
   void clock(std::uint32_t which, std::span<const std::uint64_t, 3> words);
 
   /// Decisions that are due now, and clock answers that the caller let wait; with `all`, those that could wait as well. Hands them over.
@@ -42,22 +43,25 @@ class Publisher {
   void close_run();
   std::vector<Decision> queued_;
   std::uint64_t unsent_noes_ = 0;
+  std::uint32_t noes_asker_ = 0;
   std::uint64_t run_ = 0;       ///< length of the present run of "no"
   std::uint64_t next_due_ = 1;  ///< run length at which followers must hear of it
 };
 
-/// A follower's side: repeats the leader's answers in program order. An answer of another kind than the one asked for
-/// means that the replicas went different ways.
+/// A follower's side: repeats the leader's answers in program order. An answer of another kind than the one asked for, or
+/// to another asker, means that the replicas went different ways.
 class Follower {
  public:
   enum class Reply { waiting, ready, diverged };
 
   void receive(std::span<const Decision> decisions);
-  Reply yes_or_no(bool& answer);
-  Reply number(std::int64_t& value);
+  Reply yes_or_no(bool& answer, std::uint32_t asker = 0);
+  Reply number(std::int64_t& value, std::uint32_t asker = 0);
   Reply clock(std::uint32_t which, std::span<std::uint64_t, 3> words);
   /// Matches of wildcard receives come outside program order.
   std::vector<Decision> take_matches();
+  /// Whether the leader has said nothing that is not used yet.
+  bool caught_up() const { return answers_.empty(); }
   /// What the leader did where this replica asked for something else, for the diagnosis.
   const char* leader_did() const;
 

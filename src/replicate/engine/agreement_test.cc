@@ -87,5 +87,31 @@ TEST(Agreement, MatchesArriveOutsideProgramOrder) {
   EXPECT_TRUE(follower.take_matches().empty());
 }
 
+TEST(Agreement, AnAnswerToAnotherAskerIsADivergence) {
+  Publisher leader;
+  leader.yes_or_no(false, 1);
+  leader.yes_or_no(false, 1);
+  leader.yes_or_no(false, 2);
+  leader.yes_or_no(true, 2);
+  leader.number(7, 3);
+  const std::vector<Decision> wire = leader.due(true);
+  bool answer = true;
+  std::int64_t number = 0;
+  Follower follower;
+  follower.receive(wire);
+  EXPECT_EQ(follower.yes_or_no(answer, 2), Follower::Reply::diverged);
+  EXPECT_EQ(follower.yes_or_no(answer, 1), Follower::Reply::ready);
+  EXPECT_EQ(follower.yes_or_no(answer, 1), Follower::Reply::ready);
+  EXPECT_EQ(follower.yes_or_no(answer, 1), Follower::Reply::diverged);
+  EXPECT_EQ(follower.yes_or_no(answer, 2), Follower::Reply::ready);
+  EXPECT_FALSE(answer);
+  EXPECT_EQ(follower.yes_or_no(answer, 2), Follower::Reply::ready);
+  EXPECT_TRUE(answer);
+  EXPECT_EQ(follower.number(number, 2), Follower::Reply::diverged);
+  EXPECT_EQ(follower.number(number, 3), Follower::Reply::ready);
+  EXPECT_EQ(number, 7);
+  EXPECT_TRUE(follower.caught_up());
+}
+
 }  // namespace
 }  // namespace holdfast::replicate

@@ -24,6 +24,7 @@ Words openmpi_words(const CommandSpec& spec) {
     words.emplace_back("--oversubscribe");
   else
     append(words, {"--map-by", "seq", "--hostfile", spec.placement_file});
+  if (spec.recovers) words.emplace_back("--enable-recovery");
   if (spec.processes > spec.cores) append(words, {"--mca", "mpi_yield_when_idle", "1"});
   for (const auto& [variable, value] : spec.variables) append(words, {"-x", variable + "=" + value});
   if (!spec.preload.empty()) append(words, {"-x", "LD_PRELOAD=" + spec.preload});

@@ -126,7 +126,8 @@ std::string put(const FilePlace& place, const std::string& path) {
 
 class Comparison {
  public:
-  explicit Comparison(const std::vector<FileView>& views) : views_(views) {}
+  Comparison(const std::vector<FileView>& views, std::vector<int> replicas, std::string folder)
+      : views_(views), replicas_(std::move(replicas)), folder_(std::move(folder)) {}
 
   void look_at(const std::string& path, const std::string& patterns, FileComparison& found) {
     std::vector<FilePlace> places;
@@ -137,6 +138,10 @@ class Comparison {
     }
     const bool alike =
         std::count(states.begin(), states.end(), states[0]) == static_cast<std::ptrdiff_t>(states.size());
+    if (alike && !views_[0].leader()) {  // replica 0 is gone: what it left is not what there is to be
+      const FilePlace left = FileView(folder_, 0).find(path);
+      if (state_of(left, digester_) != states[0]) inherit(path, places[0], found);
+    }
     if (alike && places[0].is(S_IFDIR) && views_[0].find_before(path).is(S_IFDIR)) return;  // on the way to others
     ++found.paths;
     found.bytes += states[0].bytes;
@@ -148,7 +153,9 @@ class Comparison {
     FileDifference difference = judge(states, places);
     difference.path = path;
     const int right = majority(states);
-    if (difference.settled && states[0] != states[static_cast<std::size_t>(right)]) {
+    for (int& index : difference.replicas) index = replicas_[static_cast<std::size_t>(index)];
+    const bool in_place = views_[0].leader() && right >= 0 && states[0] == states[static_cast<std::size_t>(right)];
+    if (difference.settled && !in_place) {
       difference.problem = put(places[static_cast<std::size_t>(right)], path);
       difference.replaced = difference.problem.empty();
       difference.settled = difference.replaced;
@@ -175,18 +182,29 @@ class Comparison {
   integrity::Digester& digester() { return digester_; }
 
  private:
+  /// Puts the state that all have in place of what replica 0 left.
+  static void inherit(const std::string& path, const FilePlace& place, FileComparison& found) {
+    FileDifference problem;
+    problem.problem = put(place, path);
+    if (problem.problem.empty()) return;
+    problem.path = path;
+    found.differences.push_back(std::move(problem));
+  }
+
   const std::vector<FileView>& views_;
+  std::vector<int> replicas_;
+  std::string folder_;
   integrity::Digester digester_{integrity::Algorithm::xxh3_128};
 };
 
-/// Standard output of the replicas other than 0, which wrote it to files. Standard error has what MPI libraries say,
+/// Standard output of the replicas that wrote it to files: all but 0, or all. Standard error has what MPI libraries say,
 /// with process ids in it.
-void compare_output(const std::string& run_directory, int ranks, int degree, const std::string& patterns,
-                    Comparison& comparison, FileComparison& found) {
+void compare_output(const std::string& run_directory, int ranks, const std::vector<int>& replicas,
+                    const std::string& patterns, Comparison& comparison, FileComparison& found) {
   for (int rank = 0; rank < ranks; ++rank) {
     std::vector<FilePlace> places;
     std::vector<State> states;
-    for (int k = 1; k < degree; ++k) {
+    for (const int k : replicas) {
       FilePlace place;
       place.path = run_directory + "/rank-" + std::to_string(rank) + ".replica-" + std::to_string(k) + ".out";
       if (::lstat(place.path.c_str(), &place.status) == 0) place.layer = FilePlace::Layer::real;
@@ -199,10 +217,15 @@ void compare_output(const std::string& run_directory, int ranks, int degree, con
       continue;
     }
     FileDifference difference = Comparison::judge(states, places);
-    for (int& replica : difference.replicas) ++replica;
+    for (int& index : difference.replicas) index = replicas[static_cast<std::size_t>(index)];
     difference.path = places[0].path;
     found.differences.push_back(std::move(difference));
   }
+}
+
+/// Whether replica 0, too, wrote to files, from which its output was shown.
+bool relayed_output(const std::string& run_directory) {
+  return ::access((run_directory + "/rank-0.replica-0.out").c_str(), F_OK) == 0;
 }
 
 /// What no two replicas disagree about needs no shadow any more.
@@ -230,17 +253,20 @@ nlohmann::ordered_json FileComparison::record() const {
   return {{"paths", paths}, {"bytes", bytes}, {"tolerated", tolerated}, {"differences", list}};
 }
 
-FileComparison compare_files(const std::string& run_directory, int ranks, int degree, const std::string& patterns) {
+FileComparison compare_files(const std::string& run_directory, int ranks, const std::vector<int>& replicas,
+                             const std::string& patterns) {
   FileComparison found;
   char whole[4096];
   const std::string folder = ::realpath(run_directory.c_str(), whole) ? whole : run_directory;
   std::vector<FileView> views;
-  for (int k = 0; k < degree; ++k) views.emplace_back(folder, k);
+  for (const int k : replicas) views.emplace_back(folder, k);
   std::set<std::string> paths;
   for (const FileView& view : views) paths.merge(view.changed());
-  Comparison comparison(views);
+  Comparison comparison(views, replicas, folder);
   for (const std::string& path : paths) comparison.look_at(path, patterns, found);
-  if (degree > 2) compare_output(folder, ranks, degree, patterns, comparison, found);
+  std::vector<int> writers = replicas;
+  if (!relayed_output(folder)) std::erase(writers, 0);
+  if (writers.size() > 1) compare_output(folder, ranks, writers, patterns, comparison, found);
   if (found.settled()) remove_shadows(views);
   return found;
 }

@@ -34,7 +34,11 @@ struct FileComparison {
 /// names or whole paths, with ':' between them. The standard output of the replicas other than 0, which is in files of
 /// the run directory, is compared likewise, but there is nothing to put right. Shadows are removed unless there is a
 /// difference without a majority.
-FileComparison compare_files(const std::string& run_directory, int ranks, int degree, const std::string& patterns);
+///
+/// `replicas`: those that are left, ascending. Where replica 0 is not among them, the first one's files, or the
+/// majority's, take the place of what it left.
+FileComparison compare_files(const std::string& run_directory, int ranks, const std::vector<int>& replicas,
+                             const std::string& patterns);
 
 /// "the replicas left /data/restart.dat in different states from byte 17 on: replica 1 differs, the others' is kept".
 std::string difference_line(const FileDifference& difference);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <numeric>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,6 +13,13 @@
 
 namespace holdfast::launch {
 namespace {
+
+std::vector<int> all_of(int degree) {
+  std::vector<int> replicas(static_cast<std::size_t>(degree));
+  std::iota(replicas.begin(), replicas.end(), 0);
+  return replicas;
+}
+
 
 namespace fs = std::filesystem;
 using replicate::Change;
@@ -46,7 +54,7 @@ class FileComparisonTest : public ::testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
   FileComparison compare(int degree, const std::string& patterns = "") const {
-    return compare_files(run(), 1, degree, patterns);
+    return compare_files(run(), 1, all_of(degree), patterns);
   }
 
   std::string root_;

@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <ostream>
 
@@ -11,6 +13,9 @@
 #include "replicate/launch/file_comparison.h"
 #include "replicate/launch/library_options.h"
 #include "replicate/launch/outcome.h"
+#include "replicate/launch/output_relay.h"
+#include "replicate/launch/record_merge.h"
+#include "replicate/launch/roster_server.h"
 #include "replicate/launch/run_directory.h"
 #include "replicate/launch/summary.h"
 #include "replicate/launch/supervise.h"
@@ -53,20 +58,49 @@ Status prepare_input(const InputPlan& input) {
   return {};
 }
 
-Result<Ended> run_launcher(const JobRequest& request, const JobPlan& plan) {
+/// How the launcher ended, and what the roster saw; the roster is none where there are no replicas.
+struct Finished {
+  Ended ended;
+  std::optional<Roster> roster;
+};
+
+Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, std::ostream& err) {
   SignalWatch watch;
+  std::unique_ptr<RosterServer> roster;
+  if (plan.map.degree() > 1) {
+    auto started = RosterServer::start({plan.run_directory, plan.one_host},
+                                       Roster(plan.map.ranks(), plan.map.degree(), plan.goes_on),
+                                       [&err](const Death& death) { err << "holdfast: " << death_line(death) << std::endl; });
+    if (!started.ok()) return started.status();
+    roster = std::move(started).value();
+  }
+  std::optional<OutputRelay> relay;
+  if (plan.goes_on)
+    relay.emplace(plan.run_directory, plan.map.ranks(), [&roster] { return roster->leader(); });
   std::optional<InputTee> tee;
   if (plan.input.kind == InputPlan::Kind::tee)
     tee.emplace(STDIN_FILENO, plan.input.fifos, plan.run_directory + "/stdin.spool");
   SuperviseOptions options;
   options.time_limit = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::nanoseconds(request.time_limit_ns));
-  return supervise(plan.command, watch, options);
+  if (roster) options.end_descriptor = roster->descriptor();
+  auto ended = supervise(plan.command, watch, options);
+  if (!ended.ok()) return ended.status();
+  Finished finished{ended.value(), {}};
+  if (roster) finished.roster = roster->stop();
+  return finished;
 }
 
-Evidence gather(const JobPlan& plan, const Ended& ended) {
+Evidence gather(const JobPlan& plan, const Finished& finished) {
   Evidence evidence;
-  evidence.ended = ended;
-  evidence.record = read_json_file(plan.run_directory + "/record.json");
+  evidence.ended = finished.ended;
+  evidence.goes_on = plan.goes_on;
+  if (finished.roster) {
+    evidence.deaths = finished.roster->deaths();
+    evidence.verdict = finished.roster->verdict();
+    evidence.status = finished.roster->status();
+  }
+  evidence.record = plan.goes_on ? merge_records(plan.run_directory, plan.map.degree())
+                                 : read_json_file(plan.run_directory + "/record.json");
   evidence.incidents = read_incidents(plan.run_directory);
   evidence.ranks = plan.map.ranks();
   evidence.degree = plan.map.degree();
@@ -83,9 +117,18 @@ void print_outcome(const Evidence& evidence, const Outcome& outcome, bool quiet,
         << ")\n";
 }
 
+std::vector<int> replicas_left(const Evidence& evidence) {
+  std::vector<int> left;
+  for (int k = 0; k < evidence.degree; ++k)
+    if (std::none_of(evidence.deaths.begin(), evidence.deaths.end(), [k](const Death& d) { return d.replica == k; }))
+      left.push_back(k);
+  return left;
+}
+
 /// After a success: holds the files of the replicas to each other. A difference without a majority is what the job
 /// ends with, unless corruption is to be reported only.
-FileComparison compare(const JobRequest& request, const JobPlan& plan, Outcome& outcome, std::ostream& err) {
+FileComparison compare(const JobRequest& request, const JobPlan& plan, const Evidence& evidence, Outcome& outcome,
+                       std::ostream& err) {
   if (plan.map.degree() < 2 || value_of(*request.library, "replicate.files") != "true") return {};
   if (outcome.code != 0) {
     if (shadows_left(plan.run_directory, plan.map.degree()))
@@ -93,7 +136,7 @@ FileComparison compare(const JobRequest& request, const JobPlan& plan, Outcome& 
           << "/holdfast-files\n";
     return {};
   }
-  FileComparison found = compare_files(plan.run_directory, plan.map.ranks(), plan.map.degree(),
+  FileComparison found = compare_files(plan.run_directory, plan.map.ranks(), replicas_left(evidence),
                                        value_of(*request.library, "replicate.files_may_differ"));
   for (const FileDifference& difference : found.differences) {
     const std::string line = difference_line(difference);
@@ -106,11 +149,11 @@ FileComparison compare(const JobRequest& request, const JobPlan& plan, Outcome& 
   return found;
 }
 
-int conclude(const JobRequest& request, const JobPlan& plan, const Ended& ended, RunDirectory& directory,
+int conclude(const JobRequest& request, const JobPlan& plan, const Finished& finished, RunDirectory& directory,
              std::ostream& err) {
-  const Evidence evidence = gather(plan, ended);
+  const Evidence evidence = gather(plan, finished);
   Outcome outcome = judge(evidence);
-  const FileComparison files = compare(request, plan, outcome, err);
+  const FileComparison files = compare(request, plan, evidence, outcome, err);
   print_outcome(evidence, outcome, request.quiet, err);
   if (files.paths > 0 && !request.quiet) err << "holdfast: " << comparison_line(files) << "\n";
   const auto transport = request.transport ? read_transport_counters(plan.run_directory) : nlohmann::ordered_json();
@@ -146,10 +189,10 @@ int run_job(const JobRequest& request, std::ostream& out, std::ostream& err) {
   if (ready.ok()) ready = prepare_input(plan.value().input);
   if (ready.ok() && !plan.value().seed.empty())
     err << "holdfast: injecting faults with seed " << plan.value().seed << std::endl;
-  auto ended = ready.ok() ? run_launcher(request, plan.value()) : Result<Ended>(ready);
-  if (ended.ok()) return conclude(request, plan.value(), ended.value(), directory.value(), err);
+  auto finished = ready.ok() ? run_launcher(request, plan.value(), err) : Result<Finished>(ready);
+  if (finished.ok()) return conclude(request, plan.value(), finished.value(), directory.value(), err);
   directory.value().conclude(true);
-  return report(ended.status(), err);
+  return report(finished.status(), err);
 }
 
 }  // namespace holdfast::launch

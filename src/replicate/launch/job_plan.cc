@@ -182,6 +182,24 @@ Status contradicts(const std::string& option, int asked, int mapped) {
 
 }  // namespace
 
+namespace {
+
+/// Whether the job goes on when a process dies, and what the launcher and the library must be told for that.
+Result<bool> plan_failure(const JobRequest& request, JobPlan& plan, CommandSpec& spec) {
+  const bool wished = value_of(*request.library, "replicate.on_failure") == "continue";
+  if (!wished || plan.map.degree() == 1) return false;
+  if (plan.program.mpi != Mpi::openmpi || spec.srun)
+    return Status(Code::bad_input, "reading --on-failure continue",
+                  spec.srun ? "srun ends a job in which a process is killed"
+                            : "MPICH ends a job in which a process is killed",
+                  "it can go on under Open MPI's mpirun; here leave --on-failure out");
+  plan.goes_on = true;
+  spec.recovers = true;
+  return true;
+}
+
+}  // namespace
+
 Result<ReplicaMap> plan_map(const JobRequest& request) {
   const std::string path = value_of(*request.library, "replicate.map");
   const int degree = std::atoi(value_of(*request.library, "replicate.degree").c_str());
@@ -221,6 +239,8 @@ Result<JobPlan> plan_job(const JobRequest& request) {
   auto placement = plan_placement(request, plan.map, machine.value(), spec.value().mpi, spec.value().srun);
   if (!placement.ok()) return placement.status();
   plan.placement_text = placement.value();
+  plan.one_host = machine.value().only_here();
+  if (auto goes_on = plan_failure(request, plan, spec.value()); !goes_on.ok()) return goes_on.status();
   plan.run_directory = RunDirectory::plan(request.output);
   if (!plan.placement_text.empty()) spec.value().placement_file = plan.run_directory + "/hosts";
   plan.input = plan_input(STDIN_FILENO, plan.run_directory, plan.map.degree(), !machine.value().only_here());
@@ -236,6 +256,11 @@ Result<JobPlan> plan_job(const JobRequest& request) {
     auto transport = transport_variables(plan.program.mpi, request.rails.value_or(""), plan.run_directory);
     if (!transport.ok()) return transport.status();
     for (Variable& variable : transport.value()) spec.value().variables.push_back(std::move(variable));
+  }
+  // Who leads may change, so that what all replicas write goes to files, from which the leader's is shown.
+  if (plan.goes_on) {
+    spec.value().variables.emplace_back("HOLDFAST_RUN_OUTPUT", "files");
+    spec.value().variables.emplace_back("GFORTRAN_UNBUFFERED_PRECONNECTED", "y");
   }
   if (request.fill_heap) spec.value().variables.push_back(fill_heap_variable());
   plan.command = build_command(spec.value());

@@ -44,6 +44,8 @@ struct JobPlan {
   std::string run_directory;
   std::string placement_text;  ///< for the file run_directory/hosts; empty: none is needed
   InputPlan input;
+  bool one_host = true;
+  bool goes_on = false;  ///< when a process dies, without its replica
   std::string seed;  ///< of the injected faults; empty without any
   Command command;
 };

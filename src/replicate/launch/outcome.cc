@@ -1,6 +1,7 @@
 #include "replicate/launch/outcome.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <map>
 #include <set>
@@ -64,6 +65,31 @@ Outcome judge_incidents(const Evidence& evidence) {
   return make(Exit::internal, words(incidents.front()));
 }
 
+/// What ended a replica without which the job went on.
+bool was_survived(const Evidence& evidence, const Incident& incident) {
+  return evidence.goes_on && evidence.verdict.empty() && ends_a_replica(incident) &&
+         std::any_of(evidence.deaths.begin(), evidence.deaths.end(),
+                     [&](const Death& death) { return death.replica == incident.replica; });
+}
+
+/// The launcher that goes on when processes die has no word for how the others ended.
+Outcome judge_survivors(const Evidence& evidence) {
+  if (!evidence.status)
+    return make(Exit::diverged, "processes ended without a status, after the launcher or at its end");
+  if (*evidence.status != 0)
+    return make(Exit::application,
+                "the application failed by itself: its status is " + std::to_string(*evidence.status));
+  if (evidence.record.is_null())
+    return make(Exit::internal, "the program ended well, but nothing shows that it was verified: it never went through "
+                                "MPI_Init and MPI_Finalize with Holdfast's library");
+  return {};
+}
+
+/// Whether the launcher says that a signal ended a process: 128 + n, and n with MPICH's hydra.
+bool by_signal(const Ended& ended) {
+  return ended.signal == 0 && (ended.exit_status > 128 || ended.exit_status == SIGKILL || ended.exit_status == SIGSEGV);
+}
+
 /// Launchers report a process that a signal ended as 128 + n.
 std::string ending(const Ended& ended) {
   int signal = ended.signal != 0 ? ended.signal : ended.exit_status > 128 ? ended.exit_status - 128 : 0;
@@ -79,9 +105,13 @@ Outcome judge(const Evidence& evidence) {
     return {128 + ended.user_signal,
             "ended by signal " + std::to_string(ended.user_signal) + " (" + strsignal(ended.user_signal) + ")"};
   if (ended.timed_out) return make(Exit::time_limit, "the time limit passed, so the job was ended");
-  const bool mended = std::all_of(evidence.incidents.begin(), evidence.incidents.end(),
-                                  [](const Incident& incident) { return incident.kind == "outvoted"; });
+  const bool mended = std::all_of(
+      evidence.incidents.begin(), evidence.incidents.end(),
+      [&](const Incident& incident) { return incident.kind == "outvoted" || was_survived(evidence, incident); });
   if (!mended) return judge_incidents(evidence);
+  if (!evidence.verdict.empty()) return make(Exit::diverged, evidence.verdict);
+  if (evidence.goes_on) return judge_survivors(evidence);
+  if (!evidence.deaths.empty() && by_signal(ended)) return make(Exit::diverged, death_line(evidence.deaths.front()));
   const bool failed = ended.exit_status != 0 || ended.signal != 0;
   if (failed && !evidence.began)
     return make(Exit::unavailable,

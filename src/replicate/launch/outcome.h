@@ -1,10 +1,12 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "replicate/launch/incident.h"
+#include "replicate/launch/roster.h"
 #include "replicate/launch/supervise.h"
 
 namespace holdfast::launch {
@@ -14,6 +16,10 @@ struct Evidence {
   Ended ended;
   nlohmann::ordered_json record;  ///< the library's record.json, null without one
   std::vector<Incident> incidents;
+  std::vector<Death> deaths;         ///< in the order in which they were noticed
+  bool goes_on = false;              ///< the job was to go on without those replicas
+  std::string verdict;               ///< goes_on: why it could not
+  std::optional<int> status;         ///< goes_on: with what the processes that were left ended
   int ranks = 1;
   int degree = 1;
   bool began = true;  ///< false where nothing shows that any process of the job was started

@@ -20,11 +20,11 @@ bool is_output(std::string_view base) {
 
 bool is_result(std::string_view base) {
   bool incident = base.starts_with("incident-") && base.ends_with(".json");
-  return is_output(base) || incident || base.starts_with("status-") || base == "record.json";
+  return is_output(base) || incident || base.starts_with("status-") || base.starts_with("record.");
 }
 
 bool is_plumbing(std::string_view base) {
-  return base == "hosts" || base == "stdin" || base == "stdin.spool" || base.starts_with("stdin.replica-");
+  return base == "hosts" || base == "stdin" || base == "stdin.spool" || base == "roster" || base.starts_with("stdin.replica-");
 }
 
 template <class Choice>

@@ -11,6 +11,8 @@ namespace holdfast::launch {
 ///
 ///   rank-<v>.replica-<k>.out, .err   output of the replicas other than 0, written by the library
 ///   record.json                      what the library counted, written at the end by native rank 0
+///   record.<k>.json                  the same of one replica, where the job goes on when a process dies
+///   roster                           where processes say that they are there (roster_server.h)
 ///   incident-<v>.<k>.json            why a job ended early, written by whoever diagnosed it
 ///   status-<v>.<k>                   with what a process ended after MPI_Finalize
 ///   holdfast-files/                  what the replicas wrote (engine/file_view.h)

@@ -81,6 +81,8 @@ std::string summary_line(const Evidence& evidence) {
           count(counter(record, "mismatches"), "mismatch", "mismatches") + ", " +
           grouped(counter(record, "corrections")) + " corrected";
   if (std::string where = places(list(record, "corrupted")); !where.empty()) line += " (" + where + ")";
+  if (const std::uint64_t alone = counter(record, "unverified"); alone > 0)
+    line += ", " + grouped(alone) + " that nobody was left to confirm";
   if (std::string who = places(suspects(record)); !who.empty()) line += "; suspect: " + who;
   return line;
 }
@@ -102,6 +104,7 @@ Json final_record(const Evidence& evidence, const Outcome& outcome, const JobFac
   record["counters"] = counted ? evidence.record["counters"] : Json::object();
   record["corrupted"] = list(evidence.record, "corrupted");
   record["suspects"] = suspects(evidence.record);
+  record["deaths"] = death_record(evidence.deaths);
   record["incidents"] = Json::array();
   for (const Incident& incident : evidence.incidents) record["incidents"].push_back(incident.whole);
   if (!evidence.record.is_object()) return record;

@@ -102,8 +102,11 @@ class Watcher {
 
   Ended run() {
     while (!gone_) {
-      pollfd wait{watch_.descriptor(), POLLIN, 0};
-      poll(&wait, 1, milliseconds_left());
+      const bool may_be_told = stage_ == Stage::running;
+      std::array<pollfd, 2> waits{
+          {{watch_.descriptor(), POLLIN, 0}, {may_be_told ? options_.end_descriptor : -1, POLLIN, 0}}};
+      poll(waits.data(), waits.size(), milliseconds_left());
+      if (waits[1].revents != 0) ask_to_end();
       while (int number = watch_.next()) {
         if (number != SIGCHLD) pass_on(number);
       }
@@ -135,6 +138,11 @@ class Watcher {
     if (stage_ == Stage::running) enter(Stage::asked);
   }
 
+  void ask_to_end() {
+    kill(child_, SIGTERM);
+    enter(Stage::asked);
+  }
+
   void enter(Stage stage) {
     stage_ = stage;
     deadline_ = Clock::now() + options_.grace;
@@ -145,8 +153,7 @@ class Watcher {
     switch (stage_) {
       case Stage::running:
         ended_.timed_out = true;
-        kill(child_, SIGTERM);
-        return enter(Stage::asked);
+        return ask_to_end();
       case Stage::asked:
         kill(-child_, SIGTERM);
         for (pid_t pid : descendants(getpid())) kill(pid, SIGTERM);

@@ -11,6 +11,7 @@ namespace holdfast::launch {
 struct SuperviseOptions {
   std::chrono::milliseconds time_limit{0};                    ///< 0: none
   std::chrono::milliseconds grace = std::chrono::seconds(8);  ///< between one means of ending the job and the next
+  int end_descriptor = -1;  ///< readable when the job is to be ended; -1: nothing but signals and time ends it
   std::chrono::milliseconds linger = std::chrono::milliseconds(500);  ///< for stragglers after the launcher's end
 };
 

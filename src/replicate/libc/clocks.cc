@@ -38,7 +38,7 @@ extern "C" {
   if (clock == CLOCK_REALTIME && hr::time_before_init(*time)) return 0;
   const int code = hr::real_clock_gettime(clock, time);
   if (code != 0 || !hr::agreed_clocks()) return code;
-  const hr::Depth inside;
+  const hr::Inside inside;
   std::uint64_t words[3] = {hr::word(time->tv_sec), hr::word(time->tv_nsec), 0};
   hr::decide_words(static_cast<int>(clock), words);
   *time = {static_cast<time_t>(words[0]), static_cast<long>(words[1])};
@@ -53,7 +53,7 @@ extern "C" {
   }
   const int code = hr::real_gettimeofday(time, zone);
   if (code != 0 || !hr::agreed_clocks()) return code;
-  const hr::Depth inside;
+  const hr::Inside inside;
   std::uint64_t words[3] = {hr::word(time->tv_sec), hr::word(time->tv_usec), 0};
   hr::decide_words(hr::day_clock, words);
   *time = {static_cast<time_t>(words[0]), static_cast<suseconds_t>(words[1])};
@@ -66,7 +66,7 @@ extern "C" {
   if (hr::time_before_init(start)) {
     now = start.tv_sec;
   } else if (hr::agreed_clocks()) {
-    const hr::Depth inside;
+    const hr::Inside inside;
     std::uint64_t words[3] = {hr::word(now), 0, 0};
     hr::decide_words(hr::seconds_clock, words);
     now = static_cast<time_t>(words[0]);
@@ -78,7 +78,7 @@ extern "C" {
 [[gnu::visibility("default")]] int getrusage(__rusage_who_t who, rusage* usage) noexcept {
   const int code = hr::real_getrusage(static_cast<int>(who), usage);
   if (code != 0 || !hr::agreed_clocks()) return code;
-  const hr::Depth inside;
+  const hr::Inside inside;
   constexpr long million = 1000000;
   std::uint64_t words[3] = {hr::word(usage->ru_utime.tv_sec * million + usage->ru_utime.tv_usec),
                             hr::word(usage->ru_stime.tv_sec * million + usage->ru_stime.tv_usec),
@@ -94,7 +94,7 @@ extern "C" {
 [[gnu::visibility("default")]] clock_t clock() noexcept {
   const clock_t own = hr::real_clock();
   if (!hr::agreed_clocks()) return own;
-  const hr::Depth inside;
+  const hr::Inside inside;
   std::uint64_t words[3] = {hr::word(own), 0, 0};
   hr::decide_words(hr::processor_clock, words);
   return static_cast<clock_t>(words[0]);
@@ -109,7 +109,7 @@ extern "C" {
 [[gnu::visibility("default")]] clock_t times(tms* used) noexcept {
   const clock_t own = hr::real_times(used);
   if (own == static_cast<clock_t>(-1) || !hr::agreed_clocks()) return own;
-  const hr::Depth inside;
+  const hr::Inside inside;
   std::uint64_t words[3] = {hr::word(own), used ? hr::word(used->tms_utime) : 0, used ? hr::word(used->tms_stime) : 0};
   hr::decide_words(hr::process_times, words);
   if (used) *used = {static_cast<clock_t>(words[1]), static_cast<clock_t>(words[2]), 0, 0};

@@ -192,18 +192,19 @@ bool file_call(int folder, const char* path, std::string& name) {
 
 bool agree_on_file(FileCall call, const std::string& name, const std::function<bool(Manner)>& act) {
   const bool together = agreed_clocks() && own_process() == watched.load()->process;
-  const Depth inside;
+  const Inside inside;
   if (!together) return act(Manner::own);
   const integrity::Digest digest =
       integrity::digest(integrity::Algorithm::crc32c, std::as_bytes(std::span(name.data(), name.size())));
   const std::uint64_t what = (digest.low << 32) | (static_cast<std::uint64_t>(call) << 16);
-  if (runtime().leader()) {
+  const std::optional<std::int64_t> told = leads() ? std::nullopt : follow_number();
+  if (!told) {
     const bool done = act(Manner::own);
     const int error = done ? 0 : errno;
-    decide_index(static_cast<std::int64_t>(what | static_cast<std::uint64_t>(error)));
+    publish_number(static_cast<std::int64_t>(what | static_cast<std::uint64_t>(error)));
     return fails(error);
   }
-  const auto said = static_cast<std::uint64_t>(decide_index(0));
+  const auto said = static_cast<std::uint64_t>(*told);
   if ((said >> 16) != (what >> 16))
     went_another_way(call, name, " where replica 0 uses another file or uses it otherwise");
   const int error = static_cast<int>(said & 0xffff);

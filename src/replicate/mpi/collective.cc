@@ -8,6 +8,7 @@
 #include "real_functions.h"
 #include "replicate/mpi/correct.h"
 #include "replicate/mpi/decide.h"
+#include "replicate/mpi/failure.h"
 #include "replicate/mpi/runtime.h"
 
 namespace holdfast::replicate {
@@ -17,7 +18,6 @@ namespace {
 /// Ballots on collective results, by (communicator, number of the collective there).
 struct Poll {
   std::vector<Ballot> ballots;
-  int arrived = 0;
 };
 struct PollKey {
   std::uint64_t communicator;
@@ -33,8 +33,16 @@ std::unordered_map<PollKey, Poll, PollHash> polls;
 
 Poll& poll_of(std::uint64_t communicator, std::uint64_t number) {
   Poll& poll = polls[{communicator, number}];
-  if (poll.ballots.empty()) poll.ballots.resize(static_cast<std::size_t>(runtime().degree));
+  if (poll.ballots.empty()) poll.ballots.resize(static_cast<std::size_t>(runtime().degree), {{}, 0, false});
   return poll;
+}
+
+/// Whether every replica that is left has said what it has.
+bool all_said(const Poll& poll) {
+  const Runtime& state = runtime();
+  for (int k = 0; k < state.degree; ++k)
+    if (state.here(k) && !poll.ballots[static_cast<std::size_t>(k)].known) return false;
+  return true;
 }
 
 Ballot ballot_of_all(const std::vector<Region>& regions) {
@@ -62,13 +70,12 @@ void publish_ballot(const MessageId& name, Function function, const Ballot& ball
   record.digest = ballot.digest;
   record.bytes = ballot.bytes;
   for (int k = 0; k < state.degree; ++k) {
-    if (k == state.replica) continue;
+    if (k == state.replica || !state.here(k)) continue;
     state.post.send(state.team_native(k), record);
     ++state.counters[Count::records_sent];
   }
   Poll& poll = poll_of(name.channel.communicator, name.ordinal);
   poll.ballots[static_cast<std::size_t>(state.replica)] = ballot;
-  ++poll.arrived;
 }
 
 void cast_ballot(Operation& op) {
@@ -81,7 +88,7 @@ bool count_ballots(Operation& op) {
   Runtime& state = runtime();
   const PollKey key{op.identity.channel.communicator, op.identity.ordinal};
   Poll& poll = polls[key];
-  if (poll.arrived < state.degree) {
+  if (!all_said(poll)) {
     set_awaited({Awaited::What::verdict, state.rank, -1});
     return false;
   }
@@ -257,11 +264,11 @@ bool same_in_team(std::uint64_t id, std::uint64_t number, const std::vector<Regi
   publish_ballot(name, Function{}, ballot_of_all(regions));
   wait_until([&] {
     set_awaited({Awaited::What::verdict, state.rank, -1});
-    return poll_of(id, number).arrived == state.degree;
+    return all_said(poll_of(id, number));
   });
   const Poll complete = std::move(polls[{id, number}]);
   polls.erase({id, number});
-  return vote(complete.ballots).unanimous;
+  return alike_in_those_left(complete.ballots);
 }
 
 void copy_from_leader(Function function, std::uint64_t id, std::uint64_t number, std::vector<Region> regions) {
@@ -273,11 +280,12 @@ void copy_from_leader(Function function, std::uint64_t id, std::uint64_t number,
   op.outputs = std::move(regions);
   op.identity = {{id, -1, -1}, number};
   if (state.leader()) {
-    for (int k = 1; k < state.degree; ++k) supply(op, k);
+    supply_followers(op);
     return;
   }
   wait_until([&] {
-    set_awaited({Awaited::What::decision, state.rank, 0});
+    set_awaited({Awaited::What::decision, state.rank, state.leading});
+    if (state.leader()) fail(Incident::diverged, "the leader died before it had said what it has: the job ends");
     return take_copy(op);
   });
 }
@@ -308,7 +316,7 @@ bool advance_from_leader(Operation& op) {
     int bytes = 0;
     real().Get_count(&op.status, MPI_BYTE, &bytes);
     *static_cast<std::int64_t*>(op.keepalive.get()) = bytes;
-    for (int k = 1; k < runtime().degree; ++k) supply(op, k);
+    supply_followers(op);
   }
   const auto bytes = *static_cast<const std::int64_t*>(op.keepalive.get());
   real().Status_set_elements_x(&op.status, MPI_BYTE, bytes);
@@ -349,7 +357,10 @@ bool advance_collective(Operation& op) {
 void file_collective_ballot(int replica, const Record& record) {
   Poll& poll = poll_of(record.communicator, record.ordinal);
   poll.ballots[static_cast<std::size_t>(replica)] = {record.digest, record.bytes, true};
-  ++poll.arrived;
+}
+
+std::size_t open_polls() {
+  return polls.size();
 }
 
 }  // namespace holdfast::replicate

@@ -50,7 +50,7 @@ class Collective {
   template <class Call>
   int run(Call call) {
     enter();
-    const int code = call();
+    const int code = call_that_waits(call);
     if (code == MPI_SUCCESS) verify_now();
     return code;
   }
@@ -114,5 +114,7 @@ void follow_leader(Function function, MPI_Request* request, std::vector<Region> 
 /// not change them, so they are used as they are.
 bool advance_collective(Operation& op);
 void file_collective_ballot(int replica, const Record& record);
+/// Results of which other replicas have said what they have, and this one nothing.
+std::size_t open_polls();
 
 }  // namespace holdfast::replicate

@@ -124,38 +124,77 @@ std::string described(const Operation& op) {
          std::to_string(runtime().rank);
 }
 
+void supply_followers(const Operation& op) {
+  const Runtime& state = runtime();
+  for (int k = 0; k < state.degree; ++k) {
+    if (k != state.replica && state.here(k)) supply(op, k);
+  }
+}
+
+bool alike_in_those_left(std::span<const Ballot> ballots) {
+  const Runtime& state = runtime();
+  for (int k = 0; k < state.degree; ++k) {
+    if (state.here(k) && !(ballots[static_cast<std::size_t>(k)] == ballots[static_cast<std::size_t>(state.replica)]))
+      return false;
+  }
+  return true;
+}
+
+void forget_transfers_from(int replica) {
+  static std::vector<Transfer> never_to_come;  // MPI may still write into their memory
+  for (std::size_t i = transfers.size(); i-- > 0;) {
+    if (transfers[i].from_replica != replica) continue;
+    never_to_come.push_back(std::move(transfers[i]));
+    transfers.erase(transfers.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
 void settle(Operation& op, std::span<const Ballot> ballots,
             std::span<const std::shared_ptr<const std::vector<std::byte>>> copies) {
   Runtime& state = runtime();
-  const Verdict verdict = vote(ballots);
-  if (verdict.unanimous || tolerated(op)) {
+  if (alike_in_those_left(ballots) || tolerated(op)) {
+    if (state.present == 1) ++state.counters[Count::unverified];
     op.stage = Operation::Stage::complete;
     return;
   }
-  if (state.degree == 2) {
-    report_pair(op, ballots[1 - state.replica]);
+  std::vector<int> voters;  // the replicas that are left
+  std::vector<Ballot> votes;
+  for (int k = 0; k < state.degree; ++k) {
+    if (!state.here(k)) continue;
+    voters.push_back(k);
+    votes.push_back(ballots[static_cast<std::size_t>(k)]);
+  }
+  if (voters.size() == 2) {
+    report_pair(op, votes[voters[0] == state.replica ? 1 : 0]);
     op.stage = Operation::Stage::complete;
     return;
   }
+  const Verdict verdict = vote(votes);
   if (verdict.winner < 0) {
     fail(Incident::uncorrected, described(op) + ": no majority among the replicas' copies" + ballot_list(ballots));
   }
-  const Ballot& good = ballots[verdict.winner];
+  const Ballot& good = votes[static_cast<std::size_t>(verdict.winner)];
+  const auto holder = [&](std::size_t loser) {
+    return voters[static_cast<std::size_t>(holder_for(static_cast<int>(loser), verdict, votes))];
+  };
+  const bool copied = std::any_of(copies.begin(), copies.end(), [](const Bytes& copy) { return copy != nullptr; });
   if (op.own == good) {
-    for (int k = 0; k < state.degree; ++k) {
-      if (ballots[k] == good || (!copies.empty() && copies[state.replica == 0 ? 1 : 0])) continue;
-      if (holder_for(k, verdict, ballots) == state.replica) supply(op, k);
+    for (std::size_t i = 0; i < voters.size() && !copied; ++i) {
+      if (!(votes[i] == good) && holder(i) == state.replica) supply(op, voters[i]);
     }
     op.stage = Operation::Stage::complete;
     return;
   }
-  if (!copies.empty() && copies[verdict.winner]) {
+  const auto from = static_cast<std::size_t>(voters[static_cast<std::size_t>(verdict.winner)]);
+  if (copied && copies[from]) {
     note_culprit(sender_rank(op), state.replica);
-    overwrite(op, *copies[verdict.winner]);
+    overwrite(op, *copies[from]);
     op.own = good;
     op.stage = Operation::Stage::complete;
     return;
   }
+  const auto self = std::find(voters.begin(), voters.end(), state.replica);
+  op.supplier = holder(static_cast<std::size_t>(self - voters.begin()));
   op.own = good;  // what the correction must be
   op.stage = Operation::Stage::disputed;
 }
@@ -163,7 +202,11 @@ void settle(Operation& op, std::span<const Ballot> ballots,
 bool take_correction(Operation& op) {
   if (op.stage == Operation::Stage::complete) return true;
   const auto found = corrections.find(op.identity);
-  if (found == corrections.end()) return false;
+  if (found == corrections.end()) {
+    if (op.supplier < 0 || runtime().here(op.supplier)) return false;
+    fail(Incident::uncorrected, described(op) + ": the good copy was that of replica " + std::to_string(op.supplier) +
+                                    ", which died before it had sent it");
+  }
   if (!(ballot_of_copy(op, *found->second) == op.own)) {
     fail(Incident::uncorrected, described(op) + ": the correction that arrived is not the majority's copy");
   }
@@ -185,13 +228,13 @@ bool take_copy(Operation& op) {
 void report_pair(Operation& op, const Ballot& other) {
   Runtime& state = runtime();
   ++state.counters[Count::uncorrected];
-  if (state.replica == 0) ++state.counters[Count::mismatches];
+  if (state.leader()) ++state.counters[Count::mismatches];
   const Ballot both[] = {op.own, other};
   const std::string text = described(op) + ": the two replicas' copies differ, which of them is wrong cannot be told" +
                            ballot_list(both) +
                            "; three replicas would correct it, and memory that was never set agrees with --fill-heap";
   if (state.options.on_corruption == OnCorruption::stop) fail(Incident::uncorrected, text);
-  if (state.replica == 0) say(text);  // once is enough
+  if (state.leader()) say(text);  // once is enough
 }
 
 void receive_announced(int native, const Record& record) {

@@ -16,6 +16,15 @@ void settle(Operation& op, std::span<const Ballot> ballots,
 /// Sends this replica's copy of the message or result to another replica of its rank.
 void supply(const Operation& op, int replica);
 
+/// Sends it to all others that are left.
+void supply_followers(const Operation& op);
+
+/// Whether the ballots of all replicas that are left are the same.
+bool alike_in_those_left(std::span<const Ballot> ballots);
+
+/// What a replica that was taken out was sending will never come.
+void forget_transfers_from(int replica);
+
 /// "message from rank 0 to rank 1 (tag 7, 8 bytes)", for messages to people.
 std::string described(const Operation& op);
 

@@ -21,6 +21,12 @@ enum class Count {
   payload_bytes,
   decisions,
   clock_reads,
+  unverified,
+  requests_left,
+  communicators_left,
+  windows_left,
+  files_left,
+  verifications_left,
   count
 };
 
@@ -39,6 +45,12 @@ inline constexpr event::CounterRows<Count> counter_rows = {{
     {"payload_bytes", "bytes", "Bytes of whole copies sent to other replicas."},
     {"decisions", "messages", "Messages that carried the leader's answers."},
     {"clock_reads", "calls", "Clock readings on which the replicas agreed."},
+    {"unverified", "messages", "Messages and collective results that no other replica was left to confirm."},
+    {"requests_left", "requests", "Requests that were neither completed nor freed at MPI_Finalize."},
+    {"communicators_left", "communicators", "Communicators that were not freed at MPI_Finalize."},
+    {"windows_left", "windows", "Windows that were not freed at MPI_Finalize."},
+    {"files_left", "files", "Files that were not closed at MPI_Finalize."},
+    {"verifications_left", "records", "What other replicas said of messages and results that never came here."},
 }};
 
 using Counters = event::Counters<Count>;

@@ -2,106 +2,278 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "replicate/engine/clock_pace.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/real_clock.h"
 #include "replicate/mpi/receive.h"
+#include "replicate/mpi/threads.h"
 
 namespace holdfast::replicate {
 
 namespace {
 
-Publisher publisher;
-Follower follower;
+/// One order of answers: the whole program's, or, where threads communicate at once, that of the calls on one channel
+/// (communicator and tag), which one thread at a time makes.
+struct Order {
+  Publisher publisher;
+  Follower follower;
+};
+std::unordered_map<std::uint64_t, Order> orders;
 ClockPace pace;
+
+Order& order() {
+  static Order& whole = orders[0];
+  return many_threads() ? orders[asking.order] : whole;
+}
+
+/// Who asks, as far as replicas can tell: 0 where there is one thread.
+std::uint32_t who_asks() {
+  return many_threads() ? static_cast<std::uint32_t>(mix(asking.order, asking.calls)) : 0;
+}
+
 constexpr std::size_t per_message = PostOffice::tail_capacity / sizeof(Decision);
 
-void send_due(bool all) {
+/// The leader's messages by number, so that one that leads after it knows what the others have heard.
+struct Batches {
+  std::uint64_t next = 0;  ///< to send, or to come
+  struct Batch {
+    std::uint64_t order;
+    std::vector<Decision> decisions;
+  };
+  std::map<std::uint64_t, Batch> early;
+  std::deque<Batch> kept;  ///< the last ones that came, where others may lack them
+};
+Batches batches;
+constexpr std::size_t most_kept = 8192;
+
+/// After the leader's replica was taken out: what each of those that are left had heard from it.
+struct Succession {
+  std::uint32_t term = 0;  ///< how many leaders are gone
+  bool open = false;
+  std::map<std::pair<std::uint32_t, int>, std::uint64_t> heard;  ///< by term and replica
+};
+Succession succession;
+
+void send_batch(int replica, std::uint64_t number, std::uint64_t order, std::span<const Decision> batch) {
+  Runtime& state = runtime();
+  Record record;
+  record.kind = RecordKind::decision;
+  record.ordinal = number;
+  record.communicator = order;
+  state.post.send(state.team_native(replica), record, std::as_bytes(batch));
+}
+
+void send_due(std::uint64_t name, Publisher& publisher, bool all) {
   Runtime& state = runtime();
   const std::vector<Decision> due = publisher.due(all);
   for (std::size_t at = 0; at < due.size(); at += per_message) {
     const std::size_t n = std::min(per_message, due.size() - at);
-    Record record;
-    record.kind = RecordKind::decision;
-    const auto bytes = std::as_bytes(std::span(due).subspan(at, n));
-    for (int k = 1; k < state.degree; ++k) state.post.send(state.team_native(k), record, bytes);
+    for (int k = 0; k < state.degree; ++k)
+      if (k != state.replica && state.here(k)) send_batch(k, batches.next, name, std::span(due).subspan(at, n));
+    ++batches.next;
     ++state.counters[Count::decisions];
   }
 }
 
+void send_due() {
+  send_due(many_threads() ? asking.order : 0, order().publisher, false);
+}
+
+void apply(const Batches::Batch& batch) {
+  Follower& follower = orders[batch.order].follower;
+  follower.receive(batch.decisions);
+  for (const Decision& match : follower.take_matches()) {
+    resolve_wildcard(match.words[0], static_cast<int>(match.words[1]), static_cast<int>(match.words[2]), match.detail);
+  }
+  ++batches.next;
+  const Runtime& state = runtime();
+  if (!state.survives || state.degree < 3) return;
+  batches.kept.push_back(batch);
+  if (batches.kept.size() > most_kept) batches.kept.pop_front();
+}
+
+void send_what_one_lacks(int replica, std::uint64_t heard) {
+  const std::uint64_t first_kept = batches.next - batches.kept.size();
+  if (heard < first_kept) {
+    fail(Incident::diverged, "replica " + std::to_string(replica) + " of rank " + std::to_string(runtime().rank) +
+                                 " had not heard the last " + std::to_string(batches.next - heard) +
+                                 " messages of the leader when it died: more than are kept");
+  }
+  for (; heard < batches.next; ++heard) {
+    const Batches::Batch& batch = batches.kept[heard - first_kept];
+    send_batch(replica, heard, batch.order, batch.decisions);
+  }
+}
+
+/// All that are left have said what they had heard, and this one has it all. Whoever has heard most, the lowest of
+/// those, gives it to the others.
+void settle_succession() {
+  Runtime& state = runtime();
+  std::uint64_t most = 0;
+  int supplier = -1;
+  for (int k = 0; k < state.degree; ++k) {
+    if (!state.here(k)) continue;
+    const auto said = succession.heard.find({succession.term, k});
+    if (said == succession.heard.end()) return;
+    if (supplier >= 0 && said->second <= most) continue;
+    most = said->second;
+    supplier = k;
+  }
+  if (batches.next < most) return;  // on its way
+  for (int k = 0; supplier == state.replica && k < state.degree; ++k) {
+    if (state.here(k) && succession.heard[{succession.term, k}] < most)
+      send_what_one_lacks(k, succession.heard[{succession.term, k}]);
+  }
+  succession.open = false;
+  if (!state.leader()) return;
+  batches.next = most;
+  take_office();
+}
+
+constexpr const char* threads_advice =
+    "; threads that share a communicator and a tag have no order that replicas could agree on: give each a communicator "
+    "of its own";
+
 [[noreturn]] void diverged(const char* here) {
   Runtime& state = runtime();
   fail(Incident::diverged, "replicas diverged: rank " + std::to_string(state.rank) + " replica " +
-                               std::to_string(state.replica) + " " + here + " where replica 0 " +
-                               follower.leader_did());
+                               std::to_string(state.replica) + " " + here + " where replica " +
+                                   std::to_string(state.leading) + " " +
+                               order().follower.leader_did() +
+                                   (many_threads() ? threads_advice : ""));
 }
 
+/// Waits for the leader's answer; false when this replica leads now and the one before it had said nothing more.
 template <class Ask>
-void follow(const char* here, Ask ask) {
+bool follow(const char* here, Ask ask) {
+  bool told = true;
   wait_until([&] {
-    set_awaited({Awaited::What::decision, runtime().rank, 0});
+    set_awaited({Awaited::What::decision, runtime().rank, runtime().leading});
+    if (leads()) {
+      told = false;
+      return true;
+    }
     const Follower::Reply reply = ask();
     if (reply == Follower::Reply::diverged) diverged(here);
     return reply == Follower::Reply::ready;
   });
+  return told;
 }
 
 }  // namespace
 
-void publish_flag(bool flag) {
-  publisher.yes_or_no(flag);
-  send_due(false);
+bool leads() {
+  return runtime().leader() && !succession.open && order().follower.caught_up();
 }
 
-bool follow_flag() {
+void publish_flag(bool flag) {
+  order().publisher.yes_or_no(flag, who_asks());
+  send_due();
+}
+
+std::optional<bool> follow_flag() {
   bool flag = false;
-  follow("tested for completion or probed", [&] { return follower.yes_or_no(flag); });
-  return flag;
+  const bool told = follow("tested for completion or probed", [&] { return order().follower.yes_or_no(flag, who_asks()); });
+  return told ? std::optional(flag) : std::nullopt;
+}
+
+void publish_number(std::int64_t number) {
+  order().publisher.number(number, who_asks());
+  send_due();
+}
+
+std::optional<std::int64_t> follow_number() {
+  std::int64_t number = 0;
+  const bool told = follow("completed one of several requests", [&] { return order().follower.number(number, who_asks()); });
+  return told ? std::optional(number) : std::nullopt;
 }
 
 std::int64_t decide_index(std::int64_t own) {
   if (!runtime().verifying) return own;
-  if (runtime().leader()) {
-    publisher.number(own);
-    send_due(false);
-    return own;
-  }
-  std::int64_t index = 0;
-  follow("completed one of several requests", [&] { return follower.number(index); });
-  return index;
+  const bool led = leads();
+  return decide_number([&] {
+    if (led) return own;
+    fail(Incident::diverged, "the leader of rank " + std::to_string(runtime().rank) +
+                                 " died in a call that it makes for all replicas, and nobody knows how far it came");
+  });
 }
 
 void decide_words(int clock, std::uint64_t (&words)[3]) {
   if (!runtime().verifying) return;
   const auto which = static_cast<std::uint32_t>(clock);
   ++runtime().counters[Count::clock_reads];
-  if (runtime().leader()) {
-    publisher.clock(which, words);
-    if (!pace.may_wait(monotonic_now_ns()) || publisher.queued() >= per_message) send_due(false);
+  if (!leads() && follow("read a clock", [&] { return order().follower.clock(which, words); })) return;
+  Publisher& publisher = order().publisher;
+  publisher.clock(which, words);
+  if (many_threads() || !pace.may_wait(monotonic_now_ns()) || publisher.queued() >= per_message) send_due();
+}
+
+void publish_match(std::uint64_t wildcard, int source, int tag, std::uint32_t poster) {
+  order().publisher.match(wildcard, source, tag, poster);
+  send_due();
+}
+
+void receive_decisions(std::uint64_t number, std::uint64_t name, std::span<const std::byte> bytes) {
+  if (number < batches.next) return;  // from two at a succession
+  std::vector<Decision> decisions(bytes.size() / sizeof(Decision));
+  std::memcpy(decisions.data(), bytes.data(), decisions.size() * sizeof(Decision));
+  if (number > batches.next) {
+    batches.early.emplace(number, Batches::Batch{name, std::move(decisions)});
     return;
   }
-  follow("read a clock", [&] { return follower.clock(which, words); });
-}
-
-void publish_match(std::uint64_t wildcard, int source, int tag) {
-  publisher.match(wildcard, source, tag);
-  send_due(false);
-}
-
-void receive_decisions(std::span<const std::byte> batch) {
-  std::vector<Decision> decisions(batch.size() / sizeof(Decision));
-  std::memcpy(decisions.data(), batch.data(), decisions.size() * sizeof(Decision));
-  follower.receive(decisions);
-  for (const Decision& match : follower.take_matches()) {
-    resolve_wildcard(match.words[0], static_cast<int>(match.words[1]), static_cast<int>(match.words[2]));
+  apply({name, std::move(decisions)});
+  for (auto next = batches.early.begin(); next != batches.early.end() && next->first <= batches.next;
+       next = batches.early.erase(next)) {
+    if (next->first == batches.next) apply(next->second);
   }
+  if (succession.open) settle_succession();
+}
+
+void begin_succession() {
+  Runtime& state = runtime();
+  ++succession.term;
+  succession.open = true;
+  succession.heard[{succession.term, state.replica}] = batches.next;
+  batches.early.clear();
+  Record record;
+  record.kind = RecordKind::succession;
+  record.flags = succession.term;
+  record.ordinal = batches.next;
+  for (int k = 0; k < state.degree; ++k)
+    if (k != state.replica && state.here(k)) state.post.send(state.team_native(k), record);
+  settle_succession();
+}
+
+void receive_succession(int replica, const Record& record) {
+  succession.heard[{record.flags, replica}] = record.ordinal;
+  if (succession.open) settle_succession();
+}
+
+void go_on_with_succession() {
+  if (succession.open) settle_succession();
 }
 
 void flush_decisions() {
   if (pace.open()) pace.other_call(monotonic_now_ns());
-  if (publisher.pending()) send_due(true);
+  if (!many_threads()) {
+    if (order().publisher.pending()) send_due(0, order().publisher, true);
+    return;
+  }
+  for (auto& [name, one] : orders)
+    if (one.publisher.pending()) send_due(name, one.publisher, true);
+}
+
+std::uint32_t poster_of_wildcard() {
+  return who_asks();
 }
 
 }  // namespace holdfast::replicate

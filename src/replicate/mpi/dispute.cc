@@ -60,7 +60,8 @@ Statement statement_of(const Letter& letter) {
 /// Whether this replica has compared the message that others name so.
 bool compared(const MessageId& id) {
   Runtime& state = runtime();
-  const int below = (state.replica + state.degree - 1) % state.degree;
+  int below = (state.replica + state.degree - 1) % state.degree;
+  while (!state.here(below)) below = (below + state.degree - 1) % state.degree;
   return state.inbox->lanes(id.channel)[static_cast<std::size_t>(below)].took(id.ordinal);
 }
 
@@ -143,9 +144,8 @@ void note_agreement(const MessageId& id) {
   send_statements();
 }
 
-void ask_for_correction(Operation& op, std::span<const Ballot> ballots) {
-  Runtime& state = runtime();
-  const int holder = holder_for(state.replica, vote(ballots), ballots);
+void ask_for_correction(Operation& op, int holder, std::span<const Ballot> ballots) {
+  const Runtime& state = runtime();
   send_statement(
       {holder, op.identity, {Statement::Kind::probe, ballots[static_cast<std::size_t>(state.replica)], {}, false}});
 }

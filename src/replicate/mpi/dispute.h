@@ -20,7 +20,7 @@ void note_agreement(const MessageId& id);
 
 /// msg-plus-vote: this replica lost the vote over a message. Whoever has the good copy supplies it when it compares the
 /// message itself, and is asked to do that now: its application may be waiting for something else.
-void ask_for_correction(Operation& op, std::span<const Ballot> ballots);
+void ask_for_correction(Operation& op, int holder, std::span<const Ballot> ballots);
 
 void receive_statement(const Letter& letter);
 /// While other replicas wait for this one's word on a message: compares every message that has arrived, also where the

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "replicate/mpi/attendance.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/guard.h"
 #include "replicate/mpi/program.h"
@@ -51,9 +52,14 @@ std::vector<int> statuses_of_all() {
   const Runtime& state = runtime();
   const std::uint64_t limit_ns = steady_now_ns() + static_cast<std::uint64_t>(state.options.silence_limit_ns);
   std::vector<int> statuses;
-  while (static_cast<int>(statuses.size()) < state.degree) {
-    if (const auto status = left_by(static_cast<int>(statuses.size()))) {
+  for (int k = 0; k < state.degree;) {
+    if (!state.here(k)) {
+      ++k;
+      continue;
+    }
+    if (const auto status = left_by(k)) {
       statuses.push_back(*status);
+      ++k;
       continue;
     }
     if (steady_now_ns() > limit_ns) return {};
@@ -77,7 +83,9 @@ void compare_exit_statuses() {
   if (runtime().verifying && std::getenv("HOLDFAST_RUN_DIRECTORY")) comparing = real_process_id();
 }
 
-int settle_exit_status(int status) {
+namespace {
+
+int settled_status(int status) {
   if (comparing == 0 || comparing != real_process_id()) return status;
   comparing = 0;
   const Depth inside;
@@ -95,6 +103,14 @@ int settle_exit_status(int status) {
   }
   (void)report_incident(Incident::uncorrected, what + ", which of them is wrong cannot be told");
   return status;
+}
+
+}  // namespace
+
+int settle_exit_status(int status) {
+  const int settled = settled_status(status);
+  say_exit(settled);
+  return settled;
 }
 
 }  // namespace holdfast::replicate

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "real_functions.h"
+#include "replicate/mpi/attendance.h"
 #include "replicate/mpi/guard.h"
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/streams.h"
@@ -86,6 +87,7 @@ void say(std::string_view message) {
 
 void fail(Incident incident, std::string_view message) {
   if (!report_incident(incident, message)) say(message);  // `holdfast run` tells what is in the file
+  say_failed();
   depth = 1;
   real().Abort(MPI_COMM_WORLD, exit_code(incident));
   std::_Exit(exit_code(incident));

@@ -1,5 +1,7 @@
 #include "replicate/mpi/finish.h"
 
+#include <vector>
+
 #include "real_functions.h"
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/receive.h"
@@ -10,7 +12,11 @@ namespace holdfast::replicate {
 
 namespace {
 
-int finished_replicas = 0;
+std::vector<char> finished;  // by replica
+
+bool has_finished(int replica) {
+  return static_cast<std::size_t>(replica) < finished.size() && finished[static_cast<std::size_t>(replica)] != 0;
+}
 
 int finish_native(Operation& op, MPI_Status* status) {
   MPI_Status own = op.status;
@@ -73,16 +79,19 @@ void finish_team() {
   record.kind = RecordKind::finished;
   record.ordinal = state.history.count();
   for (int k = 0; k < state.degree; ++k) {
-    if (k != state.replica) state.post.send(state.team_native(k), record);
+    if (k != state.replica && state.here(k)) state.post.send(state.team_native(k), record);
   }
   wait_until([&] {
     set_awaited({Awaited::What::team, state.rank, -1});
-    return finished_replicas == state.degree - 1;
+    for (int k = 0; k < state.degree; ++k)
+      if (k != state.replica && state.here(k) && !has_finished(k)) return false;
+    return true;
   });
 }
 
-void file_finished(const Record&) {
-  ++finished_replicas;
+void file_finished(int replica) {
+  if (finished.size() <= static_cast<std::size_t>(replica)) finished.resize(static_cast<std::size_t>(replica) + 1);
+  finished[static_cast<std::size_t>(replica)] = 1;
 }
 
 }  // namespace holdfast::replicate

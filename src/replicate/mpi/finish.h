@@ -1,6 +1,5 @@
 #pragma once
 
-#include "replicate/engine/record.h"
 #include "replicate/mpi/operation.h"
 
 namespace holdfast::replicate {
@@ -14,6 +13,6 @@ void finish_orphans();
 
 /// At MPI_Finalize: waits until all replicas of this rank are here and nothing of theirs is under way.
 void finish_team();
-void file_finished(const Record& record);
+void file_finished(int replica);
 
 }  // namespace holdfast::replicate

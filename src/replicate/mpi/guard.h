@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "functions.h"
+#include "replicate/mpi/threads.h"
 
 namespace holdfast::replicate {
 
@@ -22,6 +23,16 @@ class Depth {
   ~Depth() { --depth; }
   Depth(const Depth&) = delete;
   Depth& operator=(const Depth&) = delete;
+};
+
+/// What a hook is called in: MPI's own calls pass, and other threads wait for their turn.
+class Inside {
+ public:
+  Inside() = default;
+
+ private:
+  Depth depth_;
+  Turn turn_;
 };
 
 /// What the wrappers look at before anything else. Set by MPI_Init, cleared by MPI_Finalize.

@@ -73,7 +73,7 @@ int hook::Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
 int hook::Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
   Comm& from = runtime().comms.find(comm);
   note_call(Function::Comm_create_group, from, -1, tag, 0);
-  const int code = real().Comm_create_group(comm, group, tag, newcomm);
+  const int code = call_that_waits([&] { return real().Comm_create_group(comm, group, tag, newcomm); });
   if (code != MPI_SUCCESS || *newcomm == MPI_COMM_NULL) return code;
   int size = 0;
   real().Group_size(group, &size);
@@ -93,7 +93,7 @@ int hook::Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_
                            MPI_Comm* newintercomm) {
   Comm& from = runtime().comms.find(local_comm);
   note_call(Function::Intercomm_create, from, -1, tag, 0);
-  const int code = real().Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
+  const int code = call_that_waits([&] { return real().Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm); });
   if (code != MPI_SUCCESS) return code;
   // The two sides share nothing that both can derive: each tells the other its own.
   const std::uint64_t mine = mix(mix(from.id, from.created++), first_member(local_comm));
@@ -137,7 +137,7 @@ int hook::Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int 
 // A delete callback may refuse, and the communicator then lives on (MPI 3.1, 6.7.2).
 int hook::Comm_free(MPI_Comm* comm) {
   const MPI_Comm freed = *comm;
-  const int code = real().Comm_free(comm);
+  const int code = call_that_waits([&] { return real().Comm_free(comm); });
   if (code == MPI_SUCCESS) runtime().comms.remove(freed);
   return code;
 }

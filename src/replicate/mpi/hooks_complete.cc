@@ -1,5 +1,6 @@
 // Completion. Which of several requests is done, and whether one is, must be the same in every replica: the leader
 // decides.
+#include <algorithm>
 #include <vector>
 
 #include "hooks.h"
@@ -40,18 +41,25 @@ bool done_now(MPI_Request request) {
   return done != 0;
 }
 
+void cancel_with_mpi(Operation& op) {
+  if (op.cancel_sent || op.native == MPI_REQUEST_NULL) return;
+  op.cancel_sent = true;
+  real().Cancel(&op.native);
+}
+
 /// A receive that the application asked to cancel: the leader's outcome counts.
 void settle_cancellation(Operation& op) {
-  int cancelled = 0;
-  if (runtime().leader()) {
+  const std::int64_t cancelled = decide_number([&] {
+    cancel_with_mpi(op);  // by one that has led since
     wait_until([&] {
       int done = 0;
       real().Request_get_status(op.native, &done, &op.status);
       return done != 0;
     });
-    real().Test_cancelled(&op.status, &cancelled);
-  }
-  cancelled = static_cast<int>(decide_index(cancelled));
+    int outcome = 0;
+    real().Test_cancelled(&op.status, &outcome);
+    return op.native == MPI_REQUEST_NULL ? 1 : outcome;
+  });
   op.cancel_asked = false;
   settle_cancel(op, cancelled != 0);
 }
@@ -113,12 +121,37 @@ int first_done(int count, const MPI_Request* requests) {
   return MPI_UNDEFINED;
 }
 
-/// The leader's list of completed requests, told to the followers.
-std::vector<int> decide_list(std::vector<int> own) {
-  const auto n = decide_index(static_cast<std::int64_t>(own.size()));
-  own.resize(static_cast<std::size_t>(n));
-  for (int& index : own) index = static_cast<int>(decide_index(index));
-  return own;
+/// The leader's list of completed requests, told to the followers. `own`: what was found already.
+std::vector<int> decide_list(int count, const MPI_Request* requests, std::vector<int> own) {
+  std::vector<int> list;
+  std::size_t at = 0;
+  const auto look = [&] {
+    if (at < own.size()) return;
+    at = 0;
+    wait_until([&] {
+      own = done_indices(count, requests);
+      std::erase_if(own, [&](int index) { return std::find(list.begin(), list.end(), index) != list.end(); });
+      return !own.empty();
+    });
+  };
+  const std::int64_t n = decide_number([&] {
+    look();
+    return static_cast<std::int64_t>(own.size());
+  });
+  while (static_cast<std::int64_t>(list.size()) < n) {
+    list.push_back(static_cast<int>(decide_number([&] {
+      look();
+      return std::int64_t{own[at++]};
+    })));
+  }
+  return list;
+}
+
+int decide_first(int count, const MPI_Request* requests, int own) {
+  return static_cast<int>(decide_number([&] {
+    if (own == MPI_UNDEFINED) wait_until([&] { return (own = first_done(count, requests)) != MPI_UNDEFINED; });
+    return std::int64_t{own};
+  }));
 }
 
 }  // namespace
@@ -140,9 +173,7 @@ int hook::Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
 int hook::Waitany(int count, MPI_Request requests[], int* indx, MPI_Status* status) {
   flush_decisions();
   if (!runtime().verifying || all_idle(count, requests)) return real().Waitany(count, requests, indx, status);
-  int index = MPI_UNDEFINED;
-  if (runtime().leader()) wait_until([&] { return (index = first_done(count, requests)) != MPI_UNDEFINED; });
-  *indx = static_cast<int>(decide_index(index));
+  *indx = decide_first(count, requests, MPI_UNDEFINED);
   return complete(&requests[*indx], status);
 }
 
@@ -151,9 +182,7 @@ int hook::Waitsome(int incount, MPI_Request requests[], int* outcount, int indic
   if (!runtime().verifying || all_idle(incount, requests)) {
     return real().Waitsome(incount, requests, outcount, indices, statuses);
   }
-  std::vector<int> done;
-  if (runtime().leader()) wait_until([&] { return !(done = done_indices(incount, requests)).empty(); });
-  done = decide_list(std::move(done));
+  const std::vector<int> done = decide_list(incount, requests, {});
   *outcount = static_cast<int>(done.size());
   for (std::size_t i = 0; i < done.size(); ++i) indices[i] = done[i];
   return complete_many(requests, done, statuses);
@@ -190,7 +219,7 @@ int hook::Testany(int count, MPI_Request requests[], int* indx, int* flag, MPI_S
   });
   *indx = MPI_UNDEFINED;
   if (!*flag) return MPI_SUCCESS;
-  *indx = static_cast<int>(decide_index(index));
+  *indx = decide_first(count, requests, index);
   return complete(&requests[*indx], status);
 }
 
@@ -206,7 +235,7 @@ int hook::Testsome(int incount, MPI_Request requests[], int* outcount, int indic
   });
   *outcount = 0;
   if (!any) return MPI_SUCCESS;
-  done = decide_list(std::move(done));
+  done = decide_list(incount, requests, std::move(done));
   *outcount = static_cast<int>(done.size());
   for (std::size_t i = 0; i < done.size(); ++i) indices[i] = done[i];
   return complete_many(requests, done, statuses);
@@ -248,7 +277,8 @@ int hook::Cancel(MPI_Request* request) {
   // A send that is not cancelled is one that was in time (MPI 3.1, 3.8.4): replicas need no agreement on that.
   if (!op || op->kind != Operation::Kind::receive) return MPI_SUCCESS;
   op->cancel_asked = true;
-  return runtime().leader() ? real().Cancel(&op->native) : MPI_SUCCESS;
+  if (runtime().leader()) cancel_with_mpi(*op);
+  return MPI_SUCCESS;
 }
 
 }  // namespace holdfast::replicate

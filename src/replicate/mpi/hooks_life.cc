@@ -13,6 +13,7 @@
 #include "core/event/record.h"
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/mpi/attendance.h"
 #include "replicate/mpi/callbacks.h"
 #include "replicate/mpi/collective.h"
 #include "replicate/mpi/correct.h"
@@ -21,13 +22,17 @@
 #include "replicate/mpi/error_handlers.h"
 #include "replicate/mpi/exit_status.h"
 #include "replicate/mpi/failure.h"
+#include "replicate/mpi/file.h"
 #include "replicate/mpi/finish.h"
 #include "replicate/mpi/guard.h"
 #include "replicate/mpi/placement.h"
+#include "replicate/mpi/progress.h"
 #include "replicate/mpi/real_clock.h"
+#include "replicate/mpi/receive.h"
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/start_time.h"
 #include "replicate/mpi/tolerance.h"
+#include "replicate/mpi/window.h"
 #include "replicate/mpi/window_backing.h"
 
 namespace holdfast::replicate {
@@ -39,6 +44,7 @@ Runtime& runtime() {
 
 namespace {
 
+bool left_without_mpi = false;  ///< MPI_Finalize was answered, but MPI's own was not called
 char leader_name[MPI_MAX_PROCESSOR_NAME] = "";
 int leader_name_length = 0;
 
@@ -98,6 +104,15 @@ bool more_processes_than_cores() {
   return anywhere != 0;
 }
 
+/// The job is to go on when a process dies. Each receiver then counts for itself what all senders say, so that no
+/// message depends on what one that died has not said.
+void survive() {
+  Runtime& state = runtime();
+  if (!attending()) fail(Incident::bad_input, "going on after a failure: 'holdfast run' cannot be reached");
+  state.survives = true;
+  if (state.options.protocol == Protocol::msg_plus_hash) state.options.protocol = Protocol::msg_plus_vote;
+}
+
 void divide_world() {
   Runtime& state = runtime();
   int natives = 0;
@@ -110,6 +125,10 @@ void divide_world() {
   state.rank = state.map->virtual_rank(state.native);
   state.replica = state.map->replica(state.native);
   state.verifying = state.degree > 1;
+  state.gone.assign(static_cast<std::size_t>(state.degree), 0);
+  state.present = state.degree;
+  if (state.leader()) take_office();
+  if (state.verifying && state.options.on_failure == OnFailure::go_on) survive();
 
   real().Comm_split(MPI_COMM_WORLD, state.replica, state.rank, &state.world);
   real().Comm_set_name(state.world, "MPI_COMM_WORLD");
@@ -158,18 +177,20 @@ void begin() {
   agree_on_this_thread();
   watch_for_crashes();
   protection.active.store(true, std::memory_order_relaxed);
+  say_ready();
 }
 
-/// (rank, replica, copies) triples of all processes, at the real world's rank 0.
-std::vector<std::uint64_t> gather_culprits() {
-  Runtime& state = runtime();
+/// (rank, replica, copies) triples of the communicator's processes, at its rank 0.
+std::vector<std::uint64_t> gather_culprits(MPI_Comm among) {
   std::vector<std::uint64_t> mine;
   for (const auto& [who, copies] : culprits()) {
     mine.insert(mine.end(), {static_cast<std::uint64_t>(who.first), static_cast<std::uint64_t>(who.second), copies});
   }
   const int n = static_cast<int>(mine.size());
-  std::vector<int> counts(static_cast<std::size_t>(state.map->natives()));
-  real().Gather(&n, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
+  int members = 0;
+  real().Comm_size(among, &members);
+  std::vector<int> counts(static_cast<std::size_t>(members));
+  real().Gather(&n, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, among);
   std::vector<int> at(counts.size());
   int total = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -177,19 +198,21 @@ std::vector<std::uint64_t> gather_culprits() {
     total += counts[i];
   }
   std::vector<std::uint64_t> all(static_cast<std::size_t>(total));
-  real().Gatherv(mine.data(), n, MPI_UINT64_T, all.data(), counts.data(), at.data(), MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  real().Gatherv(mine.data(), n, MPI_UINT64_T, all.data(), counts.data(), at.data(), MPI_UINT64_T, 0, among);
   return all;
 }
 
-void write_record() {
+/// What one process writes for all: the sums over the processes of `among`, at its rank 0.
+void write_record(MPI_Comm among, const std::string& name) {
   Runtime& state = runtime();
   Counters sum;
   const auto mine = state.counters.values();
-  real().Reduce(mine.data(), sum.values().data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM, 0,
-                MPI_COMM_WORLD);
-  const std::vector<std::uint64_t> all = gather_culprits();
+  real().Reduce(mine.data(), sum.values().data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM, 0, among);
+  const std::vector<std::uint64_t> all = gather_culprits(among);
   const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
-  if (state.native != 0 || !directory) return;
+  int rank = 0;
+  real().Comm_rank(among, &rank);
+  if (rank != 0 || !directory) return;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> merged;
   for (std::size_t i = 0; i + 2 < all.size(); i += 3) merged[{all[i], all[i + 1]}] += all[i + 2];
   nlohmann::json corrupted = nlohmann::json::array();
@@ -202,7 +225,40 @@ void write_record() {
   }
   const nlohmann::json record = {
       {"ranks", state.ranks}, {"degree", state.degree}, {"counters", counters}, {"corrupted", corrupted}};
-  std::ofstream(std::string(directory) + "/record.json") << record.dump(2) << "\n";
+  std::ofstream(std::string(directory) + "/" + name) << record.dump(2) << "\n";
+}
+
+/// What the program has not given back, and what this library has not used.
+void count_what_is_left() {
+  Runtime& state = runtime();
+  state.counters[Count::requests_left] = state.requests.live();
+  state.counters[Count::communicators_left] = state.comms.live() - 2;  // the world and MPI_COMM_SELF
+  state.counters[Count::windows_left] = windows().live();
+  state.counters[Count::files_left] = files().live();
+  state.counters[Count::verifications_left] = state.inbox->waiting() + open_polls();
+}
+
+/// Each replica's world makes its own record, and MPI's end is waited for only when all are there to reach it: where
+/// one died, what is left of MPI is left to the end of the process.
+void end_with_those_left() {
+  Runtime& state = runtime();
+  const std::string name = "record." + std::to_string(state.replica) + ".json";
+  write_record(state.world, name);
+  say_finishing();
+  wait_until([&] {
+    set_awaited({Awaited::What::team, -1, -1});
+    return told_ending() != Ending::unknown;
+  });
+  protection.active.store(false, std::memory_order_relaxed);
+  if (told_ending() == Ending::leave) {
+    state.post.abandon();
+    left_without_mpi = true;
+    return;
+  }
+  state.post.close();
+  state.comms.close();
+  forget_fatal_errors();
+  real().Comm_free(&state.world);
 }
 
 void end() {
@@ -210,6 +266,13 @@ void end() {
   flush_decisions();
   if (state.verifying) {
     finish_team();
+    count_what_is_left();
+  }
+  if (state.survives) {
+    end_with_those_left();
+    return;
+  }
+  if (state.verifying) {
     MPI_Request everybody = MPI_REQUEST_NULL;
     real().Ibarrier(MPI_COMM_WORLD, &everybody);
     wait_until([&] {
@@ -220,7 +283,7 @@ void end() {
     });
   }
   protection.active.store(false, std::memory_order_relaxed);
-  write_record();
+  write_record(MPI_COMM_WORLD, "record.json");
   if (state.verifying) state.post.close();
   state.comms.close();
   forget_fatal_errors();
@@ -231,6 +294,7 @@ void end() {
 
 int hook::Init(int* argc, char*** argv) {
   init_was_called();
+  attend();
   separate_window_backing();
   const int code = real().Init(argc, argv);
   if (code == MPI_SUCCESS) begin();
@@ -239,21 +303,29 @@ int hook::Init(int* argc, char*** argv) {
 
 int hook::Init_thread(int* argc, char*** argv, int required, int* provided) {
   init_was_called();
+  attend();
   separate_window_backing();
-  // One thread at a time may be inside: less than asked for is the library's right (MPI 3.1, 12.4.3).
-  const int code = real().Init_thread(argc, argv, std::min<int>(required, MPI_THREAD_SERIALIZED), provided);
+  const int code = real().Init_thread(argc, argv, required, provided);
   if (code == MPI_SUCCESS) begin();
-  if (active()) *provided = std::min<int>(*provided, MPI_THREAD_SERIALIZED);
+  if (active()) threads.many.store(required == MPI_THREAD_MULTIPLE && *provided == MPI_THREAD_MULTIPLE);
   return code;
 }
 
 int hook::Finalize() {
+  threads.many.store(false);  // all others have ended their calls (MPI 3.1, 8.7)
   delete_attributes_at_the_end();
   end();
-  const int code = real().Finalize();
+  const int code = left_without_mpi ? MPI_SUCCESS : real().Finalize();
+  say_finished();
   compare_exit_statuses();
   remove_window_backing();
   return code;
+}
+
+int hook::Finalized(int* flag) {
+  if (!left_without_mpi) return real().Finalized(flag);
+  *flag = 1;
+  return MPI_SUCCESS;
 }
 
 int hook::Abort(MPI_Comm comm, int errorcode) {

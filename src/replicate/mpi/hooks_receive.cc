@@ -45,29 +45,23 @@ bool agreed_probe(Comm& comm, int& source, int& tag, bool blocking, MPI_Status* 
     set_awaited({});
     return found;
   };
-  if (runtime().leader()) {
-    if (blocking) {
-      wait_until(mine);
-    } else {
-      const bool found = mine();
-      publish_flag(found);
-      if (!found) return false;
-    }
-    const bool wild = source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG;
-    source = status->MPI_SOURCE;
-    tag = status->MPI_TAG;
-    if (wild) {
-      decide_index(source);
-      decide_index(tag);
-    }
-    return true;
-  }
-  if (!blocking && !follow_flag()) return false;
+  bool found = false;
+  const auto find = [&] {
+    if (!found) wait_until(mine);
+    found = true;
+  };
+  if (!blocking && !decide([&] { return found = mine(); })) return false;
   if (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG) {
-    source = static_cast<int>(decide_index(0));
-    tag = static_cast<int>(decide_index(0));
+    source = static_cast<int>(decide_number([&] {
+      find();
+      return status->MPI_SOURCE;
+    }));
+    tag = static_cast<int>(decide_number([&] {
+      find();
+      return status->MPI_TAG;
+    }));
   }
-  wait_until(mine);
+  find();
   return true;
 }
 

@@ -45,6 +45,7 @@ struct Operation {
   bool has_ticket = false;
   bool cancelled = false;
   bool cancel_asked = false;
+  bool cancel_sent = false;  ///< MPI was asked, too: at the leader
   bool orphan = false;       ///< the application freed the request; completed by us
   bool failed = false;       ///< MPI reported an error (truncation); delivered unverified with the error
   bool from_leader = false;  ///< collective: made by replica 0 alone, which gives the others its outcome
@@ -71,6 +72,8 @@ struct Operation {
   Ballot own;
   std::uint64_t corrected_bytes = 0;
   bool was_corrected = false;
+  std::uint32_t poster = 0;  ///< a wildcard receive: who posted it, of several threads
+  int supplier = -1;  ///< disputed: the replica that sends the good copy, where each replica counts for itself
 
   std::shared_ptr<Schedule> schedule;  ///< collectives on point-to-point messages
   std::vector<Region> inputs;          ///< persistent collectives: what this rank gives

@@ -65,7 +65,23 @@ void PostOffice::close() {
   ring_.clear();
 }
 
+void PostOffice::abandon() {
+  for (Outgoing& out : outgoing_) never_sent_.push_back(std::move(out));
+  outgoing_.clear();
+}
+
+void PostOffice::forget(int native) {
+  if (forgotten_.size() <= static_cast<std::size_t>(native)) forgotten_.resize(static_cast<std::size_t>(native) + 1);
+  forgotten_[static_cast<std::size_t>(native)] = 1;
+  for (std::size_t i = outgoing_.size(); i-- > 0;) {
+    if (outgoing_[i].native != native) continue;
+    never_sent_.push_back(std::move(outgoing_[i]));
+    outgoing_.erase(outgoing_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
 void PostOffice::send(int native, const Record& record, std::span<const std::byte> tail) {
+  if (forgotten(native)) return;
   if (!spare_) spare_ = std::make_unique<Slot>();
   spare_->record = record;
   if (!tail.empty()) std::memcpy(spare_->tail.data(), tail.data(), tail.size());
@@ -74,7 +90,7 @@ void PostOffice::send(int native, const Record& record, std::span<const std::byt
                &request);
   int done = 0;
   real().Test(&request, &done, MPI_STATUS_IGNORE);
-  if (!done) outgoing_.push_back({request, std::move(spare_), nullptr});
+  if (!done) outgoing_.push_back({native, request, std::move(spare_), nullptr});
 }
 
 bool PostOffice::take(Letter& letter) {
@@ -99,10 +115,11 @@ bool PostOffice::take(Letter& letter) {
 
 int PostOffice::send_payload(int native, std::shared_ptr<const std::vector<std::byte>> bytes) {
   const int tag = static_cast<int>(next_tag_++ % tag_range);
+  if (forgotten(native)) return tag;
   MPI_Request request = MPI_REQUEST_NULL;
   const ByteRun run(bytes->size());
   real().Isend(bytes->data(), run.count, run.type, native, tag, payloads_, &request);
-  outgoing_.push_back({request, nullptr, std::move(bytes)});
+  outgoing_.push_back({native, request, nullptr, std::move(bytes)});
   return tag;
 }
 

@@ -33,6 +33,8 @@ class PostOffice {
   void open(MPI_Comm records, MPI_Comm payloads);
   /// Cancels the ring and waits for all sends. Collective in effect: everybody must have received what was sent to it.
   void close();
+  /// Leaves everything to the end of the process: where some who were sent to are dead, MPI has no end for it.
+  void abandon();
 
   /// Sends a record, and up to tail_capacity bytes behind it.
   void send(int native, const Record& record, std::span<const std::byte> tail = {});
@@ -47,6 +49,9 @@ class PostOffice {
   /// Frees what MPI has finished with.
   void tidy();
 
+  /// Nothing is sent to that process any more; what MPI has not finished sending to it, it never will.
+  void forget(int native);
+
  private:
   static constexpr std::size_t ring_size = 64;
   struct alignas(64) Slot {
@@ -54,11 +59,15 @@ class PostOffice {
     std::array<std::byte, tail_capacity> tail;
   };
   struct Outgoing {
+    int native;
     MPI_Request request;
     std::unique_ptr<Slot> slot;
     std::shared_ptr<const std::vector<std::byte>> payload;
   };
   void repost(std::size_t index);
+  bool forgotten(int native) const {
+    return static_cast<std::size_t>(native) < forgotten_.size() && forgotten_[static_cast<std::size_t>(native)] != 0;
+  }
 
   MPI_Comm records_ = MPI_COMM_NULL;
   MPI_Comm payloads_ = MPI_COMM_NULL;
@@ -69,6 +78,8 @@ class PostOffice {
   std::deque<Outgoing> outgoing_;
   std::unique_ptr<Slot> spare_;
   std::uint32_t next_tag_ = 0;
+  std::vector<char> forgotten_;      ///< by native rank; empty: none
+  std::vector<Outgoing> never_sent_; ///< MPI may still read their memory
 };
 
 }  // namespace holdfast::replicate

@@ -9,6 +9,7 @@
 #include "replicate/mpi/dispute.h"
 #include "replicate/mpi/finish.h"
 #include "replicate/mpi/receive.h"
+#include "replicate/mpi/survivors.h"
 
 namespace holdfast::replicate {
 
@@ -26,6 +27,7 @@ void file_digest(int native, const Record& record) {
 }
 
 void deliver(const Letter& letter) {
+  if (!runtime().here(runtime().map->replica(letter.native))) return;  // on its way when it was taken out
   switch (letter.record.kind) {
     case RecordKind::digest:
       file_digest(letter.native, letter.record);
@@ -41,7 +43,7 @@ void deliver(const Letter& letter) {
       file_collective_ballot(runtime().map->replica(letter.native), letter.record);
       break;
     case RecordKind::decision:
-      receive_decisions(letter.tail);
+      receive_decisions(letter.record.ordinal, letter.record.communicator, letter.tail);
       break;
     case RecordKind::ask_state:
       answer_state_question(letter.native);
@@ -50,7 +52,10 @@ void deliver(const Letter& letter) {
       file_state_answer(letter.native, letter.record);
       break;
     case RecordKind::finished:
-      file_finished(letter.record);
+      file_finished(runtime().map->replica(letter.native));
+      break;
+    case RecordKind::succession:
+      receive_succession(runtime().map->replica(letter.native), letter.record);
       break;
     case RecordKind::none:
       break;
@@ -62,6 +67,7 @@ void deliver(const Letter& letter) {
 void progress() {
   Runtime& state = runtime();
   if (!state.verifying) return;
+  notice_departures();
   Letter letter;
   while (state.post.take(letter)) deliver(letter);
   state.post.tidy();

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include "replicate/mpi/runtime.h"
+#include "replicate/mpi/threads.h"
 #include "replicate/mpi/watch.h"
 
 namespace holdfast::replicate {
@@ -28,6 +29,10 @@ void wait_until(Ready ready) {
   for (unsigned rounds = 1;; ++rounds) {
     progress();
     if (ready()) return;
+    if (many_threads()) {
+      const OthersTurn others;
+      sched_yield();
+    }
     if (runtime().crowded || rounds > 256) sched_yield();
     if (rounds % 64 == 0) watch.look();
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <list>
+#include <map>
+#include <utility>
 
 #include "real_functions.h"
 #include "replicate/mpi/correct.h"
@@ -16,16 +18,25 @@ namespace holdfast::replicate {
 
 namespace {
 
-/// Unresolved wildcard receives by number. Numbers count wildcard receives in program order, so replicas agree on them.
+/// Unresolved wildcard receives by number, made of the communicator and the place among the receives there, on which
+/// replicas agree.
 struct Wildcards {
-  std::uint64_t next = 0;
   std::unordered_map<std::uint64_t, Operation*> open;
-  std::unordered_map<std::uint64_t, std::pair<int, int>> decided_early;
+  struct Match {
+    int source;
+    int tag;
+    std::uint32_t poster;
+  };
+  std::unordered_map<std::uint64_t, Match> decided_early;
 };
 Wildcards wildcards;
 
 /// Receives that wait for their turn to be posted, by communicator and ticket.
 std::unordered_map<Comm*, std::unordered_map<ReceiveOrder::Ticket, Operation*>> waiting_line;
+
+/// Whether this replica posts wildcard receives to MPI as they are: the leader, when it has heard all that the leader
+/// before it said.
+bool in_office = false;
 
 /// Messages that a cancelled receive had already taken from MPI.
 struct PutBack {
@@ -82,7 +93,9 @@ void put_back_message(const Operation& op, bool verified) {
 void give_to_mpi(Operation& op) {
   op.stage = Operation::Stage::native;
   if (take_put_back(op)) return;
-  const bool as_made = op.persistent && op.native != MPI_REQUEST_NULL && !(op.wildcard && !runtime().leader());
+  // A follower's persistent wildcard is none any more: the leader has said what it takes.
+  const bool as_asked = !op.persistent || (op.source == op.posted_source && op.tag == op.posted_tag);
+  const bool as_made = op.persistent && op.native != MPI_REQUEST_NULL && as_asked;
   if (as_made) {
     real().Start(&op.native);
   } else {
@@ -116,9 +129,10 @@ void arrived(Operation& op) {
   int error_class = MPI_SUCCESS;
   if (op.status.MPI_ERROR != MPI_SUCCESS) real().Error_class(op.status.MPI_ERROR, &error_class);
   op.failed = error_class != MPI_SUCCESS;
-  if (op.wildcard && runtime().leader()) {
-    std::erase_if(wildcards.open, [&](const auto& entry) { return entry.second == &op; });
-    publish_match(op.place.ordinal, op.status.MPI_SOURCE, op.status.MPI_TAG);  // until placed, this is its number
+  const bool undecided =
+      op.wildcard && std::erase_if(wildcards.open, [&](const auto& entry) { return entry.second == &op; }) > 0;
+  if (undecided) {
+    publish_match(op.place.ordinal, op.status.MPI_SOURCE, op.status.MPI_TAG, op.poster);  // until placed, this is its number
     resolve(op, op.status.MPI_SOURCE, op.status.MPI_TAG);
   }
   op.stage = Operation::Stage::placing;
@@ -208,7 +222,7 @@ bool compare_with_all(Operation& op) {
   std::vector<std::shared_ptr<const std::vector<std::byte>>> copies(state.degree);
   ballots[state.replica] = op.own;
   for (int k = 0; k < state.degree; ++k) {
-    if (k == state.replica) continue;
+    if (k == state.replica || !state.here(k)) continue;
     const Arrival* said = (*op.lanes)[k].find(op.place.ordinal);
     if (!said || !said->complete) {
       set_awaited({Awaited::What::verdict, op.comm->virtual_rank(op.source), k});
@@ -218,9 +232,9 @@ bool compare_with_all(Operation& op) {
     ballots[k] = said->ballot;
     copies[k] = said->copy;
   }
-  bool truncated = true;  // the others say that it was longer than the buffer; MPI reports it at completion
+  bool truncated = state.present > 1;  // the others say that it was longer than the buffer; MPI reports it at completion
   for (int k = 0; k < state.degree; ++k) {
-    if (k == state.replica) continue;
+    if (k == state.replica || !state.here(k)) continue;
     truncated = truncated && ballots[k].bytes > op.region.bytes();
     (*op.lanes)[k].take(op.place.ordinal);
   }
@@ -230,9 +244,15 @@ bool compare_with_all(Operation& op) {
   } else {
     settle(op, ballots, copies);
     if (op.stage == Operation::Stage::complete) complete(op);
-    if (op.stage == Operation::Stage::disputed) ask_for_correction(op, ballots);
+    if (op.stage == Operation::Stage::disputed) ask_for_correction(op, op.supplier, ballots);
   }
   return true;
+}
+
+void take_early_decision(std::unordered_map<std::uint64_t, Wildcards::Match>::iterator early) {
+  const auto [number, match] = *early;
+  wildcards.decided_early.erase(early);
+  resolve_wildcard(number, match.source, match.tag, match.poster);
 }
 
 bool compare(Operation& op) {
@@ -257,25 +277,21 @@ void post_receive(Operation& op, void* buffer, int count, MPI_Datatype type, int
   op.ticket = comm.order.post(engine_source(source), engine_tag(tag));
   op.has_ticket = true;
   if (op.wildcard) {
-    const std::uint64_t number = wildcards.next++;
+    const std::uint64_t number = mix(comm.id, op.ticket);
     op.place.ordinal = number;
+    op.poster = poster_of_wildcard();
     wildcards.open[number] = &op;
   }
-  if (state.leader()) {
-    give_to_mpi(op);
-    return;
-  }
-  if (op.wildcard || !comm.order.placed(op.ticket)) {
+  const auto early = op.wildcard ? wildcards.decided_early.find(op.place.ordinal) : wildcards.decided_early.end();
+  const bool decided = early != wildcards.decided_early.end();
+  const bool leads = state.leader() && in_office;
+  if (!leads && (op.wildcard || !comm.order.placed(op.ticket))) {
     op.stage = Operation::Stage::unplaced;
     waiting_line[&comm][op.ticket] = &op;
-    const auto early = op.wildcard ? wildcards.decided_early.find(op.place.ordinal) : wildcards.decided_early.end();
-    if (early != wildcards.decided_early.end()) {
-      const auto [early_source, early_tag] = early->second;
-      wildcards.decided_early.erase(early);
-      resolve_wildcard(op.place.ordinal, early_source, early_tag);
-    }
+    if (decided) take_early_decision(early);
     return;
   }
+  if (decided) take_early_decision(early);  // the leader before this one had said it
   give_to_mpi(op);
 }
 
@@ -345,20 +361,36 @@ int finish_receive(Operation& op, MPI_Status* status) {
   return code;
 }
 
+void take_office() {
+  in_office = true;
+  for (auto& [comm, line] : std::exchange(waiting_line, {})) {
+    const std::map<ReceiveOrder::Ticket, Operation*> in_order(line.begin(), line.end());
+    for (const auto& [ticket, op] : in_order) give_to_mpi(*op);
+  }
+}
+
 void poll_wildcards() {
-  if (wildcards.open.empty() || !runtime().leader()) return;
+  if (wildcards.open.empty() || !runtime().leader() || !in_office) return;
   std::vector<Operation*> open;
   for (const auto& [number, op] : wildcards.open) open.push_back(op);
   for (Operation* op : open) native_done(*op);
 }
 
-void resolve_wildcard(std::uint64_t wildcard, int source, int tag) {
+void resolve_wildcard(std::uint64_t wildcard, int source, int tag, std::uint32_t poster) {
   const auto found = wildcards.open.find(wildcard);
   if (found == wildcards.open.end()) {
-    wildcards.decided_early[wildcard] = {source, tag};
+    wildcards.decided_early[wildcard] = {source, tag, poster};
     return;
   }
   Operation& op = *found->second;
+  if (op.poster != poster) {
+    fail(Incident::diverged,
+         "replicas diverged: a wildcard receive of rank " + std::to_string(runtime().rank) + " replica " +
+             std::to_string(runtime().replica) +
+             " stands at another place among the receives of its communicator than the leader's: threads that receive "
+             "on one communicator with wildcards have no order that replicas could agree on: give each a communicator "
+             "of its own");
+  }
   wildcards.open.erase(found);
   resolve(op, source, tag);
 }

@@ -17,10 +17,13 @@ bool advance_receive(Operation& op);
 /// Ends a complete receive: frees or resets what MPI holds, fills `status`, and returns MPI's error code.
 int finish_receive(Operation& op, MPI_Status* status);
 
+/// From here on this replica posts wildcard receives to MPI as they are: at the start replica 0, later one that leads
+/// after another and has heard all that that one said. What waited for the leader's word is posted in order.
+void take_office();
 /// Leader: looks for wildcard receives that have matched, and tells the followers.
 void poll_wildcards();
 /// Follower: the leader's wildcard receive number `wildcard` matched (source, tag).
-void resolve_wildcard(std::uint64_t wildcard, int source, int tag);
+void resolve_wildcard(std::uint64_t wildcard, int source, int tag, std::uint32_t poster);
 /// The leader's receive was cancelled before it matched. At a follower whose own had matched already, the message is
 /// put back for the next receive that fits.
 void settle_cancel(Operation& op, bool cancelled);

@@ -23,7 +23,7 @@
 namespace holdfast::replicate {
 
 /// The state of replication in this process: made by MPI_Init, gone after MPI_Finalize. Hooks run on one thread at a
-/// time (MPI_THREAD_SERIALIZED at most is granted), so nothing here is locked.
+/// time (threads.h), so nothing here is locked.
 struct Runtime {
   Options options;
   std::optional<ReplicaMap> map;
@@ -46,10 +46,16 @@ struct Runtime {
   CallHistory history;
   Counters counters;
 
-  bool leader() const { return replica == 0; }
+  bool survives = false;   ///< the job goes on without the replica of a process that dies
+  std::vector<char> gone;  ///< by replica: taken out
+  int leading = 0;         ///< the replica that decides: the lowest that is left
+  int present = 1;         ///< how many are left
+
+  bool leader() const { return replica == leading; }
+  bool here(int of_replica) const { return gone[static_cast<std::size_t>(of_replica)] == 0; }
   /// Another replica may not get on without an answer of this one about a message that is long past here, so that this
   /// process must not disappear into a blocking MPI call that waits for others.
-  bool must_answer() const { return docket && degree > 3; }
+  bool must_answer() const { return survives || (docket && degree > 3); }
   int team_native(int of_replica) const { return map->native(rank, of_replica); }
 };
 

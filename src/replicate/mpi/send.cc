@@ -6,6 +6,7 @@
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/runtime.h"
+#include "replicate/mpi/threads.h"
 
 namespace holdfast::replicate {
 
@@ -34,7 +35,7 @@ bool strikes(const fault::Fault& fault, int destination_rank) {
 void send_copies(const Region& region, const Record& record, int destination) {
   Runtime& state = runtime();
   for (int k = 0; k < state.degree; ++k) {
-    if (k == state.replica) continue;
+    if (k == state.replica || !state.here(k)) continue;
     auto bytes = std::make_shared<std::vector<std::byte>>();
     region.gather(region.bytes(), *bytes);
     Record announcing = record;
@@ -45,6 +46,15 @@ void send_copies(const Region& region, const Record& record, int destination) {
     announcing.extra = static_cast<std::uint64_t>(state.post.send_payload(native, std::move(bytes)));
     state.post.send(native, announcing);
   }
+}
+
+/// The number of the next message. Threads may send to one rank in another order in each replica, but not with one tag.
+std::uint64_t next_ordinal(Comm& comm, int destination, int tag) {
+  if (many_threads()) return comm.sent_by_tag[(std::uint64_t{static_cast<std::uint32_t>(destination)} << 32) |
+                                              static_cast<std::uint32_t>(tag)]++;
+  if (static_cast<std::size_t>(destination) >= comm.sent.size())
+    comm.sent.resize(static_cast<std::size_t>(destination) + 1);
+  return comm.sent[static_cast<std::size_t>(destination)]++;
 }
 
 }  // namespace
@@ -84,25 +94,26 @@ void inject(const Region& region, int destination_rank) {
 
 void announce(const Region& region, int destination, int tag, Comm& comm) {
   Runtime& state = runtime();
-  if (static_cast<std::size_t>(destination) >= comm.sent.size())
-    comm.sent.resize(static_cast<std::size_t>(destination) + 1);
   Record record;
   record.kind = RecordKind::digest;
   record.communicator = comm.id;
   record.source = comm.rank;
   record.tag = tag;
-  record.ordinal = comm.sent[static_cast<std::size_t>(destination)]++;
+  record.ordinal = next_ordinal(comm, destination, tag);
   const int rank = comm.virtual_rank(destination);
   if (state.options.protocol == Protocol::all_to_all) {
     send_copies(region, record, rank);
     return;
   }
+  if (state.present == 1) return;
   const Ballot ballot = region.ballot();
   record.digest = ballot.digest;
   record.bytes = ballot.bytes;
   const int audience = state.options.protocol == Protocol::msg_plus_hash ? 1 : state.degree - 1;
   for (int step = 1; step <= audience; ++step) {
-    state.post.send(state.map->native(rank, (state.replica + step) % state.degree), record);
+    const int to = (state.replica + step) % state.degree;
+    if (!state.here(to)) continue;
+    state.post.send(state.map->native(rank, to), record);
     ++state.counters[Count::records_sent];
   }
 }
@@ -114,6 +125,10 @@ bool advance_send(Operation& op) {
 }
 
 void note_call(Function function, const Comm& comm, int peer, int tag, std::uint64_t bytes) {
+  if (many_threads()) {
+    asking.order = mix(comm.id, static_cast<std::uint32_t>(peer < 0 ? -1 : tag));
+    ++asking.calls;
+  }
   runtime().history.note({static_cast<std::uint32_t>(function), peer, tag, comm.id, bytes});
   flush_decisions();
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -57,12 +58,14 @@ __attribute__((constructor)) void place_streams() {
   if (!place || !directory) return;
   const auto [rank, replica] = *place;
   if (const char* input = std::getenv("HOLDFAST_RUN_STDIN"); input && rank == 0) read_from(input, replica);
-  if (replica == 0 || std::getenv("HOLDFAST_RUN_REDIRECTED")) return;
+  const bool all_to_files = std::getenv("HOLDFAST_RUN_OUTPUT") != nullptr;
+  if ((replica == 0 && !all_to_files) || std::getenv("HOLDFAST_RUN_REDIRECTED")) return;
   original_stderr = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
   const std::string stem =
       std::string(directory) + "/rank-" + std::to_string(rank) + ".replica-" + std::to_string(replica);
   send_to_file(STDOUT_FILENO, stem + ".out");
   send_to_file(STDERR_FILENO, stem + ".err");
+  if (all_to_files) ::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // as under a launcher with a terminal: shown line by line
 }
 
 }  // namespace

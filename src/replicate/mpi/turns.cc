@@ -10,6 +10,9 @@
 namespace holdfast::replicate {
 
 namespace {
+
+bool taken = false;
+
 constexpr std::int64_t writer = std::int64_t{1} << 32;  // a reader counts one
 }  // namespace
 
@@ -56,7 +59,12 @@ void Turns::wait_for(Slot slot, int target, std::int64_t value) {
   });
 }
 
+bool turns_were_taken() {
+  return taken;
+}
+
 void Turns::begin_epoch(int type, int target) {
+  taken = true;
   const bool exclusive = type == MPI_LOCK_EXCLUSIVE;
   if (!runtime().leader()) {
     wait_for(Slot::exclusive_ended, target, decide_index(0));
@@ -78,6 +86,7 @@ void Turns::end_epoch(int type, int target) {
 }
 
 int Turns::take_turn(int target, const std::function<int()>& access) {
+  taken = true;
   const bool leader = runtime().leader();
   const std::int64_t turn = decide_index(leader ? add(Slot::asked, target, 1) : 0);
   wait_for(Slot::accesses, target, turn);

@@ -36,4 +36,7 @@ class Turns {
   MPI_Win window_ = MPI_WIN_NULL;
 };
 
+/// Whether this process has ever been in a turn, or in an epoch: what the leader's world holds then is nobody else's.
+bool turns_were_taken();
+
 }  // namespace holdfast::replicate

@@ -8,12 +8,13 @@
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/real_clock.h"
 #include "replicate/mpi/runtime.h"
+#include "replicate/mpi/threads.h"
 
 namespace holdfast::replicate {
 
 namespace {
 
-Awaited awaited;
+thread_local Awaited awaited;
 
 struct Answer {
   std::uint64_t calls;
@@ -53,7 +54,7 @@ std::string everybody(int rank) {
     if (native == state.native) {
       text += call_text(own_answer());
     } else {
-      text += found == answers.end() ? "no answer" : call_text(found->second);
+      text += !state.here(k) ? "taken out" : found == answers.end() ? "no answer" : call_text(found->second);
     }
   }
   return text;
@@ -78,6 +79,7 @@ const char* what_text() {
 /// True when another replica of this rank has gone past the call that this one waits in.
 bool left_behind() {
   Runtime& state = runtime();
+  if (many_threads()) return false;  // other threads make calls meanwhile, and not the same number in every replica
   for (int k = 0; k < state.degree; ++k) {
     const auto found = answers.find(state.team_native(k));
     if (k != state.replica && found != answers.end() && found->second.calls > state.history.count()) return true;
@@ -91,7 +93,7 @@ void ask(int rank) {
   question.kind = RecordKind::ask_state;
   for (int k = 0; k < state.degree; ++k) {
     const int native = state.map->native(rank, k);
-    if (native != state.native) state.post.send(native, question);
+    if (native != state.native && state.here(k)) state.post.send(native, question);
   }
 }
 

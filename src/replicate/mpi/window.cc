@@ -10,6 +10,7 @@
 #include "replicate/mpi/handle.h"
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/runtime.h"
+#include "replicate/mpi/threads.h"
 
 namespace holdfast::replicate {
 
@@ -105,7 +106,7 @@ int Window::complete(Function function, int target, const std::function<int()>& 
     const int one = call(access);
     if (code == MPI_SUCCESS) code = one;
   }
-  const int synchronised = synchronise();
+  const int synchronised = call_that_waits(synchronise);
   std::vector<Region> in = gathered(accesses, &Access::in, false);
   std::vector<Region> racing = gathered(accesses, &Access::in, true);
   if (!in.empty()) compare_in_team(function, id_, next_number(), std::move(in));

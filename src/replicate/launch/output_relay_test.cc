@@ -1,0 +1,65 @@
+#include "replicate/launch/output_relay.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace holdfast::launch {
+namespace {
+
+class RelayLines : public ::testing::Test {
+ protected:
+  RelayLines() {
+    std::filesystem::create_directories(folder_);
+    to_ = ::open((folder_ + "/to").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  }
+  ~RelayLines() override {
+    ::close(to_);
+    std::filesystem::remove_all(folder_);
+  }
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ + "/" + name, std::ios::app) << text;
+  }
+  std::string shown() const {
+    std::ifstream file(folder_ + "/to");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  std::string folder_ = ::testing::TempDir() + "relay-" + std::to_string(getpid());
+  int to_ = -1;
+};
+
+TEST_F(RelayLines, WholeLinesUntilTheEnd) {
+  const std::string path = folder_ + "/out";
+  EXPECT_EQ(relay_lines(path, 0, to_, false), 0);
+  write("out", "one\ntw");
+  EXPECT_EQ(relay_lines(path, 0, to_, false), 4);
+  EXPECT_EQ(relay_lines(path, 4, to_, false), 0);
+  write("out", "o\nthree");
+  EXPECT_EQ(relay_lines(path, 4, to_, false), 4);
+  EXPECT_EQ(relay_lines(path, 8, to_, true), 5);
+  EXPECT_EQ(shown(), "one\ntwo\nthree");
+}
+
+TEST_F(RelayLines, ALineWithoutEndIsShownBlockByBlock) {
+  const std::string much(3000000, 'x');
+  write("out", much);
+  long long at = relay_lines(folder_ + "/out", 0, to_, false);
+  EXPECT_GT(at, 2000000);
+  at += relay_lines(folder_ + "/out", at, to_, true);
+  EXPECT_EQ(at, 3000000);
+  EXPECT_EQ(shown(), much);
+}
+
+TEST_F(RelayLines, TheNextLeaderGoesOnWhereTheLastOneStopped) {
+  write("first", "one\ntwo\n");
+  write("second", "one\ntwo\nthree\n");
+  const long long at = relay_lines(folder_ + "/first", 0, to_, false);
+  relay_lines(folder_ + "/second", at, to_, false);
+  EXPECT_EQ(shown(), "one\ntwo\nthree\n");
+}
+
+}  // namespace
+}  // namespace holdfast::launch

@@ -1,0 +1,43 @@
+#include "replicate/launch/record_merge.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace holdfast::launch {
+namespace {
+
+class RecordMerge : public ::testing::Test {
+ protected:
+  RecordMerge() { std::filesystem::create_directories(folder_); }
+  ~RecordMerge() override { std::filesystem::remove_all(folder_); }
+  void leave(int replica, const std::string& text) {
+    std::ofstream(folder_ + "/record." + std::to_string(replica) + ".json") << text;
+  }
+  std::string folder_ = ::testing::TempDir() + "record-merge-" + std::to_string(getpid());
+};
+
+TEST_F(RecordMerge, NothingGivesNothing) {
+  EXPECT_TRUE(merge_records(folder_, 3).is_null());
+}
+
+TEST_F(RecordMerge, CountersAndCulpritsAddUpAndAMissingReplicaIsLeftOut) {
+  leave(0, R"({"ranks": 2, "degree": 3, "counters": {"messages": 3, "bytes": 10},
+               "corrupted": [{"rank": 1, "replica": 0, "copies": 2}]})");
+  leave(2, R"({"ranks": 2, "degree": 3, "counters": {"messages": 4, "bytes": 20},
+               "corrupted": [{"rank": 1, "replica": 0, "copies": 1}, {"rank": 0, "replica": 2, "copies": 5}]})");
+  EXPECT_EQ(merge_records(folder_, 3).dump(),
+            R"({"ranks":2,"degree":3,"counters":{"messages":7,"bytes":30},)"
+            R"("corrupted":[{"rank":0,"replica":2,"copies":5},{"rank":1,"replica":0,"copies":3}]})");
+}
+
+TEST_F(RecordMerge, DamagedPartsHarmNobody) {
+  leave(0, "{\"ranks\": 2, \"degr");
+  leave(1, R"({"ranks": 2, "degree": 2, "counters": {"messages": -1, "bytes": "x", "decisions": 2}, "corrupted": [7]})");
+  EXPECT_EQ(merge_records(folder_, 2).dump(), R"({"ranks":2,"degree":2,"counters":{"decisions":2},"corrupted":[]})");
+}
+
+}  // namespace
+}  // namespace holdfast::launch

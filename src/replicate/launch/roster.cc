@@ -1,0 +1,158 @@
+#include "replicate/launch/roster.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace holdfast::launch {
+
+using replicate::RollCall;
+
+Roster::Roster(int ranks, int degree, bool goes_on)
+    : ranks_(ranks),
+      degree_(degree),
+      goes_on_(goes_on),
+      members_(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(degree)),
+      gone_(static_cast<std::size_t>(degree)) {}
+
+int Roster::join(int rank, int replica) {
+  if (rank < 0 || rank >= ranks_ || replica < 0 || replica >= degree_) return -1;
+  const int member = rank * degree_ + replica;
+  Member& who = members_[static_cast<std::size_t>(member)];
+  if (who.phase != Phase::absent) return -1;
+  who.phase = Phase::joined;
+  who.there = true;
+  if (gone(replica)) tell(member, RollCall::Kind::gone, replica);
+  return member;
+}
+
+void Roster::hear(int member, const RollCall& message) {
+  Member& who = members_[static_cast<std::size_t>(member)];
+  switch (message.kind) {
+    case RollCall::Kind::ready:
+      who.phase = std::max(who.phase, Phase::ready);
+      launched_ = launched_ || all_past(Phase::ready);
+      return;
+    case RollCall::Kind::finishing:
+      who.phase = std::max(who.phase, Phase::finishing);
+      return end_together();
+    case RollCall::Kind::finished:
+      who.phase = Phase::finished;
+      return;
+    case RollCall::Kind::exit:
+      who.status = message.number;
+      if (who.phase < Phase::finished) ended_by_program_ = ended_by_program_ || deaths_.empty();
+      return;
+    case RollCall::Kind::failed:
+      if (goes_on_ && verdict_.empty())
+        verdict_ = "rank " + std::to_string(rank_of(member)) + " replica " + std::to_string(replica_of(member)) +
+                   " found what the job cannot go on with";
+      return;
+    default:
+      return;  // what only the roster says
+  }
+}
+
+void Roster::close(int member, double seconds) {
+  Member& who = members_[static_cast<std::size_t>(member)];
+  who.there = false;
+  if (who.phase == Phase::finished || gone(replica_of(member)) || !verdict_.empty()) return;
+  if (!goes_on_) {
+    if (!ended_by_program_ && deaths_.empty()) deaths_.push_back({rank_of(member), replica_of(member), seconds, 0});
+    return;
+  }
+  const bool nobody_waits =
+      std::all_of(members_.begin(), members_.end(), [](const Member& m) { return m.phase <= Phase::joined; });
+  if (!launched_ && who.status && nobody_waits) return;  // a program that ends without MPI, as after --help
+  lose(member, seconds);
+}
+
+void Roster::lose(int member, double seconds) {
+  const int replica = replica_of(member);
+  gone_[static_cast<std::size_t>(replica)] = true;
+  deaths_.push_back({rank_of(member), replica, seconds, degree_left()});
+  const std::string who = fmt::format("rank {} replica {} died {:.1f} s after the start", rank_of(member), replica, seconds);
+  if (!launched_) {
+    verdict_ = who + ", before MPI_Init was over: the job cannot go on without it";
+  } else if (ending_told_) {
+    verdict_ = who + ", in MPI_Finalize, which does not end without it";
+  } else if (leader() < 0) {
+    verdict_ = who + ": no replica is left";
+  }
+  if (!verdict_.empty()) return;
+  for (int m = 0; m < static_cast<int>(members_.size()); ++m)
+    if (members_[static_cast<std::size_t>(m)].there) tell(m, RollCall::Kind::gone, replica);
+  end_together();
+}
+
+/// When the last process that is left has reached the end, all hear how to go on.
+void Roster::end_together() {
+  if (!goes_on_ || ending_told_ || !all_past(Phase::finishing)) return;
+  ending_told_ = deaths_.empty();
+  for (int m = 0; m < static_cast<int>(members_.size()); ++m) {
+    if (gone(replica_of(m))) continue;
+    tell(m, deaths_.empty() ? RollCall::Kind::finalize : RollCall::Kind::leave);
+    if (!deaths_.empty()) members_[static_cast<std::size_t>(m)].phase = Phase::finished;
+  }
+}
+
+bool Roster::all_past(Phase phase) const {
+  for (int m = 0; m < static_cast<int>(members_.size()); ++m)
+    if (!gone(replica_of(m)) && members_[static_cast<std::size_t>(m)].phase < phase) return false;
+  return true;
+}
+
+void Roster::tell(int member, RollCall::Kind kind, int number) {
+  RollCall message;
+  message.kind = kind;
+  message.number = number;
+  outgoing_.push_back({member, message});
+}
+
+int Roster::degree_left() const {
+  return static_cast<int>(std::count(gone_.begin(), gone_.end(), false));
+}
+
+int Roster::leader() const {
+  const auto found = std::find(gone_.begin(), gone_.end(), false);
+  return found == gone_.end() ? -1 : static_cast<int>(found - gone_.begin());
+}
+
+std::optional<int> Roster::status() const {
+  std::optional<int> whole = 0;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    std::map<int, int> said;
+    for (int k = 0; k < degree_; ++k) {
+      const auto& status = members_[static_cast<std::size_t>(rank * degree_ + k)].status;
+      if (status && !gone(k)) ++said[*status];
+    }
+    const auto most =
+        std::max_element(said.begin(), said.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most == said.end()) return std::nullopt;
+    if (whole == 0) whole = most->first;
+  }
+  return whole;
+}
+
+std::string death_line(const Death& death) {
+  std::string line =
+      fmt::format("rank {} replica {} died {:.1f} s after the start", death.rank, death.replica, death.seconds);
+  if (death.degree_left == 0) return line;
+  line += fmt::format(": replica {} is taken out, ", death.replica);
+  if (death.degree_left == 1) return line + "1 replica goes on, unverified from here on";
+  return line + fmt::format("{} replicas go on", death.degree_left) +
+         (death.degree_left == 2 ? ", corruption is detected and no longer corrected" : "");
+}
+
+nlohmann::ordered_json death_record(const std::vector<Death>& deaths) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Death& death : deaths)
+    list.push_back({{"rank", death.rank},
+                    {"replica", death.replica},
+                    {"seconds", death.seconds},
+                    {"degree_left", death.degree_left}});
+  return list;
+}
+
+}  // namespace holdfast::launch

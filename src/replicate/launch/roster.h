@@ -1,0 +1,87 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replicate/engine/roll_call.h"
+
+namespace holdfast::launch {
+
+/// A process that ended without a word.
+struct Death {
+  int rank = -1;
+  int replica = -1;
+  double seconds = 0;   ///< after the start of the job
+  int degree_left = 0;  ///< replicas that went on
+};
+
+/// Who of a job is there: each process by its connection, and what follows when one ends without a word
+/// (docs/design/dead-replicas.md). Where the job is to go on, the dead process's whole replica is taken out, and
+/// everybody is told, in one order. No I/O, no clock; one thread at a time.
+class Roster {
+ public:
+  /// `goes_on`: as long as a replica is left; else the launcher ends the job, and the roster only remembers why.
+  Roster(int ranks, int degree, bool goes_on);
+
+  struct Letter {
+    int member;
+    replicate::RollCall message;
+  };
+
+  /// A connection's first word. The member it stands for, -1 when it is nobody's or the member is there already.
+  int join(int rank, int replica);
+  void hear(int member, const replicate::RollCall& message);
+  /// The connection of a member has ended, so many seconds after the start.
+  void close(int member, double seconds);
+
+  /// What is to be sent; emptied by the caller.
+  std::vector<Letter>& outgoing() { return outgoing_; }
+  /// Why the job must be ended now; empty: it need not.
+  const std::string& verdict() const { return verdict_; }
+  bool goes_on() const { return goes_on_; }
+  /// In the order in which they were noticed. Where the job does not go on: only the first, which the launcher's ending
+  /// of all others follows.
+  const std::vector<Death>& deaths() const { return deaths_; }
+  bool gone(int replica) const { return gone_[static_cast<std::size_t>(replica)]; }
+  int degree_left() const;
+  /// The replica whose output and files are the job's: the lowest that is left, -1 without one.
+  int leader() const;
+  /// The job's exit status: the first of the ranks' that is not 0, by what most of the replicas that are left said.
+  /// Nothing when a rank said none.
+  std::optional<int> status() const;
+
+ private:
+  enum class Phase { absent, joined, ready, finishing, finished };
+  struct Member {
+    Phase phase = Phase::absent;
+    bool there = false;
+    std::optional<int> status;
+  };
+  int rank_of(int member) const { return member / degree_; }
+  int replica_of(int member) const { return member % degree_; }
+  bool all_past(Phase phase) const;
+  void tell(int member, replicate::RollCall::Kind kind, int number = -1);
+  void lose(int member, double seconds);
+  void end_together();
+
+  int ranks_;
+  int degree_;
+  bool goes_on_;
+  bool launched_ = false;  ///< MPI_Init was over everywhere
+  bool ending_told_ = false;
+  bool ended_by_program_ = false;  ///< a process ended by exit() before MPI_Finalize
+  std::vector<Member> members_;
+  std::vector<bool> gone_;
+  std::vector<Death> deaths_;
+  std::vector<Letter> outgoing_;
+  std::string verdict_;
+};
+
+/// "rank 1 replica 2 died 3.2 s after the start: replica 2 is taken out, 2 replicas go on", for people.
+std::string death_line(const Death& death);
+/// For the record: [{rank, replica, seconds, degree_left}].
+nlohmann::ordered_json death_record(const std::vector<Death>& deaths);
+
+}  // namespace holdfast::launch

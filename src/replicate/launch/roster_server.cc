@@ -1,0 +1,225 @@
+#include "replicate/launch/roster_server.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <random>
+#include <vector>
+
+namespace holdfast::launch {
+
+using replicate::format_roll_call;
+using replicate::RollCall;
+using replicate::RollCallReader;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void set(int socket, int level, int option, int value) {
+  setsockopt(socket, level, option, &value, sizeof value);
+}
+
+/// A host that is gone says nothing: after 30 s of silence it is asked, every 10 s, three times.
+void keep_alive(int socket) {
+  set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(socket, IPPROTO_TCP, TCP_KEEPIDLE, 30);
+  set(socket, IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  set(socket, IPPROTO_TCP, TCP_KEEPCNT, 3);
+  set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+}
+
+/// One connection a process: as many as the hard limit allows.
+void raise_file_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::string host_name() {
+  std::array<char, 256> text{};
+  gethostname(text.data(), text.size() - 1);
+  return text.data();
+}
+
+Status write_place(const std::string& path, const std::string& host, int port, std::uint64_t token) {
+  const std::string text = host + " " + std::to_string(port) + " " + std::to_string(token) + "\n";
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  const bool written = file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const int error = errno;
+  if (file >= 0) ::close(file);
+  if (written) return {};
+  return {Code::unavailable, "writing " + path, std::strerror(error), "choose another --output folder"};
+}
+
+}  // namespace
+
+/// The sockets.
+class RosterServer::Desk {
+ public:
+  explicit Desk(Roster& roster) : roster_(roster) {
+    std::random_device entropy;
+    token_ = std::uint64_t{entropy()} << 32 | entropy();
+  }
+  ~Desk() {
+    for (const auto& guest : guests_) ::close(guest.socket);
+    if (listening_ >= 0) ::close(listening_);
+  }
+  Desk(const Desk&) = delete;
+  Desk& operator=(const Desk&) = delete;
+
+  Status open(const Place& place) {
+    raise_file_limit();
+    listening_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(place.one_host ? INADDR_LOOPBACK : INADDR_ANY);
+    socklen_t length = sizeof address;
+    auto* any = reinterpret_cast<sockaddr*>(&address);
+    if (listening_ < 0 || ::bind(listening_, any, length) != 0 || ::listen(listening_, SOMAXCONN) != 0 ||
+        ::getsockname(listening_, any, &length) != 0)
+      return {Code::unavailable, "listening for the processes of the job", std::strerror(errno),
+              "see that TCP sockets can be opened here"};
+    return write_place(place.run_directory + "/roster", place.one_host ? "127.0.0.1" : host_name(),
+                       ntohs(address.sin_port), token_);
+  }
+
+  /// Waits for something to happen and takes it; false when `stop` is readable.
+  bool serve_once(int stop, int milliseconds) {
+    std::vector<pollfd> waits{{stop, POLLIN, 0}, {listening_, POLLIN, 0}};
+    for (const Guest& guest : guests_) waits.push_back({guest.socket, POLLIN, 0});
+    ::poll(waits.data(), waits.size(), milliseconds);
+    for (std::size_t i = guests_.size(); i-- > 0;)
+      if (waits[i + 2].revents != 0) take(i);
+    if (waits[1].revents != 0) welcome();
+    deliver();
+    return waits[0].revents == 0;
+  }
+
+ private:
+  struct Guest {
+    int socket;
+    int member = -1;
+    RollCallReader reader{};
+  };
+
+  void welcome() {
+    const int socket = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (socket < 0) return;
+    keep_alive(socket);
+    guests_.push_back({socket});
+  }
+
+  void take(std::size_t index) {
+    Guest& guest = guests_[index];
+    std::array<char, 4096> buffer;
+    const ssize_t got = ::recv(guest.socket, buffer.data(), buffer.size(), 0);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (got > 0) {
+      guest.reader.push({buffer.data(), static_cast<std::size_t>(got)});
+      while (const auto message = guest.reader.next())
+        if (!hear(guest, *message)) return leave(index);
+      if (!guest.reader.spoilt()) return;
+    }
+    leave(index);
+  }
+
+  bool hear(Guest& guest, const RollCall& message) {
+    if (guest.member >= 0) {
+      roster_.hear(guest.member, message);
+      return true;
+    }
+    if (message.kind != RollCall::Kind::join || message.token != token_) return false;
+    guest.member = roster_.join(message.rank, message.number);
+    return guest.member >= 0;
+  }
+
+  void leave(std::size_t index) {
+    const Guest guest = std::move(guests_[index]);
+    guests_.erase(guests_.begin() + static_cast<std::ptrdiff_t>(index));
+    ::close(guest.socket);
+    const std::chrono::duration<double> since = Clock::now() - started_;
+    if (guest.member >= 0) roster_.close(guest.member, since.count());
+  }
+
+  void deliver() {
+    for (const Roster::Letter& letter : roster_.outgoing()) {
+      const std::string line = format_roll_call(letter.message);
+      for (const Guest& guest : guests_)
+        if (guest.member == letter.member)  // a full buffer is that of a process that has stopped reading: it is dying
+          (void)::send(guest.socket, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+    roster_.outgoing().clear();
+  }
+
+  Roster& roster_;
+  std::uint64_t token_;
+  Clock::time_point started_ = Clock::now();
+  int listening_ = -1;
+  std::vector<Guest> guests_;
+};
+
+RosterServer::RosterServer(Roster roster, std::function<void(const Death&)> tell)
+    : roster_(std::move(roster)),
+      tell_(std::move(tell)),
+      desk_(std::make_unique<Desk>(roster_)),
+      stop_(eventfd(0, EFD_CLOEXEC)),
+      end_(eventfd(0, EFD_CLOEXEC)) {}
+
+Result<std::unique_ptr<RosterServer>> RosterServer::start(const Place& place, Roster roster,
+                                                          std::function<void(const Death&)> tell) {
+  std::unique_ptr<RosterServer> server(new RosterServer(std::move(roster), std::move(tell)));
+  Status ready = server->desk_->open(place);
+  if (!ready.ok()) return ready;
+  sigset_t all;  // signals belong to the main thread
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  server->thread_ = std::thread([&here = *server] { here.serve(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return server;
+}
+
+void RosterServer::serve() {
+  std::size_t told = 0;
+  bool ended = false;
+  while (desk_->serve_once(stop_, -1)) {
+    leader_ = roster_.leader();
+    for (; roster_.goes_on() && told < roster_.deaths().size(); ++told)
+      if (roster_.deaths()[told].degree_left > 0 && roster_.verdict().empty()) tell_(roster_.deaths()[told]);
+    const std::uint64_t one = 1;
+    if (!ended && !roster_.verdict().empty()) ended = ::write(end_, &one, sizeof one) == sizeof one;
+  }
+}
+
+const Roster& RosterServer::stop() {
+  if (!thread_.joinable()) return roster_;
+  const std::uint64_t one = 1;
+  while (::write(stop_, &one, sizeof one) < 0 && errno == EINTR) {
+  }
+  thread_.join();
+  for (int i = 0; i < 64; ++i) desk_->serve_once(-1, 0);  // the last words of processes that have ended
+  return roster_;
+}
+
+RosterServer::~RosterServer() {
+  stop();
+  desk_.reset();
+  ::close(stop_);
+  ::close(end_);
+}
+
+}  // namespace holdfast::launch

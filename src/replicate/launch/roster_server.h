@@ -1,0 +1,51 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "core/status/status.h"
+#include "replicate/launch/roster.h"
+
+namespace holdfast::launch {
+
+/// The roster of a job at work: processes connect to it by TCP, and the kernel ends the connection of one that dies,
+/// however it dies; keep-alive probes find hosts that went. Where it listens stands in the file `roster` of the run
+/// directory, "HOST PORT TOKEN", which processes read. Runs in a thread of its own until it is stopped.
+class RosterServer {
+ public:
+  struct Place {
+    std::string run_directory;
+    bool one_host = true;  ///< all processes run here: nobody else is listened to
+  };
+  /// `tell`: called from the server's thread for each death that the job survives. Error: unavailable.
+  static Result<std::unique_ptr<RosterServer>> start(const Place& place, Roster roster,
+                                                     std::function<void(const Death&)> tell);
+  ~RosterServer();
+  RosterServer(const RosterServer&) = delete;
+  RosterServer& operator=(const RosterServer&) = delete;
+
+  /// Readable when the roster wants the job to end.
+  int descriptor() const { return end_; }
+  /// Takes what is still on the wire and ends the thread. The roster may be read from here on.
+  const Roster& stop();
+  /// The replica whose output is the job's now; -1 when none is left. Any thread.
+  int leader() const { return leader_; }
+
+ private:
+  class Desk;
+  RosterServer(Roster roster, std::function<void(const Death&)> tell);
+  void serve();
+
+  Roster roster_;
+  std::function<void(const Death&)> tell_;
+  std::unique_ptr<Desk> desk_;
+  std::atomic<int> leader_{0};
+  int stop_ = -1;  ///< eventfd
+  int end_ = -1;   ///< eventfd
+  std::thread thread_;
+};
+
+}  // namespace holdfast::launch

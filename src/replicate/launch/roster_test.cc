@@ -1,0 +1,153 @@
+#include "replicate/launch/roster.h"
+
+#include <gtest/gtest.h>
+
+namespace holdfast::launch {
+namespace {
+
+using replicate::RollCall;
+using Kind = RollCall::Kind;
+
+/// A job whose members are all past MPI_Init.
+Roster started(int ranks, int degree, bool goes_on) {
+  Roster roster(ranks, degree, goes_on);
+  for (int m = 0; m < ranks * degree; ++m) EXPECT_EQ(roster.join(m / degree, m % degree), m);
+  for (int m = 0; m < ranks * degree; ++m) roster.hear(m, {Kind::ready});
+  return roster;
+}
+
+RollCall exits(int status) {
+  return {Kind::exit, 0, -1, status};
+}
+
+TEST(Roster, StrangersAndSecondComersAreNobody) {
+  Roster roster(2, 3, true);
+  EXPECT_EQ(roster.join(1, 2), 5);
+  EXPECT_EQ(roster.join(1, 2), -1);
+  EXPECT_EQ(roster.join(2, 0), -1);
+  EXPECT_EQ(roster.join(0, 3), -1);
+  EXPECT_EQ(roster.join(-1, 0), -1);
+}
+
+TEST(Roster, ADeathTakesOutTheReplicaAndEverybodyHearsOfItOnce) {
+  Roster roster = started(2, 3, true);
+  roster.close(4, 1.5);  // rank 1 replica 1
+  EXPECT_EQ(roster.outgoing().size(), 5U);
+  for (const auto& letter : roster.outgoing()) EXPECT_EQ(letter.message, (RollCall{Kind::gone, 0, -1, 1}));
+  roster.outgoing().clear();
+  roster.close(1, 1.6);  // its companion leaves
+  EXPECT_TRUE(roster.outgoing().empty());
+  ASSERT_EQ(roster.deaths().size(), 1U);
+  EXPECT_EQ(roster.deaths()[0].degree_left, 2);
+  EXPECT_EQ(roster.leader(), 0);
+  roster.close(0, 2);
+  EXPECT_EQ(roster.leader(), 2);
+  EXPECT_TRUE(roster.verdict().empty());
+  roster.close(2, 3);
+  EXPECT_EQ(roster.leader(), -1);
+  EXPECT_FALSE(roster.verdict().empty());
+}
+
+TEST(Roster, TheEndIsToldWhenAllThatAreLeftHaveReachedIt) {
+  for (const bool with_death : {false, true}) {
+    Roster roster = started(2, 2, true);
+    if (with_death) roster.close(3, 1);
+    roster.outgoing().clear();
+    for (const int m : {0, 1}) roster.hear(m, {Kind::finishing});
+    EXPECT_TRUE(roster.outgoing().empty());
+    roster.hear(2, {Kind::finishing});
+    if (!with_death) roster.hear(3, {Kind::finishing});
+    ASSERT_EQ(roster.outgoing().size(), with_death ? 2U : 4U);
+    for (const auto& letter : roster.outgoing())
+      EXPECT_EQ(letter.message.kind, with_death ? Kind::leave : Kind::finalize);
+  }
+}
+
+TEST(Roster, ADeathIsWhatTheLastOneWaitedFor) {
+  Roster roster = started(1, 3, true);
+  roster.hear(0, {Kind::finishing});
+  roster.hear(2, {Kind::finishing});
+  roster.outgoing().clear();
+  roster.close(1, 4);
+  ASSERT_EQ(roster.outgoing().size(), 4U);
+  EXPECT_EQ(roster.outgoing()[0].message.kind, Kind::gone);
+  EXPECT_EQ(roster.outgoing()[2].message.kind, Kind::leave);
+  for (const int m : {0, 2}) {
+    roster.hear(m, exits(0));
+    roster.close(m, 5);
+  }
+  EXPECT_TRUE(roster.verdict().empty());
+  EXPECT_EQ(roster.deaths().size(), 1U);
+}
+
+TEST(Roster, DeathsThatCannotBeSurvivedEndTheJob) {
+  Roster early(1, 2, true);
+  early.join(0, 0);
+  early.join(0, 1);
+  early.hear(1, {Kind::ready});
+  early.close(0, 1);
+  EXPECT_NE(early.verdict().find("before MPI_Init"), std::string::npos);
+
+  Roster late = started(1, 2, true);
+  late.hear(0, {Kind::finishing});
+  late.hear(1, {Kind::finishing});
+  late.close(1, 1);
+  EXPECT_NE(late.verdict().find("MPI_Finalize"), std::string::npos);
+}
+
+TEST(Roster, WhatAProcessFoundEndsTheJobAndIsNoDeath) {
+  Roster roster = started(1, 3, true);
+  roster.hear(1, {Kind::failed});
+  EXPECT_FALSE(roster.verdict().empty());
+  roster.close(1, 1);
+  EXPECT_TRUE(roster.deaths().empty());
+}
+
+TEST(Roster, AProgramThatEndsWithoutMpiIsNoDeath) {
+  Roster roster(1, 2, true);
+  for (const int m : {0, 1}) {
+    EXPECT_EQ(roster.join(0, m), m);
+    roster.hear(m, exits(0));
+    roster.close(m, 0.1);
+  }
+  EXPECT_TRUE(roster.deaths().empty());
+  EXPECT_TRUE(roster.verdict().empty());
+}
+
+TEST(Roster, WhereTheLauncherEndsTheJobTheFirstDeathIsTheCause) {
+  Roster roster = started(2, 2, false);
+  roster.close(3, 1);
+  roster.close(0, 1.1);
+  ASSERT_EQ(roster.deaths().size(), 1U);
+  EXPECT_EQ(roster.deaths()[0].rank, 1);
+  EXPECT_TRUE(roster.outgoing().empty());
+
+  Roster program = started(2, 2, false);
+  program.hear(2, exits(3));
+  program.close(2, 1);
+  program.close(0, 1.1);
+  EXPECT_TRUE(program.deaths().empty());
+}
+
+TEST(Roster, TheStatusIsThatOfMostOfThoseThatAreLeft) {
+  Roster roster = started(2, 3, true);
+  EXPECT_EQ(roster.status(), std::nullopt);
+  roster.close(0, 1);
+  for (const int m : {1, 2, 4, 5}) roster.hear(m, {Kind::finished});
+  for (const int m : {1, 2}) roster.hear(m, exits(0));
+  for (const int m : {4, 5}) roster.hear(m, exits(7));
+  EXPECT_EQ(roster.status(), 7);
+}
+
+TEST(Roster, DeathsInWords) {
+  EXPECT_EQ(death_line({1, 2, 3.25, 2}),
+            "rank 1 replica 2 died 3.2 s after the start: replica 2 is taken out, 2 replicas go on, corruption is "
+            "detected and no longer corrected");
+  EXPECT_EQ(death_line({0, 0, 1, 1}),
+            "rank 0 replica 0 died 1.0 s after the start: replica 0 is taken out, 1 replica goes on, unverified from "
+            "here on");
+  EXPECT_EQ(death_record({{1, 0, 2, 1}}).dump(), R"([{"rank":1,"replica":0,"seconds":2.0,"degree_left":1}])");
+}
+
+}  // namespace
+}  // namespace holdfast::launch

@@ -1,0 +1,192 @@
+#include "replicate/mpi/attendance.h"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include "replicate/engine/roll_call.h"
+#include "replicate/mpi/guard.h"
+#include "replicate/mpi/program.h"
+#include "replicate/mpi/streams.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+constexpr int lowest_descriptor = 100;  // out of the way of programs that count on theirs
+constexpr std::size_t most_replicas = 1024;
+
+int line_to_run = -1;
+pid_t attending_process = 0;
+int own_replica = -1;
+std::atomic<std::size_t> gone_count{0};
+std::array<std::atomic<int>, most_replicas> gone_order;
+std::atomic<Ending> ending{Ending::unknown};
+
+struct Roster {
+  std::string host;
+  std::string port;
+  std::uint64_t token = 0;
+};
+
+std::optional<Roster> announced_roster() {
+  const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
+  if (!directory) return std::nullopt;
+  std::ifstream file(std::string(directory) + "/roster");
+  Roster roster;
+  if (file >> roster.host >> roster.port >> roster.token) return roster;
+  return std::nullopt;
+}
+
+int connect_to(const Roster& roster) {
+  addrinfo hints{};
+  hints.ai_family = AF_INET;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(roster.host.c_str(), roster.port.c_str(), &hints, &found) != 0) return -1;
+  int connected = -1;
+  for (const addrinfo* at = found; at && connected < 0; at = at->ai_next) {
+    const int socket = ::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
+    if (socket < 0) continue;
+    if (::connect(socket, at->ai_addr, at->ai_addrlen) == 0) connected = ::fcntl(socket, F_DUPFD_CLOEXEC, lowest_descriptor);
+    ::close(socket);
+  }
+  ::freeaddrinfo(found);
+  const int at_once = 1;
+  if (connected >= 0) ::setsockopt(connected, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
+  return connected;
+}
+
+void say(const RollCall& message) {
+  if (!attending()) return;
+  const std::string line = format_roll_call(message);
+  (void)::send(line_to_run, line.data(), line.size(), MSG_NOSIGNAL);  // one write: the line is shorter than any buffer
+}
+
+void take(const RollCall& message) {
+  switch (message.kind) {
+    case RollCall::Kind::gone: {
+      if (message.number == own_replica) ::_exit(0);  // this replica's world is no longer whole
+      const std::size_t n = gone_count.load(std::memory_order_relaxed);
+      if (n == most_replicas) return;
+      gone_order[n].store(message.number, std::memory_order_relaxed);
+      gone_count.store(n + 1, std::memory_order_release);
+      return;
+    }
+    case RollCall::Kind::finalize:
+      ending.store(Ending::finalize, std::memory_order_release);
+      return;
+    case RollCall::Kind::leave:
+      ending.store(Ending::leave, std::memory_order_release);
+      return;
+    default:
+      return;
+  }
+}
+
+void* listen_to_run(void*) {
+  depth = 1;  // nothing that this thread does is the program's
+  RollCallReader reader;
+  std::array<char, 512> buffer;
+  while (true) {
+    const ssize_t got = ::recv(line_to_run, buffer.data(), buffer.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return nullptr;
+    reader.push({buffer.data(), static_cast<std::size_t>(got)});
+    while (const auto message = reader.next()) take(*message);
+  }
+}
+
+/// The child of a fork has a copy of the descriptor, which would outlive the death of its parent.
+void close_in_child() {
+  if (line_to_run >= 0) ::close(line_to_run);
+  line_to_run = -1;
+}
+
+bool start_listening() {
+  sigset_t all;  // the program's signals are its own
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  pthread_t thread;
+  const bool started = ::pthread_create(&thread, nullptr, listen_to_run, nullptr) == 0;
+  if (started) ::pthread_detach(thread);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
+}
+
+}  // namespace
+
+bool attend() {
+  if (attending()) return true;
+  const Depth inside;
+  const std::optional<Place> place = launched_place();
+  const std::optional<Roster> roster = place ? announced_roster() : std::nullopt;
+  if (!roster) return true;
+  line_to_run = connect_to(*roster);
+  if (line_to_run < 0) return false;
+  attending_process = real_process_id();
+  own_replica = place->replica;
+  ::pthread_atfork(nullptr, nullptr, close_in_child);
+  RollCall join;
+  join.kind = RollCall::Kind::join;
+  join.token = roster->token;
+  join.rank = place->rank;
+  join.number = place->replica;
+  say(join);
+  return start_listening();
+}
+
+void attend_program() {
+  if (program_asks()) (void)attend();
+}
+
+bool attending() {
+  return line_to_run >= 0 && attending_process == real_process_id();
+}
+
+void say_ready() {
+  say({RollCall::Kind::ready});
+}
+void say_finishing() {
+  say({RollCall::Kind::finishing});
+}
+void say_finished() {
+  say({RollCall::Kind::finished});
+}
+void say_failed() {
+  say({RollCall::Kind::failed});
+}
+void say_exit(int status) {
+  RollCall message;
+  message.kind = RollCall::Kind::exit;
+  message.number = status & 0xff;
+  say(message);
+}
+
+std::size_t departures() {
+  return gone_count.load(std::memory_order_acquire);
+}
+
+int departed(std::size_t n) {
+  return gone_order[n].load(std::memory_order_relaxed);
+}
+
+Ending told_ending() {
+  return ending.load(std::memory_order_acquire);
+}
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <sched.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace holdfast::replicate {
+
+/// Where MPI_THREAD_MULTIPLE was granted, threads take turns: one at a time works on the library's state, from a hook's
+/// entry to its end, and lets the others in while it waits or is inside a call of MPI that waits for other processes
+/// (docs/design/threads.md). Turns come in the order of asking, so that a thread that waits by testing keeps nobody out.
+class Turnstile {
+ public:
+  void enter() {
+    const std::uint32_t mine = next_.fetch_add(1, std::memory_order_relaxed);
+    while (now_.load(std::memory_order_acquire) != mine) sched_yield();
+  }
+  void leave() { now_.store(now_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
+
+ private:
+  std::atomic<std::uint32_t> next_{0};
+  std::atomic<std::uint32_t> now_{0};
+};
+
+struct Threads {
+  std::atomic<bool> many{false};  ///< MPI_THREAD_MULTIPLE was granted; set before the second thread can call
+  Turnstile turnstile;
+};
+inline constinit Threads threads;
+
+inline bool many_threads() {
+  return threads.many.load(std::memory_order_relaxed);
+}
+
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local bool in_turn = false;
+
+/// Its thread's turn, unless it has it already.
+class Turn {
+ public:
+  Turn() : taken_(many_threads() && !in_turn) {
+    if (!taken_) return;
+    threads.turnstile.enter();
+    in_turn = true;
+  }
+  ~Turn() {
+    if (!taken_) return;
+    in_turn = false;
+    threads.turnstile.leave();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  bool taken_;
+};
+
+/// Lets the other threads in for its lifetime.
+class OthersTurn {
+ public:
+  OthersTurn() : given_(in_turn) {
+    if (!given_) return;
+    in_turn = false;
+    threads.turnstile.leave();
+  }
+  ~OthersTurn() {
+    if (!given_) return;
+    threads.turnstile.enter();
+    in_turn = true;
+  }
+  OthersTurn(const OthersTurn&) = delete;
+  OthersTurn& operator=(const OthersTurn&) = delete;
+
+ private:
+  bool given_;
+};
+
+/// A call of MPI that may wait for other processes.
+template <class Call>
+auto call_that_waits(Call call) {
+  const OthersTurn others;
+  return call();
+}
+
+/// What names the order in which a thread asks, alike in all replicas: the channel of its last call, and how many calls
+/// it has made. Threads have no names of their own that replicas could agree on.
+struct Asker {
+  std::uint64_t order = 0;  ///< answers are repeated within it
+  std::uint32_t calls = 0;
+};
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local Asker asking{};
+
+}  // namespace holdfast::replicate

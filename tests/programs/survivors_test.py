@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Kills processes of a replicated job and looks at what is left of it: the output, the files, the record, the exit code.
+
+What a job prints is known from a native run, which loses nobody. Under MPICH a killed process ends the job, and then
+the exit code and the record must say who died.
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+CRASH, KILL = 11, 9
+
+
+def expect(condition, what, detail=""):
+    if not condition:
+        sys.exit(f"FAILED: {what}\n{detail}")
+
+
+class Case:
+    """One replicated run in a folder of its own."""
+
+    def __init__(self, args, ranks, degree, options, program):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="holdfast-survivors-"))
+        record = self.folder / "result.json"
+        line = [args.holdfast, "run", "-n", str(ranks), "--replicas", str(degree), "--silence-limit", "60s", "--json",
+                str(record), "--output", str(self.folder / "run"), *options, "--", args.program, *program]
+        done = subprocess.run(line, cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=150, check=False)
+        self.line, self.code, self.out, self.err = " ".join(line), done.returncode, done.stdout, done.stderr
+        self.record = json.loads(record.read_text()) if record.exists() else {}
+        self.deaths = [(d["rank"], d["replica"], d["degree_left"]) for d in self.record.get("deaths", [])]
+
+    def close(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def expect(self, condition, what):
+        expect(condition, what, f"{self.line}\ncode {self.code}\nstdout:\n{self.out}\nstderr:\n{self.err}")
+
+
+def native(args, ranks):
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    start = ["mpirun.openmpi", "--oversubscribe", *root] if args.mpi == "openmpi" else ["mpiexec.mpich"]
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([*start, "-n", str(ranks), args.program], cwd=folder, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=100, check=False)
+    expect(done.returncode == 0, "the native run failed", done.stderr)
+    return done.stdout
+
+
+def goes_on(args, wanted, degree, deaths, program, options=(), unverified=False):
+    case = Case(args, 2, degree, ["--on-failure", "continue", *options], program)
+    case.expect(case.code == 0, "the job did not go on")
+    case.expect(case.out == wanted, "the output is not that of a run without a death")
+    case.expect(case.deaths == deaths, f"the record has the deaths {case.deaths}, not {deaths}")
+    for rank, replica, _ in deaths:
+        case.expect(f"rank {rank} replica {replica} died" in case.err, "the death is not reported")
+    case.expect((case.record["counters"]["unverified"] > 0) == unverified, "what nobody confirmed is miscounted")
+    case.expect(bool(options) == (case.record["counters"]["corrections"] > 0), "flips and corrections disagree")
+    if "--file" in program:
+        lines = [line for line in wanted.splitlines() if line.startswith("step")]
+        left = (case.folder / "left.txt").read_text().splitlines()
+        case.expect(left == lines, f"the file has {len(left)} lines, not {len(lines)}, or others")
+    case.close()
+
+
+def ends(args, degree, options, program, code, words, deaths=None):
+    case = Case(args, 2, degree, options, program)
+    case.expect(case.code == code, f"the exit code is not {code}")
+    case.expect(words in case.err, f"nothing says '{words}'")
+    if deaths is not None:
+        case.expect([d[:2] for d in case.deaths] == deaths, f"the record has the deaths {case.deaths}")
+    case.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--mpi", choices=["openmpi", "mpich"], required=True)
+    parser.add_argument("--holdfast", required=True)
+    parser.add_argument("--program", required=True)
+    args = parser.parse_args()
+    # Native rank n plays rank n % 2 in replica n / 2.
+    for signal in (KILL, CRASH):
+        ends(args, 3, [], ["--dies", "3", "--by", str(signal)], 4, "rank 1 replica 1", [(1, 1)])
+    ends(args, 2, [], ["--all-of", "1", "--by", str(CRASH)], 1, "the application failed")
+    if args.mpi == "mpich":
+        ends(args, 3, ["--on-failure", "continue"], [], 2, "MPICH ends a job in which a process is killed")
+        return
+    wanted = native(args, 2)
+    goes_on(args, wanted, 3, [(0, 0, 2)], ["--dies", "0", "--file", "left.txt"])
+    goes_on(args, wanted, 3, [(1, 2, 2)], ["--dies", "5", "--by", str(CRASH), "--hold-file"])
+    goes_on(args, wanted, 3, [(1, 0, 2), (0, 1, 1)], ["--dies", "1", "--then", "2", "--file", "left.txt"],
+            unverified=True)
+    goes_on(args, wanted, 2, [(0, 0, 1)], ["--dies", "0"], unverified=True)
+    goes_on(args, wanted, 3, [(1, 1, 2)], ["--dies", "3", "--at", "30"],
+            ["--inject", "rank 1 replica 2 message 12 bit 62"])
+    ends(args, 2, ["--on-failure", "continue"], ["--all-of", "1", "--by", str(CRASH)], 1, "the application failed")
+    ends(args, 3, ["--on-failure", "continue"], ["--dies", "3", "--at", "-1"], 4, "before MPI_Init was over", [(1, 1)])
+    ends(args, 3, ["--on-failure", "continue"], ["--dies", "0", "--hold-file"], 4, "open through MPI-IO", [(0, 0)])
+    # With two replicas left a flip is found, and the job says that it cannot tell which is right.
+    ends(args, 3, ["--on-failure", "continue", "--inject", "rank 1 replica 2 message 90 bit 62"], ["--dies", "0"], 3,
+         "the two replicas' copies differ")
+
+
+if __name__ == "__main__":
+    main()
