@@ -56,6 +56,7 @@ void Core::owe_ack(Peer& peer, bool at_once) {
 // What was owed has been put on a rail.
 void Core::settle_ack(Peer& peer) {
   peer.ack_owed = false;
+  peer.ack_refused = false;
   peer.ack_deadline_ns = 0;
   peer.unacknowledged_packets = 0;
   peer.told_limit = message_limit(peer);
@@ -101,6 +102,8 @@ void Core::send_owed_ack(Peer& peer) {
   if (send_ack(peer, static_cast<std::uint32_t>(rail), false)) {
     settle_ack(peer);
   } else {
+    peer.ack_refused = true;
+    rails_[static_cast<std::uint32_t>(rail)].control_owed = true;
     peer.ack_deadline_ns = now() + std::max<std::int64_t>(options_.ack_delay_ns, 100'000);
     note(peer, peer.ack_deadline_ns);
   }

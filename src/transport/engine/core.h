@@ -77,6 +77,7 @@ class Core {
     RailTraits traits;
     integrity::Checksum checksum{};
     bool busy = false;
+    bool control_owed = false;  ///< a HELLO or an acknowledgement found no room
   };
 
   std::int64_t now() const { return clock.now(); }
@@ -187,6 +188,7 @@ class Core {
   void take_out(Peer& peer, std::uint32_t rail);
   void take_back(Peer& peer, std::uint32_t rail);
   void move_flight(Peer& peer, std::uint32_t rail);
+  void send_owed_control(std::uint32_t rail);
   std::int64_t timeout_ns(const Peer& peer, const Path& path) const;
   void watch_rails(Peer& peer);
 

@@ -747,6 +747,36 @@ TEST_F(EngineTest, ABusyRailIsTriedAgainWhenItIsReadyAndOtherwiseSoon) {
   }
 }
 
+TEST_F(EngineTest, AHelloItsAnswerAndAnAcknowledgementThatFoundNoRoomGoWhenThereIs) {
+  Network net;
+  Bytes out = pattern(10);
+  Bytes in(10);
+  receive(net[1], in);
+  PeerId stuck = 0;
+  net.answer = [&](std::uint32_t, PeerId from) { return from == stuck ? Put::busy : Put::done; };
+  send(net[0], 1, out);
+  EXPECT_EQ(net.under_way.size(), 0U);
+  stuck = 1;
+  net[0].engine->on_rail_ready(0, net.now);
+  EXPECT_EQ(net.under_way.size(), 1U) << "the HELLO, before it is due again";
+  net.settle();
+  EXPECT_EQ(net.under_way.size(), 0U);
+  stuck = 2;
+  net[1].engine->on_rail_ready(0, net.now);
+  EXPECT_EQ(net.under_way.size(), 1U) << "its answer";
+  stuck = 1;
+  net.settle();  // the message comes
+  EXPECT_TRUE(in == out);
+  net.now += defaults().ack_delay_ns + 1;
+  net[1].engine->advance(net.now);  // its acknowledgement is due, and refused
+  EXPECT_EQ(net.under_way.size(), 0U);
+  stuck = 2;
+  net[1].engine->on_rail_ready(0, net.now);
+  EXPECT_EQ(net.under_way.size(), 1U) << "the acknowledgement";
+  net.settle();
+  EXPECT_TRUE(net[0].engine->idle());
+}
+
 TEST_F(EngineTest, AClockThatJumpsBreaksNothing) {
   for (const std::int64_t jump : {-3'600'000'000'000, 3'600'000'000'000}) {
     Network net;

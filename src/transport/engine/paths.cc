@@ -1,5 +1,6 @@
 // Rails to a peer: which one a fragment takes, and when one is out.
 #include <algorithm>
+#include <utility>
 
 #include "transport/engine/core.h"
 
@@ -142,9 +143,22 @@ void Core::watch_rails(Peer& peer) {
   }
 }
 
+// What the protocol says for itself and found no room goes before data: on a rail that data keeps full, a peer would
+// else seem to be out of reach.
+void Core::send_owed_control(std::uint32_t rail) {
+  if (!std::exchange(rails_[rail].control_owed, false)) return;
+  for (Peer* each : spoken_to_) {
+    const Path& path = each->paths[rail];
+    if (path.answer_owed) say_hello(*each, rail, true, path.answer_stamp);
+    if (path.hello_owed) say_hello(*each, rail, false, 0);
+    if (each->ack_owed && each->ack_refused && ack_path(*each) == static_cast<int>(rail)) send_owed_ack(*each);
+  }
+}
+
 void Core::on_rail_ready(std::uint32_t rail) {
   if (rail >= rails_.size() || closed_) return;
   rails_[rail].busy = false;
+  send_owed_control(rail);
   for (std::size_t left = waiting_.size(); left > 0; --left) {
     Peer* first = waiting_.pop_front();
     if (first == nullptr) return;

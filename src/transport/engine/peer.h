@@ -38,6 +38,9 @@ struct Path {
   std::uint32_t stamp = 0;  ///< of the last packet that came in here
   std::int64_t stamp_ns = 0;
   bool stamp_fresh = false;
+  bool hello_owed = false;   ///< a HELLO found no room on the rail: it goes before any data when there is
+  bool answer_owed = false;  ///< likewise an answer to one, which echoes `answer_stamp`
+  std::uint32_t answer_stamp = 0;
 };
 
 /// What came of one VFRAG of the peer's.
@@ -112,6 +115,7 @@ struct Peer {
   std::uint64_t granted_bytes = 0;  ///< how much of the unexpected memory is this peer's
   std::size_t directed_receives = 0;
   bool ack_owed = false;
+  bool ack_refused = false;  ///< the one that is owed found no room on the rail
   std::uint32_t unacknowledged_packets = 0;
   std::int64_t ack_deadline_ns = 0;
   std::uint32_t ack_rail = 0;

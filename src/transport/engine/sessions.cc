@@ -79,6 +79,13 @@ void Core::say_hello(Peer& peer, std::uint32_t rail, bool answer, std::uint32_t 
   const iovec list = {packet.headers.data(), headers.size()};
   const Put put = host_.put(rail, peer.id, {&list, 1}, Pool<OutPacket>::handle(&packet));
   if (!answer) ++count(Count::probes_sent);
+  Path& path = peer.paths[rail];
+  (answer ? path.answer_owed : path.hello_owed) = put == Put::busy;
+  if (put == Put::busy) {
+    path.answer_stamp = answer ? echo_stamp : path.answer_stamp;
+    rails_[rail].control_owed = true;
+    note(peer, now() + 100'000);
+  }
   if (put == Put::pending) {
     packet.peer = peer.id;
     packet.rail = rail;
@@ -164,6 +171,7 @@ void Core::reset(Peer& peer, Outcome outcome) {
   peer.spoiled = false;
   peer.next_call_ns = 0;
   peer.ack_owed = false;
+  peer.ack_refused = false;
   peer.ack_deadline_ns = 0;
   peer.unacknowledged_packets = 0;
   peer.duplicates_in_a_row = 0;
@@ -189,6 +197,7 @@ void Core::reset_sending(Peer& peer, Outcome outcome) {
     path.flying_bytes = 0;
     path.silent_since_ns = 0;
     path.timeouts = 0;
+    path.hello_owed = path.answer_owed = false;
   }
   while (peer.ready.pop_front() != nullptr) {
   }
@@ -281,8 +290,8 @@ void Core::give_up(Peer& peer) {
   peer.progress_ns = peer.sign_ns = now();
 }
 
-// What was to be sent again is no longer what was given to send. Nobody knows the right bytes, and messages are delivered
-// in order: what is on its way to the peer fails, and the peer learns of it by the next session's epoch.
+// What was to be sent again is no longer what was given to send. Nobody knows the right bytes, and messages are
+// delivered in order: what is on its way to the peer fails, and the peer learns of it by the next session's epoch.
 void Core::end_spoiled(Peer& peer) {
   new_epoch(peer);
   reset(peer, Outcome::spoiled);

@@ -19,6 +19,7 @@ void Core::note(Peer& peer, std::int64_t deadline_ns) {
 void Core::advance() {
   if (now() < next_deadline_ns || closed_) return;
   for (RailRecord& rail : rails_) rail.busy = false;  // a host that never says so is asked again
+  for (std::uint32_t rail = 0; rail < rails_.size(); ++rail) send_owed_control(rail);
   for (std::size_t left = waiting_.size(); left > 0; --left) pump(*waiting_.pop_front());
   next_deadline_ns = never;
   for (std::size_t i = 0; i < spoken_to_.size(); ++i) {

@@ -93,9 +93,11 @@ void Network::depart(unsigned rail, unsigned from, unsigned to, std::vector<std:
 // Any byte, headers too: one bit, some bits, or a run of bytes.
 void Network::spoil(std::vector<std::byte>& packet) {
   if (packet.empty()) return;
-  // The plain sum sees any one bit, and two that cancel each other not: it is given what it promises to see.
+  // A checksum is given what it promises to see. The plain sum sees any one bit, and two that cancel each other not;
+  // Fletcher's any two, and three not when they cancel and are equally far apart (-16, +32, -16 in words 46, 52, 58).
   const bool one_bit = plan_.options.checksum == integrity::Checksum::sum;
-  const std::uint64_t flips = one_bit ? 1 : 1 + chance_.below(3);
+  const std::uint64_t most_flips = plan_.options.checksum == integrity::Checksum::fletcher64 ? 2 : 3;
+  const std::uint64_t flips = one_bit ? 1 : 1 + chance_.below(most_flips);
   for (std::uint64_t i = 0; i < flips; ++i) {
     const std::size_t at = chance_.below(packet.size());
     packet[at] ^= static_cast<std::byte>(1U << chance_.below(8));
