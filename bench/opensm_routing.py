@@ -3,8 +3,8 @@
 inside OpenSM, around its two routing callbacks; ours on one thread), memory, edge forwarding index and verdict. Prints
 Markdown.
 
-Every run is a line of the records file, so a measurement of hours can be stopped and goes on where it was; the tables are
-made from that file. What takes less than two seconds is repeated, and the least CPU time counts, for both sides.
+Every run is a record of the records file (JSON Lines, or one JSON array where its name ends in .json), so a measurement of
+hours can be stopped and goes on where it was; the tables are made from that file. --again measures anew what it has. What takes less than two seconds is repeated, and the least CPU time counts, for both sides.
 
 Memory: OpenSM's largest resident size with its picture of the subnet; ours is that of a whole `holdfast fabric compare`
 process that builds the fabric, routes it once and checks every pair and credit loop, so more than the engine takes.
@@ -55,11 +55,21 @@ def measure(holdfast, fabric, label, limit, repeats):
 def read_records(path):
     records = {}
     if path and os.path.exists(path):
-        with open(path, encoding="utf-8") as lines:
-            for line in lines:
-                record = json.loads(line)
-                records[record["fabric"], record["engine"].lower()] = record
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        for record in json.loads(text) if path.endswith(".json") else map(json.loads, text.splitlines()):
+            records[record["fabric"], record["engine"].lower()] = record
     return records
+
+
+def write_records(path, records):
+    """All of them, at once: what is interrupted leaves the old file."""
+    if not path:
+        return
+    lines = [json.dumps(record) for record in records.values()]
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write("[\n" + ",\n".join(lines) + "\n]\n" if path.endswith(".json") else "\n".join(lines) + "\n")
+    os.replace(path + ".new", path)
 
 
 def run(flags, records):
@@ -67,16 +77,14 @@ def run(flags, records):
         for fabric in flags.fabrics.split(","):
             for side in flags.sides.split(","):
                 label = ("opensm:" if side == "opensm" else "") + engine
-                if (fabric, label) in records:
+                if (fabric, label.lower()) in records and not flags.again:
                     continue
                 entry = measure(flags.holdfast, fabric, label, flags.time_limit, flags.repeats)
                 if entry is None:
                     continue
                 record = {"fabric": fabric, "time_limit": flags.time_limit, **entry}
-                records[fabric, label] = record
-                if flags.records:
-                    with open(flags.records, "a", encoding="utf-8") as file:
-                        file.write(json.dumps(record) + "\n")
+                records[fabric, label.lower()] = record
+                write_records(flags.records, records)
                 print(f"{fabric} {label}: {entry['verdict']}", file=sys.stderr, flush=True)
 
 
@@ -160,7 +168,8 @@ def main():
     parser.add_argument("--sides", default="opensm,native")
     parser.add_argument("--time-limit", default="600s", help="CPU time of each run of OpenSM")
     parser.add_argument("--repeats", type=int, default=3, help="of what is quick")
-    parser.add_argument("--records", help="a line a run is read from here and added")
+    parser.add_argument("--records", help="runs are read from here and added")
+    parser.add_argument("--again", action="store_true", help="measure what is in --records anew")
     parser.add_argument("--no-run", action="store_true", help="print the tables of what is in --records")
     flags = parser.parse_args()
     records = read_records(flags.records)

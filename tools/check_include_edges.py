@@ -41,7 +41,7 @@ SIBLINGS_ARE_STRANGERS = ["core"]
 
 # header pattern -> the folders that alone may include it
 RESERVED_HEADERS = {
-    "mpi.h": ["replicate/mpi"],
+    "mpi.h": ["replicate/mpi", "simulate/study/mpi"],
     "rdma/*": ["transport/ofi", "transport/rail"],
 }
 

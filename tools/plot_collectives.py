@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Draws the figures of docs/results/fabric-collectives.md from databases of `holdfast study run`, or from records that
-`holdfast collective study --json` wrote. Usage: plot_collectives.py FOLDER FILE.sqlite|RECORD.json... Writes SVG files into the folder. Standard library only."""
+`holdfast collective study --json` wrote, and prints its tables of random errors.
+Usage: plot_collectives.py FOLDER FILE.sqlite|RECORD.json...
+Writes SVG files into the folder, Markdown to standard output. Standard library only."""
 
 import json
 import math
@@ -41,6 +43,8 @@ class Svg:
 
 def bars(path, title, labels, series):
     """series: (name, colour, [(mean, low, high) or None]) in ns, one value a label."""
+    if not any(value for _, _, values in series for value in values):
+        return
     svg = Svg(title)
     top = max(value[2] for _, _, values in series for value in values if value)
     step = 10 ** math.floor(math.log10(top))
@@ -108,6 +112,70 @@ def rows_of(path):
     return [{**json.loads(key), **json.loads(result), "group": group} for group, key, result in found]
 
 
+SOURCES = ("link", "switch-ports", "switch-port", "network", "network-share", "network-link")
+PROCESSES = [(source, strikes, reach) for source in SOURCES for strikes in ("in-flight", "next")
+             for reach in ("one", "every-copy")]
+
+
+def lead(rows, where, **fixed):
+    """By how many per cent temporal is faster than spatial, and half the width of that figure's interval: the two means'
+    intervals, independent."""
+    pair = [find(rows, protection=protection, **fixed) for protection in ("temporal", "spatial")]
+    if None in pair:
+        return None
+    (temporal, *_), (spatial, *_) = (value(row, where) for row in pair)
+    relative = [(row[where]["high_ns"] - row[where]["low_ns"]) / 2 / row[where]["mean_ns"] for row in pair]
+    return 100 * (1 - temporal / spatial), 100 * temporal / spatial * math.hypot(*relative)
+
+
+def percent(measured):
+    return "?" if measured is None else f"{measured[0]:.0f}"
+
+
+def print_figure_5(rows, group, copies=2):
+    means = sorted({row["mean_ns"] for row in rows if row["group"] == group})
+    print(f"{group}: by how many per cent temporal is faster, root / last host; the widest interval of the row\n")
+    print("| process | strikes | reach | " + " | ".join(duration(mean) for mean in means) + " | +- |")
+    print("|---" * (4 + len(means)) + "|")
+    for source, strikes, reach in PROCESSES:
+        fixed = {"group": group, "copies": copies, "source": source, "strikes": strikes, "reach": reach}
+        leads = [(lead(rows, "root", mean_ns=mean, **fixed), lead(rows, "last_host", mean_ns=mean, **fixed))
+                 for mean in means]
+        known = [each for pair in leads for each in pair if each]
+        if known:
+            cells = [f"{percent(root)} / {percent(last)}" for root, last in leads]
+            print(f"| {source} | {strikes} | {reach} | " + " | ".join(cells) +
+                  f" | {max(width for _, width in known):.1f} |")
+    print()
+
+
+def print_figure_6(rows):
+    print("figure-6: 4 and 6 copies against 2, and temporal against spatial, last host\n")
+    print("| process | strikes | reach | temporal 4, 6 against 2 | temporal against spatial at 4, 6 |")
+    print("|---" * 5 + "|")
+    for source, strikes, reach in PROCESSES:
+        fixed = {"source": source, "strikes": strikes, "reach": reach, "mean_ns": 1e4}
+        two = find(rows, group="figure-5", protection="temporal", copies=2, **fixed)
+        more = [find(rows, group="figure-6", protection="temporal", copies=copies, **fixed) for copies in (4, 6)]
+        leads = [lead(rows, "last_host", group="figure-6", copies=copies, **fixed) for copies in (4, 6)]
+        if two is None or None in more:
+            continue
+        cuts = [100 * (1 - row["last_host"]["mean_ns"] / two["last_host"]["mean_ns"]) for row in more]
+        print(f"| {source} | {strikes} | {reach} | {cuts[0]:.0f} %, {cuts[1]:.0f} % | "
+              f"{percent(leads[0])} %, {percent(leads[1])} % |")
+    print()
+
+
+def print_counts(rows):
+    print(f"{len(rows)} points, {sum(row['collectives'] for row in rows)} collectives, {sum(row['wrong'] for row in rows)} "
+          f"wrong, {sum(row['incomplete'] for row in rows)} given up:")
+    for row in rows:
+        if row["incomplete"]:
+            print(f"  {row['incomplete']} of {row['collectives']}: " +
+                  ", ".join(str(row[key]) for key in ("group", "protection", "copies", "source", "strikes", "reach")) +
+                  f", {duration(row['mean_ns'])}")
+
+
 def main(folder, paths):
     rows = []
     for path in paths:
@@ -122,7 +190,7 @@ def main(folder, paths):
     bars(out("figure-4"), "Figure 4, to the root", [text for text, _ in labels],
          [series_of(rows, "root", p, 2, labels, group="figure-4", assumptions="m1") for p in both])
     for source in ("link", "network"):
-        labels = [(duration(mean), {"mean_ns": mean, "group": "figure-5" if mean > 1000 else "figure-5-1us"})
+        labels = [(duration(mean), {"mean_ns": mean, "group": "figure-5"})
                   for mean in (1e3, 1e4, 1e5, 1e6)]
         bars(out(f"figure-5-{source}"), f"Figure 5, to the last host, errors of the process '{source}', in flight",
              [text for text, _ in labels],
@@ -139,6 +207,10 @@ def main(folder, paths):
             series.append((protection, COLOURS[protection], values))
         bars(out(f"figure-6-{source}"), f"Figure 6, to the last host, errors of the process '{source}' every 10 us",
              [text for text, _ in labels], series)
+    print_figure_5(rows, "figure-5")
+    print_figure_5(rows, "figure-5-m1")
+    print_figure_6(rows)
+    print_counts(rows)
     labels = [(duration(mean), {"mean_ns": mean}) for mean in (1e4, 1e5, 1e6, 1e7, 1e8)]
     schemes = [("retransmission", 1), ("link-retry", 1), ("temporal", 2), ("hybrid", 2), ("spatial", 2)]
     bars(out("beyond"), "To the last host, errors of every link, by the mean between a link's errors",

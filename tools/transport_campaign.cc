@@ -8,7 +8,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "core/event/record.h"
@@ -36,7 +35,6 @@ struct Arguments {
   std::uint64_t first = 1;
   std::uint64_t only = 0;
   double limit_s = 0;
-  unsigned threads = 1;
   bool json = false;
   bool keep_going = false;
   Engine::Sabotage sabotage = Engine::Sabotage::none;

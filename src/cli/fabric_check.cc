@@ -108,7 +108,9 @@ void add_fabric_check(CLI::App& fabric, Action& action) {
   command->add_option("--sl2vl", flags->sl2vl, "Today's SL to VL tables (opensm-sl2vl.dump)")
       ->type_name("FILE")
       ->needs(tables);
-  command->add_option("--paths", flags->paths, "Today's path records (saquery -p)")->type_name("FILE")->needs(tables);
+  command->add_option("--path-records,--paths", flags->paths, "Today's path records (saquery -p)")
+      ->type_name("FILE")
+      ->needs(tables);
   command->add_option("--healthy", flags->healthy, "The same fabric as it should be")->type_name("FABRIC");
   command->add_option("--engines", flags->engines, "Which to look at, separated by commas. Default: all")
       ->type_name("NAMES")

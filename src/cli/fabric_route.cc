@@ -13,6 +13,8 @@
 #include "fabric/faults/failures.h"
 #include "fabric/formats/export.h"
 #include "fabric/formats/forwarding_tables.h"
+#include "fabric/formats/opensm_config.h"
+#include "fabric/formats/source.h"
 #include "replicate/launch/exit_code.h"
 
 namespace holdfast::cli {
@@ -25,6 +27,7 @@ struct RouteFlags {
   std::string sl2vl;
   std::string paths;
   std::vector<std::string> roots;
+  std::string root_guids;
   unsigned lanes = 8;
   unsigned threads = 0;
   std::vector<std::string> faults;
@@ -102,6 +105,12 @@ Status read_roots(const RouteFlags& flags, const fabric::Fabric& network, std::v
       return {Code::bad_input, "reading --root", "the fabric has no node '" + name + "'", "name switches"};
     roots.push_back(root);
   }
+  if (flags.root_guids.empty()) return {};
+  auto text = fabric::read_text_file(flags.root_guids);
+  if (!text.ok()) return text.status();
+  auto listed = fabric::read_root_guids(text.value(), flags.root_guids, network);
+  if (!listed.ok()) return listed.status();
+  roots.insert(roots.end(), listed.value().begin(), listed.value().end());
   return {};
 }
 
@@ -194,11 +203,14 @@ void add_fabric_route(CLI::App& fabric, Action& action) {
   command->footer(engine_help());
   add_fabric_argument(*command, flags->fabric);
   command->add_option("--engine", flags->engine, "Which one (below)")->required()->type_name("NAME");
-  command->add_option("--out", flags->out, "Write the forwarding tables here")->type_name("FILE");
+  command->add_option("-o,--out,--output", flags->out, "Write the forwarding tables here")->type_name("FILE");
   command->add_option("--sl2vl", flags->sl2vl, "Write the SL to VL tables here")->type_name("FILE");
-  command->add_option("--paths", flags->paths, "Write a path record for every pair here")->type_name("FILE");
+  command->add_option("--path-records,--paths", flags->paths, "Write a path record for every pair here")
+      ->type_name("FILE");
   command->add_option("--root", flags->roots, "A switch on top (updn, ftree), or at the bottom (dnup); may be repeated")
       ->type_name("SWITCH");
+  command->add_option("--root-guids", flags->root_guids, "The same, from a file of GUIDs, as for OpenSM's -a")
+      ->type_name("FILE");
   command->add_option("--lanes", flags->lanes, "Virtual lanes for data. Default: 8")
       ->type_name("N")
       ->check(CLI::Range(1U, 15U));

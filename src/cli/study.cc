@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -14,10 +15,13 @@
 
 #include "cli/subcommands.h"
 #include "core/event/record.h"
+#include "core/time/duration.h"
+#include "replicate/launch/library.h"
 #include "report/study_report.h"
 #include "simulate/study/analysis.h"
 #include "simulate/study/database.h"
 #include "simulate/study/pool.h"
+#include "simulate/study/rank.h"
 
 namespace holdfast::cli {
 namespace {
@@ -25,6 +29,7 @@ namespace {
 using simulate::study::Database;
 using simulate::study::Finished;
 using simulate::study::JobPlace;
+using simulate::study::Messages;
 using simulate::study::Study;
 
 struct RunFlags {
@@ -33,6 +38,7 @@ struct RunFlags {
   std::string share;
   std::vector<std::string> groups;
   unsigned workers = 0;
+  std::string silence = "60s";
   bool json = false;
   bool quiet = false;
 };
@@ -179,7 +185,8 @@ int print_summary(const RunFlags& flags, const Study& study, const Database& dat
   return summary.signal != 0 ? 128 + summary.signal : 0;
 }
 
-int coordinate(const RunFlags& flags, const Study& study, const Share& share, const JobPlace& place) {
+int coordinate(const RunFlags& flags, const Study& study, const Share& share, Messages* messages,
+               std::int64_t silence_ns) {
   Summary summary{database_of(flags, share)};
   auto opened = Database::open_to_write(summary.database, study);
   if (!opened.ok()) return complain(opened.status());
@@ -189,12 +196,11 @@ int coordinate(const RunFlags& flags, const Study& study, const Share& share, co
   const std::vector<std::size_t> todo = select(study, flags, share, summary.selected, finished.value());
   summary.found = summary.selected - todo.size();
   simulate::study::PoolOptions options;
-  options.workers = flags.workers > 0 ? flags.workers
-                    : place.size > 1  ? 1
-                                      : std::max(1U, std::thread::hardware_concurrency());
-  options.ranks = place.size;
-  options.meeting = summary.database + ".coordinator";
-  options.file_name = flags.file;
+  options.workers = flags.workers > 0     ? flags.workers
+                    : messages != nullptr ? 1
+                                          : std::max(1U, std::thread::hardware_concurrency());
+  options.messages = messages;
+  options.silence_ns = silence_ns;
   simulate::study::PoolEnd end;
   {
     StudyProgress progress(flags.quiet, summary.found);
@@ -213,19 +219,32 @@ int coordinate(const RunFlags& flags, const Study& study, const Share& share, co
   return print_summary(flags, study, database, summary);
 }
 
+/// Where libraries are: beside this program.
+std::vector<std::string> library_folders() {
+  std::error_code none;
+  const char* users = std::getenv("HOLDFAST_LIBRARY_PATH");
+  return launch::library_folders(std::filesystem::read_symlink("/proc/self/exe", none).parent_path().string(),
+                                 users != nullptr ? users : "");
+}
+
 int run(const RunFlags& flags) {
   auto share = read_share(flags.share);
   if (!share.ok()) return complain(share.status());
-  const JobPlace place = simulate::study::job_place();
-  if (place.rank > 0) {
-    const Status status = simulate::study::serve_pool(database_of(flags, share.value()) + ".coordinator", place.rank,
-                                                      std::int64_t{120} * 1'000'000'000);
-    return status.ok() ? 0 : complain(status);
-  }
+  auto silence = time::parse_duration(flags.silence);
+  if (!silence.ok()) return complain(silence.status());
   auto study = simulate::study::read_any_study_file(flags.file);
   if (!study.ok()) return complain(study.status());
   if (Status status = check_groups(*study.value(), flags); !status.ok()) return complain(status);
-  return coordinate(flags, *study.value(), share.value(), place);
+  const JobPlace place = simulate::study::job_place();
+  std::unique_ptr<Messages> messages;
+  if (place.size > 1) {
+    auto loaded = simulate::study::load_mpi(place, library_folders());
+    if (!loaded.ok()) return complain(loaded.status());
+    messages = std::move(loaded).value();
+  }
+  if (place.rank == 0) return coordinate(flags, *study.value(), share.value(), messages.get(), silence.value());
+  const Status status = simulate::study::serve_rank(*study.value(), *messages, silence.value());
+  return status.ok() ? 0 : complain(status);
 }
 
 struct MergeFlags {
@@ -325,15 +344,21 @@ void add_run_command(CLI::App& study, Action& action) {
   command->add_option("--workers", flags->workers, "Processes. Default: one a core; one a rank under mpirun or srun")
       ->type_name("N")
       ->check(CLI::Range(1U, 4096U));
+  command->add_option("--silence", flags->silence, "After which a silent rank is given up and its run goes to another")
+      ->type_name("DURATION")
+      ->capture_default_str();
   command->add_flag("--json", flags->json, "Print a record in place of the summary");
   command->add_flag("-q,--quiet", flags->quiet, "No progress and no summary");
   command->footer(
       "Finished runs are kept: after Ctrl-C, a crash or an edit of the file the same command runs what is missing.\n"
-      "A routing engine that refuses, incomplete tables and deadlocks are results. Across machines, with the file and\n"
-      "the database in a folder that all share, rank 0 hands out runs and is the only one that writes:\n\n"
+      "A routing engine that refuses, incomplete tables and deadlocks are results. Across machines it is an MPI "
+      "program:\n"
+      "all ranks read the file, rank 0 hands out runs and is the only one that opens the database. A rank may die "
+      "where\n"
+      "the launcher lets the others live, or the same command goes on:\n\n"
       "  holdfast study run studies/fail-in-place-small.toml\n"
-      "  mpirun -n 64 holdfast study run studies/fail-in-place-large.toml\n"
-      "  srun -n 64 --no-kill holdfast study run studies/fail-in-place-large.toml\n"
+      "  mpirun -n 64 --enable-recovery holdfast study run studies/fail-in-place-large.toml\n"
+      "  srun -n 64 --mpi=pmix --no-kill --kill-on-bad-exit=0 holdfast study run studies/fail-in-place-large.toml\n"
       "  holdfast study run big.toml --share $SLURM_ARRAY_TASK_ID/16       in a job array from 1 to 16; then\n"
       "  holdfast study merge big.sqlite big.share-*.sqlite\n");
   command->callback([flags, &action] { action = [flags] { return run(*flags); }; });

@@ -30,6 +30,22 @@ class FabricRoute(unittest.TestCase):
         self.assertIn("did you mean 'dfsssp'?", run("route", "tree(2,2)", "--engine", "dfsssp2").stderr)
         self.assertEqual(run("route", "tree(2,2)", "--engine", "updn", "--root", "nobody").returncode, 2)
 
+    def test_roots_come_from_a_file_as_opensms(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".guids") as file:
+            file.write(subprocess.run([HOLDFAST, "fabric", "export", "tree(3,3)", "--to", "root-guids"], check=True,
+                                      capture_output=True, text=True, timeout=LIMIT).stdout)
+            file.flush()
+            listed = run("route", "tree(3,3)", "--engine", "updn", "--root-guids", file.name, "--json")
+            self.assertEqual(listed.returncode, 0, listed.stderr)
+            file.write("0xdead\n")
+            file.flush()
+            wrong = run("route", "tree(3,3)", "--engine", "updn", "--root-guids", file.name)
+            self.assertEqual(wrong.returncode, 2)
+            self.assertIn(file.name + " line", wrong.stderr)
+        found = run("route", "tree(3,3)", "--engine", "updn", "--json")
+        fields = ("edge_forwarding_index", "mean_hops")
+        self.assertEqual([json.loads(listed.stdout)[f] for f in fields], [json.loads(found.stdout)[f] for f in fields])
+
     def test_tables_come_back_as_they_were_written(self):
         with tempfile.TemporaryDirectory() as folder:
             tables, lanes, paths = (os.path.join(folder, name) for name in ("lfts", "sl2vl", "paths"))
@@ -65,6 +81,38 @@ class FabricCheck(unittest.TestCase):
         self.assertEqual(len(engines), 10)
         self.assertFalse(engines["minhop"]["good"])
         self.assertTrue(engines["nue"]["good"])
+
+    def test_a_real_clusters_odds_and_ends(self):
+        """A host with two adapters, one of them on both ports; a link that came up narrow; an aggregation node."""
+        nodes = [("n1 HCA-1", 1, "4xHDR"), ("n1 HCA-1", 2, "4xHDR"), ("n1 HCA-2", 1, "1xHDR"),
+                 ("n\u00e9 \"2\" mlx5_0", 1, "4xHDR"), ("Mellanox Technologies Aggregation Node", 1, "4xHDR")]
+        guids = {}
+        for name, _, _ in nodes:
+            guids.setdefault(name, 0x100 * (len(guids) + 1))
+        text = ('vendid=0x2c9\ndevid=0xd2f0\nswitchguid=0x10(10)\n'
+                'Switch\t41 "S-0000000000000010"\t\t# "MF0;leaf:MQM8700/U1" enhanced port 0 lid 1 lmc 0\n')
+        for i, (name, port, rate) in enumerate(nodes):
+            text += f'[{i + 1}]\t"H-{guids[name]:016x}"[{port}]({guids[name] + port:x}) \t\t# "{name}" lid {i + 2} {rate}\n'
+        for name, guid in guids.items():
+            text += f'\nvendid=0x2c9\ndevid={"0xcf09" if "Agg" in name else "0x101b"}\ncaguid={guid:#x}\nCa\t2 "H-{guid:016x}"\t\t# "{name}"\n'
+            for i, (other, port, rate) in enumerate(nodes):
+                if other == name:
+                    text += (f'[{port}]({guid + port:x}) \t"S-0000000000000010"[{i + 1}]\t\t'
+                             f'# lid {i + 2} lmc 0 "MF0;leaf:MQM8700/U1" lid 1 {rate}\n')
+        with tempfile.NamedTemporaryFile("w", suffix=".ibnetdiscover") as file:
+            file.write(text)
+            file.flush()
+            check = run("check", file.name)
+            record = json.loads(run("check", file.name, "--json").stdout)
+            shown = json.loads(run("show", file.name, "--json").stdout)
+        self.assertEqual(check.returncode, 1, "a narrow link is to be repaired")
+        self.assertEqual(check.stderr, "")
+        self.assertIn("hosts      2 with 4 ports of 3 adapters, 0 ports cut off; aggregation nodes: 1", check.stdout)
+        self.assertIn("MF0;leaf:MQM8700/U1/3 - n1 HCA-2/1 came up as 1xHDR, its ports can do 4xHDR", check.stdout)
+        self.assertEqual((record["hosts"], record["adapters"], record["aggregation_nodes"]), (2, 3, 1))
+        self.assertEqual((shown["hosts"], shown["adapters"]), (2, 4))
+        for engine in record["engines"]:
+            self.assertTrue(engine["routed"] is False or engine["good"], engine)
 
     def test_bad_input_is_one_line_and_2(self):
         for words in (["check", "/no/such/file"], ["check", "tree(2,2)", "--engines", "updm"],

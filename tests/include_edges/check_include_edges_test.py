@@ -36,6 +36,7 @@ class GoodTree(unittest.TestCase):
         self.assert_good("src/core/status/a_test.cc", "<gtest/gtest.h>")
         self.assert_good("src/core/fault/a.cc", '"core/random/stream.h"', '"core/time/clock.h"', "<sys/time.h>")
         self.assert_good("src/core/event/a.cc", '"core/stats/mean.h"', "<nlohmann/json.hpp>")
+        self.assert_good("src/simulate/study/mpi/a.cc", "<mpi.h>")
         self.assert_good("src/replicate/mpi/sub/a.cc", "<mpi.h>", '"replicate/engine/vote.h"', '"core/fault/fault.h"')
         self.assert_good("src/replicate/libc/a.cc", '"replicate/mpi/runtime.h"', '"replicate/engine/vote.h"')
         self.assert_good("src/replicate/launch/a.cc", '"replicate/engine/replica_map.h"', '"core/config/table.h"')
@@ -77,8 +78,8 @@ class BadTree(unittest.TestCase):
                 self.assert_bad(path, f"<{target}>", f"may not include {target}")
 
     def test_headers_that_belong_to_one_place(self):
-        self.assert_bad("src/replicate/engine/a.h", "<mpi.h>", "only replicate/mpi may include mpi.h")
-        self.assert_bad("src/replicate/libc/a.h", '"mpi.h"', "only replicate/mpi may include mpi.h")
+        self.assert_bad("src/replicate/engine/a.h", "<mpi.h>", "only replicate/mpi and simulate/study/mpi may include mpi.h")
+        self.assert_bad("src/replicate/libc/a.h", '"mpi.h"', "only replicate/mpi and simulate/study/mpi may include mpi.h")
         self.assert_bad("src/transport/engine/a.h", "  <rdma/fi_domain.h>", "may include rdma/fi_domain.h")
 
     def test_the_ground_floor_takes_the_standard_library_alone(self):

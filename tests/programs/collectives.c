@@ -71,6 +71,50 @@ static void neighbours(void) {
   MPI_Comm_free(&graph);
 }
 
+/* What a grid's edge has no neighbour for stays as it was, here another thing in each replica: the address of memory. */
+static void grid_edges(void) {
+  const int dims[2] = {ranks, 1}, periods[2] = {0, 0}, counts[4] = {1, 1, 1, 1}, places[4] = {3, 2, 1, 0};
+  const MPI_Aint bytes[4] = {24, 16, 8, 0};
+  const MPI_Datatype types[4] = {MPI_LONG, MPI_LONG, MPI_LONG, MPI_LONG};
+  long own[4] = {rank, rank, rank, rank}, *memory = malloc(8 << 20);
+  MPI_Comm grid;
+  MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &grid);
+  for (int call = 0; call < 5; ++call) {
+    long got[4];
+    for (int i = 0; i < 4; ++i) got[i] = (long)memory;
+    if (call == 0) MPI_Neighbor_allgather(own, 1, MPI_LONG, got, 1, MPI_LONG, grid);
+    if (call == 1) MPI_Neighbor_allgatherv(own, 1, MPI_LONG, got, counts, places, MPI_LONG, grid);
+    if (call == 2) MPI_Neighbor_alltoall(own, 1, MPI_LONG, got, 1, MPI_LONG, grid);
+    if (call == 3) MPI_Neighbor_alltoallv(own, counts, places, MPI_LONG, got, counts, places, MPI_LONG, grid);
+    if (call == 4) MPI_Neighbor_alltoallw(own, counts, bytes, types, got, counts, bytes, types, grid);
+    const int turned = call == 1 || call >= 3, below = turned ? 3 : 0, above = turned ? 2 : 1;
+    CHECK(got[below] == (rank > 0 ? rank - 1 : (long)memory));
+    CHECK(got[above] == (rank + 1 < ranks ? rank + 1 : (long)memory));
+    CHECK(got[turned ? 1 : 2] == (long)memory && got[turned ? 0 : 3] == (long)memory);
+  }
+  free(memory);
+  MPI_Comm_free(&grid);
+}
+
+static void at_bottom(void) {
+  int values[8], sum = 0;
+  const int lengths[2] = {2, 1}, before = (rank + ranks - 1) % ranks;
+  MPI_Aint addresses[2];
+  MPI_Datatype type;
+  MPI_Get_address(&values[0], &addresses[0]);
+  MPI_Get_address(&values[4], &addresses[1]);
+  MPI_Type_create_hindexed(2, lengths, addresses, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  for (int i = 0; i < 8; ++i) values[i] = rank * 10 + i;
+  MPI_Sendrecv_replace(MPI_BOTTOM, 1, type, (rank + 1) % ranks, 0, before, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  CHECK(values[0] == before * 10 && values[1] == before * 10 + 1 && values[4] == before * 10 + 4);
+  CHECK(values[2] == rank * 10 + 2 && values[5] == rank * 10 + 5);
+  MPI_Bcast(MPI_BOTTOM, 1, type, 0, MPI_COMM_WORLD);
+  for (int i = 0; i < 8; ++i) sum += i == 0 || i == 1 || i == 4 ? values[i] : 0;
+  CHECK(sum == (ranks - 1) * 30 + 5);
+  MPI_Type_free(&type);
+}
+
 static void intercommunicators(void) {
   if (ranks < 2) return;
   MPI_Comm half, across, merged;
@@ -203,6 +247,8 @@ int main(int argc, char** argv) {
   const struct Scenario scenarios[] = {
       {"persistent", persistent},
       {"neighbours", neighbours},
+      {"grid_edges", grid_edges},
+      {"at_bottom", at_bottom},
       {"intercommunicators", intercommunicators},
       {"errors_returned", errors_returned},
 #if MPI_VERSION >= 4

@@ -1,4 +1,5 @@
-"""holdfast study, end to end: resuming after kill -9 and Ctrl-C, shares, ranks that die, the page in a real browser."""
+"""holdfast study, end to end: resuming after kill -9 and Ctrl-C, shares, ranks that die under mpirun, mpiexec and srun, the
+page in a real browser."""
 
 import json
 import os
@@ -6,9 +7,13 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "slurm"))
+import cluster
 
 PROGRAM = os.environ["HOLDFAST_PROGRAM"]
 REPOSITORY = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
@@ -26,6 +31,8 @@ traffic = ["exchange", "uniform messages=40"]
 seeds = 3
 """
 RUNS = 2 * 3 * ((1 + 3) + 2 * 3)
+LONG = STUDY.replace("seeds = 3", "seeds = 15")  # for what is to be met while it goes on
+LONG_RUNS = 2 * 3 * ((1 + 15) + 2 * 15)
 
 COLLECTIVES = """
 [study]
@@ -41,30 +48,58 @@ mean = ["10us", "100us"]
 """
 
 
-def in_job(rank, size):
-    environment = {name: value for name, value in os.environ.items()
-                   if not name.startswith(("OMPI_", "PMI_", "PMIX_", "SLURM_"))}
-    if size > 1:
-        environment.update(PMI_RANK=str(rank), PMI_SIZE=str(size))
-    return environment
+LAUNCHERS = {
+    "openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"],
+    "mpich": ["mpiexec.mpich"],
+}
 
 
-class Studies(unittest.TestCase):
+def without_job():
+    return {name: value for name, value in os.environ.items()
+            if not name.startswith(("OMPI_", "PMI_", "PMIX_", "SLURM_"))}
+
+
+def rank_of(process):
+    """Its rank in a job; None when it has none, or has ended."""
+    try:
+        with open(f"/proc/{process}/environ", "rb") as file:
+            for line in file.read().split(b"\0"):
+                name, _, value = line.partition(b"=")
+                if name in (b"OMPI_COMM_WORLD_RANK", b"PMI_RANK", b"SLURM_PROCID"):
+                    return int(value)
+    except OSError:
+        pass
+    return None
+
+
+def parent_of(process):
+    try:
+        with open(f"/proc/{process}/stat", encoding="utf-8") as file:
+            return int(file.read().rpartition(")")[2].split()[1])
+    except OSError:
+        return None
+
+
+class StudyCase(unittest.TestCase):
+    environment = {}  # besides this process's
+
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="holdfast-study-")
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         with open(os.path.join(self.folder, "s.toml"), "w", encoding="utf-8") as file:
             file.write(STUDY)
+        with open(os.path.join(self.folder, "l.toml"), "w", encoding="utf-8") as file:
+            file.write(LONG)
 
     def study(self, *arguments, code=0):
         done = subprocess.run([PROGRAM, "study", *arguments], cwd=self.folder, capture_output=True, text=True,
-                              timeout=200, env=in_job(0, 1))
+                              timeout=200, env=without_job())
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
 
-    def start(self, *arguments, rank=0, size=1):
-        return subprocess.Popen([PROGRAM, "study", *arguments], cwd=self.folder, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True, env=in_job(rank, size))
+    def start(self, *arguments, launcher=()):
+        return subprocess.Popen([*launcher, PROGRAM, "study", *arguments], cwd=self.folder, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, env={**without_job(), **self.environment})
 
     def runs(self, name="s.sqlite"):
         with sqlite3.connect(os.path.join(self.folder, name)) as database:
@@ -82,57 +117,105 @@ class Studies(unittest.TestCase):
         self.fail("no runs came")
 
     def children_of(self, process):
-        with open(f"/proc/{process}/task/{process}/children", encoding="ascii") as file:
-            return [int(child) for child in file.read().split()]
+        try:
+            with open(f"/proc/{process}/task/{process}/children", encoding="ascii") as file:
+                return [int(child) for child in file.read().split()]
+        except OSError:
+            return []
 
-    def expected(self):
+    def rank(self, number):
+        """The process of a rank of the study in this folder, without its worker, in a list; empty when it has ended."""
+        found = []
+        for process in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if os.readlink(f"/proc/{process}/cwd") != os.path.realpath(self.folder):
+                    continue
+                if os.path.basename(os.readlink(f"/proc/{process}/exe")) != os.path.basename(PROGRAM):
+                    continue
+            except OSError:
+                continue
+            if rank_of(process) == number:
+                found.append(int(process))
+        return [process for process in found if parent_of(process) not in found]
+
+    def expected(self, study="s.toml"):
         """All runs by a study that nothing disturbed."""
-        self.study("run", "s.toml", "-q", "-d", "calm.sqlite")
+        self.study("run", study, "-q", "-d", "calm.sqlite")
         return self.runs("calm.sqlite")
 
+    def meet(self, disturb, *arguments, launcher=(), database="l.sqlite"):
+        """Starts the long study and disturbs it when it has some runs. A study that had ended before that is started
+        anew: disturb() says whether it came in time."""
+        for _ in range(20):
+            for name in os.listdir(self.folder):
+                if name.startswith(database):
+                    os.unlink(os.path.join(self.folder, name))
+            going = self.start("run", "l.toml", "-d", database, *arguments, launcher=launcher)
+            self.wait_for_runs(3, database)
+            if disturb(going):
+                return going
+            going.communicate(timeout=200)
+        self.fail("the study was always over too soon")
+
+    @staticmethod
+    def kill(processes):
+        """Whether there was one."""
+        killed = 0
+        for process in processes:
+            try:
+                os.kill(process, signal.SIGKILL)
+                killed += 1
+            except ProcessLookupError:
+                pass
+        return killed > 0
+
+
+class Studies(StudyCase):
     def test_kill_9_loses_nothing_and_repeats_nothing(self):
-        going = self.start("run", "s.toml", "--workers", "2")
-        self.wait_for_runs(3)
-        workers = self.children_of(going.pid)
-        self.assertTrue(workers)
-        going.kill()
-        going.communicate()
-        kept = self.runs()
+        workers = []
+
+        def disturb(going):
+            workers[:] = self.children_of(going.pid)
+            going.kill()
+            going.communicate(timeout=200)
+            return going.returncode == -signal.SIGKILL and workers
+
+        self.meet(disturb, "--workers", "2")
+        kept = self.runs("l.sqlite")
         self.assertGreaterEqual(len(kept), 3)
         for worker in workers:  # they die with their coordinator
-            until = time.monotonic() + 20
+            until = time.monotonic() + 100
             while os.path.exists(f"/proc/{worker}") and time.monotonic() < until:
                 time.sleep(0.01)
             self.assertFalse(os.path.exists(f"/proc/{worker}"))
-        summary = json.loads(self.study("run", "s.toml", "--json").stdout)
-        self.assertEqual(summary["runs"], RUNS)
+        summary = json.loads(self.study("run", "l.toml", "--json").stdout)
+        self.assertEqual(summary["runs"], LONG_RUNS)
         self.assertEqual(summary["found"], len(kept))
-        self.assertEqual(summary["added"], RUNS - len(kept))
-        self.assertEqual(self.runs(), self.expected())
-        again = json.loads(self.study("run", "s.toml", "--json").stdout)
-        self.assertEqual((again["found"], again["added"]), (RUNS, 0))
+        self.assertEqual(summary["added"], LONG_RUNS - len(kept))
+        self.assertEqual(self.runs("l.sqlite"), self.expected("l.toml"))
+        again = json.loads(self.study("run", "l.toml", "--json").stdout)
+        self.assertEqual((again["found"], again["added"]), (LONG_RUNS, 0))
 
     def test_ctrl_c_keeps_what_is_finished(self):
-        going = self.start("run", "s.toml", "--workers", "1")
-        self.wait_for_runs(2)
-        going.send_signal(signal.SIGINT)
-        out, _ = going.communicate(timeout=60)
+        said = []
+
+        def disturb(going):
+            going.send_signal(signal.SIGINT)
+            said[:] = going.communicate(timeout=200)
+            return going.returncode != 0
+
+        going = self.meet(disturb, "--workers", "1")
         self.assertEqual(going.returncode, 128 + signal.SIGINT)
-        self.assertIn("interrupted", out)
-        self.assertGreaterEqual(len(self.runs()), 2)
-        self.study("run", "s.toml", "-q")
-        self.assertEqual(self.runs(), self.expected())
+        self.assertIn("interrupted", said[0])
+        self.assertGreaterEqual(len(self.runs("l.sqlite")), 3)
+        self.study("run", "l.toml", "-q")
+        self.assertEqual(self.runs("l.sqlite"), self.expected("l.toml"))
 
     def test_a_dead_worker_costs_nothing(self):
-        going = self.start("run", "s.toml", "--workers", "1")
-        self.wait_for_runs(2)
-        killed = 0
-        for worker in self.children_of(going.pid):
-            os.kill(worker, signal.SIGKILL)
-            killed += 1
-        _, err = going.communicate(timeout=100)
+        going = self.meet(lambda going: self.kill(self.children_of(going.pid)), "--workers", "1")
+        _, err = going.communicate(timeout=200)
         self.assertEqual(going.returncode, 0, err)
-        self.assertEqual(self.runs(), self.expected())
+        self.assertEqual(self.runs("l.sqlite"), self.expected("l.toml"))
 
     def test_shares_merge_into_the_whole(self):
         for share in (1, 2, 3):
@@ -143,62 +226,51 @@ class Studies(unittest.TestCase):
         for text in ("0/3", "4/3", "3", "1/2x"):
             self.assertIn("--share", self.study("run", "s.toml", "--share", text, code=2).stderr)
 
-    def test_ranks_of_a_job_share_the_runs_and_may_die(self):
-        ranks = [self.start("run", "s.toml", rank=rank, size=3) for rank in (0, 1, 2)]
-        self.wait_for_runs(3)
-        ranks[2].kill()  # the whole rank
-        for child in self.children_of(ranks[1].pid):
-            os.kill(child, signal.SIGKILL)  # only the worker: its rank starts another
-        for rank in (0, 1):
-            out, err = ranks[rank].communicate(timeout=120)
-            self.assertEqual(ranks[rank].returncode, 0, out + err)
-        ranks[2].communicate()
-        self.assertEqual(self.runs(), self.expected())
-        self.assertFalse(os.path.exists(os.path.join(self.folder, "s.sqlite.coordinator")))
+    def launchers(self):
+        found = {mpi: command for mpi, command in LAUNCHERS.items() if shutil.which(command[0])}
+        if not found:
+            self.skipTest("no MPI is installed")
+        return found
 
-    def test_a_stranger_without_the_token_is_turned_away(self):
-        import socket
-        ranks = [self.start("run", "s.toml", rank=0, size=2)]
-        place = os.path.join(self.folder, "s.sqlite.coordinator")
-        until = time.monotonic() + 60
-        while not os.path.exists(place) and time.monotonic() < until:
-            time.sleep(0.01)
-        self.assertEqual(os.stat(place).st_mode & 0o777, 0o600)
-        with open(place, encoding="utf-8") as file:
-            port = json.load(file)["port"]
-        for nonsense in (b"\xff\xff\xff\xff", b"\x02\x00\x00\x00{}", b"GET / HTTP/1.0\r\n\r\n"):
-            with socket.create_connection(("127.0.0.1", port), timeout=60) as stranger:
-                stranger.sendall(nonsense)
-                self.assertEqual(stranger.recv(100), b"")
-        ranks.append(self.start("run", "s.toml", rank=1, size=2))
-        for rank in ranks:
-            out, err = rank.communicate(timeout=120)
-            self.assertEqual(rank.returncode, 0, out + err)
-        self.assertEqual(len(self.runs()), RUNS)
+    def test_ranks_of_an_mpi_job_share_the_runs(self):
+        expected = self.expected()
+        for mpi, command in self.launchers().items():
+            with self.subTest(mpi=mpi):
+                job = self.start("run", "s.toml", "-d", mpi + ".sqlite", launcher=[*command, "-n", "3"])
+                out, err = job.communicate(timeout=200)
+                self.assertEqual(job.returncode, 0, out + err)
+                self.assertEqual(self.runs(mpi + ".sqlite"), expected)
+
+    def test_the_worker_of_a_rank_may_die(self):
+        expected = self.expected("l.toml")
+        for mpi, command in self.launchers().items():
+            with self.subTest(mpi=mpi):
+                job = self.meet(lambda job: self.kill(worker for rank in self.rank(1)
+                                                      for worker in self.children_of(rank)),
+                                launcher=[*command, "-n", "3"])
+                out, err = job.communicate(timeout=200)
+                self.assertEqual(job.returncode, 0, out + err)
+                self.assertEqual(self.runs("l.sqlite"), expected)
 
     @unittest.skipUnless(shutil.which("mpirun.openmpi"), "Open MPI is not installed")
-    def test_under_mpirun(self):
-        done = subprocess.run(["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "3", PROGRAM, "study",
-                               "run", "s.toml"], cwd=self.folder, capture_output=True, text=True, timeout=200,
-                              env=in_job(0, 1))
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertEqual(self.runs(), self.expected())
+    def test_a_rank_may_die_where_the_launcher_lets_the_others_live(self):
+        job = self.meet(lambda job: self.kill(self.rank(2)), "--silence", "15s",
+                        launcher=[*LAUNCHERS["openmpi"], "--enable-recovery", "-n", "3"])
+        out, err = job.communicate(timeout=200)
+        self.assertIn(f"{LONG_RUNS} of {LONG_RUNS} runs", out, err)
+        self.assertEqual(self.runs("l.sqlite"), self.expected("l.toml"))
 
-    @unittest.skipUnless(shutil.which("mpirun.openmpi"), "Open MPI is not installed")
-    def test_a_rank_may_die_under_mpirun(self):
-        job = subprocess.Popen(["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--enable-recovery", "-n", "3",
-                                PROGRAM, "study", "run", "s.toml"], cwd=self.folder, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, text=True, env=in_job(0, 1))
-        self.wait_for_runs(2)
-        for rank in self.children_of(job.pid):
-            try:
-                with open(f"/proc/{rank}/environ", "rb") as file:
-                    if b"OMPI_COMM_WORLD_RANK=2" in file.read().split(b"\0"):
-                        os.kill(rank, signal.SIGKILL)
-            except OSError:  # it has ended
-                pass
-        out, _ = job.communicate(timeout=150)
-        self.assertEqual(self.runs(), self.expected(), out)
+    def test_a_job_that_its_launcher_ends_is_gone_on_with(self):
+        expected = self.expected("l.toml")
+        for mpi, command in self.launchers().items():
+            with self.subTest(mpi=mpi):
+                job = self.meet(lambda job: self.kill(self.rank(0)), launcher=[*command, "-n", "3"])
+                job.communicate(timeout=200)
+                kept = self.runs("l.sqlite")
+                self.assertGreaterEqual(len(kept), 3)
+                summary = json.loads(self.study("run", "l.toml", "--json").stdout)
+                self.assertEqual((summary["found"], summary["added"]), (len(kept), LONG_RUNS - len(kept)))
+                self.assertEqual(self.runs("l.sqlite"), expected)
 
     def test_bad_input_is_one_line(self):
         with open(os.path.join(self.folder, "bad.toml"), "w", encoding="utf-8") as file:
@@ -272,6 +344,36 @@ class Studies(unittest.TestCase):
         self.assertEqual(done.stdout.count("<svg"), 8)
         self.assertEqual(done.stdout.count("</section>"), 4)
         self.assertIn("Take ", done.stdout)
+
+
+@unittest.skipIf(cluster.missing(), cluster.missing())
+class UnderSlurm(StudyCase):
+    """Two nodes of a Slurm that the test starts for itself, with three ranks."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = cluster.Cluster().__enter__()
+        cls.addClassCleanup(cls.cluster.__exit__)
+        # two nodes that are one host confuse Open MPI's shared memory
+        cls.environment = {"SLURM_CONF": cls.cluster.environment["SLURM_CONF"], "OMPI_MCA_btl": "self,tcp",
+                           "OMPI_MCA_btl_tcp_if_include": "lo"}
+
+    def test_a_rank_may_die_under_srun(self):
+        expected = self.expected("l.toml")
+        for plugin in ("pmix", "pmi2"):  # Open MPI, MPICH
+            with self.subTest(plugin=plugin):
+                job = self.meet(lambda job: self.kill(self.rank(2)), "--silence", "15s",
+                                launcher=["srun", "-N", "2", "-n", "3", "--mpi=" + plugin, "--no-kill",
+                                          "--kill-on-bad-exit=0"])
+                out, err = job.communicate(timeout=250)
+                self.assertIn(f"{LONG_RUNS} of {LONG_RUNS} runs", out, err)
+                self.assertEqual(self.runs("l.sqlite"), expected)
+
+    def test_tasks_without_mpi_are_told_so(self):
+        done = subprocess.run(["srun", "-n", "2", "--mpi=none", PROGRAM, "study", "run", "s.toml"], cwd=self.folder,
+                              capture_output=True, text=True, timeout=250, env={**without_job(), **self.environment})
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("srun --mpi=pmix or --mpi=pmi2", done.stderr)
 
 
 if __name__ == "__main__":

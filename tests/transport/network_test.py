@@ -103,9 +103,10 @@ def wait_until(condition, what, limit=150):
 
 
 class Job:
-    """mpirun in the first namespace, with one process in each."""
+    """mpirun in the first namespace, with one process in each. Without rails over another provider, on hf1."""
 
-    def __init__(self, network, libraries, folder, rails, program, variables=(), mca=("btl", "^openib,ofi")):
+    def __init__(self, network, libraries, folder, rails, program, variables=(), mca=("btl", "^openib,ofi"),
+                 provider="holdfast"):
         self.counters = folder / "counters"
         self.counters.mkdir(exist_ok=True)
         agent = folder / "agent"
@@ -114,14 +115,15 @@ class Job:
                          f"case $address in 10.77.0.1) n={network.names[0]} h=hosta;; *) n={network.names[1]} h=hostb;; esac\n"
                          'exec ip netns exec $n unshare -u sh -c "hostname $h; $*"\n')
         agent.chmod(0o755)
-        environment = {"FI_PROVIDER_PATH": libraries, "HOLDFAST_RAILS_USE": rails,
+        environment = {"FI_PROVIDER_PATH": libraries, "HOLDFAST_RAILS_USE": rails or "", "FI_TCP_IFACE": "hf1",
+                       "FI_UDP_IFACE": "hf1",
                        "HOLDFAST_TRANSPORT_UNREACHABLE_AFTER": "150s",  # a busy host is none that is gone
                        "HOLDFAST_RAILS_COUNTERS": str(self.counters), **dict(variables)}
         words = ["ip", "netns", "exec", network.names[0], "unshare", "-u", "sh", "-c", 'hostname hosta; exec "$@"', "sh",
                  "mpirun.openmpi", "--allow-run-as-root", "--host", "10.77.0.1:1,10.77.0.2:1", "-np", "2",
                  "--mca", "plm_rsh_agent", str(agent), "--mca", "oob_tcp_if_include", "hf0", "--mca", "orte_keep_fqdn_hostnames",
                  "1", "--mca", "mpi_yield_when_idle", "1",
-                 "--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "holdfast",
+                 "--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", provider,
                  *(word for pair in zip(mca[::2], mca[1::2]) for word in ("--mca", *pair))]
         for name, value in environment.items():
             words += ["-x", f"{name}={value}"]

@@ -169,6 +169,7 @@ Health examine(const Fabric& fabric, const HealthOptions& options) {
   const Forwarding empty(fabric);
   const Cabling cabling(fabric, empty);
   Health health;
+  health.there = count_hosts(fabric);
   health.hosts = cabling.endpoints().size() + cabling.unplugged();
   health.hosts_cut_off = count_cut_off(cabling);
   health.switches = cabling.rows();
@@ -244,9 +245,20 @@ std::string routing_text(const RoutingHealth& routing) {
   return text;
 }
 
+/// "300 with 302 ports of 301 adapters, 2 ports cut off; aggregation nodes: 12"
+std::string hosts_text(const Health& health) {
+  const HostCount& there = health.there;
+  std::string text = std::to_string(there.hosts);
+  if (there.hosts != there.adapters || there.adapters != there.ports)
+    text += fmt::format(" with {} ports of {} adapters", there.ports, there.adapters);
+  text += fmt::format(", {} {}cut off", health.hosts_cut_off, there.hosts == health.hosts ? "" : "ports ");
+  if (there.aggregation_nodes != 0) text += fmt::format("; aggregation nodes: {}", there.aggregation_nodes);
+  return text;
+}
+
 std::string health_text(const Health& health) {
   std::string text = health.good() ? "The fabric is in order.\n\n" : "The fabric needs attention.\n\n";
-  text += fmt::format("hosts      {}, {} cut off\n", health.hosts, health.hosts_cut_off);
+  text += fmt::format("hosts      {}\n", hosts_text(health));
   text += fmt::format("switches   {}, {} cut off\n", health.switches, health.switches_cut_off);
   text += fmt::format("links      {} between switches work, {} are dead\n", health.links, health.links_down);
   text += fmt::format("bisection  {} to {} links\n", health.bisection.lower, health.bisection.upper);
@@ -270,7 +282,10 @@ std::string health_text(const Health& health) {
 nlohmann::ordered_json health_record(const Health& health) {
   nlohmann::ordered_json json = record("holdfast.fabric.check");
   json["good"] = health.good();
-  json["hosts"] = health.hosts;
+  json["hosts"] = health.there.hosts;
+  json["adapters"] = health.there.adapters;
+  json["aggregation_nodes"] = health.there.aggregation_nodes;
+  json["host_ports"] = health.hosts;
   json["hosts_cut_off"] = health.hosts_cut_off;
   json["switches"] = health.switches;
   json["switches_cut_off"] = health.switches_cut_off;

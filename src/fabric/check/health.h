@@ -12,6 +12,7 @@
 #include "fabric/check/credit_loops.h"
 #include "fabric/check/paths.h"
 #include "fabric/routing/engine.h"
+#include "fabric/topology/hosts.h"
 
 namespace holdfast::fabric {
 
@@ -41,6 +42,7 @@ RoutingHealth examine_engine(const Fabric& fabric, std::string_view engine, cons
 
 /// The state of a fabric.
 struct Health {
+  HostCount there;                  ///< computers, adapters, aggregation nodes
   std::uint64_t hosts = 0;          ///< adapter ports with a LID
   std::uint64_t hosts_cut_off = 0;  ///< of them, those without a working cable or outside the largest connected part
   std::uint64_t switches = 0;

@@ -8,6 +8,7 @@
 #include "fabric/formats/ibsim_net.h"
 #include "fabric/formats/source.h"
 #include "fabric/topology/generate.h"
+#include "fabric/topology/hosts.h"
 
 namespace holdfast::fabric {
 namespace {
@@ -301,6 +302,43 @@ TEST(Discovery, TakesWhatOlderAndOddFilesHave) {
   EXPECT_EQ(fabric.port(fabric.port_of(host, 1)).lid, 0U) << "0xffff is no LID";
   EXPECT_EQ(format(fabric.link(fabric.port(fabric.port_of(host, 1)).link).rate), "4xNDR");
   EXPECT_TRUE(read.value().notes.empty()) << read.value().notes[0];
+}
+
+/// As ibnetdiscover of rdma-core prints a newer machine: XDR, FDR10 and NDR beside one another, lanes of all widths, a
+/// switch's own aggregation node, a rate that no program knows, a chassis with --grouping's headings.
+TEST(Discovery, TakesEveryWidthAndSpeedAndAggregationNodes) {
+  std::string text = "Chassis 2 (guid 0xb8cef60300e2b0a0)\nHostname: \n\n# Line Nodes\n";
+  const std::vector<std::string> rates = {"1xSDR", "2xHDR", "4xXDR", "8xNDR", "12xFDR10", "4xundefined (512)"};
+  text +=
+      "switchguid=0x10(10)\nSwitch\t41 \"S-0000000000000010\"\t\t# \"MF0;rack[1]:MQM9700/U1\" enhanced port 0 lid 1 "
+      "lmc 0\n";
+  for (std::size_t i = 0; i < rates.size(); ++i)
+    text += "[" + std::to_string(i + 1) + "]\t\"H-000000000000002" + std::to_string(i) + "\"[1](" +
+            std::to_string(90 + i) + ") \t\t# \"n" + std::to_string(i) + " mlx5_0\" lid " + std::to_string(10 + i) +
+            " " + rates[i] + "\n";
+  text += "[41]\t\"H-0000000000000030\"[1](31) \t\t# \"Mellanox Technologies Aggregation Node\" lid 30 4xHDR\n";
+  for (std::size_t i = 0; i < rates.size(); ++i)
+    text += "\nvendid=0x2c9\ndevid=0x102" + std::to_string(i) + "\ncaguid=0x2" + std::to_string(i) +
+            "\nCa\t1 \"H-000000000000002" + std::to_string(i) + "\"\t\t# \"n" + std::to_string(i) + " mlx5_0\"\n[1](" +
+            std::to_string(90 + i) + ") \t\"S-0000000000000010\"[" + std::to_string(i + 1) + "]\t\t# lid " +
+            std::to_string(10 + i) + " lmc 0 \"MF0;rack[1]:MQM9700/U1\" lid 1 " + rates[i] + "\n";
+  text +=
+      "\nvendid=0x2c9\ndevid=0xcf09\ncaguid=0x30\nCa\t1 \"H-0000000000000030\"\t\t# \"Mellanox Technologies "
+      "Aggregation "
+      "Node\"\n[1](31) \t\"S-0000000000000010\"[41]\t\t# lid 30 lmc 0 \"MF0;rack[1]:MQM9700/U1\" lid 1 4xHDR\n";
+  auto read = read_discovery(text, "new");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  const Fabric& fabric = read.value().fabric;
+  for (std::size_t i = 0; i + 1 < rates.size(); ++i) {
+    const NodeId node = fabric.find("n" + std::to_string(i) + " mlx5_0");
+    ASSERT_NE(node, none);
+    EXPECT_EQ(format(fabric.link(fabric.port(fabric.port_of(node, 1)).link).rate), rates[i]);
+  }
+  EXPECT_THAT(read.value().notes, testing::Each(HasSubstr("unknown rate '4xundefined")));
+  const HostCount count = count_hosts(fabric);
+  EXPECT_EQ(count.hosts, 6U);
+  EXPECT_EQ(count.aggregation_nodes, 1U);
+  EXPECT_NE(fabric.find("MF0;rack[1]:MQM9700/U1"), none);
 }
 
 TEST(Discovery, AListOfNodesIsNoNetwork) {

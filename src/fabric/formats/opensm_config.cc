@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <unordered_map>
 
 #include "fabric/formats/cursor.h"
+#include "fabric/routing/grid.h"
 
 namespace holdfast::fabric {
 
@@ -161,11 +163,12 @@ std::string write_torus_config(const Fabric& fabric, const TorusConfig& config) 
 }
 
 Result<TorusConfig> torus_config_of(const Fabric& fabric) {
-  const Structure& structure = fabric.structure();
-  const bool torus = structure.shape == Shape::torus;
-  if ((!torus && structure.shape != Shape::mesh) || structure.extent.size() > 3)
+  const std::optional<Structure> found = find_grid_structure(fabric);
+  if (!found || found->extent.size() > 3)
     return Status(Code::bad_input, "writing the configuration of torus-2QoS",
-                  "the fabric is no generated mesh or torus of at most 3 dimensions", "generate one, as torus(5,5)");
+                  "the fabric is no mesh or torus of at most 3 dimensions", "generate one, as torus(5,5)");
+  const Structure& structure = *found;
+  const bool torus = structure.shape == Shape::torus;
   TorusConfig config;
   for (std::size_t d = 0; d < 3; ++d) {
     config.looped[d] = torus;
@@ -173,11 +176,13 @@ Result<TorusConfig> torus_config_of(const Fabric& fabric) {
   }
   TorusConfig::Seed seed;
   seed.at = 0;
-  std::uint32_t stride = fabric.switch_count();
+  const auto at_origin = [&](NodeId node) {
+    return std::ranges::all_of(structure.at(node), [](auto c) { return c == 0; });
+  };
+  while (seed.at + 1 < fabric.switch_count() && !at_origin(seed.at)) ++seed.at;
   for (std::size_t d = 0; d < structure.extent.size(); ++d) {
-    stride /= structure.extent[d];  // the distance of neighbours' numbers
-    seed.next[d] = stride;
-    if (torus && structure.extent[d] == 4) seed.previous[d] = 3 * stride;
+    seed.next[d] = switch_along(structure, seed.at, d, 1);
+    if (torus && structure.extent[d] == 4) seed.previous[d] = switch_along(structure, seed.at, d, -1);
   }
   config.seeds.push_back(seed);
   // Parallel links, and the hosts of a switch, are port groups: they must fit.

@@ -44,6 +44,15 @@ TEST(TorusConfig, RoundTrip) {
   EXPECT_EQ(torus_config_of(generate("torus(2,2,2) hosts=200").value()).value().max_ports_in_group, 25U);
 }
 
+TEST(TorusConfig, OfATorusFoundInTheCables) {
+  Fabric torus = generate("torus(5,3)").value();
+  torus.set_structure({});
+  const auto config = torus_config_of(torus);
+  ASSERT_TRUE(config.ok()) << config.status().message();
+  EXPECT_EQ(config.value().size[0] * config.value().size[1], 15U);
+  EXPECT_NE(config.value().seeds[0].next[0], config.value().seeds[0].next[1]);
+}
+
 TEST(TorusConfig, TakesWhatTheManualPageShows) {
   const Fabric fabric = generate("torus(4,5)").value();
   auto read = read_torus_config(

@@ -27,8 +27,9 @@ struct SpeedName {
   LaneSpeed speed;
 };
 /// Longer names first: "2.5" is not "25".
-constexpr std::array<SpeedName, 8> speeds{{{"FDR10", LaneSpeed::fdr10},
+constexpr std::array<SpeedName, 9> speeds{{{"FDR10", LaneSpeed::fdr10},
                                            {"2.5", LaneSpeed::sdr},
+                                           {"200", LaneSpeed::xdr},
                                            {"100", LaneSpeed::ndr},
                                            {"50", LaneSpeed::hdr},
                                            {"25", LaneSpeed::edr},

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <queue>
+
+#include "fabric/routing/grid.h"
 
 namespace holdfast::fabric::opensm {
 namespace {
@@ -79,32 +82,19 @@ bool joined(const Fabric& fabric, NodeId a, NodeId b) {
   return false;
 }
 
-/// The switch one step from `from` along a dimension; `none` beyond the edge of a mesh.
-NodeId neighbour(const Structure& structure, NodeId from, std::size_t dimension, int step) {
-  const auto place = structure.at(from);
-  std::uint32_t stride = 1;  // the last coordinate runs fastest, as generate() numbers switches
-  for (std::size_t i = dimension + 1; i < structure.extent.size(); ++i) stride *= structure.extent[i];
-  const auto size = static_cast<int>(structure.extent[dimension]);
-  const int moved = static_cast<int>(place[dimension]) + step;
-  if (structure.shape == Shape::mesh && (moved < 0 || moved >= size)) return none;
-  return from +
-         static_cast<NodeId>(((moved + size) % size - static_cast<int>(place[dimension])) * static_cast<int>(stride));
-}
-
 /// Neighbours of a seed as torus-2QoS.conf wants them: forward of each dimension, and backward where the size is 4.
 struct SeedLink {
   std::string keyword;
   NodeId to = none;
 };
 
-std::vector<SeedLink> seed_links(const Fabric& fabric, NodeId seed) {
-  const Structure& structure = fabric.structure();
+std::vector<SeedLink> seed_links(const Structure& structure, NodeId seed) {
   std::vector<SeedLink> links;
   for (std::size_t i = 0; i < structure.extent.size(); ++i) {
     if (structure.extent[i] < 2) continue;
     const std::string letter(1, "xyz"[i]);
-    links.push_back({letter + "p_link", neighbour(structure, seed, i, 1)});
-    if (structure.extent[i] == 4) links.push_back({letter + "m_link", neighbour(structure, seed, i, -1)});
+    links.push_back({letter + "p_link", switch_along(structure, seed, i, 1)});
+    if (structure.extent[i] == 4) links.push_back({letter + "m_link", switch_along(structure, seed, i, -1)});
   }
   return links;
 }
@@ -179,17 +169,17 @@ std::vector<NodeId> choose_roots(const Fabric& fabric) {
 }
 
 Result<std::string> torus_configuration(const Fabric& fabric) {
-  const Structure& structure = fabric.structure();
-  const bool is_grid = structure.shape == Shape::torus || structure.shape == Shape::mesh;
-  if (!is_grid || structure.extent.empty() || structure.extent.size() > 3)
+  const std::optional<Structure> found = find_grid_structure(fabric);
+  if (!found || found->extent.empty() || found->extent.size() > 3)
     return Status(Code::bad_input, "writing torus-2QoS.conf",
-                  "the fabric is no generated mesh or torus of up to three dimensions", "choose another engine");
+                  "the fabric is no mesh or torus of up to three dimensions", "choose another engine");
+  const Structure& structure = *found;
   std::string text = structure.shape == Shape::torus ? "torus" : "mesh";
   for (std::size_t i = 0; i < 3; ++i)
     text += " " + std::to_string(i < structure.extent.size() ? structure.extent[i] : 1);
   text += "\nportgroup_max_ports 64\n";
   for (NodeId seed = 0; seed < fabric.switch_count(); ++seed) {
-    const std::vector<SeedLink> links = seed_links(fabric, seed);
+    const std::vector<SeedLink> links = seed_links(structure, seed);
     if (!std::all_of(links.begin(), links.end(),
                      [&](const SeedLink& link) { return link.to != none && joined(fabric, seed, link.to); }))
       continue;

@@ -64,6 +64,19 @@ TEST(Configuration, ASeedWithADeadLinkIsNotTakenAndTheOriginStays) {
   EXPECT_THAT(text.value(), HasSubstr("x_dateline 0\ny_dateline 2\n")) << "the seed is (0,1)";
 }
 
+TEST(Configuration, ATorusIsFoundInTheCables) {
+  Fabric fabric = made("torus(5,3)");
+  const std::string told = torus_configuration(fabric).value();
+  fabric.set_structure({});
+  auto text = torus_configuration(fabric);
+  ASSERT_TRUE(text.ok()) << text.status().message();
+  EXPECT_THAT(text.value(), testing::AnyOf(testing::StartsWith("torus 5 3 1\n"), testing::StartsWith("torus 3 5 1\n")));
+  EXPECT_EQ(std::count(text.value().begin(), text.value().end(), '\n'), std::count(told.begin(), told.end(), '\n'));
+  fabric = made("mesh(4,3)");
+  fabric.set_structure({});
+  EXPECT_THAT(torus_configuration(fabric).value(), testing::StartsWith("mesh "));
+}
+
 TEST(Configuration, OnlyGridsHaveATorusConfiguration) {
   EXPECT_EQ(torus_configuration(made("tree(3,2)")).status().code(), Code::bad_input);
 }

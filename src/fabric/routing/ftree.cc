@@ -65,13 +65,19 @@ class TreeBalance {
 
   std::uint32_t towards_trunk(const Choices& choices, std::uint32_t i, const Balance& balance) {
     std::uint32_t best = none;
+    bool best_on_trunk = false;
+    std::uint64_t least = 0;
     for (std::uint32_t at = choices.first[i]; at < choices.first[i + 1]; ++at) {
       const std::uint32_t channel = balance.emptiest(choices.arcs[at]);
-      const bool here = trunk_[balance.to(channel)] != 0;
-      const bool there = best != none && trunk_[balance.to(best)] != 0;
-      if (best == none || (here != there ? here : balance.load(channel) < balance.load(best))) best = channel;
+      const bool on_trunk = trunk_[balance.to(channel)] != 0;
+      if (best_on_trunk && !on_trunk) continue;
+      const std::uint64_t load = balance.load(channel);
+      if (best != none && on_trunk == best_on_trunk && load >= least) continue;
+      best = channel;
+      best_on_trunk = on_trunk;
+      least = load;
     }
-    trunk_[choices.order[i]] = trunk_[balance.to(best)] != 0 && choices.order[0] != balance.to(best) ? 1 : 0;
+    trunk_[choices.order[i]] = best_on_trunk && choices.order[0] != balance.to(best) ? 1 : 0;
     return best;
   }
 

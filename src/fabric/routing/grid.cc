@@ -224,4 +224,37 @@ std::optional<Grid> find_grid(const Fabric& fabric, const SwitchGraph& graph) {
   return grid;
 }
 
+NodeId switch_along(const Structure& structure, NodeId from, std::size_t dimension, int steps) {
+  const auto start = structure.at(from);
+  std::vector<std::uint32_t> place(start.begin(), start.end());
+  const auto size = static_cast<int>(structure.extent[dimension]);
+  const int moved = static_cast<int>(place[dimension]) + steps;
+  if (structure.shape == Shape::mesh && (moved < 0 || moved >= size)) return none;
+  place[dimension] = static_cast<std::uint32_t>((moved + size) % size);
+  const auto switches = static_cast<NodeId>(structure.coordinates.size() / structure.extent.size());
+  for (NodeId node = 0; node < switches; ++node) {
+    if (std::ranges::equal(structure.at(node), place)) return node;
+  }
+  return none;
+}
+
+std::optional<Structure> find_grid_structure(const Fabric& fabric) {
+  const SwitchGraph graph(fabric);
+  std::optional<Grid> grid = find_grid(fabric, graph);
+  if (!grid || (graph.rows() != 0 && graph.switch_at(graph.rows() - 1) != graph.rows() - 1)) return std::nullopt;
+  Structure structure;
+  structure.extent = grid->size;
+  structure.coordinates = std::move(grid->place);
+  bool rings = false;
+  bool lines = false;
+  for (std::uint32_t d = 0; d < grid->size.size(); ++d) {
+    rings = rings || grid->wraps[d] != 0;
+    lines = lines || (grid->wraps[d] == 0 && grid->size[d] > 2);
+  }
+  if (rings && lines) return std::nullopt;
+  const bool told_torus = fabric.structure().shape == Shape::torus;
+  structure.shape = rings || told_torus ? Shape::torus : Shape::mesh;
+  return structure;
+}
+
 }  // namespace holdfast::fabric

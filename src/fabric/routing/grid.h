@@ -23,4 +23,12 @@ struct Grid {
 /// at most once.
 std::optional<Grid> find_grid(const Fabric& fabric, const SwitchGraph& graph);
 
+/// The same as the generator's record of a mesh or a torus, for who reads that. Nothing for a fabric whose switches do
+/// not come before its adapters, or of which some dimensions are rings and others lines.
+std::optional<Structure> find_grid_structure(const Fabric& fabric);
+
+/// The switch that lies `steps` (1 or -1) along a dimension of a mesh or torus; `none` beyond the edge of a mesh, and
+/// where no switch is.
+NodeId switch_along(const Structure& structure, NodeId from, std::size_t dimension, int steps);
+
 }  // namespace holdfast::fabric

@@ -115,7 +115,7 @@ void spread_over_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned av
     std::size_t turn = 0;
     for (const SwitchGraph::Terminal& terminal : graph.terminals()) {
       const std::vector<std::uint8_t>& mine = parts[tables.service_level(source, 0, terminal.lid)];
-      tables.set_service_level(source, 0, terminal.lid, mine[turn++ % mine.size()]);
+      tables.set_service_level(source, 0, terminal.lid, mine[(turn++ + source) % mine.size()]);
     }
   }
   tables.lanes_used = static_cast<std::uint8_t>(available);

@@ -46,7 +46,8 @@ bool is_acyclic(const SwitchGraph& graph, const Forwarding& tables, unsigned thr
 unsigned assign_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned most);
 
 /// Deals the routes of lanes to more lanes, up to `available`, so that fewer wait behind others: what fills a lane most
-/// gets the next free one, and destinations take turns on the lanes of theirs. A part of an acyclic lane is acyclic.
+/// gets the next free one, and pairs of a source and a destination take turns on the lanes of theirs. A part of an
+/// acyclic lane is acyclic.
 /// For tables whose lanes are their service levels.
 void spread_over_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned available);
 

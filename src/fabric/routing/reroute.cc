@@ -20,6 +20,7 @@ enum class Care {
   none,      ///< any way
   one_lane,  ///< each destination has one lane, and new steps must close no cycle in it
   lanes,     ///< shortest ways, then a lane for each route
+  together,  ///< shortest ways that close no cycle in all lanes together, which have none: routes keep their lanes
 };
 
 std::optional<Care> care_of(std::string_view engine) {
@@ -136,7 +137,9 @@ class Mender {
 
   /// The dependencies of all routes that are whole. False when they have a cycle already.
   bool load_dependencies() {
-    const unsigned lanes = care_ == Care::lanes ? options_.lanes : std::max<unsigned>(1, old_.lanes_used);
+    const unsigned lanes = care_ == Care::together ? 1
+                           : care_ == Care::lanes  ? options_.lanes
+                                                   : std::max<unsigned>(1, old_.lanes_used);
     std::vector<std::vector<std::uint8_t>> present(lanes, std::vector<std::uint8_t>(space_.size(), 0));
     std::atomic<bool> fits = true;
     parallel_for(graph_.terminals().size(), 64, options_.threads, [&](unsigned, std::size_t begin, std::size_t end) {
@@ -145,7 +148,7 @@ class Mender {
         const Lid lid = graph_.terminals()[i].lid;
         seen.assign(graph_.rows(), 0);
         for (std::uint32_t row : sources_) {
-          const std::uint8_t lane = lane_of(row, lid);
+          const std::uint8_t lane = care_ == Care::together ? 0 : lane_of(row, lid);
           if (lane >= lanes) fits = false;
           if (lane >= lanes) break;
           std::uint32_t arc = arcs_.next(row, lid);
@@ -182,7 +185,7 @@ class Mender {
       if (sends && distance_[row] != none && tables_.out_port(row, destination.lid) == Forwarding::no_port)
         return false;
     }
-    return care_ != Care::lanes || !destination.adapter || find_lanes(destination);
+    return (care_ != Care::lanes && care_ != Care::together) || !destination.adapter || find_lanes(destination);
   }
 
   /// Hops of the rows whose way is whole.
@@ -341,6 +344,11 @@ class Mender {
     for (const std::uint32_t row : destination.lost) {
       if (graph_.sources_at(row) == 0 || distance_[row] == none) continue;
       arcs_.path(row, destination.lid, path);
+      if (care_ == Care::together) {
+        if (!kept_[0].add_path(path)) return false;
+        continue;
+      }
+      tables_.lanes_needed = 0;  // whether parts of a lane still go together is not known
       const std::uint8_t own = lane_of(row, destination.lid);
       std::uint8_t lane = own;
       if (!kept_[own].add_path(path)) {
@@ -387,8 +395,12 @@ Result<Rerouting> reroute(const Fabric& fabric, const Forwarding& old, std::stri
       care && !old.has_lane_maps() && !old.distinguishes_sources() && old.lids() == fabric.top_lid() + 1;
   if (usable && options.lanes >= 1 && options.lanes <= 15) {
     const SwitchGraph graph(fabric);
-    Mender mender(fabric, graph, old, *care, options);
-    if (mender.run()) {
+    std::vector<Care> ways = {*care};
+    if (*care == Care::lanes && old.lanes_needed == 1 && old.lanes_used <= options.lanes)
+      ways.insert(ways.begin(), Care::together);
+    for (const Care way : ways) {
+      Mender mender(fabric, graph, old, way, options);
+      if (!mender.run()) continue;
       result.destinations = mender.destinations();
       result.tables = mender.take();
       return result;

@@ -7,7 +7,8 @@ namespace holdfast::fabric {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> speed_names = {"SDR", "DDR", "QDR", "FDR10", "FDR", "EDR", "HDR", "NDR"};
+constexpr std::array<std::string_view, 9> speed_names = {"SDR", "DDR", "QDR", "FDR10", "FDR",
+                                                         "EDR", "HDR", "NDR", "XDR"};
 constexpr std::array<std::uint8_t, 5> widths = {1, 2, 4, 8, 12};
 
 char upper(char letter) {

@@ -8,7 +8,7 @@
 namespace holdfast::fabric {
 
 /// Signalling rate of one lane, with what data rate is left after encoding (8b/10b up to QDR, 64b/66b from FDR10 on).
-enum class LaneSpeed : std::uint8_t { sdr, ddr, qdr, fdr10, fdr, edr, hdr, ndr };
+enum class LaneSpeed : std::uint8_t { sdr, ddr, qdr, fdr10, fdr, edr, hdr, ndr, xdr };
 
 /// What a cable carries. `lanes` is 1, 2, 4, 8 or 12.
 struct LinkRate {

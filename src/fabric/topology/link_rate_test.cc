@@ -7,7 +7,7 @@ namespace {
 
 TEST(LinkRate, EveryRateIsReadBack) {
   for (int lanes : {1, 2, 4, 8, 12}) {
-    for (int speed = 0; speed < 8; ++speed) {
+    for (int speed = 0; speed < 9; ++speed) {
       const LinkRate rate{static_cast<std::uint8_t>(lanes), static_cast<LaneSpeed>(speed)};
       EXPECT_EQ(find_rate(format(rate)), rate) << format(rate);
     }

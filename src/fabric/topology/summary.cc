@@ -115,6 +115,7 @@ Summary summarize(const Fabric& fabric) {
   Summary summary;
   summary.switches = fabric.switch_count();
   summary.adapters = fabric.adapter_count();
+  summary.hosts = count_hosts(fabric);
   summary.top_lid = fabric.top_lid();
   count_links(fabric, summary);
   count_nodes(fabric, summary);
@@ -137,9 +138,13 @@ std::string summary_text(const Fabric& fabric, const Summary& s) {
   std::string text;
   line(text, "switches", fmt::format("{} ({})", s.switches, counted(s.switch_types, "of")));
   line(text, "hosts",
-       fmt::format("{} adapters on {} switches, {} to {} a switch{}", s.adapters, s.host_switches, s.least_hosts,
-                   s.most_hosts,
-                   s.lone_adapters > 0 ? fmt::format("; {} without a working link", s.lone_adapters) : ""));
+       fmt::format(
+           "{}{} adapters{} on {} switches, {} to {} a switch{}",
+           s.hosts.hosts == s.hosts.adapters ? "" : fmt::format("{} with ", s.hosts.hosts),
+           s.adapters - s.hosts.aggregation_nodes,
+           s.hosts.aggregation_nodes == 0 ? "" : fmt::format(" and {} aggregation nodes", s.hosts.aggregation_nodes),
+           s.host_switches, s.least_hosts, s.most_hosts,
+           s.lone_adapters > 0 ? fmt::format("; {} without a working link", s.lone_adapters) : ""));
   line(text, "links",
        fmt::format("{} between switches, {} to hosts{}", s.switch_links, s.host_links,
                    s.down_links > 0 ? fmt::format("; {} down", s.down_links) : ""));
@@ -173,7 +178,9 @@ std::string summary_text(const Fabric& fabric, const Summary& s) {
 
 void add_summary(nlohmann::ordered_json& record, const Fabric& fabric, const Summary& s) {
   record["switches"] = s.switches;
-  record["hosts"] = s.adapters;
+  record["hosts"] = s.hosts.hosts;
+  record["adapters"] = s.adapters;
+  record["aggregation_nodes"] = s.hosts.aggregation_nodes;
   record["switch_links"] = s.switch_links;
   record["host_links"] = s.host_links;
   record["down_links"] = s.down_links;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fabric/topology/fabric.h"
+#include "fabric/topology/hosts.h"
 
 namespace holdfast::fabric {
 
@@ -15,6 +16,7 @@ namespace holdfast::fabric {
 struct Summary {
   std::uint32_t switches = 0;
   std::uint32_t adapters = 0;
+  HostCount hosts;
   std::uint32_t switch_links = 0;   ///< working ones, between switches
   std::uint32_t host_links = 0;     ///< working ones, with an adapter at one end
   std::uint32_t down_links = 0;     ///< cables that carry nothing

@@ -2,11 +2,23 @@
 
 #include <algorithm>
 #include <numeric>
+#include <vector>
 
 #include "real_functions.h"
 #include "replicate/mpi/neighbours.h"
 
 namespace holdfast::replicate {
+
+namespace {
+
+MPI_Aint extent_of(MPI_Datatype type) {
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  real().Type_get_extent(type, &lower, &extent);
+  return extent;
+}
+
+}  // namespace
 
 std::uint64_t size_of(int count) {
   return static_cast<std::uint64_t>(std::max(count, 0));
@@ -25,9 +37,7 @@ bool receives(Collective& call, int root) {
 
 void input_block(Collective& call, const void* buffer, const int* counts, const int* displacements, MPI_Datatype type) {
   if (buffer == MPI_IN_PLACE) return;
-  MPI_Aint lower = 0;
-  MPI_Aint extent = 0;
-  real().Type_get_extent(type, &lower, &extent);
+  const MPI_Aint extent = extent_of(type);
   for (int i = 0; i < call.size(); ++i) {
     if (counts[i] == 0) continue;
     call.input(static_cast<const std::byte*>(buffer) + displacements[i] * extent, size_of(counts[i]), type);
@@ -35,8 +45,33 @@ void input_block(Collective& call, const void* buffer, const int* counts, const 
   }
 }
 
-int in_neighbours(MPI_Comm comm) {
-  return neighbours(comm).in;
+void from_neighbours(Collective& call, void* buffer, int count, MPI_Datatype type, MPI_Comm comm) {
+  const std::vector<bool> there = sending_neighbours(comm);
+  if (std::find(there.begin(), there.end(), false) == there.end()) {
+    call.output(buffer, size_of(count) * there.size(), type);
+    return;
+  }
+  const MPI_Aint step = extent_of(type) * count;
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    if (there[i]) call.output(static_cast<std::byte*>(buffer) + static_cast<MPI_Aint>(i) * step, size_of(count), type);
+  }
+}
+
+void from_neighbours(Collective& call, void* buffer, const int* counts, const int* displacements, MPI_Datatype type,
+                     MPI_Comm comm) {
+  const std::vector<bool> there = sending_neighbours(comm);
+  const MPI_Aint extent = extent_of(type);
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    if (there[i]) call.output(static_cast<std::byte*>(buffer) + displacements[i] * extent, size_of(counts[i]), type);
+  }
+}
+
+void from_neighbours(Collective& call, void* buffer, const int* counts, const MPI_Aint* displacements,
+                     const MPI_Datatype* types, MPI_Comm comm) {
+  const std::vector<bool> there = sending_neighbours(comm);
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    if (there[i]) call.output(static_cast<std::byte*>(buffer) + displacements[i], size_of(counts[i]), types[i]);
+  }
 }
 
 }  // namespace holdfast::replicate

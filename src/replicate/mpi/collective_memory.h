@@ -30,7 +30,13 @@ void outputs_each(Collective& call, void* buffer, const int* counts, const Displ
   }
 }
 
-/// How many neighbours send to this rank.
-int in_neighbours(MPI_Comm comm);
+/// Result blocks of a neighbourhood collective, one for each neighbour that sends to this rank: those of the neighbours
+/// that a Cartesian grid lacks at its edges are the application's, with whatever they held. Blocks of equal length one
+/// after the other; block i at displacements[i] extents; and at displacements[i] bytes, with a datatype each.
+void from_neighbours(Collective& call, void* buffer, int count, MPI_Datatype type, MPI_Comm comm);
+void from_neighbours(Collective& call, void* buffer, const int* counts, const int* displacements, MPI_Datatype type,
+                     MPI_Comm comm);
+void from_neighbours(Collective& call, void* buffer, const int* counts, const MPI_Aint* displacements,
+                     const MPI_Datatype* types, MPI_Comm comm);
 
 }  // namespace holdfast::replicate

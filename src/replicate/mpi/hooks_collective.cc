@@ -304,14 +304,14 @@ int hook::Neighbor_allgather(const void* sb, int sc, MPI_Datatype st, void* rb, 
                              MPI_Comm comm) {
   Collective call(Function::Neighbor_allgather, comm);
   call.input(sb, size_of(sc), st);
-  call.output(rb, size_of(rc) * size_of(in_neighbours(comm)), rt);
+  from_neighbours(call, rb, rc, rt, comm);
   return call.run([&] { return real().Neighbor_allgather(sb, sc, st, rb, rc, rt, comm); });
 }
 int hook::Ineighbor_allgather(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm,
                               MPI_Request* request) {
   Collective call(Function::Ineighbor_allgather, comm);
   call.input(sb, size_of(sc), st);
-  call.output(rb, size_of(rc) * size_of(in_neighbours(comm)), rt);
+  from_neighbours(call, rb, rc, rt, comm);
   return call.start(request,
                     [&](MPI_Request* r) { return real().Ineighbor_allgather(sb, sc, st, rb, rc, rt, comm, r); });
 }
@@ -320,14 +320,14 @@ int hook::Neighbor_allgatherv(const void* sb, int sc, MPI_Datatype st, void* rb,
                               MPI_Datatype rt, MPI_Comm comm) {
   Collective call(Function::Neighbor_allgatherv, comm);
   call.input(sb, size_of(sc), st);
-  call.outputs(rb, rc, rd, rt, in_neighbours(comm));
+  from_neighbours(call, rb, rc, rd, rt, comm);
   return call.run([&] { return real().Neighbor_allgatherv(sb, sc, st, rb, rc, rd, rt, comm); });
 }
 int hook::Ineighbor_allgatherv(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[], const int rd[],
                                MPI_Datatype rt, MPI_Comm comm, MPI_Request* request) {
   Collective call(Function::Ineighbor_allgatherv, comm);
   call.input(sb, size_of(sc), st);
-  call.outputs(rb, rc, rd, rt, in_neighbours(comm));
+  from_neighbours(call, rb, rc, rd, rt, comm);
   return call.start(request,
                     [&](MPI_Request* r) { return real().Ineighbor_allgatherv(sb, sc, st, rb, rc, rd, rt, comm, r); });
 }
@@ -335,14 +335,14 @@ int hook::Ineighbor_allgatherv(const void* sb, int sc, MPI_Datatype st, void* rb
 int hook::Neighbor_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm) {
   Collective call(Function::Neighbor_alltoall, comm);
   call.input(sb, size_of(sc), st);
-  call.output(rb, size_of(rc) * size_of(in_neighbours(comm)), rt);
+  from_neighbours(call, rb, rc, rt, comm);
   return call.run([&] { return real().Neighbor_alltoall(sb, sc, st, rb, rc, rt, comm); });
 }
 int hook::Ineighbor_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm,
                              MPI_Request* request) {
   Collective call(Function::Ineighbor_alltoall, comm);
   call.input(sb, size_of(sc), st);
-  call.output(rb, size_of(rc) * size_of(in_neighbours(comm)), rt);
+  from_neighbours(call, rb, rc, rt, comm);
   return call.start(request,
                     [&](MPI_Request* r) { return real().Ineighbor_alltoall(sb, sc, st, rb, rc, rt, comm, r); });
 }
@@ -350,13 +350,13 @@ int hook::Ineighbor_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, 
 int hook::Neighbor_alltoallv(const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb, const int rc[],
                              const int rd[], MPI_Datatype rt, MPI_Comm comm) {
   Collective call(Function::Neighbor_alltoallv, comm);
-  call.outputs(rb, rc, rd, rt, in_neighbours(comm));
+  from_neighbours(call, rb, rc, rd, rt, comm);
   return call.run([&] { return real().Neighbor_alltoallv(sb, sc, sd, st, rb, rc, rd, rt, comm); });
 }
 int hook::Ineighbor_alltoallv(const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb, const int rc[],
                               const int rd[], MPI_Datatype rt, MPI_Comm comm, MPI_Request* request) {
   Collective call(Function::Ineighbor_alltoallv, comm);
-  call.outputs(rb, rc, rd, rt, in_neighbours(comm));
+  from_neighbours(call, rb, rc, rd, rt, comm);
   return call.start(
       request, [&](MPI_Request* r) { return real().Ineighbor_alltoallv(sb, sc, sd, st, rb, rc, rd, rt, comm, r); });
 }
@@ -364,14 +364,14 @@ int hook::Ineighbor_alltoallv(const void* sb, const int sc[], const int sd[], MP
 int hook::Neighbor_alltoallw(const void* sb, const int sc[], const MPI_Aint sd[], const MPI_Datatype st[], void* rb,
                              const int rc[], const MPI_Aint rd[], const MPI_Datatype rt[], MPI_Comm comm) {
   Collective call(Function::Neighbor_alltoallw, comm);
-  outputs_each(call, rb, rc, rd, rt, in_neighbours(comm));
+  from_neighbours(call, rb, rc, rd, rt, comm);
   return call.run([&] { return real().Neighbor_alltoallw(sb, sc, sd, st, rb, rc, rd, rt, comm); });
 }
 int hook::Ineighbor_alltoallw(const void* sb, const int sc[], const MPI_Aint sd[], const MPI_Datatype st[], void* rb,
                               const int rc[], const MPI_Aint rd[], const MPI_Datatype rt[], MPI_Comm comm,
                               MPI_Request* request) {
   Collective call(Function::Ineighbor_alltoallw, comm);
-  outputs_each(call, rb, rc, rd, rt, in_neighbours(comm));
+  from_neighbours(call, rb, rc, rd, rt, comm);
   return call.start(
       request, [&](MPI_Request* r) { return real().Ineighbor_alltoallw(sb, sc, sd, st, rb, rc, rd, rt, comm, r); });
 }

@@ -180,7 +180,7 @@ int hook::PERSISTENT(Neighbor_allgather)(const void* sb, int sc, MPI_Datatype st
                                          MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   Collective call(Function::PERSISTENT(Neighbor_allgather), comm, Collective::Kind::persistent);
   call.input(sb, size_of(sc), st);
-  call.output(rb, size_of(rc) * size_of(in_neighbours(comm)), rt);
+  from_neighbours(call, rb, rc, rt, comm);
   return call.make_persistent(request, [&](MPI_Request* r) {
     return real().PERSISTENT(Neighbor_allgather)(sb, sc, st, rb, rc, rt, comm, info, r);
   });
@@ -191,7 +191,7 @@ int hook::PERSISTENT(Neighbor_allgatherv)(const void* sb, int sc, MPI_Datatype s
                                           MPI_Request* request) {
   Collective call(Function::PERSISTENT(Neighbor_allgatherv), comm, Collective::Kind::persistent);
   call.input(sb, size_of(sc), st);
-  call.outputs(rb, rc, rd, rt, in_neighbours(comm));
+  from_neighbours(call, rb, rc, rd, rt, comm);
   return call.make_persistent(request, [&](MPI_Request* r) {
     return real().PERSISTENT(Neighbor_allgatherv)(sb, sc, st, rb, rc, rd, rt, comm, info, r);
   });
@@ -201,7 +201,7 @@ int hook::PERSISTENT(Neighbor_alltoall)(const void* sb, int sc, MPI_Datatype st,
                                         MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   Collective call(Function::PERSISTENT(Neighbor_alltoall), comm, Collective::Kind::persistent);
   call.input(sb, size_of(sc), st);
-  call.output(rb, size_of(rc) * size_of(in_neighbours(comm)), rt);
+  from_neighbours(call, rb, rc, rt, comm);
   return call.make_persistent(request, [&](MPI_Request* r) {
     return real().PERSISTENT(Neighbor_alltoall)(sb, sc, st, rb, rc, rt, comm, info, r);
   });
@@ -211,7 +211,7 @@ int hook::PERSISTENT(Neighbor_alltoallv)(const void* sb, const int sc[], const i
                                          const int rc[], const int rd[], MPI_Datatype rt, MPI_Comm comm, MPI_Info info,
                                          MPI_Request* request) {
   Collective call(Function::PERSISTENT(Neighbor_alltoallv), comm, Collective::Kind::persistent);
-  call.outputs(rb, rc, rd, rt, in_neighbours(comm));
+  from_neighbours(call, rb, rc, rd, rt, comm);
   return call.make_persistent(request, [&](MPI_Request* r) {
     return real().PERSISTENT(Neighbor_alltoallv)(sb, sc, sd, st, rb, rc, rd, rt, comm, info, r);
   });
@@ -221,7 +221,7 @@ int hook::PERSISTENT(Neighbor_alltoallw)(const void* sb, const int sc[], const M
                                          void* rb, const int rc[], const MPI_Aint rd[], const MPI_Datatype rt[],
                                          MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   Collective call(Function::PERSISTENT(Neighbor_alltoallw), comm, Collective::Kind::persistent);
-  outputs_each(call, rb, rc, rd, rt, in_neighbours(comm));
+  from_neighbours(call, rb, rc, rd, rt, comm);
   return call.make_persistent(request, [&](MPI_Request* r) {
     return real().PERSISTENT(Neighbor_alltoallw)(sb, sc, sd, st, rb, rc, rd, rt, comm, info, r);
   });

@@ -5,6 +5,7 @@
 #include "real_functions.h"
 #include "replicate/mpi/collective.h"
 #include "replicate/mpi/finish.h"
+#include "replicate/mpi/packing.h"
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/receive.h"
 #include "replicate/mpi/runtime.h"
@@ -159,7 +160,7 @@ int hook::Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest
     inject(Region::borrow(buf, static_cast<std::uint64_t>(count), datatype),
            runtime().comms.find(comm).virtual_rank(dest));
   }
-  real().Pack(buf, count, datatype, copy.data(), space, &packed, comm);
+  pack(buf, count, datatype, copy.data(), space, &packed, comm);
   MPI_Request incoming = MPI_REQUEST_NULL;
   MPI_Request outgoing = MPI_REQUEST_NULL;
   code = real().Isend(copy.data(), packed, MPI_PACKED, dest, sendtag, comm, &outgoing);
@@ -212,7 +213,7 @@ int hook::Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int des
   int code = real().Pack_size(count, datatype, comm, &space);
   if (code != MPI_SUCCESS) return code;
   auto copy = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(space));
-  real().Pack(buf, count, datatype, copy->data(), space, &packed, comm);
+  pack(buf, count, datatype, copy->data(), space, &packed, comm);
   MPI_Request receive = MPI_REQUEST_NULL;
   MPI_Request send = MPI_REQUEST_NULL;
   code = Isend(copy->data(), packed, MPI_PACKED, dest, sendtag, comm, &send);

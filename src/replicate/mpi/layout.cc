@@ -13,6 +13,7 @@
 #include "real_functions.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/handle.h"
+#include "replicate/mpi/packing.h"
 
 namespace holdfast::replicate {
 
@@ -272,7 +273,7 @@ void Region::gather(std::uint64_t length, std::vector<std::byte>& out) const {
   out.resize(elements * size_);
   for_each_part(elements, [&](std::byte* part, int n, std::uint64_t at) {
     int position = 0;
-    real().Pack(part, n, type_, out.data() + at, n * static_cast<int>(size_), &position, MPI_COMM_SELF);
+    pack(part, n, type_, out.data() + at, n * static_cast<int>(size_), &position, MPI_COMM_SELF);
   });
   out.resize(length);
 }
@@ -289,7 +290,7 @@ void Region::scatter(std::span<const std::byte> in) const {
   std::copy(in.begin(), in.end(), whole.begin());
   for_each_part(elements, [&](std::byte* part, int n, std::uint64_t at) {
     int position = 0;
-    real().Unpack(whole.data() + at, n * static_cast<int>(size_), &position, part, n, type_, MPI_COMM_SELF);
+    unpack(whole.data() + at, n * static_cast<int>(size_), &position, part, n, type_, MPI_COMM_SELF);
   });
 }
 

@@ -185,6 +185,26 @@ TEST_P(LayoutTest, FlipsOneSelectedBit) {
   EXPECT_EQ(out, sample.packed);
 }
 
+TEST_P(LayoutTest, FindsTheSameAtBottom) {
+  RandomTypes types(GetParam());
+  Sample sample(types, GetParam());
+  if (sample.packed.empty()) return;
+  MPI_Aint address = 0;
+  MPI_Datatype absolute = MPI_DATATYPE_NULL;
+  MPI_Get_address(sample.memory.data(), &address);
+  MPI_Type_create_hindexed_block(1, sample.count, &address, sample.type, &absolute);
+  MPI_Type_commit(&absolute);
+  const Region region = Region::borrow(MPI_BOTTOM, 1, absolute);
+  std::vector<std::byte> out;
+  region.gather(region.bytes(), out);
+  EXPECT_EQ(out, sample.packed);
+  const std::vector<std::byte> before = sample.memory;
+  region.scatter(out);
+  EXPECT_EQ(sample.memory, before);
+  forget_type(absolute);
+  MPI_Type_free(&absolute);
+}
+
 INSTANTIATE_TEST_SUITE_P(Random, LayoutTest, testing::Range(0U, 300U));
 
 }  // namespace

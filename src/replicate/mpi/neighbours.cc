@@ -24,4 +24,19 @@ Neighbours neighbours(MPI_Comm comm) {
   return found;
 }
 
+std::vector<bool> sending_neighbours(MPI_Comm comm) {
+  std::vector<bool> there(static_cast<std::size_t>(neighbours(comm).in), true);
+  int topology = MPI_UNDEFINED;
+  real().Topo_test(comm, &topology);
+  if (topology != MPI_CART) return there;
+  for (std::size_t dimension = 0; 2 * dimension < there.size(); ++dimension) {
+    int below = MPI_PROC_NULL;
+    int above = MPI_PROC_NULL;
+    real().Cart_shift(comm, static_cast<int>(dimension), 1, &below, &above);
+    there[2 * dimension] = below != MPI_PROC_NULL;
+    there[2 * dimension + 1] = above != MPI_PROC_NULL;
+  }
+  return there;
+}
+
 }  // namespace holdfast::replicate

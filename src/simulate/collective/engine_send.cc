@@ -14,26 +14,20 @@ Time Engine::packet_duration(const Flow& flow, bool host_edge, Direction directi
   return narrow ? whole * scheme_.copies : whole;
 }
 
-/// Whether one of the strikes, which are in the order of time, meets a data packet on this channel.
+/// Whether one of the strikes, which are in the order of time, meets a packet on this channel. Where strikes wait,
+/// `met` is how many of them have had their chance there: a channel's packets come in the order of time, too.
 bool Engine::struck(std::span<const Strike> strikes, std::uint32_t& met, std::uint8_t channel, Time start,
                     Time end) const {
-  const auto fits = [&](const Strike& strike) { return strike.channel == all_channels || strike.channel == channel; };
-  if (disturbance_->strikes_wait) {
-    std::uint32_t before = 0;
-    for (const Strike& strike : strikes) {
-      if (strike.at >= end) break;
-      if (fits(strike)) ++before;
-    }
-    const bool hit = before > met;
-    met = before;
-    return hit;
-  }
-  auto strike = std::lower_bound(strikes.begin(), strikes.end(), start,
-                                 [](const Strike& each, Time time) { return each.at < time; });
+  const auto before = [](const Strike& each, Time time) { return each.at < time; };
+  const bool waits = disturbance_->strikes_wait;
+  auto strike = waits ? strikes.begin() + met : std::lower_bound(strikes.begin(), strikes.end(), start, before);
+  bool hit = false;
   for (; strike != strikes.end() && strike->at < end; ++strike) {
-    if (fits(*strike)) return true;
+    hit |= strike->channel == all_channels || strike->channel == channel;
+    if (hit && !waits) return true;
   }
-  return false;
+  met = static_cast<std::uint32_t>(strike - strikes.begin());
+  return hit;
 }
 
 bool Engine::hit_data(Side& side, const Incoming& packet, std::uint32_t wire, Time start, Time end) {
@@ -57,11 +51,15 @@ bool Engine::hit_data(Side& side, const Incoming& packet, std::uint32_t wire, Ti
 /// Acknowledgements go through the first channel, and only what strikes while they are on the wire hits them.
 bool Engine::hit_control(std::uint32_t wire, Time start, Time end) const {
   if (!any_strikes_) return false;
-  const auto meets = [&](const Strike& strike) {
-    return strike.at >= start && strike.at < end && (strike.channel == all_channels || strike.channel == 0);
+  const auto meets = [&](std::span<const Strike> strikes) {
+    auto strike = std::lower_bound(strikes.begin(), strikes.end(), start,
+                                   [](const Strike& each, Time time) { return each.at < time; });
+    for (; strike != strikes.end() && strike->at < end; ++strike) {
+      if (strike->channel == all_channels || strike->channel == 0) return true;
+    }
+    return false;
   };
-  return std::any_of(everywhere_.begin(), everywhere_.end(), meets) ||
-         std::any_of(by_wire_[wire].begin(), by_wire_[wire].end(), meets);
+  return meets(everywhere_) || meets(by_wire_[wire]);
 }
 
 /// Flips bits of the packet's real bytes and lets the receiver's checksums judge them.

@@ -25,6 +25,7 @@ TEST(ClosedForms, PacesOfLinksAndSlots) {
   EXPECT_EQ(link_pace({4, LaneSpeed::fdr}).flit_ps, 9'387);  // 9,386.67 rounded up
   EXPECT_EQ(link_pace({4, LaneSpeed::edr}).flit_ps, 5'120);
   EXPECT_EQ(link_pace({4, LaneSpeed::ndr}).flit_ps, 1'280);
+  EXPECT_EQ(link_pace({4, LaneSpeed::xdr}).flit_ps, 640);
   EXPECT_EQ(pcie_pace(2, 8).flit_ps, 16'000);
   EXPECT_EQ(pcie_pace(3, 8).flit_ps, 8'125);
   EXPECT_EQ(link_pace({4, LaneSpeed::qdr}).of(2074), 518'500);

@@ -20,8 +20,15 @@ Pace link_pace(fabric::LinkRate rate) {
   struct Row {
     std::uint64_t megabits, parts;
   };
-  static constexpr std::array<Row, 8> rows{
-      {{2'000, 1}, {4'000, 1}, {8'000, 1}, {10'000, 1}, {150'000, 11}, {25'000, 1}, {50'000, 1}, {100'000, 1}}};
+  static constexpr std::array<Row, 9> rows{{{2'000, 1},
+                                            {4'000, 1},
+                                            {8'000, 1},
+                                            {10'000, 1},
+                                            {150'000, 11},
+                                            {25'000, 1},
+                                            {50'000, 1},
+                                            {100'000, 1},
+                                            {200'000, 1}}};
   const Row row = rows[static_cast<std::size_t>(rate.speed)];
   return pace(row.megabits, row.parts, rate.lanes);
 }

@@ -22,7 +22,7 @@ inline constexpr std::uint32_t flits_of(std::uint32_t bytes) {
 }
 
 /// How long something takes that moves bytes at an even speed. The speed is held as the time of one flit, rounded up to
-/// whole picoseconds (at most 0.02 % slow, at 12X NDR; exact for 4X but FDR, 0.004 %), and a part of a flit takes its
+/// whole picoseconds (at most 0.4 % slow, at 12X XDR; exact for 4X but FDR, 0.004 %), and a part of a flit takes its
 /// share, rounded up.
 struct Pace {
   Time flit_ps = 0;
@@ -31,7 +31,7 @@ struct Pace {
   }
 };
 
-/// Data rate after encoding: 8b/10b for SDR to QDR, 64b/66b for FDR10 to EDR, and what HDR and NDR leave after forward
+/// Data rate after encoding: 8b/10b for SDR to QDR, 64b/66b for FDR10 to EDR, and what HDR, NDR and XDR leave after forward
 /// error correction (IBTA roadmap; InfiniBand Architecture Specification 1.6, volume 2, 5.2).
 Pace link_pace(fabric::LinkRate rate);
 

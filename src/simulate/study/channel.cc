@@ -11,11 +11,10 @@
 namespace holdfast::simulate::study {
 
 Channel::Channel(Channel&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), limit_(other.limit_), read_(std::move(other.read_)) {}
+    : descriptor_(std::exchange(other.descriptor_, -1)), read_(std::move(other.read_)) {}
 
 Channel& Channel::operator=(Channel&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
-  std::swap(limit_, other.limit_);
   std::swap(read_, other.read_);
   return *this;
 }
@@ -52,7 +51,7 @@ std::optional<Json> Channel::next() {
   std::size_t length = 0;
   for (std::size_t i = 0; i < 4; ++i)
     length |= static_cast<std::size_t>(static_cast<unsigned char>(read_[i])) << (8 * i);
-  if (length > limit_) return Json(Json::value_t::discarded);
+  if (length > longest_bytes) return Json(Json::value_t::discarded);
   if (read_.size() < 4 + length) return std::nullopt;
   Json message =
       Json::parse(read_.begin() + 4, read_.begin() + 4 + static_cast<std::ptrdiff_t>(length), nullptr, false);

@@ -20,7 +20,6 @@ class Channel {
   int descriptor() const { return descriptor_; }
   /// No message may be longer; a longer one ends the channel. 64 MiB.
   static constexpr std::size_t longest_bytes = std::size_t{64} << 20;
-  void limit(std::size_t bytes) { limit_ = bytes; }
 
   /// Sends all of it. Error (io): the other end is gone.
   Status send(const Json& message) const;
@@ -33,7 +32,6 @@ class Channel {
 
  private:
   int descriptor_;
-  std::size_t limit_ = longest_bytes;
   std::string read_;
 };
 

@@ -5,38 +5,33 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
+#include <set>
 
 #include "simulate/study/channel.h"
+#include "simulate/study/scripted_study.h"
+#include "simulate/study/worker.h"
 
 namespace holdfast::simulate::study {
 namespace {
-
-/// Does what a test wants a run to do.
-class Scripted final : public Study {
- public:
-  explicit Scripted(std::size_t count) {
-    name = "scripted";
-    for (std::size_t i = 0; i < count; ++i) points.push_back({"g", {{"n", i}}, "n" + std::to_string(i)});
-  }
-  std::function<Result<Finished>(std::size_t)> script = [](std::size_t index) -> Result<Finished> {
-    return Finished{"measured", {{"square", index * index}}, 0};
-  };
-  Result<Finished> run(std::size_t index) const override { return script(index); }
-};
 
 struct Heard {
   std::map<std::size_t, Finished> finished;
   std::vector<std::string> troubles;
   std::size_t progressed = 0;
 
-  PoolEnd run(const Study& study, unsigned workers) {
+  PoolEnd run(const Study& study, unsigned workers, Messages* messages = nullptr,
+              std::int64_t silence_ns = 3'600'000'000'000) {
     std::vector<std::size_t> todo;
     for (std::size_t i = 0; i < study.points.size(); ++i) todo.push_back(i);
     PoolOptions options;
     options.workers = workers;
+    options.messages = messages;
+    options.silence_ns = silence_ns;
     return run_pool(study, todo, options,
                     {.finished =
                          [&](std::size_t run, const Finished& what) {
@@ -123,16 +118,145 @@ TEST(Pool, ASignalEndsItAndItsWorkers) {
   EXPECT_EQ(heard.finished.size(), 1U);
 }
 
-TEST(Pool, PlaceInAJob) {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"}) ::unsetenv(name);
-  EXPECT_EQ(job_place().size, 1U);
-  ::setenv("PMI_RANK", "3", 1);
-  ::setenv("PMI_SIZE", "8", 1);
-  EXPECT_EQ(job_place().rank, 3U);
-  EXPECT_EQ(job_place().size, 8U);
-  ::setenv("PMI_RANK", "8", 1);
-  EXPECT_EQ(job_place().size, 1U) << "nonsense is no place";
-  ::unsetenv("PMI_RANK");
+/// Ranks of a job that do what a test wants, in this process.
+class FakeRanks final : public Messages {
+ public:
+  explicit FakeRanks(std::size_t size, const Study& study) : size_(size), said_(size), told_(size) {
+    for (std::size_t rank = 1; rank < size; ++rank) say(rank, {{"hello", digest_of(study)}});
+  }
+
+  /// Called for every run that a rank is given.
+  std::function<void(std::size_t rank, std::size_t run)> asked = [this](std::size_t rank, std::size_t run) {
+    answer(rank, run);
+  };
+  std::set<std::size_t> mute;  ///< ranks that say nothing, and do not even beat
+  std::set<std::size_t> gone;  ///< ranks that MPI knows to be dead
+  std::optional<bool> left_with_all;
+
+  void say(std::size_t rank, const Json& message) { said_[rank].push_back(message); }
+  void answer(std::size_t rank, std::size_t run) {
+    say(rank, to_message(run, Finished{"measured", {{"square", run * run}}, 0}));
+  }
+
+  Status begin() override { return {}; }
+  std::size_t rank() const override { return 0; }
+  std::size_t size() const override { return size_; }
+  Status send(std::size_t to, const Json& message) override {
+    if (gone.contains(to)) return {Code::unavailable, "sending", "gone", ""};
+    if (message.contains("run")) asked(to, message["run"].get<std::size_t>());
+    if (message.contains("end")) say(to, {{"bye", true}});
+    return {};
+  }
+  Result<std::optional<Json>> receive(std::size_t from) override {
+    if (gone.contains(from)) return Status{Code::unavailable, "receiving", "gone", ""};
+    if (mute.contains(from)) return std::optional<Json>();
+    if (said_[from].empty()) {  // every second look finds a sign of life
+      told_[from] = !told_[from];
+      const Json beat = {{"beat", true}};
+      return told_[from] ? std::optional<Json>(beat) : std::optional<Json>();
+    }
+    Json message = said_[from].front();
+    said_[from].pop_front();
+    return std::optional<Json>(std::move(message));
+  }
+  void end(bool all_alive) override { left_with_all = all_alive; }
+
+ private:
+  std::size_t size_;
+  std::vector<std::deque<Json>> said_;
+  std::vector<char> told_;
+};
+
+TEST(Ranks, TakeRunsAndLeaveTogether) {
+  const Scripted study(17);
+  FakeRanks ranks(3, study);
+  std::set<std::size_t> busy;
+  ranks.asked = [&](std::size_t rank, std::size_t run) {
+    busy.insert(rank);
+    ranks.answer(rank, run);
+  };
+  Heard heard;
+  const PoolEnd end = heard.run(study, 0, &ranks);
+  EXPECT_TRUE(end.status.ok()) << end.status.message();
+  EXPECT_EQ(heard.finished.size(), 17U);
+  EXPECT_EQ(busy, (std::set<std::size_t>{1, 2}));
+  EXPECT_EQ(ranks.left_with_all, true);
+  FakeRanks idle(3, study);
+  Heard nothing;
+  EXPECT_TRUE(nothing.run(Scripted(0), 1, &idle).status.code() == Code::diverged) << "another study's keys";
+}
+
+TEST(Ranks, ARunOfASilentRankGoesToAnotherAndIsCountedOnce) {
+  const Scripted study(5);
+  FakeRanks ranks(3, study);
+  std::optional<std::size_t> held;
+  ranks.asked = [&](std::size_t rank, std::size_t run) {
+    if (rank == 1 && !held) {
+      held = run;
+      ranks.mute.insert(1);
+      return;
+    }
+    if (rank == 2 && held == run) {  // the first comes back with its answer before the second
+      ranks.mute.erase(1);
+      ranks.answer(1, run);
+    }
+    ranks.answer(rank, run);
+  };
+  Heard heard;
+  EXPECT_TRUE(heard.run(study, 0, &ranks, 20'000'000).status.ok());
+  EXPECT_EQ(heard.finished.size(), 5U);
+  ASSERT_TRUE(held);
+  ASSERT_EQ(heard.troubles.size(), 1U);
+  EXPECT_THAT(heard.troubles[0], testing::HasSubstr("rank 1 is silent; its run goes to another"));
+  EXPECT_EQ(ranks.left_with_all, true) << "it has come back";
+}
+
+TEST(Ranks, NobodyWaitsForTheDead) {
+  for (const bool mpi_tells : {true, false}) {
+    const Scripted study(6);
+    FakeRanks ranks(3, study);
+    ranks.asked = [&](std::size_t rank, std::size_t run) {
+      if (rank == 1)
+        (mpi_tells ? ranks.gone : ranks.mute).insert(1);
+      else
+        ranks.answer(rank, run);
+    };
+    Heard heard;
+    EXPECT_TRUE(heard.run(study, 0, &ranks, 20'000'000).status.ok());
+    EXPECT_EQ(heard.finished.size(), 6U);
+    EXPECT_EQ(ranks.left_with_all, false);
+    ASSERT_EQ(heard.troubles.size(), 1U);
+    EXPECT_THAT(heard.troubles[0], testing::HasSubstr(mpi_tells ? "rank 1 is gone" : "rank 1 is silent"));
+  }
+}
+
+TEST(Ranks, ARunThatEndsTheirWorkersIsGivenUp) {
+  const Scripted study(4);
+  FakeRanks ranks(2, study);
+  ranks.asked = [&](std::size_t rank, std::size_t run) {
+    if (run == 2)
+      ranks.say(rank, {{"died", run}});
+    else
+      ranks.answer(rank, run);
+  };
+  ranks.say(1, {{"died", 3}});  // nobody asked
+  ranks.say(1, Json::array());
+  Heard heard;
+  EXPECT_TRUE(heard.run(study, 0, &ranks).status.ok());
+  ASSERT_EQ(heard.finished.size(), 4U);
+  EXPECT_EQ(heard.finished.at(2).outcome, "crashed");
+  EXPECT_EQ(heard.troubles.size(), 3U);
+}
+
+TEST(Ranks, AnErrorOfARunEndsAll) {
+  const Scripted study(50);
+  FakeRanks ranks(3, study);
+  ranks.asked = [&](std::size_t rank, std::size_t run) {
+    ranks.say(rank, to_message(run, Status{Code::unavailable, "doing", "wrong", "remedy"}));
+  };
+  Heard heard;
+  EXPECT_EQ(heard.run(study, 0, &ranks).status.message(), "doing: wrong: remedy");
+  EXPECT_EQ(ranks.left_with_all, true);
 }
 
 TEST(Channel, AnswersComeBackAsTheyWere) {

@@ -24,7 +24,7 @@ class Packer {
   Packer(Address::Raw& raw, std::size_t at) : raw_(raw), at_(at) {}
   void put(const void* from, std::size_t length) {
     good_ = good_ && length <= raw_.size() - at_;
-    if (!good_) return;
+    if (!good_ || length == 0) return;
     std::memcpy(raw_.data() + at_, from, length);
     at_ += length;
   }
@@ -45,7 +45,7 @@ class Unpacker {
   Unpacker(std::span<const std::byte> raw, std::size_t at) : raw_(raw), at_(at) {}
   bool take(void* to, std::size_t length) {
     if (length > raw_.size() - at_) return false;
-    std::memcpy(to, raw_.data() + at_, length);
+    if (length > 0) std::memcpy(to, raw_.data() + at_, length);
     at_ += length;
     return true;
   }

@@ -24,9 +24,10 @@ bool atomic_offered(fi_op operation, fi_datatype type, AtomicUse use);
 /// Operation and datatype in one number, which the wire carries.
 std::uint64_t atomic_code(fi_op operation, fi_datatype type);
 
-/// Applies an operation to the elements at `target`, of `bytes` together. `operands`: as many, then for a compare as many
-/// to compare with; none for FI_ATOMIC_READ. `old_values` (may be null) gets what was there. False, with nothing done,
-/// when the code or the lengths make no sense. Any bytes are allowed. The caller keeps others away from the target.
+/// Applies an operation to the elements at `target`, of `bytes` together. `operands`: as many, then for a compare as
+/// many to compare with; none for FI_ATOMIC_READ. `old_values` (may be null) gets what was there. False, with nothing
+/// done, when the code or the lengths make no sense. Any bytes are allowed. The caller keeps others away from the
+/// target.
 bool apply_atomic_code(std::uint64_t code, std::byte* target, std::size_t bytes, std::span<const std::byte> operands,
                        std::byte* old_values);
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/config/settings.h"
+#include "transport/ofi/absent.h"
 #include "transport/ofi/atomic.h"
 #include "transport/ofi/endpoint.h"
 #include "transport/ofi/parameters.h"
@@ -54,6 +55,11 @@ fi_addr_t Names::find(const Address::Raw& raw) {
   return found == numbers.end() ? FI_ADDR_NOTAVAIL : found->second;
 }
 
+bool Names::is_removed(fi_addr_t number) {
+  const std::lock_guard lock(mutex);
+  return removed.contains(number);
+}
+
 bool Names::get(fi_addr_t number, Address::Raw& raw) {
   const std::lock_guard lock(mutex);
   if (number >= addresses.size()) return false;
@@ -77,14 +83,16 @@ fi_addr_t insert_one(Names& names, const Address::Raw& raw) {
   return number;
 }
 
-int insert(fid_av* av, const void* addresses, std::size_t count, fi_addr_t* numbers, std::uint64_t flags, void*) {
-  if ((flags & FI_SYNC_ERR) != 0) return -FI_ENOSYS;
+int insert(fid_av* av, const void* addresses, std::size_t count, fi_addr_t* numbers, std::uint64_t flags,
+           void* context) {
+  int* const errors = (flags & FI_SYNC_ERR) != 0 ? static_cast<int*>(context) : nullptr;
   int good = 0;
   for (std::size_t i = 0; i < count; ++i) {
     Address::Raw raw;
     std::memcpy(raw.data(), static_cast<const std::byte*>(addresses) + i * Address::bytes, Address::bytes);
     const fi_addr_t number = insert_one(names_of(av), raw);
     if (numbers != nullptr) numbers[i] = number;
+    if (errors != nullptr) errors[i] = number != FI_ADDR_NOTAVAIL ? 0 : FI_EINVAL;
     good += number != FI_ADDR_NOTAVAIL ? 1 : 0;
   }
   return good;
@@ -107,15 +115,16 @@ int remove(fid_av* av, fi_addr_t* numbers, std::size_t count, std::uint64_t) {
   Names& names = names_of(av);
   const std::lock_guard lock(names.mutex);
   for (std::size_t i = 0; i < count; ++i) {
-    if (numbers[i] >= names.addresses.size()) return -FI_EINVAL;
-    names.numbers.erase(names.addresses[numbers[i]]);
+    if (numbers[i] >= names.addresses.size() || !names.removed.insert(numbers[i]).second) return -FI_EINVAL;
+    const auto known = names.numbers.find(names.addresses[numbers[i]]);
+    if (known != names.numbers.end() && known->second == numbers[i]) names.numbers.erase(known);
   }
   return 0;
 }
 
 int lookup(fid_av* av, fi_addr_t number, void* address, std::size_t* length) {
   Address::Raw raw;
-  if (!names_of(av).get(number, raw)) return -FI_EINVAL;
+  if (!names_of(av).get(number, raw) || names_of(av).is_removed(number)) return -FI_EINVAL;
   std::memcpy(address, raw.data(), std::min(*length, raw.size()));
   *length = raw.size();
   return 0;
@@ -143,7 +152,7 @@ int bind_names(fid*, fid*, std::uint64_t) {
   return 0;  // to an event queue: nothing is asynchronous
 }
 
-fi_ops names_fid_ops = {sizeof(fi_ops), close_names, bind_names, nullptr, nullptr, nullptr, nullptr};
+fi_ops names_fid_ops = object_calls(close_names, bind_names);
 fi_ops_av names_ops = {sizeof(fi_ops_av), insert, insert_service, insert_symmetric, remove, lookup, as_text, nullptr};
 
 int open_names(fid_domain*, fi_av_attr* attributes, fid_av** av, void* context) {
@@ -171,7 +180,7 @@ int bind_region(fid*, fid*, std::uint64_t) {
 int control_region(fid*, int command, void*) {
   return command == FI_ENABLE || command == FI_REFRESH ? 0 : -FI_ENOSYS;
 }
-fi_ops region_fid_ops = {sizeof(fi_ops), close_region, bind_region, control_region, nullptr, nullptr, nullptr};
+fi_ops region_fid_ops = object_calls(close_region, bind_region, control_region);
 
 int register_vector(fid* object, const iovec* pieces, std::size_t count, std::uint64_t access, std::uint64_t,
                     std::uint64_t key, std::uint64_t, fid_mr** region, void* context) {
@@ -210,7 +219,12 @@ int register_attributes(fid* object, const fi_mr_attr* attributes, std::uint64_t
 fi_ops_mr region_ops = {sizeof(fi_ops_mr), register_one, register_vector, register_attributes};
 
 int close_domain(fid* object) {
-  delete reinterpret_cast<Domain*>(object);
+  auto* domain = reinterpret_cast<Domain*>(object);
+  {
+    const std::lock_guard lock(domain->mutex);
+    if (domain->endpoints > 0 || !domain->regions.empty()) return -FI_EBUSY;
+  }
+  delete domain;
   return 0;
 }
 int bind_domain(fid*, fid*, std::uint64_t) {
@@ -244,7 +258,7 @@ int open_endpoint2(fid_domain* domain, fi_info* info, fid_ep** endpoint, std::ui
   return open_endpoint(domain, info, endpoint, context);
 }
 
-fi_ops domain_fid_ops = {sizeof(fi_ops), close_domain, bind_domain, nullptr, nullptr, nullptr, nullptr};
+fi_ops domain_fid_ops = object_calls(close_domain, bind_domain);
 fi_ops_domain domain_ops = {sizeof(fi_ops_domain), open_names,   open_cq,        open_endpoint,
                             no_scalable_endpoint,  open_counter, no_poll_set,    no_shared_transmit,
                             no_shared_receive,     query_atomic, no_collectives, open_endpoint2};
@@ -284,7 +298,7 @@ int try_wait(fid_fabric*, fid** objects, int count) {
   return 0;
 }
 
-fi_ops fabric_fid_ops = {sizeof(fi_ops), close_fabric, nullptr, nullptr, nullptr, nullptr, nullptr};
+fi_ops fabric_fid_ops = object_calls(close_fabric);
 fi_ops_fabric fabric_ops = {sizeof(fi_ops_fabric), open_domain, no_passive_endpoint, open_eq,
                             no_wait_set,           try_wait,    open_domain2};
 

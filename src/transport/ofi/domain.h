@@ -5,6 +5,7 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -26,9 +27,10 @@ struct Region {
 
 struct Domain {
   fid_domain fid{};
-  std::mutex mutex;    ///< of `regions`
+  std::mutex mutex;    ///< of `regions` and `endpoints`
   std::mutex atomics;  ///< held while an atomic operation changes memory
   std::unordered_map<std::uint64_t, Region*> regions;
+  std::size_t endpoints = 0;            ///< that are open
   std::uint64_t next_key = 1ULL << 32;  ///< for regions that leave the choice to us
 };
 
@@ -38,9 +40,11 @@ struct Names {
   std::mutex mutex;
   std::vector<Address::Raw> addresses;
   std::map<Address::Raw, fi_addr_t> numbers;  ///< the first index of each
+  std::set<fi_addr_t> removed;
 
   fi_addr_t find(const Address::Raw& raw);
-  bool get(fi_addr_t number, Address::Raw& raw);
+  bool get(fi_addr_t number, Address::Raw& raw);  ///< of a removed one too: something may be under way to it
+  bool is_removed(fi_addr_t number);
 };
 
 int open_fabric(fi_fabric_attr* attributes, fid_fabric** fabric, void* context);

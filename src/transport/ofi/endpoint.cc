@@ -576,6 +576,7 @@ ssize_t Endpoint::send(SendRequest request, fi_addr_t to, std::uint64_t flags) {
   const std::lock_guard lock(mutex_);
   const bool whole = (flags & (FI_DELIVERY_COMPLETE | FI_TRANSMIT_COMPLETE)) != 0;
   const bool inject = (flags & FI_INJECT) != 0;
+  if (inject && size_of(request.pieces) > most_inject_bytes) return -FI_EMSGSIZE;
   const bool small = size_of(request.pieces) <= options_.eager_bytes;
   request.mode = inject || (small && !whole) ? SendMode::buffered : SendMode::acknowledged;
   choose_completion(request, selective_sends, flags, counting.sends != nullptr);
@@ -654,6 +655,7 @@ ssize_t Endpoint::inject_write(WriteRequest request, fi_addr_t to) {
 
 ssize_t Endpoint::write(WriteRequest request, fi_addr_t to, std::uint64_t flags) {
   const std::lock_guard lock(mutex_);
+  if ((flags & FI_INJECT) != 0 && size_of(request.pieces) > most_inject_bytes) return -FI_EMSGSIZE;
   request.mode = (flags & FI_INJECT) != 0 ? SendMode::buffered : SendMode::acknowledged;
   choose_completion(request, selective_sends, flags, counting.writes != nullptr);
   return post_write(request, to);

@@ -26,6 +26,9 @@
 
 namespace holdfast::transport::ofi {
 
+/// What an inject may have, of messages and writes (fi_tx_attr's inject_size).
+constexpr std::size_t most_inject_bytes = 4096;
+
 /// CLOCK_MONOTONIC.
 std::int64_t now_ns();
 

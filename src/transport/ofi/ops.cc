@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 
+#include "transport/ofi/absent.h"
 #include "transport/ofi/atomic.h"
 #include "transport/ofi/endpoint.h"
 
@@ -48,6 +49,7 @@ ssize_t send_pieces(fid_ep* ep, std::span<const iovec> pieces, fi_addr_t to, boo
 /// An inject has no completion, whatever the endpoint's flags are.
 ssize_t inject_pieces(fid_ep* ep, const void* buffer, std::size_t length, fi_addr_t to, bool tagged, std::uint64_t tag,
                       const std::uint64_t* data) {
+  if (length > most_inject_bytes) return -FI_EMSGSIZE;
   const iovec piece = piece_of(buffer, length);
   SendRequest request;
   request.pieces = {&piece, 1};
@@ -163,6 +165,7 @@ ssize_t write_pieces(fid_ep* ep, std::span<const iovec> pieces, fi_addr_t to, Re
 
 ssize_t inject_write(fid_ep* ep, const void* buffer, std::size_t length, fi_addr_t to, RemoteMemory remote,
                      const std::uint64_t* data) {
+  if (length > most_inject_bytes) return -FI_EMSGSIZE;
   const iovec piece = piece_of(buffer, length);
   WriteRequest request;
   request.pieces = {&piece, 1};
@@ -416,8 +419,11 @@ fi_ops_ep ep_ops = {sizeof(fi_ops_ep),  cancel,       get_option,  set_option, n
 
 int close_endpoint(fid* object) {
   auto* handle = reinterpret_cast<Handle*>(object);
+  Domain& domain = *handle->endpoint->domain;
   delete handle->endpoint;
   delete handle;
+  const std::lock_guard lock(domain.mutex);
+  --domain.endpoints;
   return 0;
 }
 
@@ -478,7 +484,7 @@ int control_endpoint(fid* object, int command, void* argument) {
   }
 }
 
-fi_ops endpoint_fid_ops = {sizeof(fi_ops), close_endpoint, bind_endpoint, control_endpoint, nullptr, nullptr, nullptr};
+fi_ops endpoint_fid_ops = object_calls(close_endpoint, bind_endpoint, control_endpoint);
 
 }  // namespace
 
@@ -488,7 +494,12 @@ int open_endpoint(fid_domain* domain, fi_info* info, fid_ep** endpoint, void* co
   }
   auto* handle = new (std::nothrow) Handle();
   if (handle == nullptr) return -FI_ENOMEM;
-  handle->endpoint = new Endpoint(reinterpret_cast<Domain*>(domain), *info);
+  auto* of = reinterpret_cast<Domain*>(domain);
+  handle->endpoint = new Endpoint(of, *info);
+  {
+    const std::lock_guard lock(of->mutex);
+    ++of->endpoints;
+  }
   handle->fid.fid = {FI_CLASS_EP, context, &endpoint_fid_ops};
   handle->fid.ops = &ep_ops;
   handle->fid.cm = &cm_ops;

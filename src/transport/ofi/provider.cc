@@ -6,6 +6,7 @@
 #include <string>
 
 #include "transport/ofi/domain.h"
+#include "transport/ofi/endpoint.h"
 #include "transport/ofi/parameters.h"
 #include "transport/rail/libfabric/open_rail.h"
 
@@ -19,8 +20,9 @@ constexpr std::uint64_t receive_caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC |
 constexpr std::uint64_t domain_caps = FI_LOCAL_COMM | FI_REMOTE_COMM;
 constexpr std::uint64_t all_caps = send_caps | receive_caps | domain_caps;
 constexpr std::uint64_t msg_order = FI_ORDER_SAS;
-constexpr std::size_t inject_bytes = 4096;
 constexpr std::size_t most_pieces_offered = 8;
+constexpr std::size_t queue_size = 65536;
+constexpr std::size_t most_message_bytes = std::size_t{1} << 40;
 constexpr std::uint32_t protocol = 0x48460001;  ///< "HF", version 1 of docs/spec/wire.md
 
 bool names_us(const char* name) {
@@ -35,7 +37,7 @@ bool acceptable(const fi_info& hints) {
   if (const fi_ep_attr* ep = hints.ep_attr) {
     if (ep->type != FI_EP_UNSPEC && ep->type != FI_EP_RDM) return false;
     if (ep->protocol != FI_PROTO_UNSPEC && ep->protocol != protocol) return false;
-    if (ep->tx_ctx_cnt > 1 || ep->rx_ctx_cnt > 1) return false;
+    if (ep->tx_ctx_cnt > 1 || ep->rx_ctx_cnt > 1 || ep->max_msg_size > most_message_bytes) return false;
   }
   if (const fi_domain_attr* domain = hints.domain_attr) {
     if (!names_us(domain->name) || domain->cq_data_size > sizeof(std::uint64_t)) return false;
@@ -45,10 +47,11 @@ bool acceptable(const fi_info& hints) {
   const auto fits = [](const auto* attributes, std::uint64_t caps) {
     return attributes == nullptr ||
            ((attributes->caps & ~(caps | domain_caps)) == 0 && (attributes->msg_order & ~msg_order) == 0 &&
+            attributes->comp_order == FI_ORDER_NONE && attributes->size <= queue_size &&
             attributes->iov_limit <= most_pieces_offered);
   };
   if (!fits(hints.tx_attr, send_caps) || !fits(hints.rx_attr, receive_caps)) return false;
-  return hints.tx_attr == nullptr || hints.tx_attr->inject_size <= inject_bytes;
+  return hints.tx_attr == nullptr || hints.tx_attr->inject_size <= most_inject_bytes;
 }
 
 void* copy_of(const void* bytes, std::size_t length) {
@@ -113,8 +116,8 @@ void describe(fi_info& info, const fi_info* hints) {
   send.op_flags = hints != nullptr && hints->tx_attr != nullptr ? hints->tx_attr->op_flags : 0;
   send.msg_order = msg_order;
   send.comp_order = FI_ORDER_NONE;
-  send.inject_size = inject_bytes;
-  send.size = 65536;
+  send.inject_size = most_inject_bytes;
+  send.size = queue_size;
   send.iov_limit = most_pieces_offered;
   send.rma_iov_limit = 1;
   fi_rx_attr& receive = *info.rx_attr;
@@ -122,14 +125,14 @@ void describe(fi_info& info, const fi_info* hints) {
   receive.op_flags = hints != nullptr && hints->rx_attr != nullptr ? hints->rx_attr->op_flags : 0;
   receive.msg_order = msg_order;
   receive.comp_order = FI_ORDER_NONE;
-  receive.size = 65536;
+  receive.size = queue_size;
   receive.iov_limit = most_pieces_offered;
 
   fi_ep_attr& ep = *info.ep_attr;
   ep.type = FI_EP_RDM;
   ep.protocol = protocol;
   ep.protocol_version = 1;
-  ep.max_msg_size = std::size_t{1} << 40;
+  ep.max_msg_size = most_message_bytes;
   ep.mem_tag_format = ~std::uint64_t{0};
   ep.tx_ctx_cnt = 1;
   ep.rx_ctx_cnt = 1;

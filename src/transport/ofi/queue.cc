@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "transport/ofi/absent.h"
 #include "transport/ofi/endpoint.h"
 
 namespace holdfast::transport::ofi {
@@ -46,24 +47,33 @@ void Sources::wait(int most_ms) {
   }
 }
 
-void Cq::signal() {
-  if (event_fd < 0) return;
+namespace {
+
+/// Makes an eventfd(2) readable; -1: there is none.
+void raise(int event_fd) {
   const std::uint64_t one = 1;
-  if (::write(event_fd, &one, sizeof one) < 0) return;  // it is readable already
+  if (event_fd >= 0 && ::write(event_fd, &one, sizeof one) < 0) return;  // it is readable already
 }
+
+void lower(int event_fd) {
+  std::uint64_t ignored = 0;
+  if (event_fd >= 0 && ::read(event_fd, &ignored, sizeof ignored) < 0) return;  // it was not readable
+}
+
+}  // namespace
 
 void Cq::push(const CqEntry& entry) {
   const std::lock_guard lock(mutex);
   entries.push_back(entry);
   empty.store(false, std::memory_order_release);
-  signal();
+  raise(event_fd);
 }
 
 void Cq::push_error(const fi_cq_err_entry& error) {
   const std::lock_guard lock(mutex);
   errors.push_back(error);
   empty.store(false, std::memory_order_release);
-  signal();
+  raise(event_fd);
 }
 
 namespace {
@@ -105,8 +115,7 @@ ssize_t take(Cq& cq, void* buffer, std::size_t count, fi_addr_t* sources) {
     cq.entries.clear();
     cq.head = 0;
     cq.empty.store(true, std::memory_order_release);
-    std::uint64_t ignored = 0;
-    if (cq.event_fd >= 0 && ::read(cq.event_fd, &ignored, sizeof ignored) < 0) return static_cast<ssize_t>(n);
+    lower(cq.event_fd);
   }
   return static_cast<ssize_t>(n);
 }
@@ -133,7 +142,9 @@ ssize_t read_error(fid_cq* queue, fi_cq_err_entry* error, std::uint64_t) {
   error->err_data = data;
   error->err_data_size = std::min<std::size_t>(size, 0);
   cq.errors.pop_front();
-  cq.empty.store(cq.errors.empty() && cq.head == cq.entries.size(), std::memory_order_release);
+  const bool all = cq.errors.empty() && cq.head == cq.entries.size();
+  cq.empty.store(all, std::memory_order_release);
+  if (all) lower(cq.event_fd);
   return 1;
 }
 
@@ -144,7 +155,7 @@ ssize_t wait_and_read_from(fid_cq* queue, void* buffer, std::size_t count, fi_ad
     const ssize_t got = read_from(queue, buffer, count, sources);
     if (got != -FI_EAGAIN) return got;
     const std::int64_t left = until - now_ns();
-    if (left <= 0) return -FI_EAGAIN;
+    if (left <= 0 || cq_of(queue).signaled.exchange(false)) return -FI_EAGAIN;
     if (rounds > 100) cq_of(queue).sources.wait(static_cast<int>(std::min<std::int64_t>(left / 1'000'000 + 1, 10)));
   }
 }
@@ -153,8 +164,10 @@ ssize_t wait_and_read(fid_cq* queue, void* buffer, std::size_t count, const void
   return wait_and_read_from(queue, buffer, count, nullptr, condition, timeout_ms);
 }
 
-int signal_queue(fid_cq*) {
-  return -FI_ENOSYS;
+/// One wait, of now or of later, ends without an entry.
+int signal_queue(fid_cq* queue) {
+  cq_of(queue).signaled.store(true);
+  return 0;
 }
 
 const char* error_text(fid_cq*, int code, const void*, char* buffer, std::size_t length) {
@@ -181,7 +194,7 @@ int control_cq(fid* object, int command, void* argument) {
   return 0;
 }
 
-fi_ops cq_fid_ops = {sizeof(fi_ops), close_cq, nullptr, control_cq, nullptr, nullptr, nullptr};
+fi_ops cq_fid_ops = object_calls(close_cq, no_bind, control_cq);
 fi_ops_cq cq_ops = {sizeof(fi_ops_cq),  read,         read_from, read_error, wait_and_read,
                     wait_and_read_from, signal_queue, error_text};
 
@@ -191,6 +204,7 @@ int open_cq(fid_domain*, fi_cq_attr* attributes, fid_cq** queue, void* context) 
   auto* cq = new Cq();
   cq->format = FI_CQ_FORMAT_CONTEXT;
   if (attributes != nullptr) {
+    if (attributes->format == FI_CQ_FORMAT_UNSPEC) attributes->format = FI_CQ_FORMAT_CONTEXT;
     if (attributes->format != FI_CQ_FORMAT_UNSPEC) cq->format = attributes->format;
     switch (attributes->wait_obj) {
       case FI_WAIT_NONE:
@@ -261,7 +275,7 @@ int close_counter(fid* object) {
   return 0;
 }
 
-fi_ops counter_fid_ops = {sizeof(fi_ops), close_counter, nullptr, nullptr, nullptr, nullptr, nullptr};
+fi_ops counter_fid_ops = object_calls(close_counter);
 fi_ops_cntr counter_ops = {sizeof(fi_ops_cntr), counter_read, counter_read_errors, counter_add,
                            counter_set,         counter_wait, counter_add_errors,  counter_set_errors};
 
@@ -269,6 +283,9 @@ fi_ops_cntr counter_ops = {sizeof(fi_ops_cntr), counter_read, counter_read_error
 
 int open_counter(fid_domain*, fi_cntr_attr* attributes, fid_cntr** counter, void* context) {
   if (attributes != nullptr && attributes->events != FI_CNTR_EVENTS_COMP) return -FI_ENOSYS;
+  if (attributes != nullptr && attributes->wait_obj != FI_WAIT_NONE && attributes->wait_obj != FI_WAIT_UNSPEC) {
+    return -FI_ENOSYS;  // fi_cntr_wait() waits; there is no descriptor
+  }
   auto* made = new Counter();
   made->fid.fid = {FI_CLASS_CNTR, context, &counter_fid_ops};
   made->fid.ops = &counter_ops;
@@ -287,6 +304,7 @@ struct Eq {
   };
   std::mutex mutex;
   std::deque<Event> events;
+  int event_fd = -1;  ///< readable while there are events
 };
 
 ssize_t eq_read(fid_eq* queue, std::uint32_t* kind, void* buffer, std::size_t length, std::uint64_t flags) {
@@ -298,7 +316,10 @@ ssize_t eq_read(fid_eq* queue, std::uint32_t* kind, void* buffer, std::size_t le
   const auto size = static_cast<ssize_t>(event.bytes.size());
   if (kind != nullptr) *kind = event.kind;
   if (size > 0) std::memcpy(buffer, event.bytes.data(), event.bytes.size());
-  if ((flags & FI_PEEK) == 0) eq.events.pop_front();
+  if ((flags & FI_PEEK) == 0) {
+    eq.events.pop_front();
+    if (eq.events.empty()) lower(eq.event_fd);
+  }
   return size;
 }
 
@@ -311,6 +332,7 @@ ssize_t eq_write(fid_eq* queue, std::uint32_t kind, const void* buffer, std::siz
   const std::lock_guard lock(eq.mutex);
   const auto* bytes = static_cast<const std::byte*>(buffer);
   eq.events.push_back({kind, {bytes, bytes + length}});
+  raise(eq.event_fd);
   return static_cast<ssize_t>(length);
 }
 
@@ -329,17 +351,29 @@ const char* eq_error_text(fid_eq*, int code, const void*, char*, std::size_t) {
 }
 
 int close_eq(fid* object) {
-  delete reinterpret_cast<Eq*>(object);
+  auto* eq = reinterpret_cast<Eq*>(object);
+  if (eq->event_fd >= 0) ::close(eq->event_fd);
+  delete eq;
   return 0;
 }
 
-fi_ops eq_fid_ops = {sizeof(fi_ops), close_eq, nullptr, nullptr, nullptr, nullptr, nullptr};
+int control_eq(fid* object, int command, void* argument) {
+  const auto* eq = reinterpret_cast<Eq*>(object);
+  if (command != FI_GETWAIT || eq->event_fd < 0) return -FI_ENOSYS;
+  *static_cast<int*>(argument) = eq->event_fd;
+  return 0;
+}
+
+fi_ops eq_fid_ops = object_calls(close_eq, no_bind, control_eq);
 fi_ops_eq eq_ops = {sizeof(fi_ops_eq), eq_read, eq_read_error, eq_write, eq_wait, eq_error_text};
 
 }  // namespace
 
-int open_eq(fid_fabric*, fi_eq_attr*, fid_eq** queue, void* context) {
+int open_eq(fid_fabric*, fi_eq_attr* attributes, fid_eq** queue, void* context) {
+  const fi_wait_obj wait = attributes != nullptr ? attributes->wait_obj : FI_WAIT_NONE;
+  if (wait != FI_WAIT_NONE && wait != FI_WAIT_UNSPEC && wait != FI_WAIT_FD) return -FI_ENOSYS;
   auto* eq = new Eq();
+  if (wait != FI_WAIT_NONE) eq->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   eq->fid.fid = {FI_CLASS_EQ, context, &eq_fid_ops};
   eq->fid.ops = &eq_ops;
   *queue = &eq->fid;

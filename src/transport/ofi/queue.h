@@ -50,9 +50,7 @@ struct Cq {
   std::vector<CqEntry> entries;   ///< from `head` on
   std::size_t head = 0;
   std::deque<fi_cq_err_entry> errors;
-
- private:
-  void signal();
+  std::atomic<bool> signaled{false};  ///< by fi_cq_signal(3)
 };
 
 struct Counter {

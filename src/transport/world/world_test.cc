@@ -7,6 +7,10 @@
 #include <algorithm>
 #include <string>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
 namespace holdfast::transport {
 namespace {
 
@@ -59,6 +63,9 @@ void PrintTo(const Defect& defect, std::ostream* out) {  // NOLINT: GoogleTest's
 class Oracles : public testing::TestWithParam<Defect> {};
 
 TEST_P(Oracles, SeeThatAMechanismIsMissing) {
+#ifdef __SANITIZE_ADDRESS__
+  const __lsan::ScopedDisabler defects_leak;
+#endif
   std::uint64_t seed = 1;
   while (seed <= 60 && run_world(seed, GetParam().what).good()) ++seed;
   EXPECT_LE(seed, 60U) << "no world noticed";
