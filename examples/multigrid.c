@@ -1,5 +1,5 @@
-/* Multigrid as the MG kernel of the NAS benchmarks has it: V-cycles for the Poisson equation on a periodic cube, a slab of
- * planes per rank. Every smoothing step exchanges one plane with the ranks above and below, long planes on the fine
+/* Multigrid as the MG kernel of the NAS benchmarks has it: V-cycles for the Poisson equation on a periodic cube, a slab
+ * of planes per rank. Every smoothing step exchanges one plane with the ranks above and below, long planes on the fine
  * grids and short ones on the coarse grids; every cycle ends with the residual's norm, an Allreduce.
  *
  * Verified by the residual, computed anew from the result, and by the distance from the known solution, which the
@@ -49,8 +49,8 @@ static void exchange_halos(const struct Grid* g, double* v) {
   const int above = (rank + 1) % ranks, below = (rank + ranks - 1) % ranks, count = (int)(g->n * g->n);
   MPI_Sendrecv(v + g->planes * g->n * g->n, count, MPI_DOUBLE, above, 1, v, count, MPI_DOUBLE, below, 1, MPI_COMM_WORLD,
                MPI_STATUS_IGNORE);
-  MPI_Sendrecv(v + g->n * g->n, count, MPI_DOUBLE, below, 2, v + (g->planes + 1) * g->n * g->n, count, MPI_DOUBLE, above,
-               2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(v + g->n * g->n, count, MPI_DOUBLE, below, 2, v + (g->planes + 1) * g->n * g->n, count, MPI_DOUBLE,
+               above, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 /* r = b - A x, where (A x) is 6 x minus the six neighbours. */
@@ -75,7 +75,8 @@ static void smooth(const struct Grid* g, int times) {
   }
 }
 
-/* The mean of eight fine points is one coarse point, four times as much as the coarse grid's spacing is wider squared. */
+/* The mean of eight fine points is one coarse point, four times as much as the coarse grid's spacing is wider squared.
+ */
 static void restrict_residual(const struct Grid* fine, const struct Grid* coarse) {
   const long long n = coarse->n, m = fine->n;
   for (long long z = 0; z < coarse->planes; ++z)

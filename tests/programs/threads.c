@@ -1,6 +1,6 @@
 /* MPI_THREAD_MULTIPLE: threads that communicate at once, each on a communicator of its own, with messages from anybody,
-   every way to wait, probes and collectives; and threads that share MPI_COMM_WORLD, each with a tag of its own. What each
-   has received is known in advance. */
+   every way to wait, probes and collectives; and threads that share MPI_COMM_WORLD, each with a tag of its own. What
+   each has received is known in advance. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ struct Work {
 
 static int rank, ranks;
 
-static void exchange_with_anybody(struct Work *work, int round) {
+static void exchange_with_anybody(struct Work* work, int round) {
   long out[64], in[64];
   MPI_Request requests[128];
   int pending = 0;
@@ -49,7 +49,7 @@ static void exchange_with_anybody(struct Work *work, int round) {
   MPI_Waitall(sends, requests + pending, MPI_STATUSES_IGNORE);
 }
 
-static void probe_and_reduce(struct Work *work, int round) {
+static void probe_and_reduce(struct Work* work, int round) {
   const int to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks;
   long out = 7L * work->number + rank + round, in = 0, all = 0;
   MPI_Request request;
@@ -63,7 +63,7 @@ static void probe_and_reduce(struct Work *work, int round) {
   work->sum += all;
 }
 
-static void on_the_world(struct Work *work, int round) {
+static void on_the_world(struct Work* work, int round) {
   const int to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks;
   long out = 3L * work->number + rank + round, in = 0;
   int done = 0;
@@ -74,8 +74,8 @@ static void on_the_world(struct Work *work, int round) {
   work->sum += in;
 }
 
-static void *run(void *argument) {
-  struct Work *work = argument;
+static void* run(void* argument) {
+  struct Work* work = argument;
   for (int round = 0; round < rounds; ++round) {
     exchange_with_anybody(work, round);
     probe_and_reduce(work, round);
@@ -96,7 +96,7 @@ static long expected(int number) {
   return sum;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

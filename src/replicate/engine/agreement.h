@@ -33,7 +33,8 @@ class Publisher {
   void match(std::uint64_t wildcard, int source, int tag, std::uint32_t asker = 0);
   void clock(std::uint32_t which, std::span<const std::uint64_t, 3> words);
 
-  /// Decisions that are due now, and clock answers that the caller let wait; with `all`, those that could wait as well. Hands them over.
+  /// Decisions that are due now, and clock answers that the caller let wait; with `all`, those that could wait as well.
+  /// Hands them over.
   std::vector<Decision> due(bool all);
   /// How many decisions due() would hand over now without `all`.
   std::size_t queued() const { return queued_.size(); }
@@ -48,8 +49,8 @@ class Publisher {
   std::uint64_t next_due_ = 1;  ///< run length at which followers must hear of it
 };
 
-/// A follower's side: repeats the leader's answers in program order. An answer of another kind than the one asked for, or
-/// to another asker, means that the replicas went different ways.
+/// A follower's side: repeats the leader's answers in program order. An answer of another kind than the one asked for,
+/// or to another asker, means that the replicas went different ways.
 class Follower {
  public:
   enum class Reply { waiting, ready, diverged };

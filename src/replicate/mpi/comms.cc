@@ -73,7 +73,9 @@ void Comms::add_with_id(MPI_Comm handle, std::uint64_t id) {
     MPI_Comm shadow = MPI_COMM_NULL;
     MPI_Group members = MPI_GROUP_NULL;
     real().Comm_group(handle, &members);
-    call_that_waits([&] { return real().Comm_create(handle, members, &shadow); });  // a duplicate would call the application's attribute callbacks
+    call_that_waits([&] {
+      return real().Comm_create(handle, members, &shadow);
+    });  // a duplicate would call the application's attribute callbacks
     real().Group_free(&members);
     comm->shadow = describe(shadow, mix(id, shadow_mark));
     real().Comm_set_errhandler(shadow, MPI_ERRORS_RETURN);

@@ -29,8 +29,8 @@ struct Comm {
   std::uint64_t collectives = 0;    ///< verified collectives so far
   std::vector<std::uint64_t> sent;  ///< messages sent so far, by destination; grown when first needed
   std::unordered_map<std::uint64_t, std::uint64_t> sent_by_tag;  ///< the same by destination and tag, for many threads
-  std::unordered_map<std::uint64_t, std::uint64_t> groups;  ///< MPI_Comm_create_group calls alike so far
-  int pending = 0;                                          ///< operations that refer to this
+  std::unordered_map<std::uint64_t, std::uint64_t> groups;       ///< MPI_Comm_create_group calls alike so far
+  int pending = 0;                                               ///< operations that refer to this
   /// Where collectives on point-to-point messages travel: a communicator of the same group that the
   /// application cannot see. Null unless
   /// replicate.collectives asks for it, and for intercommunicators.

@@ -140,16 +140,16 @@ void settle_succession() {
 }
 
 constexpr const char* threads_advice =
-    "; threads that share a communicator and a tag have no order that replicas could agree on: give each a communicator "
+    "; threads that share a communicator and a tag have no order that replicas could agree on: give each a "
+    "communicator "
     "of its own";
 
 [[noreturn]] void diverged(const char* here) {
   Runtime& state = runtime();
   fail(Incident::diverged, "replicas diverged: rank " + std::to_string(state.rank) + " replica " +
                                std::to_string(state.replica) + " " + here + " where replica " +
-                                   std::to_string(state.leading) + " " +
-                               order().follower.leader_did() +
-                                   (many_threads() ? threads_advice : ""));
+                               std::to_string(state.leading) + " " + order().follower.leader_did() +
+                               (many_threads() ? threads_advice : ""));
 }
 
 /// Waits for the leader's answer; false when this replica leads now and the one before it had said nothing more.
@@ -182,7 +182,8 @@ void publish_flag(bool flag) {
 
 std::optional<bool> follow_flag() {
   bool flag = false;
-  const bool told = follow("tested for completion or probed", [&] { return order().follower.yes_or_no(flag, who_asks()); });
+  const bool told =
+      follow("tested for completion or probed", [&] { return order().follower.yes_or_no(flag, who_asks()); });
   return told ? std::optional(flag) : std::nullopt;
 }
 
@@ -193,7 +194,8 @@ void publish_number(std::int64_t number) {
 
 std::optional<std::int64_t> follow_number() {
   std::int64_t number = 0;
-  const bool told = follow("completed one of several requests", [&] { return order().follower.number(number, who_asks()); });
+  const bool told =
+      follow("completed one of several requests", [&] { return order().follower.number(number, who_asks()); });
   return told ? std::optional(number) : std::nullopt;
 }
 

@@ -93,7 +93,8 @@ int hook::Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_
                            MPI_Comm* newintercomm) {
   Comm& from = runtime().comms.find(local_comm);
   note_call(Function::Intercomm_create, from, -1, tag, 0);
-  const int code = call_that_waits([&] { return real().Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm); });
+  const int code = call_that_waits(
+      [&] { return real().Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm); });
   if (code != MPI_SUCCESS) return code;
   // The two sides share nothing that both can derive: each tells the other its own.
   const std::uint64_t mine = mix(mix(from.id, from.created++), first_member(local_comm));

@@ -73,7 +73,7 @@ struct Operation {
   std::uint64_t corrected_bytes = 0;
   bool was_corrected = false;
   std::uint32_t poster = 0;  ///< a wildcard receive: who posted it, of several threads
-  int supplier = -1;  ///< disputed: the replica that sends the good copy, where each replica counts for itself
+  int supplier = -1;         ///< disputed: the replica that sends the good copy, where each replica counts for itself
 
   std::shared_ptr<Schedule> schedule;  ///< collectives on point-to-point messages
   std::vector<Region> inputs;          ///< persistent collectives: what this rank gives

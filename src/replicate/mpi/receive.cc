@@ -132,7 +132,8 @@ void arrived(Operation& op) {
   const bool undecided =
       op.wildcard && std::erase_if(wildcards.open, [&](const auto& entry) { return entry.second == &op; }) > 0;
   if (undecided) {
-    publish_match(op.place.ordinal, op.status.MPI_SOURCE, op.status.MPI_TAG, op.poster);  // until placed, this is its number
+    publish_match(op.place.ordinal, op.status.MPI_SOURCE, op.status.MPI_TAG,
+                  op.poster);  // until placed, this is its number
     resolve(op, op.status.MPI_SOURCE, op.status.MPI_TAG);
   }
   op.stage = Operation::Stage::placing;
@@ -232,7 +233,8 @@ bool compare_with_all(Operation& op) {
     ballots[k] = said->ballot;
     copies[k] = said->copy;
   }
-  bool truncated = state.present > 1;  // the others say that it was longer than the buffer; MPI reports it at completion
+  bool truncated =
+      state.present > 1;  // the others say that it was longer than the buffer; MPI reports it at completion
   for (int k = 0; k < state.degree; ++k) {
     if (k == state.replica || !state.here(k)) continue;
     truncated = truncated && ballots[k].bytes > op.region.bytes();

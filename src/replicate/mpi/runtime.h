@@ -32,9 +32,9 @@ struct Runtime {
   int replica = 0;
   int ranks = 1;
   int degree = 1;
-  bool verifying = false;  ///< degree > 1
+  bool verifying = false;   ///< degree > 1
   std::string leader_host;  ///< what gethostname() says where replica 0 of this rank runs
-  bool crowded = false;    ///< more processes than cores on this host: give the core away while waiting
+  bool crowded = false;     ///< more processes than cores on this host: give the core away while waiting
 
   MPI_Comm real_world = MPI_COMM_NULL;
   MPI_Comm world = MPI_COMM_NULL;  ///< this replica's own world

@@ -50,8 +50,9 @@ void send_copies(const Region& region, const Record& record, int destination) {
 
 /// The number of the next message. Threads may send to one rank in another order in each replica, but not with one tag.
 std::uint64_t next_ordinal(Comm& comm, int destination, int tag) {
-  if (many_threads()) return comm.sent_by_tag[(std::uint64_t{static_cast<std::uint32_t>(destination)} << 32) |
-                                              static_cast<std::uint32_t>(tag)]++;
+  if (many_threads())
+    return comm.sent_by_tag[(std::uint64_t{static_cast<std::uint32_t>(destination)} << 32) |
+                            static_cast<std::uint32_t>(tag)]++;
   if (static_cast<std::size_t>(destination) >= comm.sent.size())
     comm.sent.resize(static_cast<std::size_t>(destination) + 1);
   return comm.sent[static_cast<std::size_t>(destination)]++;

@@ -9,7 +9,8 @@ namespace holdfast::replicate {
 
 /// Where MPI_THREAD_MULTIPLE was granted, threads take turns: one at a time works on the library's state, from a hook's
 /// entry to its end, and lets the others in while it waits or is inside a call of MPI that waits for other processes
-/// (docs/design/threads.md). Turns come in the order of asking, so that a thread that waits by testing keeps nobody out.
+/// (docs/design/threads.md). Turns come in the order of asking, so that a thread that waits by testing keeps nobody
+/// out.
 class Turnstile {
  public:
   void enter() {
