@@ -1,5 +1,6 @@
 /* Two threads that wait on one communicator and tag, one before the other, and in the next replica the other first: an
    order on which replicas do not agree, which must be found out. */
+#define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
