@@ -34,13 +34,13 @@ class FileComparisonTest : public ::testing::Test {
   FileComparisonTest() {
     std::string pattern = (fs::temp_directory_path() / "holdfast-compare-XXXXXX").string();
     root_ = fs::canonical(::mkdtemp(pattern.data())).string();
-    fs::create_directories(root_ + "/work");
+    fs::create_directories(root_ + "/folder");
     fs::create_directories(run());
   }
   ~FileComparisonTest() override { fs::remove_all(root_); }
 
   std::string run() const { return root_ + "/run"; }
-  std::string at(const std::string& name) const { return root_ + "/work/" + name; }
+  std::string at(const std::string& name) const { return root_ + "/folder/" + name; }
   void write(int replica, const std::string& name, const std::string& text) const {
     Prepared prepared;
     ASSERT_EQ(FileView(run(), replica).prepare(at(name), Change::emptied, prepared), 0);
