@@ -1,5 +1,6 @@
 """A Slurm cluster of its own for a test: two nodes with eight processors each, all of them this host, on free loopback ports, with
 its own key, state and logs in a temporary folder. Debian's slurmctld, slurmd and munged; needs root, as slurmd does."""
+import contextlib
 import os
 import pathlib
 import shutil
@@ -114,6 +115,14 @@ class Cluster:
                    "timeout": 250, **options}
         return subprocess.run(words, **options)
 
+    def still_here(self):
+        """slurmstepd of steps whose processes were killed; they are no children of ours, but have our files open."""
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                files = [os.readlink(file) for file in (process / "fd").iterdir()]
+                if any(file.startswith(f"{self.folder}/") for file in files):
+                    yield int(process.name)
+
     def __exit__(self, *_):
         for daemon in reversed(self.daemons):
             daemon.send_signal(signal.SIGTERM)
@@ -123,4 +132,7 @@ class Cluster:
             except subprocess.TimeoutExpired:
                 os.killpg(daemon.pid, signal.SIGKILL)
                 daemon.wait()
+        for pid in list(self.still_here()):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         shutil.rmtree(self.folder, ignore_errors=True)
