@@ -47,6 +47,8 @@ struct Totals {
   std::uint64_t messages = 0;
   std::uint64_t delivered = 0;
   std::uint64_t failed = 0;
+  std::uint64_t remote = 0;
+  std::uint64_t remote_good = 0;
   std::uint64_t packets = 0;
   std::int64_t simulated_ns = 0;
   Counters counters;
@@ -57,6 +59,8 @@ struct Totals {
     messages += verdict.messages;
     delivered += verdict.delivered;
     failed += verdict.failed;
+    remote += verdict.remote;
+    remote_good += verdict.remote_good;
     packets += verdict.packets;
     simulated_ns += verdict.duration_ns;
     counters += verdict.counters;
@@ -69,7 +73,8 @@ struct Totals {
 void show_verdict(const Verdict& verdict) {
   std::cout << draw_plan(verdict.seed).describe();
   std::cout << "  " << verdict.messages << " messages, " << verdict.delivered << " delivered, " << verdict.failed
-            << " operations failed, " << verdict.packets << " packets, " << verdict.duration_ns / 1'000'000 << " ms\n";
+            << " operations failed, " << verdict.remote_good << " of " << verdict.remote << " on remote memory good, "
+            << verdict.packets << " packets, " << verdict.duration_ns / 1'000'000 << " ms\n";
   for (const std::string& complaint : verdict.complaints) std::cout << "  WRONG: " << complaint << "\n";
 }
 
@@ -93,7 +98,9 @@ void show_table(const Totals& totals, double seconds) {
   row("worlds in which a promise was broken", totals.bad);
   row("messages", totals.messages);
   row("messages delivered", totals.delivered);
-  row("operations that ended in an error", totals.failed);
+  row("sends and receives that ended in an error", totals.failed);
+  row("operations on remote memory", totals.remote);
+  row("operations on remote memory that ended well", totals.remote_good);
   row("packets", totals.packets);
   for (std::size_t i = 0; i < counter_rows.size(); ++i) row(counter_rows[i].name, totals.counters.values()[i]);
   std::cout << "| simulated time | " << totals.simulated_ns / 1'000'000'000 << " s |\n";
@@ -109,6 +116,8 @@ void show_json(const Arguments& arguments, const Totals& totals, double seconds)
   record["messages"] = totals.messages;
   record["delivered"] = totals.delivered;
   record["failed"] = totals.failed;
+  record["remote"] = totals.remote;
+  record["remote_good"] = totals.remote_good;
   record["packets"] = totals.packets;
   record["simulated_ns"] = totals.simulated_ns;
   record["seconds"] = seconds;

@@ -200,6 +200,7 @@ class Core {
   std::int64_t local_timeout(Peer& peer, Vfrag& vfrag);
   bool may_go_again(Peer& peer, std::uint32_t rail);
   std::int64_t serve_paths(Peer& peer);
+  std::int64_t keepalive_gap(Peer& peer);
   std::int64_t serve_session(Peer& peer);
   void begin_waiting(Peer& peer);
   bool waits_for_acknowledgement(const Peer& peer) const;

@@ -77,6 +77,8 @@ struct Peer {
   std::int64_t progress_ns = 0;  ///< when something was last acknowledged, or there was nothing to acknowledge
   std::int64_t sign_ns = 0;      ///< when it last showed that it hears this side
   std::int64_t next_keepalive_ns = 0;
+  std::int64_t asking_gap_ns = 0;    ///< while a message waits for room
+  std::uint32_t asked_at_limit = 0;  ///< the message limit of then
   std::int64_t without_rail_ns = 0;  ///< since when; 0: it has one
 
   // sending

@@ -167,12 +167,12 @@ Core::Landed Core::land_done(Peer& peer, const DataFrame& frame) {
   return Landed::good;
 }
 
-// The target has answered, and so has everything: what acknowledgements of the request are still out matter to nobody
-// but the VFRAG window.
+// The target has answered, and so has everything. But until it has acknowledged everything too, fragments may go again,
+// and those of a write that is sent from the caller's memory must find it as it was.
 void Core::answered(OutMessage& message, Outcome outcome) {
   message.answered = true;
   message.outcome = outcome;
-  report(message, outcome);
+  if (message.log != nullptr || message.total == 0) report(message, outcome);
   if (message.acknowledged) try_release(message);
 }
 

@@ -175,6 +175,17 @@ void Core::begin_waiting(Peer& peer) {
   note(peer, peer.next_keepalive_ns);
 }
 
+// How long to wait before the peer is asked for a sign. A sender that waits for room asks sooner, since what told it of
+// room may have been lost, and then less and less often, until there is more room (RFC 9293, section 3.8.6.1).
+std::int64_t Core::keepalive_gap(Peer& peer) {
+  const bool blocked = !peer.ordered.empty() && !serial_less(peer.next_order, peer.message_limit);
+  if (!blocked || peer.asked_at_limit != peer.message_limit || peer.asking_gap_ns == 0) {
+    peer.asked_at_limit = peer.message_limit;
+    peer.asking_gap_ns = 4 * options_.tick_ns;
+  }
+  return blocked ? std::min(peer.asking_gap_ns, options_.keepalive_ns) : options_.keepalive_ns;
+}
+
 std::int64_t Core::serve_session(Peer& peer) {
   std::int64_t next = never;
   if (peer.spoiled) {
@@ -198,10 +209,9 @@ std::int64_t Core::serve_session(Peer& peer) {
     peer.sign_ns = now();
     return next;
   }
-  // A sender that waits for room asks more often: what told it of room may have been lost.
-  const bool blocked = !peer.ordered.empty() && !serial_less(peer.next_order, peer.message_limit);
-  const std::int64_t gap = blocked ? std::min(4 * options_.tick_ns, options_.keepalive_ns) : options_.keepalive_ns;
+  const std::int64_t gap = keepalive_gap(peer);
   if (peer.next_keepalive_ns <= now()) {
+    peer.asking_gap_ns = std::min(2 * peer.asking_gap_ns, options_.keepalive_ns);
     for (std::uint32_t rail = 0; rail < rails_.size(); ++rail) {
       if (peer.paths[rail].state != RailState::out) say_hello(peer, rail, false, 0);
     }

@@ -18,6 +18,7 @@ std::int64_t one_of(Stream& draw, const std::array<std::int64_t, size>& values) 
 
 constexpr std::int64_t us = 1000;
 constexpr std::int64_t ms = 1000 * us;
+constexpr std::size_t most_fragments = 3000;  ///< about, of one world
 
 Options draw_options(Stream draw) {
   Options options;
@@ -107,6 +108,35 @@ bool harmless(const Event& event, const Plan& plan) {
   return false;
 }
 
+std::vector<RemoteOperation> draw_remote(const Stream& root, const Plan& plan) {
+  using Kind = RemoteOperation::Kind;
+  constexpr std::array<Kind, 3> kinds = {Kind::write, Kind::read, Kind::atomic};
+  Stream size = root.child("size");
+  const std::uint64_t operations = size.chance(1, 2) ? 0 : size.below(60);
+  std::vector<RemoteOperation> all;
+  std::vector<std::size_t> written(plan.nodes);
+  for (std::uint64_t i = 0; i < operations; ++i) {
+    Stream draw = root.child("operation").child(i);
+    RemoteOperation operation;
+    operation.kind = kinds[draw.below(kinds.size())];
+    operation.at_ns = static_cast<std::int64_t>(draw.below(static_cast<std::uint64_t>(plan.work_ns)));
+    operation.from = static_cast<unsigned>(draw.below(plan.nodes));
+    operation.to = (operation.from + 1 + static_cast<unsigned>(draw.below(plan.nodes - 1))) % plan.nodes;
+    operation.bytes = draw.below(std::min<std::size_t>(plan.most_bytes, readable_bytes / 2) + 1);
+    operation.buffered = draw.chance(1, 2);
+    operation.announced = draw.chance(1, 2);
+    operation.fetches = draw.chance(1, 2);
+    operation.forbidden = draw.chance(1, 10);
+    if (operation.kind == Kind::read) operation.place = draw.below(readable_bytes / 2);
+    if (operation.kind == Kind::write) {
+      operation.place = written[operation.to];
+      written[operation.to] += operation.bytes;
+    }
+    all.push_back(operation);
+  }
+  return all;
+}
+
 std::string_view name(Event::Kind kind) {
   constexpr std::array<std::string_view, 9> names = {"rail dies",     "rail goes one-way", "rail returns",
                                                      "rail flaps",    "rail reports",      "node stops",
@@ -129,6 +159,9 @@ Plan draw_plan(std::uint64_t seed) {
   plan.work_ns = one_of(draw, std::array<std::int64_t, 3>{5 * ms, 50 * ms, 300 * ms});
   plan.messages = static_cast<unsigned>(10 + draw.below(150));
   plan.most_bytes = static_cast<std::size_t>(one_of(draw, std::array<std::int64_t, 4>{16, 1000, 20'000, 100'000}));
+  // A world of a hundred thousand fragments tells no more than one of some thousands, and costs as much as thirty.
+  const std::size_t fragments = 1 + plan.most_bytes / plan.options.fragment_bytes;
+  plan.messages = std::min(plan.messages, static_cast<unsigned>(6 + most_fragments / fragments));
   plan.flows = static_cast<unsigned>(1 + draw.below(3));
   plan.errors_allowed = draw.chance(1, 2);
   const auto events = static_cast<unsigned>(draw.below(5));
@@ -136,13 +169,23 @@ Plan draw_plan(std::uint64_t seed) {
     const Event event = draw_event(root.child("event").child(i), plan);
     if (plan.errors_allowed || harmless(event, plan)) plan.events.push_back(event);
   }
+  plan.remote = draw_remote(root.child("remote"), plan);
   std::sort(plan.events.begin(), plan.events.end(), [](const Event& a, const Event& b) { return a.at_ns < b.at_ns; });
   return plan;
 }
 
+std::size_t Plan::written_bytes(unsigned node) const {
+  std::size_t bytes = 0;
+  for (const RemoteOperation& operation : remote) {
+    if (operation.kind == RemoteOperation::Kind::write && operation.to == node) bytes += operation.bytes;
+  }
+  return bytes;
+}
+
 std::string Plan::describe() const {
   std::string text = "seed " + std::to_string(seed) + ": " + std::to_string(nodes) + " nodes, " +
-                     std::to_string(messages) + " messages of up to " + std::to_string(most_bytes) + " bytes in " +
+                     std::to_string(messages) + " messages of up to " + std::to_string(most_bytes) + " bytes and " +
+                     std::to_string(remote.size()) + " operations on remote memory in " +
                      time::format_duration(work_ns) + ", errors " + (errors_allowed ? "allowed" : "not allowed") + "\n";
   text += "  fragment " + std::to_string(options.fragment_bytes) + ", eager " + std::to_string(options.eager_bytes) +
           ", checksum " + std::string(integrity::checksum_names[static_cast<std::size_t>(options.checksum)]) +

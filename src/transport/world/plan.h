@@ -52,6 +52,23 @@ struct Event {
   bool loud = false;  ///< rails: puts fail instead of vanishing
 };
 
+inline constexpr std::size_t readable_bytes = 32768;  ///< of a node's memory that others may read
+
+/// An operation on the memory of another node.
+struct RemoteOperation {
+  enum class Kind : std::uint8_t { write, read, atomic };
+  Kind kind{};
+  std::int64_t at_ns = 0;
+  unsigned from = 0;
+  unsigned to = 0;
+  std::size_t bytes = 0;
+  std::size_t place = 0;   ///< read: where in what may be read; write: its own, apart from all other writes to the node
+  bool buffered = false;   ///< write: from a copy
+  bool announced = false;  ///< write: the target is told
+  bool fetches = false;    ///< atomic: the old value is wanted
+  bool forbidden = false;  ///< the target knows no such memory
+};
+
 /// Everything that a seed decides before a world begins.
 struct Plan {
   std::uint64_t seed = 0;
@@ -59,12 +76,15 @@ struct Plan {
   Options options;
   std::vector<RailPlan> rails;
   std::vector<Event> events;
+  std::vector<RemoteOperation> remote;
   std::int64_t work_ns = 0;  ///< in which messages are sent; all faults are over soon after
   unsigned messages = 0;
   std::size_t most_bytes = 0;
   unsigned flows = 1;
   bool errors_allowed = false;  ///< a message may end in an error
   std::string describe() const;
+  /// How many bytes all writes to this node's memory take.
+  std::size_t written_bytes(unsigned node) const;
 };
 
 Plan draw_plan(std::uint64_t seed);

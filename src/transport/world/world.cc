@@ -1,7 +1,6 @@
 #include "transport/world/world.h"
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <memory>
 #include <utility>
@@ -10,114 +9,25 @@
 #include "transport/world/event_queue.h"
 #include "transport/world/network.h"
 #include "transport/world/oracle.h"
+#include "transport/world/process.h"
+#include "transport/world/remote_oracle.h"
 
 namespace holdfast::transport {
 namespace {
 
 constexpr std::int64_t ms = 1'000'000;
-constexpr unsigned untagged_flow = 100;
-constexpr std::size_t guard_bytes = 16;
-constexpr std::byte guard{0xA5};
-constexpr std::byte after_end{0xCC};
-
-Oracle::End end_of(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::ok:
-      return Oracle::End::good;
-    case Outcome::truncated:
-      return Oracle::End::cut;
-    case Outcome::canceled:
-      return Oracle::End::canceled;
-    default:
-      return Oracle::End::failed;
-  }
-}
-
-// Memory of the application, cut into up to three pieces at random.
-std::vector<iovec> cut(std::byte* memory, std::size_t bytes, random::Stream& draw) {
-  std::vector<iovec> pieces;
-  const std::uint64_t wanted = 1 + draw.below(3);
-  while (pieces.size() + 1 < wanted && bytes > 1) {
-    const std::size_t here = draw.below(bytes);
-    pieces.push_back({memory, here});
-    memory += here;
-    bytes -= here;
-  }
-  pieces.push_back({memory, bytes});
-  return pieces;
-}
-
-struct Sending {
-  Oracle::MessageId id = 0;
-  std::vector<std::byte> memory;
-  bool ended = false;
-};
-
-struct Receiving {
-  Oracle::ReceiveId id = 0;
-  unsigned flow = 0;
-  bool multi = false;
-  bool drain = false;
-  bool ended = false;
-  bool claimed = false;
-  std::size_t capacity = 0;
-  std::vector<std::byte> memory;  ///< with guards on both sides
-  std::byte* begin() { return memory.data() + guard_bytes; }
-};
-
-class World;
-
-/// A process on a node: one life of it.
-class Process : public Host {
- public:
-  Process(World& world, unsigned node, unsigned life, std::uint64_t epoch);
-
-  Put put(std::uint32_t rail, PeerId peer, std::span<const iovec> pieces, std::uint64_t token) override;
-  void complete(const Completion& completion) override;
-  PeerId peer_named(std::span<const std::byte> name, std::uint32_t rail) override;
-  std::byte* memory(std::uint64_t, std::uint64_t, std::size_t, Access) override { return nullptr; }
-  bool apply_atomic(std::uint64_t, std::byte*, std::size_t, std::span<const std::byte>, std::byte*) override {
-    return false;
-  }
-
-  void send(unsigned to, random::Stream& draw);
-  void post_receive(unsigned flow, PeerId peer, std::size_t capacity, bool multi, bool drain, random::Stream& draw);
-  void claim(unsigned flow, random::Stream& draw);
-  void cancel_one(random::Stream& draw);
-  void cancel_all();
-  void check_memory();
-  bool sends_ended() const;
-
-  World& world_;
-  unsigned node_;
-  unsigned life_;
-  std::uint64_t epoch_;
-  std::unique_ptr<Engine> engine_;
-  std::deque<Sending> sends_;
-  std::deque<Receiving> receives_;
-  std::vector<std::pair<unsigned, unsigned>> drains_used_;  ///< flows whose drain receive has ended
-  bool closing_ = false;
-
- private:
-  void send_completed(const Completion& completion);
-  void receive_completed(const Completion& completion);
-  ReceiveRequest request_for(const Receiving& receiving, std::size_t index, PeerId peer) const;
-  void end_receive(Receiving& receiving);
-};
-
-class World {
+class World final : public Surroundings {
  public:
   World(std::uint64_t seed, Engine::Sabotage sabotage);
   Verdict run();
 
-  const Plan& plan() const { return plan_; }
-  Oracle& oracle() { return oracle_; }
-  Network& network() { return network_; }
-  Engine::Sabotage sabotage() const { return sabotage_; }
-  std::int64_t clock(unsigned node) const { return queue_.now() + nodes_[node].offset_ns; }
-  // A process numbers its peers in a way of its own.
-  PeerId peer_id(unsigned node, unsigned other) const { return (other + node) % plan_.nodes; }
-  unsigned node_of(unsigned node, PeerId peer) const { return (peer + plan_.nodes - node) % plan_.nodes; }
+  const Plan& plan() const override { return plan_; }
+  Oracle& oracle() override { return oracle_; }
+  RemoteOracle& remote_oracle() override { return remote_oracle_; }
+  Network& network() override { return network_; }
+  Engine::Sabotage sabotage() const override { return sabotage_; }
+  std::int64_t clock(unsigned node) const override { return queue_.now() + nodes_[node].offset_ns; }
+  OpenMemory& open_memory(unsigned node) override { return nodes_[node].process->open_memory_; }
 
  private:
   struct Node {
@@ -132,6 +42,7 @@ class World {
   void begin_life(unsigned node, std::uint64_t epoch);
   void restart(unsigned node, bool close);
   void schedule_work();
+  void schedule_remote();
   void schedule_events();
   void happen(const Event& event);
   void kill_rail(const Event& event, bool both_ways);
@@ -141,6 +52,7 @@ class World {
   void plan_wake(unsigned node);
   bool stopped(unsigned node) const { return nodes_[node].stopped_until_ns > queue_.now(); }
   bool quiet() const;
+  bool puts_pending() const;
   void post_drains();
   void finish();
 
@@ -149,6 +61,7 @@ class World {
   random::Stream work_;
   EventQueue queue_;
   Oracle oracle_;
+  RemoteOracle remote_oracle_;
   std::vector<Node> nodes_;
   Network network_;
   std::vector<std::unique_ptr<Process>> dead_;  ///< whose memory packets may still name
@@ -156,219 +69,12 @@ class World {
   Counters counters_;
 };
 
-Process::Process(World& world, unsigned node, unsigned life, std::uint64_t epoch)
-    : world_(world), node_(node), life_(life), epoch_(epoch) {
-  std::vector<RailTraits> rails;
-  for (const RailPlan& rail : world.plan().rails) {
-    rails.push_back({.most_packet_bytes = rail.most_packet_bytes,
-                     .bytes_per_second = static_cast<double>(rail.link.bytes_per_us) * 1e6,
-                     .checksum = {}});
-  }
-  const auto name = static_cast<std::byte>(node);
-  engine_ = std::make_unique<Engine>(world.plan().options, rails, *this, std::span(&name, 1), epoch, world.clock(node));
-  engine_->sabotage(world.sabotage());
-}
-
-Put Process::put(std::uint32_t rail, PeerId peer, std::span<const iovec> pieces, std::uint64_t token) {
-  return world_.network().put(rail, node_, life_, world_.node_of(node_, peer), pieces, token);
-}
-
-PeerId Process::peer_named(std::span<const std::byte> name, std::uint32_t) {
-  if (name.size() != 1 || std::to_integer<unsigned>(name[0]) >= world_.plan().nodes) return any_peer;
-  return world_.peer_id(node_, std::to_integer<unsigned>(name[0]));
-}
-
-// The tag of a message is its flow and its number; receives look at the flow. An untagged one has its number as data.
-void Process::send(unsigned to, random::Stream& draw) {
-  const Plan& plan = world_.plan();
-  const bool tagged = draw.chance(3, 4);
-  const unsigned flow = tagged ? static_cast<unsigned>(draw.below(plan.flows)) : untagged_flow;
-  std::size_t bytes = draw.chance(1, 10) ? 0 : draw.below(plan.most_bytes + 1);
-  if (draw.chance(1, 3)) bytes = std::min<std::size_t>(bytes, 100);
-  const bool buffered = draw.chance(1, 2) && bytes <= plan.options.log_bytes;
-  const bool silent = draw.chance(1, 4);
-  sends_.emplace_back();
-  Sending& sending = sends_.back();
-  sending.id = world_.oracle().sending(node_, to, flow, bytes, buffered, silent);
-  sending.memory.resize(bytes);
-  Oracle::fill(sending.id, sending.memory);
-  const std::vector<iovec> pieces = cut(sending.memory.data(), bytes, draw);
-  SendRequest request;
-  request.peer = world_.peer_id(node_, to);
-  request.pieces = pieces;
-  request.mode = buffered ? SendMode::buffered : SendMode::acknowledged;
-  request.tagged = tagged;
-  request.tag = std::uint64_t{flow} << 32 | sending.id;
-  request.has_data = !tagged || draw.chance(1, 2);
-  request.data = sending.id;
-  request.silent = silent;
-  request.context = reinterpret_cast<void*>(sends_.size());  // its index, and one
-  const Posted posted = engine_->send(request, world_.clock(node_));
-  if (posted == Posted::invalid) world_.oracle().complain("a send was called invalid");
-  if (posted != Posted::accepted) {
-    world_.oracle().send_refused(sending.id);
-    sending.ended = true;
-  }
-  if (buffered || posted != Posted::accepted) {
-    std::fill(sending.memory.begin(), sending.memory.end(), after_end);
-    std::vector<std::byte>().swap(sending.memory);
-  }
-  if (silent) sending.ended = true;
-}
-
-ReceiveRequest Process::request_for(const Receiving& receiving, std::size_t index, PeerId peer) const {
-  ReceiveRequest request;
-  request.peer = peer;
-  request.tagged = receiving.flow != untagged_flow;
-  request.multi = receiving.multi;
-  request.tag = std::uint64_t{receiving.flow} << 32;
-  request.ignore = 0xFFFFFFFF;
-  request.least_bytes = 64;
-  request.context = reinterpret_cast<void*>(index + 1);
-  return request;
-}
-
-void Process::post_receive(unsigned flow, PeerId peer, std::size_t capacity, bool multi, bool drain,
-                           random::Stream& draw) {
-  receives_.emplace_back();
-  Receiving& receiving = receives_.back();
-  receiving.flow = flow;
-  receiving.multi = multi;
-  receiving.drain = drain;
-  receiving.capacity = capacity;
-  receiving.memory.assign(capacity + 2 * guard_bytes, guard);
-  receiving.id = world_.oracle().posting(node_, multi);
-  const std::vector<iovec> pieces =
-      multi ? std::vector<iovec>{{receiving.begin(), capacity}} : cut(receiving.begin(), capacity, draw);
-  ReceiveRequest request = request_for(receiving, receives_.size() - 1, peer);
-  request.pieces = pieces;
-  if (engine_->receive(request, world_.clock(node_)) != Posted::accepted) {
-    world_.oracle().complain("a receive was refused");
-  }
-}
-
-// Looks for a message, sets it aside, and takes it or throws it away.
-void Process::claim(unsigned flow, random::Stream& draw) {
-  Receiving probe;
-  probe.flow = flow;
-  ReceiveRequest request = request_for(probe, receives_.size(), any_peer);
-  const std::optional<Waiting> waiting = engine_->peek(request, true, world_.clock(node_));
-  if (!waiting) return;
-  const std::size_t index = receives_.size();
-  receives_.emplace_back();
-  Receiving& receiving = receives_.back();
-  receiving.flow = flow;
-  receiving.claimed = true;
-  receiving.capacity = waiting->bytes;
-  receiving.memory.assign(waiting->bytes + 2 * guard_bytes, guard);
-  receiving.id = world_.oracle().posting(node_, false);
-  const std::vector<iovec> pieces = cut(receiving.begin(), receiving.capacity, draw);
-  request = request_for(receiving, index, any_peer);
-  request.pieces = pieces;
-  if (engine_->receive_claimed(request, world_.clock(node_)) != Posted::accepted) {
-    world_.oracle().complain("a claimed message was not there");
-  }
-}
-
-void Process::cancel_one(random::Stream& draw) {
-  if (receives_.empty()) return;
-  const std::size_t index = draw.below(receives_.size());
-  if (!receives_[index].ended) engine_->cancel(reinterpret_cast<void*>(index + 1), world_.clock(node_));
-}
-
-void Process::cancel_all() {
-  closing_ = true;
-  for (std::size_t index = 0; index < receives_.size(); ++index) {
-    if (!receives_[index].ended) engine_->cancel(reinterpret_cast<void*>(index + 1), world_.clock(node_));
-  }
-}
-
-void Process::complete(const Completion& completion) {
-  switch (completion.kind) {
-    case Completion::Kind::send:
-      send_completed(completion);
-      break;
-    case Completion::Kind::receive:
-      receive_completed(completion);
-      break;
-    case Completion::Kind::lost:
-      world_.oracle().lost(node_, world_.node_of(node_, completion.peer), completion.message_bytes);
-      break;
-    default:
-      world_.oracle().complain("a completion of a kind that nobody asked for");
-  }
-}
-
-void Process::send_completed(const Completion& completion) {
-  const std::size_t index = reinterpret_cast<std::size_t>(completion.context) - 1;
-  if (index >= sends_.size()) return world_.oracle().complain("a send completion without a send");
-  Sending& sending = sends_[index];
-  world_.oracle().send_ended(sending.id, end_of(completion.outcome));
-  sending.ended = true;
-  // The memory is the application's again; after an error packets that wait may still read it.
-  if (completion.outcome == Outcome::ok) std::fill(sending.memory.begin(), sending.memory.end(), after_end);
-}
-
-void Process::receive_completed(const Completion& completion) {
-  const std::size_t index = reinterpret_cast<std::size_t>(completion.context) - 1;
-  if (index >= receives_.size()) return world_.oracle().complain("a receive completion without a receive");
-  Receiving& receiving = receives_[index];
-  const Oracle::End end = end_of(completion.outcome);
-  if (receiving.ended) world_.oracle().complain("a receive completed after it had released its buffer");
-  if (end == Oracle::End::good || end == Oracle::End::cut) {
-    const auto id = static_cast<Oracle::MessageId>(completion.tagged ? completion.tag : completion.data);
-    std::byte* begin = receiving.multi ? completion.buffer : receiving.begin();
-    const std::size_t place = static_cast<std::size_t>(begin - receiving.begin());
-    if (receiving.multi && (begin == nullptr || place + completion.bytes > receiving.capacity)) {
-      return world_.oracle().complain("a message is said to be outside its buffer");
-    }
-    world_.oracle().received(receiving.id, id, world_.node_of(node_, completion.peer), {begin, completion.bytes},
-                             completion.message_bytes, end, place);
-  } else if (!receiving.multi || completion.released) {
-    world_.oracle().receive_ended(receiving.id, end);
-    end_receive(receiving);
-    return;
-  }
-  if (completion.released != !receiving.multi && !receiving.multi) {
-    world_.oracle().complain("a receive kept its buffer");
-  }
-  if (!completion.released) return;
-  world_.oracle().receive_released(receiving.id);
-  end_receive(receiving);
-}
-
-void Process::end_receive(Receiving& receiving) {
-  receiving.ended = true;
-  for (std::size_t i = 0; i < guard_bytes; ++i) {
-    if (receiving.memory[i] != guard || receiving.memory[guard_bytes + receiving.capacity + i] != guard) {
-      world_.oracle().complain("memory beside a receive's was written");
-      break;
-    }
-  }
-  std::fill(receiving.memory.begin(), receiving.memory.end(), after_end);
-  if (receiving.drain) drains_used_.emplace_back(receiving.flow, receiving.multi ? 1 : 0);
-}
-
-// Nothing may have been written into memory that was given back.
-void Process::check_memory() {
-  for (const Receiving& receiving : receives_) {
-    if (!receiving.ended) continue;
-    if (std::any_of(receiving.memory.begin(), receiving.memory.end(),
-                    [](std::byte byte) { return byte != after_end; })) {
-      world_.oracle().complain("the memory of receive " + std::to_string(receiving.id) + " was written after its end");
-    }
-  }
-}
-
-bool Process::sends_ended() const {
-  return std::all_of(sends_.begin(), sends_.end(), [](const Sending& sending) { return sending.ended; });
-}
-
 World::World(std::uint64_t seed, Engine::Sabotage sabotage)
     : plan_(draw_plan(seed)),
       sabotage_(sabotage),
       work_(random::Stream(seed).child("work")),
       oracle_(plan_.errors_allowed),
+      remote_oracle_(plan_, oracle_),
       nodes_(plan_.nodes),
       network_(plan_, queue_, random::Stream(seed).child("network"),
                {.arrived = [this](unsigned node, unsigned rail,
@@ -401,6 +107,7 @@ void World::restart(unsigned node, bool close) {
   counters_ += here.process->engine_->counters();
   here.process->check_memory();
   oracle_.restarted(node);
+  remote_oracle_.restarted(node);
   ++here.life;
   here.inbox.clear();
   dead_.push_back(std::move(here.process));
@@ -483,6 +190,16 @@ void World::schedule_work() {
   }
 }
 
+void World::schedule_remote() {
+  for (std::size_t index = 0; index < plan_.remote.size(); ++index) {
+    const RemoteOperation& operation = plan_.remote[index];
+    queue_.at(operation.at_ns, [this, index, from = operation.from] {
+      nodes_[from].process->reach(index);
+      plan_wake(from);
+    });
+  }
+}
+
 void World::schedule_events() {
   for (const Event& event : plan_.events) {
     queue_.at(event.at_ns, [this, &event] { happen(event); });
@@ -553,11 +270,17 @@ void World::post_drains() {
 }
 
 bool World::quiet() const {
-  for (const Node& node : nodes_) {
-    if (!node.process->engine_->idle() || !node.process->sends_ended() || !node.process->drains_used_.empty())
-      return false;
+  for (unsigned node = 0; node < plan_.nodes; ++node) {
+    const Process& process = *nodes_[node].process;
+    if (!process.engine_->idle() || !process.sends_ended() || !process.drains_used_.empty()) return false;
+    if (!remote_oracle_.ended_all(node)) return false;
   }
   return true;
+}
+
+bool World::puts_pending() const {
+  return std::any_of(nodes_.begin(), nodes_.end(),
+                     [](const Node& node) { return node.process->engine_->pending_puts() > 0; });
 }
 
 void World::finish() {
@@ -581,10 +304,15 @@ void World::finish() {
       const Process& process = *nodes_[node].process;
       if (!process.engine_->idle()) oracle_.complain("node " + std::to_string(node) + " has messages to send");
       if (!process.sends_ended()) oracle_.complain("node " + std::to_string(node) + " waits for sends to end");
+      if (!remote_oracle_.ended_all(node)) {
+        oracle_.complain("node " + std::to_string(node) + " waits for remote operations to end");
+      }
     }
   }
   for (unsigned node = 0; node < plan_.nodes; ++node) nodes_[node].process->cancel_all();
   queue_.run_until(queue_.now() + 50 * ms);
+  // A probe may just be leaving; it holds a packet until it has.
+  for (int i = 0; i < 1000 && puts_pending(); ++i) queue_.run_until(queue_.now() + ms / 100);
   for (unsigned node = 0; node < plan_.nodes; ++node) {
     Process& process = *nodes_[node].process;
     process.check_memory();
@@ -594,6 +322,7 @@ void World::finish() {
     counters_ += process.engine_->counters();
   }
   if (oracle_.complaints().empty()) oracle_.judge();
+  if (oracle_.complaints().empty()) remote_oracle_.judge();
 }
 
 Verdict World::run() {
@@ -602,6 +331,7 @@ Verdict World::run() {
     tick(node);
   }
   schedule_work();
+  schedule_remote();
   schedule_events();
   queue_.run_until(std::max(plan_.work_ns, last_event_ns_) + 1);
   network_.heal();
@@ -613,6 +343,8 @@ Verdict World::run() {
   verdict.messages = oracle_.messages();
   verdict.delivered = oracle_.delivered();
   verdict.failed = oracle_.failed();
+  verdict.remote = plan_.remote.size();
+  verdict.remote_good = remote_oracle_.good();
   verdict.packets = network_.packets();
   verdict.events = queue_.done();
   verdict.duration_ns = queue_.now();

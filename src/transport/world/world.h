@@ -15,9 +15,11 @@ struct Verdict {
   std::vector<std::string> complaints;  ///< of the oracle; empty when all promises were kept
   std::uint64_t messages = 0;
   std::uint64_t delivered = 0;
-  std::uint64_t failed = 0;   ///< operations that ended in an error
-  std::uint64_t packets = 0;  ///< put on rails
-  std::uint64_t events = 0;   ///< of the simulation
+  std::uint64_t failed = 0;       ///< operations that ended in an error
+  std::uint64_t remote = 0;       ///< operations on remote memory
+  std::uint64_t remote_good = 0;  ///< of these, ended well
+  std::uint64_t packets = 0;      ///< put on rails
+  std::uint64_t events = 0;       ///< of the simulation
   std::int64_t duration_ns = 0;
   Counters counters;  ///< of all engines together
   bool good() const { return complaints.empty(); }
