@@ -292,6 +292,31 @@ TEST_F(ConformanceTest, AddressVectorsOfBothKindsInsertLookUpAndForget) {
   }
 }
 
+TEST_F(ConformanceTest, ASourceInsertedTwiceIsTheOtherNumberWhenOneIsRemoved) {
+  start();
+  const fi_addr_t first = ends[1].other;
+  const fi_addr_t second = insert(1, 0);
+  const auto source_of_next = [&] {
+    std::array<char, 8> in{};
+    EXPECT_EQ(fi_recv(ends[1].endpoint, in.data(), in.size(), nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+    EXPECT_EQ(fi_inject(ends[0].endpoint, "x", 1, ends[0].other), 0);
+    fi_cq_tagged_entry entry{};
+    fi_addr_t source = FI_ADDR_NOTAVAIL;
+    EXPECT_EQ(next(ends[1], entry, &source), 1);
+    return source;
+  };
+  EXPECT_EQ(source_of_next(), first);
+  fi_addr_t gone = first;
+  EXPECT_EQ(fi_av_remove(ends[1].names, &gone, 1, 0), 0);
+  EXPECT_EQ(source_of_next(), second);
+  gone = second;
+  EXPECT_EQ(fi_av_remove(ends[1].names, &gone, 1, 0), 0);
+  EXPECT_EQ(source_of_next(), FI_ADDR_NOTAVAIL);
+  EXPECT_EQ(source_of_next(), FI_ADDR_NOTAVAIL);
+  const fi_addr_t third = insert(1, 0);
+  EXPECT_EQ(source_of_next(), third);
+}
+
 TEST_F(ConformanceTest, AnApplicationSleepsOnADescriptorAndIsWoken) {
   fi_cq_attr attributes{};
   attributes.format = FI_CQ_FORMAT_TAGGED;

@@ -51,8 +51,8 @@ Result<Address::Raw> resolve_address(const char* node, const char* service) {
 
 fi_addr_t Names::find(const Address::Raw& raw) {
   const std::lock_guard lock(mutex);
-  const auto found = numbers.find(raw);
-  return found == numbers.end() ? FI_ADDR_NOTAVAIL : found->second;
+  const auto found = numbers.lower_bound({raw, 0});
+  return found == numbers.end() || found->first != raw ? FI_ADDR_NOTAVAIL : found->second;
 }
 
 bool Names::is_removed(fi_addr_t number) {
@@ -116,8 +116,8 @@ int remove(fid_av* av, fi_addr_t* numbers, std::size_t count, std::uint64_t) {
   const std::lock_guard lock(names.mutex);
   for (std::size_t i = 0; i < count; ++i) {
     if (numbers[i] >= names.addresses.size() || !names.removed.insert(numbers[i]).second) return -FI_EINVAL;
-    const auto known = names.numbers.find(names.addresses[numbers[i]]);
-    if (known != names.numbers.end() && known->second == numbers[i]) names.numbers.erase(known);
+    names.numbers.erase({names.addresses[numbers[i]], numbers[i]});
+    ++names.removals;
   }
   return 0;
 }

@@ -3,11 +3,12 @@
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
 
-#include <map>
+#include <atomic>
 #include <mutex>
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "transport/ofi/address.h"
@@ -39,10 +40,11 @@ struct Names {
   fid_av fid{};
   std::mutex mutex;
   std::vector<Address::Raw> addresses;
-  std::map<Address::Raw, fi_addr_t> numbers;  ///< the first index of each
+  std::set<std::pair<Address::Raw, fi_addr_t>> numbers;  ///< all that are not removed
   std::set<fi_addr_t> removed;
+  std::atomic<std::uint64_t> removals{0};  ///< so far: what find() said may be another now
 
-  fi_addr_t find(const Address::Raw& raw);
+  fi_addr_t find(const Address::Raw& raw);        ///< the first of its numbers
   bool get(fi_addr_t number, Address::Raw& raw);  ///< of a removed one too: something may be under way to it
   bool is_removed(fi_addr_t number);
 };

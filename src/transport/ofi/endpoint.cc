@@ -406,7 +406,11 @@ PeerId Endpoint::peer_named(std::span<const std::byte> name, std::uint32_t) {
 }
 
 fi_addr_t Endpoint::number_of(Peer& peer) {
-  if (peer.number == FI_ADDR_NOTAVAIL) peer.number = names->find(peer.raw);
+  const std::uint64_t removals = names->removals.load(std::memory_order_relaxed);
+  const bool removed =
+      peer.number != FI_ADDR_NOTAVAIL && peer.removals_seen != removals && names->is_removed(peer.number);
+  if (peer.number == FI_ADDR_NOTAVAIL || removed) peer.number = names->find(peer.raw);
+  peer.removals_seen = removals;
   return peer.number;
 }
 

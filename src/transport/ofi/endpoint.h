@@ -94,6 +94,7 @@ class Endpoint : public Host {
     Address address;
     std::vector<std::uint32_t> destinations;  ///< by rail
     fi_addr_t number = FI_ADDR_NOTAVAIL;      ///< in the application's address vector
+    std::uint64_t removals_seen = 0;          ///< of addresses, when `number` was last looked at
   };
   /// What a rail tells, passed on to the engine.
   class Sink : public RailSink {
