@@ -88,6 +88,19 @@ void send_due() {
   send_due(many_threads() ? asking.order : 0, order().publisher, false);
 }
 
+/// A program that waits by reading a clock reads it far faster than followers that share the cores repeat it, and each
+/// message that MPI has not sent yet holds a request, of which MPICH has a limited number.
+constexpr std::size_t most_unsent = 4096;
+
+void let_followers_catch_up() {
+  PostOffice& post = runtime().post;
+  if (post.unsent() < most_unsent) return;
+  wait_until([&] {
+    set_awaited({Awaited::What::team, runtime().rank, -1});
+    return post.unsent() < most_unsent / 2;
+  });
+}
+
 void apply(const Batches::Batch& batch) {
   Follower& follower = orders[batch.order].follower;
   follower.receive(batch.decisions);
@@ -217,6 +230,7 @@ void decide_words(int clock, std::uint64_t (&words)[3]) {
   Publisher& publisher = order().publisher;
   publisher.clock(which, words);
   if (many_threads() || !pace.may_wait(monotonic_now_ns()) || publisher.queued() >= per_message) send_due();
+  let_followers_catch_up();
 }
 
 void publish_match(std::uint64_t wildcard, int source, int tag, std::uint32_t poster) {

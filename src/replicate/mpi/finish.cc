@@ -7,6 +7,7 @@
 #include "replicate/mpi/receive.h"
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/schedule.h"
+#include "replicate/mpi/status.h"
 
 namespace holdfast::replicate {
 
@@ -22,7 +23,7 @@ int finish_native(Operation& op, MPI_Status* status) {
   MPI_Status own = op.status;
   int code = op.schedule ? op.schedule->code() : MPI_SUCCESS;
   if (op.native != MPI_REQUEST_NULL) code = real().Wait(&op.native, &own);
-  if (status != MPI_STATUS_IGNORE) *status = own;
+  hand_over(own, status);
   return code;
 }
 

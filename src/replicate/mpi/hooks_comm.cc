@@ -1,5 +1,6 @@
 // Communicators. They are the MPI library's own, made within each replica's world; the library notes beside them an id
 // that all members and all replicas derive alike, and to which ranks of the application their ranks belong.
+#include <algorithm>
 #include <numeric>
 
 #include "hooks.h"
@@ -13,18 +14,32 @@ namespace holdfast::replicate {
 
 namespace {
 
-/// A value that tells apart the communicators that one call makes: the virtual rank of the new one's first member.
-std::uint64_t first_member(MPI_Comm comm) {
-  MPI_Group group = MPI_GROUP_NULL;
+/// The virtual rank of a group's first member.
+int first_of(MPI_Group group) {
   MPI_Group world = MPI_GROUP_NULL;
-  real().Comm_group(comm, &group);
   real().Comm_group(runtime().world, &world);
   const int zero = 0;
   int rank = 0;
   real().Group_translate_ranks(group, 1, &zero, world, &rank);
-  real().Group_free(&group);
   real().Group_free(&world);
-  return static_cast<std::uint64_t>(rank);
+  return rank;
+}
+
+/// A value that tells apart the communicators that one call makes: the virtual rank of the new one's first member, of
+/// both groups where there are two, so that both sides of it come to the same.
+std::uint64_t first_member(MPI_Comm comm) {
+  MPI_Group group = MPI_GROUP_NULL;
+  real().Comm_group(comm, &group);
+  int first = first_of(group);
+  real().Group_free(&group);
+  int inter = 0;
+  real().Comm_test_inter(comm, &inter);
+  if (inter) {
+    real().Comm_remote_group(comm, &group);
+    first = std::min(first, first_of(group));
+    real().Group_free(&group);
+  }
+  return static_cast<std::uint64_t>(first);
 }
 
 /// Runs a call that makes a communicator from `parent`, and registers the result.

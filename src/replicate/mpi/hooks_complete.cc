@@ -11,6 +11,7 @@
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/receive.h"
 #include "replicate/mpi/runtime.h"
+#include "replicate/mpi/status.h"
 
 namespace holdfast::replicate {
 
@@ -251,7 +252,7 @@ int hook::Request_get_status(MPI_Request request, int* flag, MPI_Status* status)
   wait_until([&] { return done_now(request); });
   const Operation* op = runtime().requests.find(request);
   if (!op) return real().Request_get_status(request, flag, status);
-  if (status != MPI_STATUS_IGNORE) *status = op->status;
+  hand_over(op->status, status);
   return MPI_SUCCESS;
 }
 

@@ -8,6 +8,7 @@
 #include "replicate/mpi/receive.h"
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/send.h"
+#include "replicate/mpi/status.h"
 
 namespace holdfast::replicate {
 
@@ -95,7 +96,7 @@ int probe(Function function, int source, int tag, MPI_Comm handle, int* flag, MP
   MPI_Status own{};
   const bool found = agreed_probe(comm, source, tag, flag == nullptr, &own, native_probe(handle, comm, &own));
   if (flag) *flag = found ? 1 : 0;
-  if (found && status != MPI_STATUS_IGNORE) *status = own;
+  if (found) hand_over(own, status);
   return MPI_SUCCESS;
 }
 
@@ -109,7 +110,7 @@ int matched_probe(Function function, int source, int tag, MPI_Comm handle, int* 
   if (flag) *flag = found ? 1 : 0;
   if (!found) return MPI_SUCCESS;
   file_matched(comm, *message, own);
-  if (status != MPI_STATUS_IGNORE) *status = own;
+  hand_over(own, status);
   return MPI_SUCCESS;
 }
 

@@ -46,6 +46,8 @@ class PostOffice {
   /// Starts receiving an announced payload into `into`, which must stay until the request completes.
   MPI_Request receive_payload(int native, int tag, std::span<std::byte> into);
 
+  /// How many messages MPI has not finished with, as far as tidy() has looked.
+  std::size_t unsent() const { return outgoing_.size(); }
   /// Frees what MPI has finished with.
   void tidy();
 

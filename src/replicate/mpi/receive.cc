@@ -12,6 +12,7 @@
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/runtime.h"
+#include "replicate/mpi/status.h"
 #include "replicate/mpi/tolerance.h"
 
 namespace holdfast::replicate {
@@ -352,11 +353,7 @@ int finish_receive(Operation& op, MPI_Status* status) {
   if (op.was_corrected) {
     real().Status_set_elements_x(&own_status, MPI_BYTE, static_cast<MPI_Count>(op.corrected_bytes));
   }
-  if (status != MPI_STATUS_IGNORE) {
-    const int kept_error = status->MPI_ERROR;
-    *status = own_status;
-    status->MPI_ERROR = kept_error;
-  }
+  hand_over(own_status, status);
   if (op.has_ticket) op.comm->order.done(op.ticket);
   op.has_ticket = false;
   --op.comm->pending;
