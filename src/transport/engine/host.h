@@ -92,6 +92,10 @@ class Host {
   /// `bytes` is the target's length. False when there is no such operation.
   virtual bool apply_atomic(std::uint64_t operation, std::byte* target, std::size_t bytes,
                             std::span<const std::byte> operands, std::byte* old_values) = 0;
+
+  /// RMA: a peer's operation on the region `key` is done, once for each: all of a write is there, the reader has all of
+  /// a read, or (`atomic`) apply_atomic() said so. `fetched`: an atomic one whose old values the peer wanted.
+  virtual void reached(std::uint64_t /*key*/, Access /*access*/, bool /*fetched*/) {}
 };
 
 }  // namespace holdfast::transport

@@ -116,6 +116,7 @@ Core::Landed Core::land_write(Peer& peer, const DataFrame& frame, std::span<cons
   message->received += frame.bytes;
   if (message->received < message->total) return Landed::good;
   const bool refused = message->discarded;
+  if (!refused) host_.reached(frame.key, Access::write, false);
   post_control(peer, MessageKind::rma_done, frame.tag, refused ? 1 : 0, 0);
   if (!refused && message->has_data) {
     Completion completion;
@@ -140,6 +141,7 @@ Core::Landed Core::land_read(Peer& peer, const DataFrame& frame) {
   answer.own = true;
   answer.reported = true;
   answer.tag = frame.tag;
+  answer.key = frame.key;
   answer.total = frame.data;
   answer.pieces.set(memory, frame.data);
   answer.acknowledge_now = true;
@@ -187,6 +189,7 @@ Core::Landed Core::land_atomic(Peer& peer, const DataFrame& frame, std::span<con
   std::byte* old_values = fetch && bytes > 0 ? buffers_.take(bytes) : nullptr;
   const bool done = target != nullptr &&
                     host_.apply_atomic(frame.data, target, bytes, payload.subspan(sizeof(std::uint64_t)), old_values);
+  if (done) host_.reached(frame.key, Access::atomic, fetch);
   if (!done || old_values == nullptr) {
     if (old_values != nullptr) buffers_.give(old_values, bytes);
     post_control(peer, MessageKind::rma_done, frame.tag, done ? 0 : 1, 0);

@@ -454,6 +454,7 @@ void Core::make_ready(Peer& peer, Fragment& fragment) {
 
 void Core::message_acknowledged(OutMessage& message) {
   message.acknowledged = true;
+  if (message.kind == MessageKind::rma_read_answer) host_.reached(message.key, Access::read, false);
   if (awaits_answer(message) && !message.answered) {
     message.stage = OutMessage::Stage::awaiting;
     return;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
@@ -76,6 +77,9 @@ TEST(GetInfo, GivesWhatIsAskedForAndNothingThatCannotBe) {
     const Info hints(fi_allocinfo());
     good[i](*hints);
     EXPECT_EQ(info->caps & hints->caps, hints->caps) << i;
+    EXPECT_EQ((info->tx_attr->caps | info->rx_attr->caps) & ~info->caps, 0U);
+    EXPECT_EQ((info->tx_attr->caps | info->rx_attr->caps) & (FI_LOCAL_COMM | FI_REMOTE_COMM), 0U) << "a domain's";
+    EXPECT_NE(info->src_addr, nullptr);
     EXPECT_EQ(info->mode, 0U);
     EXPECT_STREQ(info->fabric_attr->prov_name, "holdfast");
     EXPECT_EQ(info->ep_attr->type, FI_EP_RDM);
@@ -127,10 +131,16 @@ class ConformanceTest : public testing::Test {
     fid_cq* queue = nullptr;
     fid_ep* endpoint = nullptr;
     fi_addr_t other = FI_ADDR_NOTAVAIL;
+    fid_cntr* remote_writes = nullptr;
+    fid_cntr* remote_reads = nullptr;
   };
 
-  void start(fi_cq_attr queues = {}, fi_av_type names = FI_AV_UNSPEC, std::uint64_t bind = 0) {
-    info = ask([](fi_info& i) { i.caps = FI_MSG | FI_TAGGED | FI_RMA | FI_MULTI_RECV | FI_SOURCE; });
+  void start(
+      fi_cq_attr queues = {}, fi_av_type names = FI_AV_UNSPEC, std::uint64_t bind = 0,
+      const std::function<void(End&)>& before_enabling = [](End&) {}) {
+    info = ask([](fi_info& i) {
+      i.caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_RMA_EVENT | FI_MULTI_RECV | FI_SOURCE;
+    });
     ASSERT_NE(info, nullptr);
     ASSERT_EQ(fi_fabric(info->fabric_attr, &fabric, nullptr), 0);
     ASSERT_EQ(fi_domain(fabric, info.get(), &domain, nullptr), 0);
@@ -144,6 +154,7 @@ class ConformanceTest : public testing::Test {
       ASSERT_EQ(fi_endpoint(domain, info.get(), &end.endpoint, nullptr), 0);
       ASSERT_EQ(fi_ep_bind(end.endpoint, &end.names->fid, 0), 0);
       ASSERT_EQ(fi_ep_bind(end.endpoint, &end.queue->fid, FI_SEND | FI_RECV | bind), 0);
+      before_enabling(end);
       ASSERT_EQ(fi_enable(end.endpoint), 0);
     }
     for (int i = 0; i < 2; ++i) {
@@ -184,6 +195,11 @@ class ConformanceTest : public testing::Test {
       }
       if (end.names != nullptr) {
         EXPECT_EQ(fi_close(&end.names->fid), 0);
+      }
+      for (fid_cntr* counter : {end.remote_writes, end.remote_reads}) {
+        if (counter != nullptr) {
+          EXPECT_EQ(fi_close(&counter->fid), 0);
+        }
       }
     }
     if (domain != nullptr) {
@@ -605,6 +621,49 @@ TEST_F(ConformanceTest, AWriteWithDataIsTold) {
   EXPECT_EQ(std::memcmp(memory.data() + 4, "data", 4), 0);
   ASSERT_EQ(next(ends[0], entry), 1);
   EXPECT_EQ(fi_close(&region->fid), 0);
+}
+
+TEST_F(ConformanceTest, TheTargetCountsWhatPeersDoToItsMemory) {
+  fi_cq_attr attributes{};
+  attributes.format = FI_CQ_FORMAT_CONTEXT;
+  fi_cntr_attr counting{};
+  start(attributes, FI_AV_UNSPEC, 0, [&](End& end) {
+    ASSERT_EQ(fi_cntr_open(domain, &counting, &end.remote_writes, nullptr), 0);
+    ASSERT_EQ(fi_cntr_open(domain, &counting, &end.remote_reads, nullptr), 0);
+    ASSERT_EQ(fi_ep_bind(end.endpoint, &end.remote_writes->fid, FI_REMOTE_WRITE), 0);
+    ASSERT_EQ(fi_ep_bind(end.endpoint, &end.remote_reads->fid, FI_REMOTE_READ), 0);
+  });
+  std::array<std::uint64_t, 4> memory{};
+  fid_mr* region = nullptr;
+  fid_cntr* of_region = nullptr;
+  ASSERT_EQ(
+      fi_mr_reg(domain, memory.data(), sizeof memory, FI_REMOTE_WRITE | FI_REMOTE_READ, 0, 3, 0, &region, nullptr), 0);
+  ASSERT_EQ(fi_cntr_open(domain, &counting, &of_region, nullptr), 0);
+  ASSERT_EQ(fi_mr_bind(region, &of_region->fid, FI_REMOTE_WRITE), 0);
+  ASSERT_EQ(fi_mr_enable(region), 0);
+  fi_cq_entry entry{};
+  std::uint64_t value = 7;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(fi_write(ends[0].endpoint, &value, sizeof value, nullptr, ends[0].other, 0, 3, nullptr), 0);
+    ASSERT_EQ(next(ends[0], entry), 1);
+  }
+  ASSERT_EQ(fi_read(ends[0].endpoint, &value, sizeof value, nullptr, ends[0].other, 0, 3, nullptr), 0);
+  ASSERT_EQ(next(ends[0], entry), 1);
+  ASSERT_EQ(fi_atomic(ends[0].endpoint, &value, 1, nullptr, ends[0].other, 8, 3, FI_UINT64, FI_SUM, nullptr), 0);
+  ASSERT_EQ(next(ends[0], entry), 1);
+  std::uint64_t old = 0;
+  ASSERT_EQ(fi_fetch_atomic(ends[0].endpoint, &value, 1, nullptr, &old, nullptr, ends[0].other, 8, 3, FI_UINT64, FI_SUM,
+                            nullptr),
+            0);
+  ASSERT_EQ(next(ends[0], entry), 1);
+  EXPECT_EQ(old, 7U);
+  EXPECT_EQ(fi_cntr_wait(ends[1].remote_writes, 4, 60'000), 0);
+  EXPECT_EQ(fi_cntr_wait(ends[1].remote_reads, 2, 60'000), 0);
+  EXPECT_EQ(fi_cntr_read(ends[1].remote_writes), 4U);
+  EXPECT_EQ(fi_cntr_read(ends[1].remote_reads), 2U);
+  EXPECT_EQ(fi_cntr_read(of_region), 4U);
+  EXPECT_EQ(fi_close(&region->fid), 0);
+  EXPECT_EQ(fi_close(&of_region->fid), 0);
 }
 
 TEST_F(ConformanceTest, AnEndpointIsCompleteBeforeItIsEnabledAndNotBoundAfter) {

@@ -174,7 +174,12 @@ int close_region(fid* object) {
   delete region;
   return 0;
 }
-int bind_region(fid*, fid*, std::uint64_t) {
+int bind_region(fid* object, fid* other, std::uint64_t flags) {
+  if (other->fclass != FI_CLASS_CNTR) return 0;  // an endpoint: every region is every endpoint's
+  auto* region = reinterpret_cast<Region*>(object);
+  const std::lock_guard lock(region->domain->mutex);
+  if ((flags & FI_REMOTE_WRITE) != 0) region->writes = reinterpret_cast<Counter*>(other);
+  if ((flags & FI_REMOTE_READ) != 0) region->reads = reinterpret_cast<Counter*>(other);
   return 0;
 }
 int control_region(fid*, int command, void*) {

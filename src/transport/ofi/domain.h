@@ -24,11 +24,13 @@ struct Region {
   std::byte* base = nullptr;
   std::size_t length = 0;
   std::uint64_t access = 0;
+  struct Counter* writes = nullptr;  ///< counts what peers do to it; the application's (fi_mr_bind(3))
+  struct Counter* reads = nullptr;
 };
 
 struct Domain {
   fid_domain fid{};
-  std::mutex mutex;    ///< of `regions` and `endpoints`
+  std::mutex mutex;    ///< of `regions`, their counters, and `endpoints`
   std::mutex atomics;  ///< held while an atomic operation changes memory
   std::unordered_map<std::uint64_t, Region*> regions;
   std::size_t endpoints = 0;            ///< that are open

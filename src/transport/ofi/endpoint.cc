@@ -193,8 +193,8 @@ int Endpoint::enable() {
   engine_ = std::make_unique<Engine>(options_, traits, *this, address_, epoch, now_ns());
   if (send_queue != nullptr) send_queue->sources.add(this);
   if (receive_queue != nullptr) receive_queue->sources.add(this);
-  for (Counter* counter :
-       {counting.sends, counting.receives, counting.writes, counting.reads, counting.remote_writes}) {
+  for (Counter* counter : {counting.sends, counting.receives, counting.writes, counting.reads, counting.remote_writes,
+                           counting.remote_reads}) {
     if (counter != nullptr) counter->sources.add(this);
   }
   thread_ = std::thread([this] { run_thread(); });
@@ -205,8 +205,8 @@ Endpoint::~Endpoint() {
   for (Cq* queue : {send_queue, receive_queue}) {
     if (queue != nullptr) queue->sources.remove(this);
   }
-  for (Counter* counter :
-       {counting.sends, counting.receives, counting.writes, counting.reads, counting.remote_writes}) {
+  for (Counter* counter : {counting.sends, counting.receives, counting.writes, counting.reads, counting.remote_writes,
+                           counting.remote_reads}) {
     if (counter != nullptr) counter->sources.remove(this);
   }
   if (engine_ == nullptr) return;
@@ -458,11 +458,19 @@ Counter* Endpoint::counter_for(const Completion& completion) const {
       return counting.reads;
     case Completion::Kind::atomic:
       return completion.message_bytes > 0 ? counting.reads : counting.writes;
-    case Completion::Kind::remote_write:
-      return counting.remote_writes;
     default:
-      return nullptr;
+      return nullptr;  // what a peer did is counted in reached()
   }
+}
+
+// As fi_cntr(3) and fi_endpoint(3) say: a fetching atomic operation counts as a read.
+void Endpoint::reached(std::uint64_t key, Access access, bool fetched) {
+  const bool read = access == Access::read || fetched;
+  if (Counter* counter = read ? counting.remote_reads : counting.remote_writes) ++counter->value;
+  const std::lock_guard lock(domain->mutex);
+  const auto found = domain->regions.find(key);
+  if (found == domain->regions.end()) return;
+  if (Counter* counter = read ? found->second->reads : found->second->writes) ++counter->value;
 }
 
 void Endpoint::say_lost(const Completion& completion) {

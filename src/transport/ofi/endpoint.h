@@ -50,6 +50,7 @@ class Endpoint : public Host {
     Counter* writes = nullptr;
     Counter* reads = nullptr;
     Counter* remote_writes = nullptr;
+    Counter* remote_reads = nullptr;
   } counting;
   std::uint64_t send_flags = 0;     ///< of calls that take none
   std::uint64_t receive_flags = 0;  ///< likewise
@@ -87,6 +88,7 @@ class Endpoint : public Host {
   std::byte* memory(std::uint64_t key, std::uint64_t address, std::size_t bytes, Access access) override;
   bool apply_atomic(std::uint64_t operation, std::byte* target, std::size_t bytes, std::span<const std::byte> operands,
                     std::byte* old_values) override;
+  void reached(std::uint64_t key, Access access, bool fetched) override;
 
  private:
   struct Peer {

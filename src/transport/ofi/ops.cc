@@ -433,6 +433,7 @@ void bind_counter(Endpoint& endpoint, Counter* counter, std::uint64_t flags) {
   if ((flags & FI_WRITE) != 0) endpoint.counting.writes = counter;
   if ((flags & FI_READ) != 0) endpoint.counting.reads = counter;
   if ((flags & FI_REMOTE_WRITE) != 0) endpoint.counting.remote_writes = counter;
+  if ((flags & FI_REMOTE_READ) != 0) endpoint.counting.remote_reads = counter;
 }
 
 int bind_endpoint(fid* object, fid* other, std::uint64_t flags) {

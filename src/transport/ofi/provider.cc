@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t send_caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_READ | FI_WRITE;
 constexpr std::uint64_t receive_caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_RECV | FI_REMOTE_READ |
-                                       FI_REMOTE_WRITE | FI_MULTI_RECV | FI_DIRECTED_RECV | FI_SOURCE;
+                                       FI_REMOTE_WRITE | FI_MULTI_RECV | FI_DIRECTED_RECV | FI_SOURCE | FI_RMA_EVENT;
 constexpr std::uint64_t domain_caps = FI_LOCAL_COMM | FI_REMOTE_COMM;
 constexpr std::uint64_t all_caps = send_caps | receive_caps | domain_caps;
 constexpr std::uint64_t msg_order = FI_ORDER_SAS;
@@ -84,15 +84,15 @@ int set_addresses(fi_info& info, const char* node, const char* service, std::uin
     info.dest_addr = copy_of(raw.value().data(), raw.value().size());
     info.dest_addrlen = raw.value().size();
   }
-  if (hints == nullptr) return 0;
-  if (hints->src_addr != nullptr && info.src_addr == nullptr) {
+  if (hints != nullptr && hints->src_addr != nullptr && info.src_addr == nullptr) {
     info.src_addr = copy_of(hints->src_addr, hints->src_addrlen);
     info.src_addrlen = hints->src_addrlen;
   }
-  if (hints->dest_addr != nullptr && info.dest_addr == nullptr) {
+  if (hints != nullptr && hints->dest_addr != nullptr && info.dest_addr == nullptr) {
     info.dest_addr = copy_of(hints->dest_addr, hints->dest_addrlen);
     info.dest_addrlen = hints->dest_addrlen;
   }
+  if (info.src_addr == nullptr && !set_source(info, nullptr, nullptr)) return -FI_EINVAL;  // any
   return 0;
 }
 
@@ -112,7 +112,7 @@ void describe(fi_info& info, const fi_info* hints) {
   info.addr_format = FI_FORMAT_UNSPEC;
 
   fi_tx_attr& send = *info.tx_attr;
-  send.caps = info.caps & (send_caps | domain_caps);
+  send.caps = info.caps & send_caps;
   send.op_flags = hints != nullptr && hints->tx_attr != nullptr ? hints->tx_attr->op_flags : 0;
   send.msg_order = msg_order;
   send.comp_order = FI_ORDER_NONE;
@@ -121,7 +121,7 @@ void describe(fi_info& info, const fi_info* hints) {
   send.iov_limit = most_pieces_offered;
   send.rma_iov_limit = 1;
   fi_rx_attr& receive = *info.rx_attr;
-  receive.caps = info.caps & (receive_caps | domain_caps);
+  receive.caps = info.caps & receive_caps;
   receive.op_flags = hints != nullptr && hints->rx_attr != nullptr ? hints->rx_attr->op_flags : 0;
   receive.msg_order = msg_order;
   receive.comp_order = FI_ORDER_NONE;
@@ -145,9 +145,7 @@ void describe(fi_info& info, const fi_info* hints) {
   domain.control_progress = FI_PROGRESS_AUTO;
   domain.data_progress = manual ? FI_PROGRESS_MANUAL : FI_PROGRESS_AUTO;
   domain.resource_mgmt = FI_RM_ENABLED;
-  domain.av_type = hints != nullptr && hints->domain_attr != nullptr && hints->domain_attr->av_type != FI_AV_UNSPEC
-                       ? hints->domain_attr->av_type
-                       : FI_AV_TABLE;
+  domain.av_type = hints != nullptr && hints->domain_attr != nullptr ? hints->domain_attr->av_type : FI_AV_UNSPEC;
   domain.mr_mode = 0;
   domain.mr_key_size = sizeof(std::uint64_t);
   domain.cq_data_size = sizeof(std::uint64_t);
