@@ -263,6 +263,7 @@ int hook::Request_free(MPI_Request* request) {
     return real().Request_free(request);
   }
   if (op->persistent && !op->active) {
+    if (op->partitions) forget_partitioned(*op);
     runtime().requests.drop(*op);
     return real().Request_free(request);
   }
@@ -276,7 +277,7 @@ int hook::Cancel(MPI_Request* request) {
   if (is_own_request(*request)) return real().Cancel(request);
   Operation* op = runtime().requests.find(*request);
   // A send that is not cancelled is one that was in time (MPI 3.1, 3.8.4): replicas need no agreement on that.
-  if (!op || op->kind != Operation::Kind::receive) return MPI_SUCCESS;
+  if (!op || op->kind != Operation::Kind::receive || op->partitions) return MPI_SUCCESS;
   op->cancel_asked = true;
   if (runtime().leader()) cancel_with_mpi(*op);
   return MPI_SUCCESS;
