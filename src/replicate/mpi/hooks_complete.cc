@@ -86,7 +86,8 @@ MPI_Status* at(MPI_Status* statuses, int index) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[index];
 }
 
-/// Completes the requests at these indices; the return code is MPI_ERR_IN_STATUS when one failed (MPI 3.1, 3.7.5).
+/// Completes the requests at these indices; the return code is MPI_ERR_IN_STATUS when one failed (MPI 3.1, 3.7.5), and
+/// each status says how its own ended.
 int complete_many(MPI_Request* requests, const std::vector<int>& indices, MPI_Status* statuses) {
   int result = MPI_SUCCESS;
   std::vector<int> codes;
@@ -94,7 +95,7 @@ int complete_many(MPI_Request* requests, const std::vector<int>& indices, MPI_St
     codes.push_back(complete(&requests[indices[n]], at(statuses, static_cast<int>(n))));
     if (codes.back() != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;
   }
-  for (std::size_t n = 0; result != MPI_SUCCESS && statuses != MPI_STATUSES_IGNORE && n < codes.size(); ++n) {
+  for (std::size_t n = 0; statuses != MPI_STATUSES_IGNORE && n < codes.size(); ++n) {
     statuses[n].MPI_ERROR = codes[n];
   }
   return result;
