@@ -48,8 +48,6 @@ class Entry:
     arguments: tuple = ()
     environment: tuple = field(default=(), compare=False)
     result: str = field(default="", compare=False)
-    limit: float = field(default=0, compare=False)
-    expected_failure: bool = field(default=False, compare=False)
 
     def name(self):
         return " ".join([f"{self.folder}/{self.program}", str(self.ranks), *self.arguments])
@@ -60,7 +58,7 @@ def parse_line(line, folder):
     words = line.split("#")[0].split()
     if not words or words[0].startswith("!"):
         return None
-    if len(words) == 1 and not (words[0].isdigit()):
+    if len(words) == 1:
         return words[0]
     options = [word.split("=", 1) for word in words[2:] if "=" in word]
     environment = tuple(value for key, value in options if key == "env")
@@ -70,8 +68,7 @@ def parse_line(line, folder):
     return Entry(folder=f"{folder}/{where}" if where else folder, program=program,
                  ranks=int(words[1]) if words[1].isdigit() else 2,
                  arguments=tuple(value for key, value in options if key == "arg") + (() if tuning else environment),
-                 environment=environment, result=single.get("resultTest", ""),
-                 limit=float(single.get("timeLimit", 0)), expected_failure="xfail" in single)
+                 environment=environment, result=single.get("resultTest", ""))
 
 
 def read_list(suite, source, folder, lists):
@@ -199,6 +196,7 @@ class Suite:
         self.results = {}
         if args.json and pathlib.Path(args.json).exists():
             self.results = json.loads(pathlib.Path(args.json).read_text())
+        self.natives = json.loads(pathlib.Path(args.natives).read_text()) if args.natives else {}
 
     def keep(self):
         if not self.args.json:
@@ -218,11 +216,13 @@ class Suite:
                     "--silence-limit", f"{args.limit * 3 / 4:.0f}s", *shlex.split(args.options), "--", *program]
         else:
             line = [*NATIVE[args.mpi], "-n", str(ranks), *program]
-        limit = max(args.limit if replicated else args.native_limit, entry.limit)
-        return run(line, self.root / entry.folder, environment, limit)
+        return run(line, self.root / entry.folder, environment, args.limit if replicated else args.native_limit)
 
     def native(self, entry):
         """Natively with at most --most-ranks processes; with as many as the list says where that is too few for it."""
+        known = self.natives.get(entry.name(), {})
+        if "native" in known:
+            return known["ranks"], Run(**known["native"])
         fewer = min(entry.ranks, self.args.most_ranks)
         done = self.execute(entry, fewer, False)
         if passes(entry, done) or fewer == entry.ranks:
@@ -287,6 +287,7 @@ def main():
     parser.add_argument("--only", help="programs whose line, as 'pt2pt/sendrecv2 2', has a match of this expression")
     parser.add_argument("--skip", help="not those whose line has a match of this expression")
     parser.add_argument("--json", help="file that keeps the results")
+    parser.add_argument("--natives", help="file of another --json, of the same MPI: its native runs are not made again")
     parser.add_argument("--again", type=lambda text: text.split(","), default=[], help="verdicts whose programs are run "
                         "although --json has a result, with ',' between them")
     args = parser.parse_args()

@@ -1,5 +1,8 @@
 /* Rules of the standard that show only at the edges of a call: what it leaves alone, what both sides of a communicator
  * must know alike, how much may be on its way at once. */
+#define _POSIX_C_SOURCE 200809L
+#include <time.h>
+
 #include "scenarios.h"
 
 /* Both sides of what is made from an intercommunicator understand each other (MPI 3.1, section 6.6). */
@@ -94,19 +97,149 @@ static void error_fields(void) {
   MPI_Irecv(&in, 1, MPI_INT, rank, 5, MPI_COMM_WORLD, &receive);
   for (flag = 0; !flag;) MPI_Testany(1, &receive, &which, &flag, &status);
   CHECK_STATUS(status, 5);
-  MPI_Waitall(6, send, MPI_STATUSES_IGNORE);
+  /* Those that return several say of each that it ended well. */
+  MPI_Status each[6];
+  for (int i = 0; i < 6; ++i) each[i] = marked();
+  MPI_Waitall(6, send, each);
+  for (int i = 0; i < 6; ++i) CHECK(each[i].MPI_ERROR == MPI_SUCCESS);
   CHECK(in == 41);
 }
 
-/* A program may read a clock as often as it likes between two calls that communicate. */
+/* A program may read a clock as often as it likes between two calls that communicate. Replicas other than the first
+ * are late, so that its answers queue up. */
 static void clock_read_often(void) {
+  const char* native = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
+  const struct timespec late = {0, 300000000};
+  if (native && atoi(native) >= ranks) nanosleep(&late, NULL);
   double last = MPI_Wtime();
-  for (int i = 0; i < 1000000; ++i) {
+  for (int i = 0; i < 40000; ++i) {
     const double now = MPI_Wtime();
     CHECK(now >= last);
     last = now;
   }
 }
+
+/* MPI_Comm_idup does not wait for the others: the last rank to enter it does so after messages from those that have
+ * (MPI 3.1, sections 6.4.2 and 5.12). */
+static void started_copies(void) {
+  MPI_Comm copy = MPI_COMM_NULL, again = MPI_COMM_NULL;
+  MPI_Request requests[2];
+  int mine = rank, token = rank, sum = -1;
+  if (rank == 0) {
+    for (int i = 1; i < ranks; ++i) MPI_Recv(&token, 1, MPI_INT, i, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  MPI_Comm_idup(MPI_COMM_WORLD, &copy, &requests[0]);
+  MPI_Comm_idup(MPI_COMM_WORLD, &again, &requests[1]);
+  if (rank != 0) MPI_Ssend(&token, 1, MPI_INT, 0, 8, MPI_COMM_WORLD);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, copy);
+  CHECK(sum == ranks * (ranks - 1) / 2);
+  MPI_Sendrecv(&mine, 1, MPI_INT, (rank + 1) % ranks, 2, &token, 1, MPI_INT, (rank + ranks - 1) % ranks, 2, again,
+               MPI_STATUS_IGNORE);
+  CHECK(token == (rank + ranks - 1) % ranks);
+  MPI_Comm_free(&again);
+  MPI_Comm_free(&copy);
+}
+
+#if MPI_VERSION >= 4
+/* Sessions beside MPI_Init (MPI 4.0, sections 11.3 and 7.4.2). */
+static void sessions(void) {
+  MPI_Session session;
+  MPI_Group all, self, first, rest;
+  MPI_Comm made, inter;
+  MPI_Info about;
+  char size[16] = "";
+  int flag = 0, sum = -1, members = -1, mine = rank, got = -1, sets = 0;
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+  MPI_Session_get_num_psets(session, MPI_INFO_NULL, &sets);
+  CHECK(sets >= 2);
+  MPI_Session_get_pset_info(session, "mpi://WORLD", &about);
+  MPI_Info_get(about, "mpi_size", sizeof size - 1, size, &flag);
+  CHECK(flag && atoi(size) == ranks);
+  MPI_Info_free(&about);
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &all);
+  MPI_Group_from_session_pset(session, "mpi://SELF", &self);
+  MPI_Group_size(all, &members);
+  CHECK(members == ranks);
+  MPI_Group_size(self, &members);
+  CHECK(members == 1);
+  for (int round = 0; round < 2; ++round) {
+    MPI_Comm_create_from_group(all, "org.example.all", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made);
+    MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, made);
+    CHECK(sum == ranks * (ranks - 1) / 2);
+    MPI_Comm_free(&made);
+  }
+  MPI_Comm_create_from_group(self, "org.example.self", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made);
+  MPI_Sendrecv(&mine, 1, MPI_INT, 0, 0, &got, 1, MPI_INT, 0, 0, made, MPI_STATUS_IGNORE);
+  CHECK(got == rank);
+  MPI_Comm_free(&made);
+  const int zero[] = {0};
+  MPI_Group_incl(all, 1, zero, &first);
+  MPI_Group_excl(all, 1, zero, &rest);
+  if (rank == 0) {
+    MPI_Intercomm_create_from_groups(first, 0, rest, 0, "org.example.sides", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter);
+  } else {
+    MPI_Intercomm_create_from_groups(rest, 0, first, 0, "org.example.sides", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter);
+  }
+  if (rank < 2) {
+    MPI_Sendrecv(&mine, 1, MPI_INT, 0, 4, &got, 1, MPI_INT, 0, 4, inter, MPI_STATUS_IGNORE);
+    CHECK(got == 1 - rank);
+  }
+  MPI_Comm_free(&inter);
+  MPI_Group_free(&first);
+  MPI_Group_free(&rest);
+  MPI_Group_free(&all);
+  MPI_Group_free(&self);
+  MPI_Session_finalize(&session);
+}
+
+/* Partitioned communication (MPI 4.0, chapter 4): parts in any order, other parts at the receiver, two channels of one
+ * name that are started in another order than they were made, beside a wildcard receive that may take none of it. */
+enum { whole = 24 };
+
+static void partitions(void) {
+  const int to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks;
+  int out[2][whole], in[2][whole], token, other = -1, flag = 0;
+  MPI_Request send[2], receive[2], any;
+  MPI_Status status;
+  for (int k = 0; k < 2; ++k) {
+    MPI_Psend_init(out[k], 6, whole / 6, MPI_INT, to, 9, MPI_COMM_WORLD, MPI_INFO_NULL, &send[k]);
+    MPI_Precv_init(in[k], 4, whole / 4, MPI_INT, from, 9, MPI_COMM_WORLD, MPI_INFO_NULL, &receive[k]);
+  }
+  MPI_Waitall(2, receive, MPI_STATUSES_IGNORE); /* nothing is started yet */
+  for (int round = 0; round < 3; ++round) {
+    MPI_Irecv(&other, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &any);
+    MPI_Start(&receive[1]);
+    MPI_Start(&receive[0]);
+    MPI_Startall(2, send);
+    for (int k = 0; k < 2; ++k) {
+      MPI_Test(&send[k], &flag, &status);
+      CHECK(!flag);
+      for (int i = 0; i < whole; ++i) out[k][i] = 1000 * rank + 100 * k + 10 * round + i;
+      const int parts[] = {5, 0};
+      MPI_Pready(3, send[k]);
+      MPI_Pready_list(2, parts, send[k]);
+      MPI_Pready_range(1, 2, send[k]);
+      MPI_Pready(4, send[k]);
+    }
+    token = round;
+    MPI_Send(&token, 1, MPI_INT, to, 9, MPI_COMM_WORLD);
+    for (flag = 0; !flag;) MPI_Parrived(receive[0], 3, &flag);
+    for (int i = 0; i < whole; ++i) CHECK(in[0][i] == 1000 * from + 10 * round + i);
+    MPI_Wait(&receive[0], &status);
+    CHECK(status.MPI_SOURCE == from && status.MPI_TAG == 9);
+    MPI_Wait(&receive[1], MPI_STATUS_IGNORE);
+    for (int i = 0; i < whole; ++i) CHECK(in[1][i] == 1000 * from + 100 + 10 * round + i);
+    MPI_Waitall(2, send, MPI_STATUSES_IGNORE);
+    MPI_Wait(&any, &status);
+    CHECK(other == round && status.MPI_TAG == 9);
+  }
+  for (int k = 0; k < 2; ++k) {
+    MPI_Request_free(&send[k]);
+    MPI_Request_free(&receive[k]);
+  }
+}
+#endif
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
@@ -114,6 +247,11 @@ int main(int argc, char** argv) {
       {"intercommunicators", intercommunicators},
       {"error_fields", error_fields},
       {"clock_read_often", clock_read_often},
+      {"started_copies", started_copies},
+#if MPI_VERSION >= 4
+      {"sessions", sessions},
+      {"partitions", partitions},
+#endif
   };
   const int code = run_scenarios(argc, argv, scenarios, sizeof scenarios / sizeof *scenarios);
   MPI_Finalize();

@@ -47,6 +47,7 @@ enum class RecordKind : std::uint32_t {
   ask_state,   ///< "what are you doing?"
   state,       ///< answer: number and function of the current call
   finished,    ///< this replica has reached the end
+  partitioned,  ///< the tag of a partitioned channel, from its sender to its receiver in the same replica
   succession,  ///< the leader's replica was taken out: how many of its decision messages came here
 };
 

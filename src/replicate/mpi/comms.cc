@@ -62,29 +62,39 @@ Comm& Comms::find(MPI_Comm handle) {
 }
 
 void Comms::add(MPI_Comm handle, Comm& parent, std::uint64_t distinguishing) {
-  const std::uint64_t number = parent.created++;
-  if (handle == MPI_COMM_NULL) return;
-  add_with_id(handle, mix(mix(parent.id, number), distinguishing));
+  const std::uint64_t id = next_id(parent, distinguishing);
+  if (handle != MPI_COMM_NULL) add_with_id(handle, id);
 }
 
-void Comms::add_with_id(MPI_Comm handle, std::uint64_t id) {
+std::uint64_t Comms::next_id(Comm& parent, std::uint64_t distinguishing) {
+  return mix(mix(parent.id, parent.created++), distinguishing);
+}
+
+void Comms::add_with_id(MPI_Comm handle, std::uint64_t id, MPI_Comm shadow) {
   auto comm = describe(handle, id);
-  if (shadows_ && !comm->inter) {
-    MPI_Comm shadow = MPI_COMM_NULL;
-    MPI_Group members = MPI_GROUP_NULL;
-    real().Comm_group(handle, &members);
-    call_that_waits([&] {
-      return real().Comm_create(handle, members, &shadow);
-    });  // a duplicate would call the application's attribute callbacks
-    real().Group_free(&members);
-    comm->shadow = describe(shadow, mix(id, shadow_mark));
+  if (shadow != MPI_COMM_NULL) {
     real().Comm_set_errhandler(shadow, MPI_ERRORS_RETURN);
+    comm->shadow = describe(shadow, mix(id, shadow_mark));
+  } else if (shadows_ && !comm->inter) {
+    comm->shadow = make_hidden(handle, mix(id, shadow_mark));
   }
   comms_[handle_key(handle)] = std::move(comm);
   last_ = nullptr;
 }
 
-std::unique_ptr<Comm> Comms::describe(MPI_Comm handle, std::uint64_t id) {
+std::unique_ptr<Comm> Comms::make_hidden(MPI_Comm of, std::uint64_t id) const {
+  MPI_Comm hidden = MPI_COMM_NULL;
+  MPI_Group members = MPI_GROUP_NULL;
+  real().Comm_group(of, &members);
+  call_that_waits([&] {
+    return real().Comm_create(of, members, &hidden);
+  });  // a duplicate would call the application's attribute callbacks
+  real().Group_free(&members);
+  real().Comm_set_errhandler(hidden, MPI_ERRORS_RETURN);
+  return describe(hidden, id);
+}
+
+std::unique_ptr<Comm> Comms::describe(MPI_Comm handle, std::uint64_t id) const {
   auto comm = std::make_unique<Comm>();
   comm->handle = handle;
   comm->id = id;

@@ -56,15 +56,21 @@ class Comms {
   void add(MPI_Comm handle, Comm& parent, std::uint64_t distinguishing);
   /// The same for communicators made by calls that only some of the parent's members make: the id comes from what those
   /// members share, agreed by communication on the new communicator where nothing else is shared.
-  void add_with_id(MPI_Comm handle, std::uint64_t id);
+  /// `shadow`: where it has been made already.
+  void add_with_id(MPI_Comm handle, std::uint64_t id, MPI_Comm shadow = MPI_COMM_NULL);
+  /// The id of the next communicator made from `parent`, as add() gives it.
+  static std::uint64_t next_id(Comm& parent, std::uint64_t distinguishing);
   void remove(MPI_Comm handle);
+  /// A communicator of the same group that the application cannot see, for its members to make together. Its owner
+  /// frees the handle.
+  std::unique_ptr<Comm> make_hidden(MPI_Comm of, std::uint64_t id) const;
 
   /// Number of communicators that the application made and has not freed.
   std::size_t live() const { return comms_.size(); }
 
  private:
   std::unordered_map<std::uint64_t, std::unique_ptr<Comm>> comms_;
-  std::unique_ptr<Comm> describe(MPI_Comm handle, std::uint64_t id);
+  std::unique_ptr<Comm> describe(MPI_Comm handle, std::uint64_t id) const;
 
   std::vector<std::unique_ptr<Comm>> freed_;  ///< freed by the application while operations are pending
   MPI_Group world_group_ = MPI_GROUP_NULL;

@@ -89,7 +89,11 @@ void fail(Incident incident, std::string_view message) {
   if (!report_incident(incident, message)) say(message);  // `holdfast run` tells what is in the file
   say_failed();
   depth = 1;
-  real().Abort(MPI_COMM_WORLD, exit_code(incident));
+  int running = 0;
+  int over = 0;
+  real().Initialized(&running);
+  real().Finalized(&over);
+  if (running && !over) real().Abort(MPI_COMM_WORLD, exit_code(incident));
   std::_Exit(exit_code(incident));
 }
 

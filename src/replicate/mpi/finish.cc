@@ -45,8 +45,13 @@ int finish(Operation& op, MPI_Request* request, MPI_Status* status) {
     code = finish_native(op, status);
     if (op.kind == Operation::Kind::collective) {
       forget_in_background(op);
+      if (op.when_done) op.when_done();
       --op.comm->pending;
     }
+  }
+  if (op.partitions && op.kind == Operation::Kind::receive && status != MPI_STATUS_IGNORE) {
+    status->MPI_SOURCE = op.posted_source;
+    status->MPI_TAG = op.posted_tag;
   }
   if (op.persistent) {
     op.active = false;

@@ -54,6 +54,33 @@ int make(Function function, MPI_Comm parent, MPI_Comm* result, Make call) {
   return code;
 }
 
+/// Starts a call that makes a copy of `parent`; the result is registered when the application completes the request,
+/// and not before, since members may enter the call in any order of time (MPI 3.1, 6.4.2 and 5.12).
+template <class Start>
+int start_to_make(Function function, MPI_Comm parent, MPI_Comm* result, MPI_Request* request, Start start) {
+  Runtime& state = runtime();
+  Comm& from = state.comms.find(parent);
+  *result = MPI_COMM_NULL;
+  Collective entry(function, parent);
+  const int code = entry.start(request, start);
+  if (code != MPI_SUCCESS) return code;
+  Operation* op = state.requests.find(*request);
+  if (!op) {  // nothing is verified, so nobody would tell when it is complete
+    MPI_Status ignored;
+    call_that_waits([&] { return real().Wait(request, &ignored); });
+    state.comms.add(*result, from, first_member(*result));
+    return real().Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, parent, request);
+  }
+  const std::uint64_t id = state.comms.next_id(from, first_member(parent));
+  auto shadow = std::make_shared<MPI_Comm>(MPI_COMM_NULL);
+  if (from.shadow) real().Comm_idup(from.shadow->handle, shadow.get(), &op->companion);
+  // Fortran's wrappers have read the handle when the call returns; others may be given it later.
+  op->when_done = [result, now = *result, id, shadow] {
+    runtime().comms.add_with_id(now != MPI_COMM_NULL ? now : *result, id, *shadow);
+  };
+  return code;
+}
+
 }  // namespace
 
 int hook::Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
@@ -63,16 +90,14 @@ int hook::Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   return make(Function::Comm_dup_with_info, comm, newcomm,
               [&] { return real().Comm_dup_with_info(comm, info, newcomm); });
 }
-// The new handle may be used only after completion, so making it at once is within the standard (MPI 3.1, 6.4.2).
 int hook::Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
-  const int code = make(Function::Comm_idup, comm, newcomm, [&] { return real().Comm_dup(comm, newcomm); });
-  return code == MPI_SUCCESS ? real().Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, comm, request) : code;
+  return start_to_make(Function::Comm_idup, comm, newcomm, request,
+                       [&](MPI_Request* r) { return real().Comm_idup(comm, newcomm, r); });
 }
 #ifdef MPICH
 int hook::Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
-  const int code = make(Function::Comm_idup_with_info, comm, newcomm,
-                        [&] { return real().Comm_dup_with_info(comm, info, newcomm); });
-  return code == MPI_SUCCESS ? real().Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, comm, request) : code;
+  return start_to_make(Function::Comm_idup_with_info, comm, newcomm, request,
+                       [&](MPI_Request* r) { return real().Comm_idup_with_info(comm, info, newcomm, r); });
 }
 #endif
 int hook::Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {

@@ -86,7 +86,8 @@ MPI_Status* at(MPI_Status* statuses, int index) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[index];
 }
 
-/// Completes the requests at these indices; the return code is MPI_ERR_IN_STATUS when one failed (MPI 3.1, 3.7.5).
+/// Completes the requests at these indices; the return code is MPI_ERR_IN_STATUS when one failed (MPI 3.1, 3.7.5), and
+/// each status says how its own ended.
 int complete_many(MPI_Request* requests, const std::vector<int>& indices, MPI_Status* statuses) {
   int result = MPI_SUCCESS;
   std::vector<int> codes;
@@ -94,7 +95,7 @@ int complete_many(MPI_Request* requests, const std::vector<int>& indices, MPI_St
     codes.push_back(complete(&requests[indices[n]], at(statuses, static_cast<int>(n))));
     if (codes.back() != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;
   }
-  for (std::size_t n = 0; result != MPI_SUCCESS && statuses != MPI_STATUSES_IGNORE && n < codes.size(); ++n) {
+  for (std::size_t n = 0; statuses != MPI_STATUSES_IGNORE && n < codes.size(); ++n) {
     statuses[n].MPI_ERROR = codes[n];
   }
   return result;
@@ -263,6 +264,7 @@ int hook::Request_free(MPI_Request* request) {
     return real().Request_free(request);
   }
   if (op->persistent && !op->active) {
+    if (op->partitions) forget_partitioned(*op);
     runtime().requests.drop(*op);
     return real().Request_free(request);
   }
@@ -276,7 +278,7 @@ int hook::Cancel(MPI_Request* request) {
   if (is_own_request(*request)) return real().Cancel(request);
   Operation* op = runtime().requests.find(*request);
   // A send that is not cancelled is one that was in time (MPI 3.1, 3.8.4): replicas need no agreement on that.
-  if (!op || op->kind != Operation::Kind::receive) return MPI_SUCCESS;
+  if (!op || op->kind != Operation::Kind::receive || op->partitions) return MPI_SUCCESS;
   op->cancel_asked = true;
   if (runtime().leader()) cancel_with_mpi(*op);
   return MPI_SUCCESS;

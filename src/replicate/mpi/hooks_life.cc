@@ -25,11 +25,13 @@
 #include "replicate/mpi/file.h"
 #include "replicate/mpi/finish.h"
 #include "replicate/mpi/guard.h"
+#include "replicate/mpi/partitioned.h"
 #include "replicate/mpi/placement.h"
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/real_clock.h"
 #include "replicate/mpi/receive.h"
 #include "replicate/mpi/runtime.h"
+#include "replicate/mpi/sessions.h"
 #include "replicate/mpi/start_time.h"
 #include "replicate/mpi/tolerance.h"
 #include "replicate/mpi/window.h"
@@ -155,6 +157,7 @@ void divide_world() {
       state.docket.emplace(state.degree, state.replica);
     }
     state.post.open(records, payloads);
+    open_partitioned();
   }
   protection.world = state.world;
 }
@@ -256,6 +259,7 @@ void end_with_those_left() {
     return;
   }
   state.post.close();
+  close_partitioned();
   state.comms.close();
   forget_fatal_errors();
   real().Comm_free(&state.world);
@@ -285,6 +289,7 @@ void end() {
   protection.active.store(false, std::memory_order_relaxed);
   write_record(MPI_COMM_WORLD, "record.json");
   if (state.verifying) state.post.close();
+  close_partitioned();
   state.comms.close();
   forget_fatal_errors();
   real().Comm_free(&state.world);
@@ -312,6 +317,7 @@ int hook::Init_thread(int* argc, char*** argv, int required, int* provided) {
 }
 
 int hook::Finalize() {
+  refuse_open_sessions();
   threads.many.store(false);  // all others have ended their calls (MPI 3.1, 8.7)
   delete_attributes_at_the_end();
   end();

@@ -228,6 +228,7 @@ int hook::Start(MPI_Request* request) {
   Operation* op = runtime().requests.find(*request);
   if (!op || !op->persistent) return real().Start(request);
   if (op->kind == Operation::Kind::collective) return start_persistent(*op);
+  if (op->partitions) return start_partitioned(*op);
   op->active = true;
   if (op->kind == Operation::Kind::receive) {
     note_call(Function::Start, *op->comm, -1, 0, 0);

@@ -1,21 +1,117 @@
+// Sessions (MPI 4.0, chapter 11) beside MPI_Init: process sets are those of this replica, and what is made of their
+// groups is made within its world.
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include "hooks.h"
 #include "real_functions.h"
 #include "replicate/mpi/failure.h"
+#include "replicate/mpi/guard.h"
+#include "replicate/mpi/runtime.h"
+#include "replicate/mpi/sessions.h"
 
 #ifdef MPICH
 namespace holdfast::replicate {
 
+namespace {
+
+int open_sessions = 0;
+
+constexpr int tag_range = 32768;  // every MPI has at least this many tags (MPI 4.0, 9.1.2)
+
+int tag_of(const char* text) {
+  std::uint64_t hash = 0;
+  for (const char letter : std::string_view(text)) hash = mix(hash, static_cast<unsigned char>(letter));
+  return static_cast<int>(hash % tag_range);
+}
+
+int world_rank(MPI_Group group, int member) {
+  MPI_Group world = MPI_GROUP_NULL;
+  int rank = MPI_UNDEFINED;
+  real().Comm_group(protection.world, &world);
+  real().Group_translate_ranks(group, 1, &member, world, &rank);
+  real().Group_free(&world);
+  return rank;
+}
+
+}  // namespace
+
+void refuse_open_sessions() {
+  if (open_sessions == 0) return;
+  fail_unsupported("MPI_Finalize with " + std::to_string(open_sessions) + " open sessions",
+                   "replication ends with MPI_Finalize: call MPI_Session_finalize before it");
+}
+
 // A program that uses sessions alone never calls MPI_Init, so replication would never begin.
 int hook::Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
   const char* degree = std::getenv("HOLDFAST_REPLICATE_DEGREE");
-  if (degree && std::string_view(degree) != "1") {
-    fail_unsupported("MPI_Session_init", "sessions are not protected yet: run this program without replication");
+  if (!active() && degree && std::string_view(degree) != "1") {
+    fail_unsupported("MPI_Session_init outside MPI_Init and MPI_Finalize",
+                     "replication begins with MPI_Init: call it before, and MPI_Finalize after the sessions");
   }
-  return real().Session_init(info, errhandler, session);
+  const int code = real().Session_init(info, errhandler, session);
+  if (code == MPI_SUCCESS && active()) ++open_sessions;
+  return code;
 }
 
+int hook::Session_finalize(MPI_Session* session) {
+  const int code = real().Session_finalize(session);
+  if (code == MPI_SUCCESS) --open_sessions;
+  return code;
+}
+
+int hook::Group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup) {
+  MPI_Group native = MPI_GROUP_NULL;
+  const int code = real().Group_from_session_pset(session, pset_name, &native);
+  if (code != MPI_SUCCESS) return code;
+  int members = 0;
+  real().Group_size(native, &members);
+  real().Group_free(&native);
+  int natives = 0;
+  real().Comm_size(MPI_COMM_WORLD, &natives);
+  if (members != 1 && members != natives) {
+    fail_unsupported(std::string("the process set ") + pset_name, "only mpi://WORLD and mpi://SELF are protected");
+  }
+  return real().Comm_group(members == 1 ? MPI_COMM_SELF : protection.world, newgroup);
+}
+
+// The size of the world's process set is the one value that speaks of processes (MPI 4.0, 11.3.2).
+int hook::Session_get_pset_info(MPI_Session session, const char* pset_name, MPI_Info* info) {
+  const int code = real().Session_get_pset_info(session, pset_name, info);
+  if (code != MPI_SUCCESS) return code;
+  char size[16] = "";
+  int found = 0;
+  real().Info_get(*info, "mpi_size", sizeof size - 1, size, &found);
+  if (found && std::string_view(size) != "1") {
+    real().Info_set(*info, "mpi_size", std::to_string(runtime().ranks).c_str());
+  }
+  return code;
+}
+
+int hook::Comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler,
+                                 MPI_Comm* newcomm) {
+  const int code = Comm_create_group(protection.world, group, tag_of(stringtag), newcomm);
+  if (code != MPI_SUCCESS || *newcomm == MPI_COMM_NULL) return code;
+  if (info != MPI_INFO_NULL) real().Comm_set_info(*newcomm, info);
+  return Comm_set_errhandler(*newcomm, errhandler);
+}
+
+int hook::Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group,
+                                       int remote_leader, const char* stringtag, MPI_Info info,
+                                       MPI_Errhandler errhandler, MPI_Comm* newintercomm) {
+  MPI_Comm local = MPI_COMM_NULL;
+  int code = Comm_create_from_group(local_group, stringtag, info, errhandler, &local);
+  if (code != MPI_SUCCESS) return code;
+  code = Intercomm_create(local, local_leader, protection.world, world_rank(remote_group, remote_leader),
+                          tag_of(stringtag), newintercomm);
+  Comm_free(&local);
+  return code == MPI_SUCCESS ? Comm_set_errhandler(*newintercomm, errhandler) : code;
+}
+
+}  // namespace holdfast::replicate
+#else
+namespace holdfast::replicate {
+void refuse_open_sessions() {}
 }  // namespace holdfast::replicate
 #endif

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "replicate/engine/ordering.h"
 #include "replicate/mpi/comms.h"
 #include "replicate/mpi/layout.h"
+#include "replicate/mpi/partitioned.h"
 
 namespace holdfast::replicate {
 
@@ -75,10 +77,12 @@ struct Operation {
   std::uint32_t poster = 0;  ///< a wildcard receive: who posted it, of several threads
   int supplier = -1;         ///< disputed: the replica that sends the good copy, where each replica counts for itself
 
-  std::shared_ptr<Schedule> schedule;  ///< collectives on point-to-point messages
-  std::vector<Region> inputs;          ///< persistent collectives: what this rank gives
-  std::vector<Region> outputs;         ///< collectives: where the results are
-  std::shared_ptr<void> keepalive;     ///< argument arrays and temporaries that MPI reads until completion
+  std::shared_ptr<Schedule> schedule;      ///< collectives on point-to-point messages
+  std::vector<Region> inputs;              ///< persistent collectives: what this rank gives
+  std::vector<Region> outputs;             ///< collectives: where the results are
+  std::shared_ptr<void> keepalive;         ///< argument arrays and temporaries that MPI reads until completion
+  std::function<void()> when_done;         ///< collectives: called when the application completes the request
+  std::unique_ptr<Partitions> partitions;  ///< a partitioned one, which is persistent
   /// The send of an MPI_Isendrecv, which ends with the receive.
   MPI_Request companion = MPI_REQUEST_NULL;
 };

@@ -80,8 +80,8 @@ class PostOffice {
   std::deque<Outgoing> outgoing_;
   std::unique_ptr<Slot> spare_;
   std::uint32_t next_tag_ = 0;
-  std::vector<char> forgotten_;      ///< by native rank; empty: none
-  std::vector<Outgoing> never_sent_; ///< MPI may still read their memory
+  std::vector<char> forgotten_;       ///< by native rank; empty: none
+  std::vector<Outgoing> never_sent_;  ///< MPI may still read their memory
 };
 
 }  // namespace holdfast::replicate

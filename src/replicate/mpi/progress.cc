@@ -54,6 +54,9 @@ void deliver(const Letter& letter) {
     case RecordKind::finished:
       file_finished(runtime().map->replica(letter.native));
       break;
+    case RecordKind::partitioned:
+      file_partitioned_tag(letter.record);
+      break;
     case RecordKind::succession:
       receive_succession(runtime().map->replica(letter.native), letter.record);
       break;
@@ -104,7 +107,7 @@ bool advance(Operation& op) {
     case Operation::Kind::receive:
       return advance_receive(op) && companion_done(op);
     case Operation::Kind::collective:
-      return advance_collective(op);
+      return advance_collective(op) && companion_done(op);
     case Operation::Kind::persistent_send:
       return advance_send(op);
   }

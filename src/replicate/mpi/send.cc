@@ -120,6 +120,7 @@ void announce(const Region& region, int destination, int tag, Comm& comm) {
 }
 
 bool advance_send(Operation& op) {
+  if (op.partitions && op.partitions->unready > 0) return false;
   int done = 0;
   real().Request_get_status(op.native, &done, &op.status);
   return done != 0;

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "replicate/engine/record.h"
+
+namespace holdfast::replicate {
+
+struct Operation;
+
+/// What a partitioned operation (MPI 4.0, chapter 4) has beside what a persistent one has. The parts of a message
+/// travel together, when the last one is ready, and are compared as one message: MPI lets a library put parts together,
+/// and only a whole has one digest to compare. Parts of a send and of a receive need not be alike.
+struct Partitions {
+  int count = 0;
+  std::vector<bool> ready;  ///< sends: since the last start
+  int unready = 0;          ///< sends: how many are not
+  MessageId channel;        ///< as the application names it, and which of those with this name
+};
+
+/// Partitioned messages match each other alone, in the order in which both sides made their requests. So they travel
+/// where the application sees nothing, in this replica's own world, under tags that senders choose and tell. Open MPI
+/// 4.1 has none.
+void open_partitioned();
+void close_partitioned();
+
+/// Makes `op`, whose fields are those of a persistent send or receive, one of these. Its native request, which is
+/// filed, stands for it while it is not active.
+void make_partitioned_send(Operation& op, int partitions, int destination, int tag);
+void make_partitioned_receive(Operation& op, int partitions, int source, int tag);
+/// MPI_Start.
+int start_partitioned(Operation& op);
+/// A part of an active send may go; with the last one the message leaves.
+int part_is_ready(Operation& op, int partition);
+/// The request is gone.
+void forget_partitioned(Operation& op);
+/// A sender said under which tag its messages come.
+void file_partitioned_tag(const Record& record);
+
+}  // namespace holdfast::replicate
