@@ -172,7 +172,7 @@ void Engine::play() {
   const auto kind = [](Event event) { return static_cast<Kind>(event >> 29); };
   while (collectives_left_ > 0 && queue_.next_instant()) {
     now_ = queue_.now();
-    instant_ = queue_.events();
+    instant_.assign(queue_.events().begin(), queue_.events().end());
     if (flow_count_ > 1) order_instant();
     for (std::size_t at = 0; at < instant_.size(); ++at) {
       const std::uint32_t slot = instant_[at] & slot_mask;

@@ -7,14 +7,39 @@ namespace holdfast::simulate {
 
 namespace {
 
-/// By insertion: a bucket holds few, and they come nearly sorted by when they were pushed.
-void sort_few(std::vector<EventQueue::Entry>& entries) {
-  if (entries.size() > 32) return std::sort(entries.begin(), entries.end());
-  for (std::size_t end = 1; end < entries.size(); ++end) {
-    const EventQueue::Entry moved = entries[end];
+constexpr std::size_t network = 8;
+
+inline void put_in_order(EventQueue::Entry& a, EventQueue::Entry& b) {
+  const EventQueue::Entry first = a, second = b;
+  const bool ordered = first < second;
+  a = ordered ? first : second;
+  b = ordered ? second : first;
+}
+
+/// Sorts 8 entries by a network of 19 comparators (Knuth, The Art of Computer Programming 3, 5.3.4): a bucket's events
+/// are in no order that a processor could predict, and this has no branch.
+void sort_eight(EventQueue::Entry* at) {
+  EventQueue::Entry e0 = at[0], e1 = at[1], e2 = at[2], e3 = at[3], e4 = at[4], e5 = at[5], e6 = at[6], e7 = at[7];
+  put_in_order(e0, e2), put_in_order(e1, e3), put_in_order(e4, e6), put_in_order(e5, e7);
+  put_in_order(e0, e4), put_in_order(e1, e5), put_in_order(e2, e6), put_in_order(e3, e7);
+  put_in_order(e0, e1), put_in_order(e2, e3), put_in_order(e4, e5), put_in_order(e6, e7);
+  put_in_order(e2, e4), put_in_order(e3, e5);
+  put_in_order(e1, e4), put_in_order(e3, e6);
+  put_in_order(e1, e2), put_in_order(e3, e4), put_in_order(e5, e6);
+  at[0] = e0, at[1] = e1, at[2] = e2, at[3] = e3, at[4] = e4, at[5] = e5, at[6] = e6, at[7] = e7;
+}
+
+/// `held` has room for 8 entries more than `count`.
+void sort_bucket(EventQueue::Entry* held, std::size_t count) {
+  if (count <= 1) return;
+  if (count > 2 * network) return std::sort(held, held + count);
+  for (std::size_t i = count; i < network; ++i) held[i] = ~EventQueue::Entry{0};
+  sort_eight(held);
+  for (std::size_t end = network; end < count; ++end) {
+    const EventQueue::Entry moved = held[end];
     std::size_t at = end;
-    for (; at > 0 && entries[at - 1] > moved; --at) entries[at] = entries[at - 1];
-    entries[at] = moved;
+    for (; at > 0 && held[at - 1] > moved; --at) held[at] = held[at - 1];
+    held[at] = moved;
   }
 }
 
@@ -27,6 +52,8 @@ EventQueue::EventQueue(Time bucket_ps, std::uint32_t buckets) {
   mask_ = count - 1;
   heads_.assign(count, no_chunk);
   occupied_.assign(count / 64, 0);
+  ready_.resize(2 * network);
+  instant_.resize(16);
 }
 
 std::uint32_t EventQueue::take_chunk(std::uint32_t next) {
@@ -45,8 +72,9 @@ std::uint32_t EventQueue::take_chunk(std::uint32_t next) {
 /// The current bucket, which is sorted already, or beyond the horizon.
 void EventQueue::push_elsewhere(Time at, Event event) {
   if (static_cast<std::uint64_t>(at) >> shift_ == current_) {
-    const Entry held = entry(at, event);
-    ready_.insert(std::upper_bound(ready_.begin() + static_cast<std::ptrdiff_t>(position_), ready_.end(), held), held);
+    add_ready(entry(at, event));
+    for (std::size_t i = ready_n_ - 1; i > position_ && ready_[i - 1] > ready_[i]; --i)
+      std::swap(ready_[i - 1], ready_[i]);
     return;
   }
   far_.push_back({at, event});
@@ -70,19 +98,27 @@ std::uint64_t EventQueue::next_bucket() const {
   return ~0ULL;
 }
 
+/// At the end of the current bucket, behind which there is always room for a whole chunk and for sort_eight().
+void EventQueue::add_ready(Entry held) {
+  ready_[ready_n_++] = held;
+  if (ready_n_ + network > ready_.size()) ready_.resize(2 * ready_.size());
+}
+
 /// Makes the next bucket the current one; false when nothing is pending.
 bool EventQueue::load() {
   std::uint64_t bucket = next_bucket();
   if (!far_.empty()) bucket = std::min(bucket, static_cast<std::uint64_t>(far_.front().at) >> shift_);
   if (bucket == ~0ULL) return false;
   current_ = bucket;
-  ready_.clear();
+  ready_n_ = 0;
   position_ = 0;
   begins_ = true;
   const std::uint32_t slot = static_cast<std::uint32_t>(bucket & mask_);
   for (std::uint32_t at = heads_[slot]; at != no_chunk;) {
     Chunk& chunk = chunks_[at];
-    ready_.insert(ready_.end(), chunk.entries, chunk.entries + chunk.count);
+    std::copy_n(chunk.entries, per_chunk, ready_.data() + ready_n_);  // all of it, as that is faster than to count
+    ready_n_ += chunk.count;
+    if (ready_n_ + network > ready_.size()) ready_.resize(2 * ready_.size());
     const std::uint32_t next = chunk.next;
     chunk.next = free_chunk_;
     free_chunk_ = at;
@@ -96,11 +132,11 @@ bool EventQueue::load() {
     far_.pop_back();
     const std::uint64_t home = static_cast<std::uint64_t>(near.at) >> shift_;
     if (home == current_)
-      ready_.push_back(entry(near.at, near.event));
+      add_ready(entry(near.at, near.event));
     else
       put(home, entry(near.at, near.event));
   }
-  sort_few(ready_);
+  sort_bucket(ready_.data(), ready_n_);
   return true;
 }
 

@@ -2,9 +2,11 @@
 
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "simulate/kernel/prefetch.h"
 #include "simulate/kernel/time.h"
 
 namespace holdfast::simulate {
@@ -42,19 +44,20 @@ class EventQueue {
 
   /// Goes to the earliest moment that has events and takes them off; false, and nothing changes, when there are none.
   bool next_instant() {
-    if (position_ == ready_.size() && !load()) return false;
+    if (position_ == ready_n_ && !load()) return false;
     const Entry first = ready_[position_];
     now_ = time_of(first);
-    instant_.clear();
+    instant_n_ = 0;
     do {
-      instant_.push_back(event_of(ready_[position_++]));
-    } while (position_ < ready_.size() && ready_[position_] >> 32 == first >> 32);
-    pending_ -= instant_.size();
+      if (instant_n_ == instant_.size()) instant_.resize(2 * instant_n_);
+      instant_[instant_n_++] = event_of(ready_[position_++]);
+    } while (position_ < ready_n_ && ready_[position_] >> 32 == first >> 32);
+    pending_ -= instant_n_;
     return true;
   }
 
   /// What next_instant() took, ascending. Valid until the next call of it; push() may be called meanwhile.
-  const std::vector<Event>& events() const { return instant_; }
+  std::span<const Event> events() const { return {instant_.data(), instant_n_}; }
 
   /// The moment of next_instant(), 0 before the first.
   Time now() const { return now_; }
@@ -64,7 +67,7 @@ class EventQueue {
   /// Asks the memory for what visit() will read.
   void prefetch(std::uint32_t ahead) const {
     const std::uint32_t chunk = heads_[(current_ + ahead) & mask_];
-    if (chunk != no_chunk) __builtin_prefetch(&chunks_[chunk]);
+    if (chunk != no_chunk) prefetch_line(&chunks_[chunk]);
   }
 
   /// 32 low bits of the time above the event, so that a bucket sorts by one comparison of integers.
@@ -115,6 +118,7 @@ class EventQueue {
   void push_elsewhere(Time at, Event event);
   std::uint64_t next_bucket() const;
   bool load();
+  void add_ready(Entry held);
 
   unsigned shift_;
   std::uint64_t mask_;
@@ -123,7 +127,9 @@ class EventQueue {
   std::uint64_t pending_ = 0;
   std::size_t position_ = 0;
   bool begins_ = false;
-  std::vector<Entry> ready_;  // the current bucket, sorted; taken up to position_
+  std::size_t ready_n_ = 0;
+  std::vector<Entry> ready_;  // the current bucket in its first ready_n_, sorted; taken up to position_
+  std::size_t instant_n_ = 0;
   std::vector<Event> instant_;
   std::vector<std::uint32_t> heads_;
   std::vector<std::uint64_t> occupied_;

@@ -1,5 +1,6 @@
 #include "simulate/kernel/event_queue.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -10,6 +11,9 @@
 namespace holdfast::simulate {
 namespace {
 
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+
 TEST(EventQueue, GivesAnInstantAtOnceAndInOrder) {
   EventQueue queue(64, 64);
   queue.push(100, 3);
@@ -17,10 +21,10 @@ TEST(EventQueue, GivesAnInstantAtOnceAndInOrder) {
   queue.push(100, 1);
   ASSERT_TRUE(queue.next_instant());
   EXPECT_EQ(queue.now(), 50);
-  EXPECT_EQ(queue.events(), std::vector<Event>{9});
+  EXPECT_THAT(queue.events(), ElementsAre(9U));
   ASSERT_TRUE(queue.next_instant());
   EXPECT_EQ(queue.now(), 100);
-  EXPECT_EQ(queue.events(), (std::vector<Event>{1, 3}));
+  EXPECT_THAT(queue.events(), ElementsAre(1U, 3U));
   EXPECT_FALSE(queue.next_instant());
   EXPECT_EQ(queue.now(), 100);
 }
@@ -33,7 +37,7 @@ TEST(EventQueue, TakesEventsForTheInstantItIsIn) {
   queue.push(71, 3);
   ASSERT_TRUE(queue.next_instant());
   EXPECT_EQ(queue.now(), 70);
-  EXPECT_EQ(queue.events(), std::vector<Event>{2});
+  EXPECT_THAT(queue.events(), ElementsAre(2U));
   ASSERT_TRUE(queue.next_instant());
   EXPECT_EQ(queue.now(), 71);
 }
@@ -52,6 +56,25 @@ TEST(EventQueue, HoldsEventsAtTheHorizonAndFarBeyond) {
   }
   EXPECT_EQ(taken, 8U);
   EXPECT_EQ(last, Time{1} << 62);
+}
+
+/// Each way of sorting has its sizes.
+TEST(EventQueue, SortsBucketsOfAllSizes) {
+  for (std::uint32_t size = 1; size <= 60; ++size) {
+    random::Stream draw = random::Stream(size).child("bucket");
+    EventQueue queue(1024, 64);
+    std::multiset<std::pair<Time, Event>> expected;
+    for (std::uint32_t i = 0; i < size; ++i) {
+      const auto at = static_cast<Time>(1024 + draw.below(draw.below(2) == 0 ? 4 : 1024));
+      const auto event = static_cast<Event>(draw.next64());
+      queue.push(at, event);
+      expected.emplace(at, event);
+    }
+    auto next = expected.begin();
+    while (queue.next_instant())
+      for (const Event event : queue.events()) ASSERT_EQ(*next++, std::make_pair(queue.now(), event)) << size;
+    EXPECT_EQ(next, expected.end()) << size;
+  }
 }
 
 /// Against an ordered map, under every mix of near and far pushes.
@@ -75,7 +98,7 @@ TEST(EventQueue, EqualsAnOrderedMap) {
       ASSERT_FALSE(expected.empty());
       ASSERT_EQ(queue.now(), expected.begin()->first) << "seed " << seed;
       const auto& due = expected.begin()->second;
-      ASSERT_EQ(queue.events(), std::vector<Event>(due.begin(), due.end())) << "seed " << seed;
+      ASSERT_THAT(queue.events(), ElementsAreArray(due)) << "seed " << seed;
       expected.erase(expected.begin());
       push_some();
     }

@@ -6,10 +6,12 @@
 namespace holdfast::simulate {
 namespace {
 
-/// A width that puts some `events` into a bucket when every port is busy with packets of half a microsecond.
+/// A width that puts some 4 events into a bucket when every port is busy with packets of half a microsecond; in a large
+/// network 8, since prefetching looks ahead by buckets.
 Time bucket_for(const fabric::Fabric& fabric) {
-  constexpr Time events = 4;
+  constexpr Time large = 5'000;  // ports: some megabytes of state
   const auto ports = static_cast<Time>(2 * fabric.links().size());
+  const Time events = ports < large ? 4 : 8;
   return std::clamp<Time>(events * 500'000 / std::max<Time>(1, ports), 32, 16'384);
 }
 
@@ -53,9 +55,10 @@ Network::Network(const fabric::Fabric& fabric, const fabric::Forwarding& forward
   for (const fabric::Node& node : fabric.nodes()) most_ports = std::max<std::uint32_t>(most_ports, node.port_count);
   stride_ = std::max<std::uint32_t>(6, static_cast<std::uint32_t>(std::bit_width(most_ports)));
   words_n_ = (lanes_n_ << stride_) / 64;
+  maps_lanes_ = forwarding.has_lane_maps();
   build_ports();
   build_senders();
-  prefetches_ = memory() > 3'000'000;
+  prefetches_ = memory() > 2'000'000;
   next_check_ = parameters.deadlock_check_ns * ps_per_ns;
   next_control_ = std::min({statistics_.sample(), next_check_, control.limit});
 }
@@ -63,8 +66,15 @@ Network::Network(const fabric::Fabric& fabric, const fabric::Forwarding& forward
 void Network::build_ports() {
   const std::size_t count = fabric_.ports().size();
   ports_.resize(count);
+  lanes_.reserve((count + host_ports_.count()) << lane_bits_);  // build_senders() adds those that receive
   lanes_.resize(count << lane_bits_);
   outs_.resize(count << lane_bits_);
+  peers_.assign(count << lane_bits_, nothing);
+  const std::uint32_t flits = flits_of(parameters_.mtu + header_bytes);
+  usual_in_ = std::bit_ceil((parameters_.input_buffer - 1) / flits + 1);
+  usual_out_ = std::bit_ceil(parameters_.output_buffer / flits);
+  slots_.reserve(std::size_t{usual_in_} * ((count + host_ports_.count()) << lane_bits_));
+  departures_.reserve(std::size_t{usual_out_} * count);
   if (words_n_ > 1) words_.resize((count << lane_bits_) * words_n_);
   if (lifetime_ != never) head_since_.resize(count << lane_bits_);
   const std::vector<Pace> crossbar = crossbars(fabric_, parameters_.crossbar_speedup);
@@ -78,6 +88,7 @@ void Network::build_ports() {
     port.number = fabric_.number_of(id);
     port.is_switch = fabric_.is_switch(node);
     port.cross_flit_ps = narrow(crossbar[node]);
+    build_queues(id);
     const fabric::PortId peer = fabric_.peer(id);
     if (peer == fabric::none || no_end(peer)) continue;
     const fabric::Link& link = fabric_.link(fabric_.port(id).link);
@@ -85,23 +96,25 @@ void Network::build_ports() {
     const double metres = link.length_m > 0 ? link.length_m : parameters_.cable_length;
     port.propagation = static_cast<Time>(metres * static_cast<double>(parameters_.propagation_ps) + 0.5);
     port.peer_cross_flit_ps = narrow(crossbar[fabric_.port(peer).node]);
-    port.departures = departures_.make(4);
     build_lanes(id, peer);
   }
+}
+
+/// For every port, so that prefetching finds them by number.
+void Network::build_queues(fabric::PortId id) {
+  ports_[id].departures = departures_.make(usual_out_);
+  for (std::uint32_t vl = 0; vl <= lane_mask_; ++vl) lanes_[(id << lane_bits_) + vl].slots = slots_.make(usual_in_);
 }
 
 void Network::build_lanes(fabric::PortId id, fabric::PortId peer) {
   const fabric::NodeId node = fabric_.port(id).node;
   const bool is_switch = ports_[id].is_switch;
-  const std::uint32_t usual = (parameters_.input_buffer - 1) / flits_of(parameters_.mtu + header_bytes) + 1;
   for (std::uint32_t vl = 0; vl < lanes_n_; ++vl) {
     OutLane& out = outs_[(id << lane_bits_) + vl];
     out.credits = static_cast<std::int32_t>(parameters_.input_buffer);
     out.turn = static_cast<std::uint16_t>((lanes_n_ << stride_) - 1);
-    out.peer = (peer << lane_bits_) + vl;
+    out.peer = peers_[(id << lane_bits_) + vl] = (peer << lane_bits_) + vl;
     InLane& lane = lanes_[(id << lane_bits_) + vl];
-    lane.queue = queues_.make(usual);
-    lane.drains = drains_.make(usual);
     lane.number = fabric_.number_of(id);
     lane.node_ports = fabric_.node(node).port_count;
     if (!is_switch) {
@@ -118,14 +131,22 @@ void Network::build_lanes(fabric::PortId id, fabric::PortId peer) {
 void Network::build_senders() {
   senders_.resize(host_ports_.count());
   queued_flits_.resize(senders_.size() * lanes_n_);
+  receiving_ = static_cast<std::uint32_t>(lanes_.size());
+  lanes_.resize(receiving_ + (senders_.size() << lane_bits_));
   for (std::uint32_t index = 0; index < senders_.size(); ++index) {
     Sender& sender = senders_[index];
     sender.port = host_ports_.ports[index];
-    sender.lid = host_ports_.lids[index];
+    sender.has_cable = ports_[sender.port].link_flit_ps != 0;
     for (std::uint32_t vl = 0; vl < lanes_n_; ++vl) lanes_[(sender.port << lane_bits_) + vl].feeder = index;
     const fabric::PortId peer = fabric_.peer(sender.port);
+    for (std::uint32_t vl = 0; vl <= lane_mask_; ++vl)
+      lanes_[receiving_ + (index << lane_bits_) + vl].slots = slots_.make(usual_in_);
     if (peer == fabric::none) continue;
     ports_[peer].host = index;
+    for (std::uint32_t vl = 0; vl < lanes_n_; ++vl) {
+      const std::uint32_t out = (peer << lane_bits_) + vl;
+      outs_[out].peer = peers_[out] = receiving_ + (index << lane_bits_) + vl;
+    }
     const fabric::NodeId node = fabric_.port(peer).node;
     if (fabric_.is_switch(node)) sender.row = forwarding_.row_of(node);
   }

@@ -51,11 +51,11 @@ std::vector<std::uint32_t> Network::blocked_circle() {
     const fabric::PortId port_index = out_index >> lane_bits_;
     const OutPort& port = ports_[port_index];
     if (out.waiting == 0 || port.to_adapter() || !port.is_switch) continue;
-    const InLane& first = lanes_[lane_of(port_index, next_request(out_index))];
+    const InLane& first = lanes_[next_asking(out_index).lane];
     if (credit_time(port, out, first.head.flits()) != never) continue;
-    const std::uint64_t* words = request_words(out_index, out);
     for (std::uint32_t request = 0; request < (lanes_n_ << stride_); ++request)
-      if ((words[request / 64] >> (request & 63) & 1) != 0) waits_for[lane_of(port_index, request)] = out.peer;
+      if ((request_word(out_index, request) >> (request & 63) & 1) != 0)
+        waits_for[lane_of(port_index, port, request)] = out.peer;
   }
   return find_circle(waits_for);
 }
@@ -70,7 +70,7 @@ void Network::describe_circle(const std::vector<std::uint32_t>& circle) {
     blocked.in_lane = static_cast<std::uint8_t>(index & lane_mask_);
     blocked.out_port = fabric_.number_of(lane.out >> lane_bits_);
     blocked.out_lane = static_cast<std::uint8_t>(lane.out & lane_mask_);
-    blocked.packets = (lane.occupied ? 1U : 0U) + lane.queue.count;
+    blocked.packets = lane.packets();
     record_.circle.push_back(blocked);
   }
 }
@@ -83,7 +83,7 @@ void Network::count_states() {
     for (std::uint32_t vl = 0; vl < lanes_n_; ++vl) {
       const std::uint32_t out = (index << lane_bits_) + vl;
       if (outs_[out].waiting == 0) continue;
-      const InLane& first = lanes_[lane_of(index, next_request(out))];
+      const InLane& first = lanes_[next_asking(out).lane];
       if (credit_time(port, outs_[out], first.head.flits()) != never) blocked = false;
     }
     if (port.link_free > now_ || (port.lanes_wanted != 0 && !blocked))
@@ -109,9 +109,9 @@ void Network::finish(Ending ending) {
 
 std::uint64_t Network::memory() const {
   auto held = [](const auto& vector) { return vector.capacity() * sizeof(vector[0]); };
-  return sizeof(*this) + queue_.bytes() + held(lanes_) + held(outs_) + held(ports_) + held(head_since_) + held(words_) +
-         queues_.bytes() + drains_.bytes() + departures_.bytes() + packets_.bytes() + arbiter_.bytes() +
-         held(senders_) + held(queued_flits_) + statistics_.bytes() + held(marked_) + held(pending_);
+  return sizeof(*this) + queue_.bytes() + held(lanes_) + held(outs_) + held(peers_) + held(ports_) + held(head_since_) +
+         held(words_) + slots_.bytes() + departures_.bytes() + packets_.bytes() + arbiter_.bytes() + held(senders_) +
+         held(queued_flits_) + statistics_.bytes() + held(marked_) + held(pending_);
 }
 
 }  // namespace holdfast::simulate

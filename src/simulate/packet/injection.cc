@@ -24,7 +24,7 @@ void Network::host_event(std::uint32_t index) {
     const Queued packet =
         Queued::make(now_, host_ports_.lids[sender.message.destination], sender.bytes, sender.level, sender.packet);
     sender.packet = nothing;
-    append((sender.port << lane_bits_) + sender.lane, packet);
+    queue_to_send((sender.port << lane_bits_) + sender.lane, packet);
   }
   if (sender.state == Sender::State::fetching && sender.has_message && sender.rest == 0) {
     sender.has_message = false;
@@ -32,6 +32,20 @@ void Network::host_event(std::uint32_t index) {
   }
   sender.state = Sender::State::ready;
   begin_fetch(index);
+}
+
+/// A packet that an adapter has fetched.
+void Network::queue_to_send(std::uint32_t index, const Queued& packet) {
+  InLane& lane = lanes_[index];
+  const bool first = !lane.occupied();
+  slots_.push(lane.slots, Slot(packet));
+  if (!first) return;
+  lane.head = packet;
+  const Time at = forward_time(lane);
+  if (at <= now_)
+    came_to_head(index);
+  else
+    queue_.push(at, event(Kind::head, index));
 }
 
 void Network::begin_fetch(std::uint32_t index) {
@@ -87,8 +101,8 @@ bool Network::begin_message(std::uint32_t index) {
   }
   const fabric::Lid lid = host_ports_.lids[message.destination];
   std::uint8_t level = 0;
-  if (sender.row != nothing) level = forwarding_.service_level(sender.row, sender.lid, lid);
-  if (level == fabric::Forwarding::no_path || ports_[sender.port].link_flit_ps == 0) {
+  if (sender.row != nothing) level = forwarding_.service_level(sender.row, host_ports_.lids[index], lid);
+  if (level == fabric::Forwarding::no_path || !sender.has_cable) {
     ++record_.unroutable_messages;
     skip_message(sender, index, 0);
     return false;

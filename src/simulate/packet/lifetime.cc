@@ -20,13 +20,13 @@ bool Network::whole(const PacketRecord& packet) {
 /// The head of a switch's input lane drains into nothing, at the crossbar's speed.
 void Network::discard_head(std::uint32_t index, std::uint64_t& counter) {
   InLane& lane = lanes_[index];
-  if (lane.waiting) clear_request(lane.out, request_of(index));
+  if (lane.waiting) clear_request(ports_[lane.out >> lane_bits_], lane.out, request_of(index, lane));
   const Queued taken = take_head(lane);
   lane.free_at =
       cross(now_, taken.bytes(), taken.ready, lane.in(), ports_[index >> lane_bits_].crossbar(), Pace{}, 0).crossed;
   give_back(lane, Drain::from_switch(now_, taken.ready, lane.free_at, taken.flits()));
   forget(taken.index(), counter);
-  next_head(index);
+  if (lane.occupied()) expect_head(index, lane);
 }
 
 /// The life of a head begins.
@@ -57,7 +57,7 @@ void Network::stall(std::uint32_t index) {
   OutLane& out = outs_[index];
   out.drops = 0;
   out.stalled_until = now_ + 8 * lifetime_;
-  while (out.waiting > 0) discard_head(lane_of(index >> lane_bits_, next_request(index)), record_.dropped_stalled);
+  while (out.waiting > 0) discard_head(next_asking(index).lane, record_.dropped_stalled);
 }
 
 }  // namespace holdfast::simulate

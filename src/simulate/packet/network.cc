@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "simulate/kernel/prefetch.h"
+
 namespace holdfast::simulate {
 
 // ------------------------------------------------------------------------------------------------------------- events
@@ -52,106 +54,83 @@ inline void Network::handle(Event event) {
   }
 }
 
-/// Asks the memory for what the events of the next buckets will touch, one step along the pointers a bucket. Without
+/// Asks the memory for what the events of the next buckets will touch, one step along the pointers at a time. Without
 /// it, at 2,000 hosts every event waits for several cache lines one after another.
 void Network::prefetch() {
-  queue_.prefetch(first_look + 1);
-  for (std::uint32_t ahead = first_look; ahead > 0; --ahead)
-    queue_.visit(ahead, [this, ahead](Event event) {
-      const std::uint32_t index = event & index_mask;
-      if (kind_of(event) == Kind::head)
-        prefetch_head(index, ahead);
-      else if (kind_of(event) == Kind::wake)
-        prefetch_wake(index, ahead);
-      else if (kind_of(event) == Kind::host && ahead == first_look)
-        __builtin_prefetch(&senders_[index], 1);
-    });
+  queue_.prefetch(3 * look_ahead + 1);
+  queue_.visit(3 * look_ahead, [this](Event event) { prefetch_record(kind_of(event), event & index_mask); });
+  queue_.visit(2 * look_ahead, [this](Event event) { prefetch_route(kind_of(event), event & index_mask); });
+  queue_.visit(look_ahead, [this](Event event) { prefetch_way(kind_of(event), event & index_mask); });
 }
 
-inline void Network::prefetch_head(std::uint32_t index, std::uint32_t ahead) {
-  InLane& lane = lanes_[index];
-  if (ahead == first_look) return __builtin_prefetch(&lane, 1);
-  if (ahead == first_look - 1) {
-    if (lane.row != nothing) __builtin_prefetch(forwarding_.table(lane.row) + lane.head.destination());
-    if (lane.queue.count > 0) queues_.prefetch(lane.queue);
-    return drains_.prefetch(lane.drains);
+inline void Network::prefetch_record(Kind kind, std::uint32_t index) {
+  if (kind == Kind::head) return prefetch_lane(index);
+  if (kind == Kind::wake) return prefetch_port(index, index << lane_bits_);
+  if (kind == Kind::host) prefetch_line(&senders_[index]);
+}
+
+/// A head's forwarding entry; the lane that a port will let across.
+inline void Network::prefetch_route(Kind kind, std::uint32_t index) {
+  if (kind == Kind::head) {
+    const InLane& lane = lanes_[index];
+    if (lane.row != nothing) prefetch_line(forwarding_.table(lane.row) + lane.head.destination());
+  } else if (kind == Kind::wake) {
+    const OutPort& port = ports_[index];
+    if (port.lanes_wanted == 0) return;
+    const std::uint32_t out = (index << lane_bits_) + static_cast<std::uint32_t>(std::countr_zero(port.lanes_wanted));
+    prefetch_lane(next_asking(index, port, out, outs_[out]).lane);
+  } else if (kind == Kind::host) {
+    const Sender& sender = senders_[index];
+    prefetch_lane((sender.port << lane_bits_) + sender.lane);
   }
+}
+
+/// A head's output, and what lies behind it.
+inline void Network::prefetch_way(Kind kind, std::uint32_t index) {
+  if (kind == Kind::wake) {
+    const OutPort& port = ports_[index];
+    if (!port.to_adapter() || port.lanes_wanted == 0) return;
+    const std::uint32_t out = (index << lane_bits_) + static_cast<std::uint32_t>(std::countr_zero(port.lanes_wanted));
+    return packets_.prefetch(lanes_[next_asking(index, port, out, outs_[out]).lane].head.index());
+  }
+  if (kind != Kind::head) return;
+  InLane& lane = lanes_[index];
   if (!lane.looked_up) look_up(index, lane);
   if (lane.out == nothing) return;
-  const OutPort& port = ports_[lane.out >> lane_bits_];
-  const OutLane& out = outs_[lane.out];
-  if (ahead == first_look - 2) {
-    __builtin_prefetch(&out, 1);
-    return __builtin_prefetch(&port, 1);
-  }
-  if (out.peer == nothing) return;
-  const InLane& peer = lanes_[out.peer];
-  if (ahead == first_look - 3) {
-    departures_.prefetch(port.departures);
-    prefetch_sink(port, lane);
-    return __builtin_prefetch(&peer, 1);
-  }
-  drains_.prefetch(peer.drains);
-  if (peer.occupied) queues_.prefetch(peer.queue);
+  prefetch_port(lane.out >> lane_bits_, lane.out);
+  if (peers_[lane.out] >= receiving_) packets_.prefetch(lane.head.index());
 }
 
-inline void Network::prefetch_wake(fabric::PortId index, std::uint32_t ahead) {
-  const OutPort& port = ports_[index];
-  if (ahead == first_look) {
-    __builtin_prefetch(&port, 1);
-    return __builtin_prefetch(&outs_[index << lane_bits_], 1);
-  }
-  if (port.lanes_wanted == 0 || ahead < first_look - 2) return;
-  const std::uint32_t out = (index << lane_bits_) + static_cast<std::uint32_t>(std::countr_zero(port.lanes_wanted));
-  const InLane& lane = lanes_[lane_of(index, next_request(out))];
-  const InLane& peer = lanes_[outs_[out].peer];
-  if (ahead == first_look - 1) {
-    __builtin_prefetch(&lane, 1);
-    __builtin_prefetch(&peer, 1);
-    return departures_.prefetch(port.departures);
-  }
-  if (lane.queue.count > 0) queues_.prefetch(lane.queue);
-  drains_.prefetch(lane.drains);
-  drains_.prefetch(peer.drains);
-  if (peer.occupied) queues_.prefetch(peer.queue);
-  prefetch_sink(port, lane);
+inline void Network::prefetch_lane(std::uint32_t index) const {
+  prefetch_line(&lanes_[index]);
+  slots_.prefetch(index, usual_in_);
 }
 
-inline void Network::prefetch_sink(const OutPort& port, const InLane& lane) const {
-  if (!port.to_adapter()) return;
-  statistics_.prefetch(port.host);
-  packets_.prefetch(lane.head.index());
+inline void Network::prefetch_port(fabric::PortId index, std::uint32_t out) const {
+  prefetch_line(&ports_[index]);
+  prefetch_line(&outs_[out]);
+  departures_.prefetch(index, usual_out_);
+  const std::uint32_t peer = peers_[out];
+  if (peer == nothing) return;
+  prefetch_lane(peer);
+  if (peer >= receiving_) statistics_.prefetch((peer - receiving_) >> lane_bits_);
 }
 
-// --------------------------------------------------------------------------------------------------- lanes and
-// requests
+// -------------------------------------------------------------------------------------------------- lanes and requests
 
-inline void Network::set_request(std::uint32_t out, std::uint32_t request) {
-  OutLane& record = outs_[out];
-  request_words(out, record)[request / 64] |= std::uint64_t{1} << (request & 63);
-  if (record.waiting++ == 0)
-    ports_[out >> lane_bits_].lanes_wanted |= static_cast<std::uint16_t>(1U << (out & lane_mask_));
+inline void Network::set_request(OutPort& port, std::uint32_t out, std::uint32_t request) {
+  request_word(out, request) |= std::uint64_t{1} << (request & 63);
+  if (outs_[out].waiting++ == 0) port.lanes_wanted |= static_cast<std::uint16_t>(1U << (out & lane_mask_));
 }
 
-void Network::append(std::uint32_t index, const Queued& packet) {
+/// A packet that the cable brings to a switch.
+[[gnu::always_inline]] inline void Network::append(std::uint32_t index, const Queued& packet) {
   InLane& lane = lanes_[index];
-  if (lane.occupied) return queues_.push(lane.queue, packet);
+  const bool first = !lane.occupied();
+  slots_.push(lane.slots, Slot(packet));
+  if (!first) return;
   lane.head = packet;
-  lane.occupied = true;
-  next_head(index);
-}
-
-/// Sees to it that the head of a lane comes forward: when the packet before it has left wholly and its own first flit
-/// has come through the switch.
-void Network::next_head(std::uint32_t index) {
-  InLane& lane = lanes_[index];
-  if (!lane.occupied) return;
-  if (lane.row != nothing) lane.looked_up = false;
-  const Time at = std::max(lane.free_at, lane.head.ready + lane.in().of(std::min(lane.head.bytes(), flit_bytes)));
-  if (at <= now_)
-    came_to_head(index);
-  else
-    queue_.push(at, event(Kind::head, index));
+  expect_head(index, lane);
 }
 
 /// The out lane that the tables send the head to; nothing: none.
@@ -160,10 +139,11 @@ inline void Network::look_up(std::uint32_t index, InLane& lane) const {
   lane.out = nothing;
   const std::uint8_t number = forwarding_.out_port(lane.row, lane.head.destination());
   if (number == 0 || number > lane.node_ports) return;
-  const std::uint32_t level = lane.head.level();
-  const std::uint32_t vl = forwarding_.has_lane_maps()
-                               ? forwarding_.lane(lane.row, lane.number, number, static_cast<std::uint8_t>(level))
-                               : level % lanes_n_;
+  std::uint32_t vl = 0;
+  if (maps_lanes_)
+    vl = forwarding_.lane(lane.row, lane.number, number, static_cast<std::uint8_t>(lane.head.level()));
+  else if (lanes_n_ > 1)
+    vl = lane.head.level() % lanes_n_;
   if (vl < lanes_n_) lane.out = (((index >> lane_bits_) - lane.number + number) << lane_bits_) + vl;
 }
 
@@ -171,28 +151,16 @@ void Network::came_to_head(std::uint32_t index) {
   InLane& lane = lanes_[index];
   if (!lane.looked_up) look_up(index, lane);
   const std::uint32_t out = lane.out;
-  if (out == nothing || ports_[out >> lane_bits_].link_flit_ps == 0)
-    return discard_head(index, record_.dropped_unroutable);
+  if (out == nothing) return discard_head(index, record_.dropped_unroutable);
+  OutPort& port = ports_[out >> lane_bits_];
+  if (port.link_flit_ps == 0) return discard_head(index, record_.dropped_unroutable);
   if (lifetime_ != never && lane.row != nothing) {
     if (outs_[out].stalled_until > now_) return discard_head(index, record_.dropped_stalled);
     live_on(index);
   }
   lane.waiting = true;
-  set_request(out, request_of(index));
+  set_request(port, out, request_of(index, lane));
   mark(out >> lane_bits_);
-}
-
-/// Takes the head off; what follows it is the caller's to bring forward with next_head().
-Queued Network::take_head(InLane& lane) {
-  const Queued packet = lane.head;
-  lane.waiting = false;
-  if (lane.queue.count == 0) {
-    lane.occupied = false;
-  } else {
-    lane.head = queues_.at(lane.queue, 0);
-    queues_.pop(lane.queue);
-  }
-  return packet;
 }
 
 // --------------------------------------------------------------------------------------------------------- arbitration
@@ -200,35 +168,41 @@ Queued Network::take_head(InLane& lane) {
 inline void Network::arbitrate(fabric::PortId index) {
   OutPort& port = ports_[index];
   if (port.lanes_wanted == 0) return;
-  if (now_ < port.cross_free) return schedule(index, port.cross_free);
+  if (now_ < port.cross_free) return schedule(index, port, port.cross_free);
   Time wake = never;
-  const int lane = choose(index, wake);
-  if (lane >= 0) {
-    send(index, (index << lane_bits_) + static_cast<std::uint32_t>(lane));
-    if (port.lanes_wanted != 0) schedule(index, port.cross_free);
-  } else if (wake != never) {
-    schedule(index, wake);
+  std::uint32_t out = index << lane_bits_;
+  if (lanes_n_ > 1) {
+    const int lane = choose(index, port, wake);
+    if (lane < 0) return wake == never ? void() : schedule(index, port, wake);
+    out += static_cast<std::uint32_t>(lane);
+    send(port, out, next_asking(index, port, out, outs_[out]));
+  } else {
+    const Asking asking = next_asking(index, port, out, outs_[out]);
+    if (!may_send(port, outs_[out], lanes_[asking.lane].head.flits(), wake))
+      return wake == never ? void() : schedule(index, port, wake);
+    send(port, out, asking);
   }
+  if (port.lanes_wanted != 0) schedule(index, port, port.cross_free);
 }
 
 /// The lane that sends now; -1: none may, and `wake` is when one will, as far as that is known.
-inline int Network::choose(fabric::PortId index, Time& wake) {
+inline int Network::choose(fabric::PortId index, OutPort& port, Time& wake) {
   const std::uint32_t first = index << lane_bits_;
-  if (lanes_n_ == 1) return may_send(index, first, wake) ? 0 : -1;
+  const auto flits = [&](std::uint32_t lane) {
+    return lanes_[next_asking(index, port, first + lane, outs_[first + lane]).lane].head.flits();
+  };
   return arbiter_.choose(
-      index, [&](std::uint32_t lane) { return outs_[first + lane].waiting > 0 && may_send(index, first + lane, wake); },
-      [&](int lane) {
-        const std::uint32_t out = first + static_cast<std::uint32_t>(lane);
-        return static_cast<std::int32_t>(lanes_[lane_of(index, next_request(out))].head.flits());
-      });
+      index,
+      [&](std::uint32_t lane) {
+        OutLane& out = outs_[first + lane];
+        return out.waiting > 0 && may_send(port, out, flits(lane), wake);
+      },
+      [&](int lane) { return static_cast<std::int32_t>(flits(static_cast<std::uint32_t>(lane))); });
 }
 
-/// Whether the packet whose turn it is on this lane has credits and room. Otherwise `wake` is brought forward to when
-/// it will, or the lane at the other end is told what is needed, for give_back().
-inline bool Network::may_send(fabric::PortId index, std::uint32_t out_index, Time& wake) {
-  OutPort& port = ports_[index];
-  OutLane& out = outs_[out_index];
-  const std::uint32_t flits = lanes_[lane_of(index, next_request(out_index))].head.flits();
+/// Whether the packet whose turn it is on this lane, of so many flits, has credits and room. Otherwise `wake` is
+/// brought forward to when it will, or the lane at the other end is told what is needed, for give_back().
+[[gnu::always_inline]] inline bool Network::may_send(OutPort& port, OutLane& out, std::uint32_t flits, Time& wake) {
   const Time credit = credit_time(port, out, flits);
   if (credit == never) {
     lanes_[out.peer].need = static_cast<std::uint8_t>(flits);
@@ -259,21 +233,31 @@ inline Time Network::announced(Time freed, const OutPort& port) const {
   return told + port.propagation;
 }
 
+/// The sender at the other end waits for credits of this lane's buffer, and some are known now.
+void Network::wake_feeder(InLane& lane) {
+  const fabric::PortId index = lane.feeder >> lane_bits_;
+  OutPort& port = ports_[index];
+  const Time at = credit_time(port, outs_[lane.feeder], lane.need);
+  if (at == never) return;
+  lane.need = 0;
+  schedule(index, port, at);
+}
+
 /// When so many credits are there: a moment not after now if they are, `never` if no drain known by now returns enough.
 Time Network::credit_time(const OutPort& port, OutLane& out, std::uint32_t flits) {
   std::int32_t missing = static_cast<std::int32_t>(flits) - out.credits;
   InLane& peer = lanes_[out.peer];
-  if (missing <= 0 && peer.drains.count < 4) return now_;
-  while (peer.drains.count > 0) {
-    const Drain& oldest = drains_.at(peer.drains, 0);
+  if (missing <= 0 && peer.left < 4) return now_;
+  while (peer.left > 0) {
+    const Drain oldest = slots_.oldest(peer.slots).drain();
     if (announced(last_leaves(port, oldest), port) > now_) break;
     out.credits += static_cast<std::int32_t>(oldest.flits());
-    drains_.pop(peer.drains);
+    drop_slot(peer);
   }
   missing = static_cast<std::int32_t>(flits) - out.credits;
   if (missing <= 0) return now_;
-  for (std::uint32_t i = 0; i < peer.drains.count; ++i) {
-    const Drain& drain = drains_.at(peer.drains, i);
+  for (std::uint32_t i = 0; i < peer.left; ++i) {
+    const Drain drain = slots_.at(peer.slots, i).drain();
     const auto held = static_cast<std::int32_t>(drain.flits());
     if (missing <= held) return announced(block_leaves(port, drain, static_cast<std::uint32_t>(missing - 1)), port);
     missing -= held;
@@ -285,7 +269,7 @@ Time Network::credit_time(const OutPort& port, OutLane& out, std::uint32_t flits
 inline Time Network::room_time(OutPort& port, std::uint32_t flits) {
   if (port.held + flits <= parameters_.output_buffer) return now_;
   while (port.departures.count > 0) {
-    const Departure& oldest = departures_.at(port.departures, 0);
+    const Departure& oldest = departures_.oldest(port.departures);
     if (oldest.start + port.link().of(oldest.bytes) > now_) break;
     port.held = static_cast<std::uint16_t>(port.held - oldest.flits);
     departures_.pop(port.departures);
@@ -302,14 +286,11 @@ inline Time Network::room_time(OutPort& port, std::uint32_t flits) {
 
 // ------------------------------------------------------------------------------------------------------------- sending
 
-inline void Network::send(fabric::PortId index, std::uint32_t out_index) {
-  OutPort& port = ports_[index];
+inline void Network::send(OutPort& port, std::uint32_t out_index, Asking asking) {
   OutLane& out = outs_[out_index];
-  const std::uint32_t request = next_request(out_index);
-  const std::uint32_t lane_index = lane_of(index, request);
-  InLane& lane = lanes_[lane_index];
-  clear_request(out_index, request);
-  out.turn = static_cast<std::uint16_t>(request);
+  InLane& lane = lanes_[asking.lane];
+  clear_request(port, out_index, asking.request);
+  out.turn = static_cast<std::uint16_t>(asking.request);
   out.drops = 0;
   const Queued packet = take_head(lane);
   const std::uint32_t bytes = packet.bytes();
@@ -326,13 +307,15 @@ inline void Network::send(fabric::PortId index, std::uint32_t out_index) {
     port.cross_free = lane.free_at = crossing.crossed;
     port.link_free = start + port.link().of(bytes);
     give_back(lane, Drain::from_switch(now_, packet.ready, crossing.crossed, flits));
+    if (lane.occupied()) expect_head(asking.lane, lane);
   } else {
     port.cross_free = port.link_free = lane.free_at = now_ + port.link().of(bytes);
     Sender& sender = senders_[lane.feeder];
-    queued_flits_[std::size_t{lane.feeder} * lanes_n_ + (lane_index & lane_mask_)] -= flits;
+    queued_flits_[std::size_t{lane.feeder} * lanes_n_ + (asking.lane & lane_mask_)] -= flits;
     if (sender.state == Sender::State::waiting_for_room) ask_again(lane.feeder, now_);
+    drop_slot(lane);
+    if (lane.occupied()) queue_.push(forward_time(lane), event(Kind::head, asking.lane));
   }
-  next_head(lane_index);
   arrive(port, out, packet, start + port.propagation);
 }
 
@@ -345,8 +328,10 @@ inline void Network::arrive(OutPort& port, const OutLane& out, Queued packet, Ti
   Time& free = statistics_.memory_free(port.host);
   const Time begun = std::max(head + port.link().of(packet.bytes()), free);
   free = hiccup_.after(begun, pcie_.of(packet.bytes()));
-  drains_.push(lanes_[out.peer].drains, Drain::to_memory(begun, free, packet.flits()));
-  if (packet.destination() != senders_[port.host].lid) return forget(packet.index(), record_.dropped_unroutable);
+  InLane& buffer = lanes_[out.peer];
+  slots_.push(buffer.slots, Slot(Drain::to_memory(begun, free, packet.flits())));
+  ++buffer.left;
+  if (packet.destination() != host_ports_.lids[port.host]) return forget(packet.index(), record_.dropped_unroutable);
   in_memory(port.host, packet, free);
   --in_flight_;
   packets_.free(packet.index());

@@ -42,44 +42,56 @@ class [[gnu::visibility("hidden")]] Network {
   static Event event(Kind kind, std::uint32_t index) {
     return (static_cast<std::uint32_t>(kind) << 29) | index;
   }
-  static constexpr std::uint32_t first_look = 5;  ///< buckets ahead
+  static constexpr std::uint32_t look_ahead = 1;  ///< buckets, for each of three steps
   static Kind kind_of(Event event) {
     return static_cast<Kind>(event >> 29);
   }
 
   // build.cc
   void build_ports();
+  void build_queues(fabric::PortId id);
   void build_lanes(fabric::PortId id, fabric::PortId peer);
   void build_senders();
 
   // network.cc: events, heads, arbitration, sending
   void handle(Event event);
   void prefetch();
-  void prefetch_head(std::uint32_t lane, std::uint32_t ahead);
-  void prefetch_wake(fabric::PortId port, std::uint32_t ahead);
-  void prefetch_sink(const OutPort& port, const InLane& lane) const;
+  void prefetch_record(Kind kind, std::uint32_t index);
+  void prefetch_route(Kind kind, std::uint32_t index);
+  void prefetch_way(Kind kind, std::uint32_t index);
+  void prefetch_lane(std::uint32_t index) const;
+  void prefetch_port(fabric::PortId index, std::uint32_t out) const;
   void mark(fabric::PortId port);
-  void schedule(fabric::PortId port, Time at);
+  void schedule(fabric::PortId port, OutPort & record, Time at);
   void append(std::uint32_t lane, const Queued& packet);
-  void next_head(std::uint32_t lane);
+  void expect_head(std::uint32_t index, InLane & lane);
+  Time forward_time(const InLane& lane) const;
   void look_up(std::uint32_t index, InLane & lane) const;
   void came_to_head(std::uint32_t lane);
   Queued take_head(InLane & lane);
+  void drop_slot(InLane & lane);
 
-  std::uint64_t* request_words(std::uint32_t out, OutLane & record);
-  std::uint32_t next_request(std::uint32_t out);
-  void set_request(std::uint32_t out, std::uint32_t request);
-  void clear_request(std::uint32_t out, std::uint32_t request);
-  std::uint32_t request_of(std::uint32_t lane) const;
-  std::uint32_t lane_of(fabric::PortId port, std::uint32_t request) const;
+  /// A packet that asks for an out lane: the number of its request, and the lane that it heads.
+  struct Asking {
+    std::uint32_t request, lane;
+  };
+  Asking next_asking(fabric::PortId port, const OutPort& record, std::uint32_t out, const OutLane& out_record) const;
+  Asking next_asking(std::uint32_t out) const;
+  std::uint32_t next_request(std::uint32_t out, const OutLane& record) const;
+  void set_request(OutPort & port, std::uint32_t out, std::uint32_t request);
+  void clear_request(OutPort & port, std::uint32_t out, std::uint32_t request);
+  std::uint64_t& request_word(std::uint32_t out, std::uint32_t request);
+  std::uint32_t request_of(std::uint32_t index, const InLane& lane) const;
+  std::uint32_t lane_of(fabric::PortId port, const OutPort& record, std::uint32_t request) const;
 
   void arbitrate(fabric::PortId port);
-  bool may_send(fabric::PortId port, std::uint32_t out, Time & wake);
-  int choose(fabric::PortId port, Time & wake);
-  void send(fabric::PortId port, std::uint32_t out);
+  bool may_send(OutPort & port, OutLane & out, std::uint32_t flits, Time & wake);
+  int choose(fabric::PortId index, OutPort & port, Time & wake);
+  void send(OutPort & port, std::uint32_t out, Asking asking);
   void arrive(OutPort & port, const OutLane& out, Queued packet, Time head);
   void in_memory(std::uint32_t host, const Queued& packet, Time at);
   void give_back(InLane & lane, const Drain& drain);
+  void wake_feeder(InLane & lane);
 
   Time credit_time(const OutPort& port, OutLane& out, std::uint32_t flits);
   Time last_leaves(const OutPort& port, const Drain& drain) const;
@@ -97,6 +109,7 @@ class [[gnu::visibility("hidden")]] Network {
 
   // injection.cc
   void host_event(std::uint32_t host);
+  void queue_to_send(std::uint32_t lane, const Queued& packet);
   void begin_fetch(std::uint32_t host);
   bool begin_message(std::uint32_t host);
   void to_itself(std::uint32_t host);
@@ -129,10 +142,13 @@ class [[gnu::visibility("hidden")]] Network {
   std::uint32_t lanes_n_ = 1;    ///< virtual lanes of every port
   std::uint32_t lane_bits_ = 0;  ///< lanes of one port stand at port << lane_bits_
   std::uint32_t lane_mask_ = 0;
-  std::uint32_t stride_ = 6;   ///< log2 of request numbers a lane
-  std::uint32_t words_n_ = 1;  ///< 64-bit words of requests an out lane
-  bool watches_ = false;       ///< the traffic wants to hear of deliveries
-  bool prefetches_ = false;    ///< the state is larger than a core's own caches
+  std::uint32_t stride_ = 6;     ///< log2 of request numbers a lane
+  std::uint32_t words_n_ = 1;    ///< 64-bit words of requests an out lane
+  std::uint32_t usual_in_ = 4;   ///< full packets that an input buffer holds, rounded up
+  std::uint32_t usual_out_ = 2;  ///< an output buffer
+  bool watches_ = false;         ///< the traffic wants to hear of deliveries
+  bool prefetches_ = false;      ///< the state is larger than a core's own caches
+  bool maps_lanes_ = false;      ///< the tables have SL to VL tables
   Time now_ = 0;
   Time latency_ = 0;
   Time update_ = 0;
@@ -140,13 +156,14 @@ class [[gnu::visibility("hidden")]] Network {
   Pace pcie_;
   HiccupClock hiccup_{1, 0};
 
-  std::vector<InLane> lanes_;
+  std::vector<InLane> lanes_;    // of ports, then the receive buffers of hosts
+  std::uint32_t receiving_ = 0;  // where those begin
   std::vector<OutLane> outs_;
   std::vector<OutPort> ports_;
-  std::vector<Time> head_since_;  // by in lane, where heads have a lifetime
+  std::vector<std::uint32_t> peers_;  // those of outs_, close together, for prefetching
+  std::vector<Time> head_since_;      // by in lane, where heads have a lifetime
   std::vector<std::uint64_t> words_;
-  RingPool<Queued> queues_;
-  RingPool<Drain> drains_;
+  RingPool<Slot> slots_;
   RingPool<Departure> departures_;
   PacketBook packets_;
   LaneArbiter arbiter_;
@@ -178,38 +195,33 @@ inline void Network::mark(fabric::PortId port) {
 }
 
 /// At a moment after now. A later event that stands already goes stale.
-inline void Network::schedule(fabric::PortId port, Time at) {
-  OutPort& known = ports_[port];
-  if (known.wake <= at) return;
-  known.wake = at;
+inline void Network::schedule(fabric::PortId port, OutPort& record, Time at) {
+  if (record.wake <= at) return;
+  record.wake = at;
   queue_.push(at, event(Kind::wake, port));
 }
 
-inline std::uint32_t Network::lane_of(fabric::PortId port, std::uint32_t request) const {
+inline std::uint32_t Network::lane_of(fabric::PortId port, const OutPort& record, std::uint32_t request) const {
   const std::uint32_t number = request & ((1U << stride_) - 1);
-  return ((port - ports_[port].number + number) << lane_bits_) + (request >> stride_);
+  return ((port - record.number + number) << lane_bits_) + (request >> stride_);
 }
 
-inline std::uint32_t Network::request_of(std::uint32_t lane) const {
-  return ((lane & lane_mask_) << stride_) + lanes_[lane].number;
+inline std::uint32_t Network::request_of(std::uint32_t index, const InLane& lane) const {
+  return ((index & lane_mask_) << stride_) + lane.number;
 }
 
-inline std::uint64_t* Network::request_words(std::uint32_t out, OutLane& record) {
-  return words_n_ == 1 ? &record.requests : &words_[std::size_t{out} * words_n_];
+inline std::uint64_t& Network::request_word(std::uint32_t out, std::uint32_t request) {
+  return words_n_ == 1 ? outs_[out].requests : words_[std::size_t{out} * words_n_ + request / 64];
 }
 
 /// The request after the last one served, in a circle. There is one.
-inline std::uint32_t Network::next_request(std::uint32_t out) {
-  OutLane& record = outs_[out];
+inline std::uint32_t Network::next_request(std::uint32_t out, const OutLane& record) const {
   const std::uint32_t from = record.turn + 1U;
-  const std::uint64_t later = ~0ULL << (from % 64);
-  if (words_n_ == 1) {
-    const std::uint64_t bits = record.requests & (from == 64 ? ~0ULL : later);
-    return static_cast<std::uint32_t>(std::countr_zero(bits != 0 ? bits : record.requests)) & 63;
-  }
-  const std::uint64_t* words = request_words(out, record);
+  if (words_n_ == 1)
+    return (from + static_cast<std::uint32_t>(std::countr_zero(std::rotr(record.requests, from & 63)))) & 63;
+  const std::uint64_t* words = &words_[std::size_t{out} * words_n_];
   const std::uint32_t first = from / 64 % words_n_;
-  if (const std::uint64_t bits = words[first] & later; bits != 0)
+  if (const std::uint64_t bits = words[first] & (~0ULL << (from % 64)); bits != 0)
     return first * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
   for (std::uint32_t step = 1; step <= words_n_; ++step) {
     const std::uint32_t word = (first + step) % words_n_;
@@ -218,22 +230,53 @@ inline std::uint32_t Network::next_request(std::uint32_t out) {
   return 0;
 }
 
-inline void Network::clear_request(std::uint32_t out, std::uint32_t request) {
-  OutLane& record = outs_[out];
-  request_words(out, record)[request / 64] &= ~(std::uint64_t{1} << (request & 63));
-  if (--record.waiting == 0)
-    ports_[out >> lane_bits_].lanes_wanted &= static_cast<std::uint16_t>(~(1U << (out & lane_mask_)));
+inline Network::Asking Network::next_asking(fabric::PortId port, const OutPort& record, std::uint32_t out,
+                                            const OutLane& out_record) const {
+  const std::uint32_t request = next_request(out, out_record);
+  return {request, lane_of(port, record, request)};
 }
 
-/// Credits of a buffer go back to the port at the other end of its cable.
+inline Network::Asking Network::next_asking(std::uint32_t out) const {
+  const fabric::PortId port = out >> lane_bits_;
+  return next_asking(port, ports_[port], out, outs_[out]);
+}
+
+inline void Network::clear_request(OutPort& port, std::uint32_t out, std::uint32_t request) {
+  request_word(out, request) &= ~(std::uint64_t{1} << (request & 63));
+  if (--outs_[out].waiting == 0) port.lanes_wanted &= static_cast<std::uint16_t>(~(1U << (out & lane_mask_)));
+}
+
+/// When the head of a lane comes forward: when the packet before it has left wholly and its own first flit has come
+/// through the switch.
+inline Time Network::forward_time(const InLane& lane) const {
+  return std::max(lane.free_at, lane.head.ready + lane.in().of(std::min(lane.head.bytes(), flit_bytes)));
+}
+
+/// A switch's lane has another head, which comes forward later than now.
+inline void Network::expect_head(std::uint32_t index, InLane& lane) {
+  lane.looked_up = false;
+  queue_.push(forward_time(lane), event(Kind::head, index));
+}
+
+/// Takes the head off. Its slot stays, for give_back() or for drop_slot(), and the packet behind it is the caller's to
+/// bring forward, if the lane is still occupied.
+inline Queued Network::take_head(InLane& lane) {
+  const Queued packet = lane.head;
+  lane.waiting = false;
+  if (++lane.left != lane.slots.count) lane.head = slots_.at(lane.slots, lane.left).packet();
+  return packet;
+}
+
+/// The packet that was taken last leaves a buffer whose credits go back to the port at the other end of its cable.
 inline void Network::give_back(InLane& lane, const Drain& drain) {
-  drains_.push(lane.drains, drain);
-  if (lane.need == 0) return;
-  const fabric::PortId port = lane.feeder >> lane_bits_;
-  const Time at = credit_time(ports_[port], outs_[lane.feeder], lane.need);
-  if (at == never) return;
-  lane.need = 0;
-  schedule(port, at);
+  slots_.at(lane.slots, lane.left - 1U) = Slot(drain);
+  if (lane.need != 0) wake_feeder(lane);
+}
+
+/// A slot of which nobody wants to know any more, the oldest.
+inline void Network::drop_slot(InLane& lane) {
+  slots_.pop(lane.slots);
+  --lane.left;
 }
 
 }  // namespace holdfast::simulate

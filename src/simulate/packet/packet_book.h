@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "simulate/kernel/prefetch.h"
 #include "simulate/kernel/time.h"
 #include "simulate/packet/parameters.h"
 
@@ -54,7 +55,7 @@ class PacketBook {
     records_[index].tag = free_;
     free_ = index;
   }
-  void prefetch(std::uint32_t index) const { __builtin_prefetch(&records_[index], 1); }
+  void prefetch(std::uint32_t index) const { prefetch_line(&records_[index]); }
   std::uint64_t bytes() const { return records_.capacity() * sizeof(PacketRecord); }
 
  private:

@@ -3,57 +3,83 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <new>
 #include <vector>
+
+#include "simulate/kernel/prefetch.h"
 
 namespace holdfast::simulate {
 
 /// A first-in-first-out queue in a RingPool. 8 bytes.
 struct Ring {
-  std::uint32_t quad : 27 = 0;  ///< begins at entry 4 * quad of the pool
-  std::uint32_t log2_size : 5 = 2;
-  std::uint16_t head = 0;  ///< counts entries that were taken, modulo 2^16
+  std::uint32_t first = 0;  ///< where the oldest stands in the pool
   std::uint16_t count = 0;
+  std::uint16_t mask = 3;  ///< places less one
 };
 
-/// Memory for many small queues of T, side by side. One that outgrows its place moves to the pool's end, which only
-/// unusual mixes of packet sizes cause; its old place is lost. push() moves entries: references end with it.
+/// Gives memory that begins with a cache line.
+template <class T>
+struct LineAllocator {
+  using value_type = T;
+  LineAllocator() = default;
+  template <class U>
+  explicit LineAllocator(const LineAllocator<U>& /*other*/) {}
+  T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), line)); }
+  void deallocate(T* held, std::size_t /*count*/) { ::operator delete(held, line); }
+  bool operator==(const LineAllocator&) const = default;
+  static constexpr std::align_val_t line{64};
+};
+
+/// Memory for many small queues of T, side by side, each at a multiple of its size, so that one of a cache line is one.
+/// One that outgrows its place moves to the pool's end, which only unusual mixes of packet sizes cause; its old place
+/// is lost. push() moves entries: references end with it.
 template <class T>
 class RingPool {
  public:
-  /// A queue for this many before it must move, rounded up to a power of two of 4 at least.
+  /// Room for queues of so many entries in all.
+  void reserve(std::size_t entries) { pool_.reserve(entries); }
+  /// A queue for this many before it must move, at most 65,536, rounded up to a power of two.
   Ring make(std::uint32_t capacity) {
-    const std::uint32_t size = std::bit_ceil(std::max<std::uint32_t>(capacity, 4));
+    const std::size_t size = std::bit_ceil(capacity);
     Ring ring;
-    ring.quad = static_cast<std::uint32_t>(pool_.size() / 4) & 0x7ffffff;
-    ring.log2_size = static_cast<std::uint32_t>(std::countr_zero(size)) & 0x1f;
-    pool_.resize(pool_.size() + size);
+    const std::size_t begin = (pool_.size() + size - 1) / size * size;
+    ring.first = static_cast<std::uint32_t>(begin);
+    ring.mask = static_cast<std::uint16_t>(size - 1);
+    pool_.resize(begin + size);
     return ring;
   }
+  T& oldest(const Ring& ring) { return pool_[ring.first]; }
+  const T& oldest(const Ring& ring) const { return pool_[ring.first]; }
   T& at(const Ring& ring, std::uint32_t i) { return pool_[place(ring, i)]; }
   const T& at(const Ring& ring, std::uint32_t i) const { return pool_[place(ring, i)]; }
   void pop(Ring& ring) const {
-    ++ring.head;
+    ring.first = place(ring, 1);
     --ring.count;
   }
   void push(Ring& ring, const T& value) {
-    if (ring.count >> ring.log2_size != 0) grow(ring);
+    if (ring.count > ring.mask) grow(ring);
     at(ring, ring.count++) = value;
   }
-  void prefetch(const Ring& ring) const { __builtin_prefetch(&pool_[std::size_t{ring.quad} * 4], 1); }
+  /// Asks the memory for the place of queue number `index`, where all were made for `capacity`, a power of two, and it
+  /// did not move.
+  void prefetch(std::uint32_t index, std::uint32_t capacity) const {
+    prefetch_line(&pool_[std::size_t{index} * capacity]);
+  }
   std::uint64_t bytes() const { return pool_.capacity() * sizeof(T); }
 
  private:
-  std::size_t place(const Ring& ring, std::uint32_t i) const {
-    return std::size_t{ring.quad} * 4 + ((ring.head + i) & ((1U << ring.log2_size) - 1));
+  static std::uint32_t place(const Ring& ring, std::uint32_t i) {
+    const std::uint32_t mask = ring.mask;
+    return (ring.first & ~mask) | ((ring.first + i) & mask);
   }
   [[gnu::noinline]] void grow(Ring& ring) {
-    Ring larger = make(2U << ring.log2_size);
+    Ring larger = make(2 * (std::uint32_t{ring.mask} + 1));
     for (std::uint32_t i = 0; i < ring.count; ++i) at(larger, i) = at(ring, i);
     larger.count = ring.count;
     ring = larger;
   }
 
-  std::vector<T> pool_;
+  std::vector<T, LineAllocator<T>> pool_;
 };
 
 }  // namespace holdfast::simulate

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "fabric/topology/fabric.h"
 #include "simulate/kernel/time.h"
+#include "simulate/packet/crossing.h"
 #include "simulate/packet/packet_book.h"
 #include "simulate/packet/parameters.h"
 #include "simulate/packet/ring.h"
@@ -15,26 +17,40 @@ namespace holdfast::simulate {
 
 inline constexpr std::uint32_t nothing = 0xffffffff;
 
-/// A virtual lane of an input port: packets in the order of arrival. Those of an adapter's port are its send queues;
-/// `drains` is then its receive buffer.
+/// A packet's place in a buffer: the packet, and once it has left, how its blocks become free. 16 bytes.
+class Slot {
+ public:
+  Slot() = default;
+  explicit Slot(const Queued& packet) : Slot(std::bit_cast<Slot>(packet)) {}
+  explicit Slot(const Drain& drain) : Slot(std::bit_cast<Slot>(drain)) {}
+  Queued packet() const { return std::bit_cast<Queued>(*this); }
+  Drain drain() const { return std::bit_cast<Drain>(*this); }
+
+ private:
+  std::uint64_t words_[2] = {};
+};
+
+/// A virtual lane of an input port: packets in the order of arrival. An adapter's port has its send queues here; its
+/// receive buffers are lanes beyond those of ports, with nothing but drains.
 struct alignas(64) InLane {
-  Queued head;                     ///< while `occupied`
+  Queued head;                     ///< while occupied(): a copy of its slot, for which the slot keeps the place
   Time free_at = 0;                ///< when the last packet that left it has left it wholly
   std::uint32_t out = nothing;     ///< the out lane that its head waits for or will; nothing: not looked up, or none
   std::uint32_t feeder = nothing;  ///< a switch's: the out lane at the other end of the cable; an adapter's: its host
   std::uint32_t row = nothing;     ///< the switch's forwarding table; nothing: an adapter
   std::uint32_t in_flit_ps = 0;    ///< of the cable
-  Ring queue;                      ///< behind the head, in the network's queues
-  Ring drains;                     ///< of packets that left, until the sender has heard of all their blocks
+  Ring slots;                      ///< packets that left, until the sender has heard of all their blocks; the others
+  std::uint16_t left = 0;          ///< packets that left
   std::uint8_t number = 0;         ///< of the port
   std::uint8_t node_ports = 0;
-  std::uint8_t need = 0;  ///< blocks that the sender wants and no known drain will return; 0: none
-  bool occupied = false;
+  std::uint8_t need = 0;   ///< blocks that the sender wants and no known drain will return; 0: none
   bool looked_up = false;  ///< `out` says where the head goes
   bool waiting = false;    ///< the head has come forward and asks `out`
   bool timer = false;      ///< an event for its lifetime is due
 
   Pace in() const { return {in_flit_ps}; }
+  std::uint32_t packets() const { return slots.count - std::uint32_t{left}; }
+  bool occupied() const { return slots.count != left; }
 };
 static_assert(sizeof(InLane) == 64);
 
@@ -74,21 +90,22 @@ struct alignas(64) OutPort {
 static_assert(sizeof(OutPort) == 64);
 
 /// The sending half of an adapter.
-struct Sender {
+struct alignas(64) Sender {
   enum class State : std::uint8_t { ready, fetching, waiting_for_room, later, silent };
   fabric::PortId port = 0;
-  fabric::Lid lid = 0;
   std::uint32_t row = nothing;  ///< of the switch it is at
   State state = State::ready;
-  bool has_message = false;
+  bool has_message : 1 = false;
+  bool has_cable : 1 = false;
   std::uint8_t level = 0;
   std::uint8_t lane = 0;
-  Time due = never;  ///< the moment of its valid event
-  Traffic::Message message;
-  std::uint64_t rest = 0;          ///< bytes of the message that are not fetched
   std::uint32_t packet = nothing;  ///< being fetched
-  std::uint32_t bytes = 0;         ///< of it, on the wire
-  std::uint32_t messages = 0;      ///< begun so far
+  Time due = never;                ///< the moment of its valid event
+  Traffic::Message message;
+  std::uint64_t rest = 0;      ///< bytes of the message that are not fetched
+  std::uint32_t bytes = 0;     ///< of it, on the wire
+  std::uint32_t messages = 0;  ///< begun so far
 };
+static_assert(sizeof(Sender) == 64);
 
 }  // namespace holdfast::simulate

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "simulate/kernel/prefetch.h"
 #include "simulate/kernel/time.h"
 #include "simulate/packet/histogram.h"
 #include "simulate/packet/parameters.h"
@@ -29,7 +30,7 @@ class Statistics {
   /// When the adapter's PCI Express will have brought all that arrived to memory.
   Time& memory_free(std::uint32_t host) { return sinks_[host].memory_free; }
 
-  void prefetch(std::uint32_t host) const { __builtin_prefetch(&sinks_[host], 1); }
+  void prefetch(std::uint32_t host) const { prefetch_line(&sinks_[host]); }
   Time sample() const { return sample_; }
   /// Whether so many of the receiving hosts see a steady bandwidth (the paper's rule, section IV-D1). `share` is set to
   /// how many do, 0 to 1, when there are samples enough to say.

@@ -111,7 +111,10 @@ TEST(Measure, OneFailedLinkOfAStarsTrunkHalvesWhatCrosses) {
   EXPECT_EQ(healthy.outcome, "measured");
   EXPECT_EQ(healthy.result["failed_links"], 0);
   point.scenario.label = "half";
-  point.scenario.faults = {fault::Fault{.kind = fault::Kind::fail_link, .place = {}, .when = fault::Share{{50, 100}}}};
+  fault::Fault half;
+  half.kind = fault::Kind::fail_link;
+  half.when = fault::Share{{50, 100}};
+  point.scenario.faults = {half};
   const Finished damaged = measure(point, settings.options()).value();
   EXPECT_EQ(damaged.result["failed_links"], 1);
   EXPECT_EQ(damaged.result["links_down"], 1);
