@@ -271,7 +271,8 @@ Result<JobPlan> plan_job(const JobRequest& request) {
     if (!transport.ok()) return transport.status();
     for (Variable& variable : transport.value()) spec.value().variables.push_back(std::move(variable));
   }
-  // Who leads may change, or what is shown depends on all: what all replicas write goes to files, from which it is shown.
+  // Who leads may change, or what is shown depends on all: what all replicas write goes to files, from which it is
+  // shown.
   if (plan.goes_on || plan.holds_output) {
     spec.value().variables.emplace_back("HOLDFAST_RUN_OUTPUT", "files");
     spec.value().variables.emplace_back("GFORTRAN_UNBUFFERED_PRECONNECTED", "y");

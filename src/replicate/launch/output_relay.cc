@@ -82,7 +82,8 @@ struct Shown {
 
 class OutputRelay::Relay {
  public:
-  Relay(std::string folder, int ranks, std::function<int()> leader) : folder_(std::move(folder)), leader_(std::move(leader)) {
+  Relay(std::string folder, int ranks, std::function<int()> leader)
+      : folder_(std::move(folder)), leader_(std::move(leader)) {
     for (int rank = 0; rank < ranks; ++rank) {
       shown_.push_back({rank, ".out", STDOUT_FILENO});
       shown_.push_back({rank, ".err", STDERR_FILENO});

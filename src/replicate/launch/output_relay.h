@@ -8,14 +8,14 @@
 
 namespace holdfast::launch {
 
-/// Shows the output of a job in which every replica writes to files of the run directory (rank-<v>.replica-<k>.out, .err:
-/// what the program writes; .other.out, .other.err: what comes from elsewhere), each rank's lines whole and in order.
-/// Runs in a thread of its own from the constructor to the destructor, which shows all that is there by then.
+/// Shows the output of a job in which every replica writes to files of the run directory (rank-<v>.replica-<k>.out,
+/// .err: what the program writes; .other.out, .other.err: what comes from elsewhere), each rank's lines whole and in
+/// order. Runs in a thread of its own from the constructor to the destructor, which shows all that is there by then.
 class OutputRelay {
  public:
   /// Shows what the replica writes that leads at the time, and from the same place on what the next one writes when it
-  /// changes: so that what one wrote before it died is shown once, and what another had written by then, and what comes,
-  /// is not lost. `leader`: the replica that leads now, -1 for none; called from the relay's thread. Writes to
+  /// changes: so that what one wrote before it died is shown once, and what another had written by then, and what
+  /// comes, is not lost. `leader`: the replica that leads now, -1 for none; called from the relay's thread. Writes to
   /// descriptors 1 and 2.
   OutputRelay(std::string run_directory, int ranks, std::function<int()> leader);
   /// Shows what more than half of `degree` replicas have written alike, and nothing before.
@@ -42,8 +42,8 @@ class HeldStream {
   /// Shows the lines that are agreed on by now. A piece of a line without an end, such as a question, is shown when it
   /// has stayed the same for a while.
   void show();
-  /// The job has ended: shows the rest that is agreed on, and then what the lowest replica has besides; true where there
-  /// was something.
+  /// The job has ended: shows the rest that is agreed on, and then what the lowest replica has besides; true where
+  /// there was something.
   bool show_rest();
 
  private:

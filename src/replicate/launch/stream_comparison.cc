@@ -175,7 +175,8 @@ StreamComparison compare_streams(const std::string& run_directory, int ranks, co
 }
 
 std::string difference_line(const StreamDifference& difference) {
-  const std::string place = " from line " + std::to_string(difference.line) + " (byte " + std::to_string(difference.byte) + ") on";
+  const std::string place =
+      " from line " + std::to_string(difference.line) + " (byte " + std::to_string(difference.byte) + ") on";
   std::string line = "rank " + std::to_string(difference.rank) + "'s " + difference.stream;
   if (difference.order_only) return line + " has the same lines in another order in its replicas," + place;
   line += " differs" + place + ": ";

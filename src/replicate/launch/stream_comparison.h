@@ -35,8 +35,8 @@ struct StreamComparison {
 };
 
 /// Compares what the replicas of a job that has ended have written to standard output and standard error, as far as it
-/// was the program itself that wrote: the files rank-<v>.replica-<k>.out and .err of the run directory. `replicas`: those
-/// that are left, ascending; the user was shown the first one's, or the majority's where the output was `held`.
+/// was the program itself that wrote: the files rank-<v>.replica-<k>.out and .err of the run directory. `replicas`:
+/// those that are left, ascending; the user was shown the first one's, or the majority's where the output was `held`.
 /// `patterns`: as for files, for the names rank-<v>.stdout and rank-<v>.stderr.
 StreamComparison compare_streams(const std::string& run_directory, int ranks, const std::vector<int>& replicas,
                                  const std::string& patterns, bool held);

@@ -20,7 +20,8 @@ class Streams : public ::testing::Test {
   void print(int replica, const std::string& text, const std::string& ending = ".out") const {
     std::ofstream(folder_ + "/rank-0.replica-" + std::to_string(replica) + ending) << text;
   }
-  StreamComparison compare(const std::vector<int>& replicas, const std::string& patterns = "", bool held = false) const {
+  StreamComparison compare(const std::vector<int>& replicas, const std::string& patterns = "",
+                           bool held = false) const {
     return compare_streams(folder_, 2, replicas, patterns, held);
   }
 
@@ -65,8 +66,9 @@ TEST_F(Streams, AMajorityThatWasShownSettlesIt) {
   ASSERT_EQ(found.differences.size(), 1U);
   EXPECT_TRUE(found.differences[0].settled);
   EXPECT_THAT(found.differences[0].replicas, ElementsAre(2));
-  EXPECT_THAT(difference_line(found.differences[0]),
-              HasSubstr("stderr differs from line 2 (byte 5) on: replica 2 wrote \"and more\", the majority nothing more"));
+  EXPECT_THAT(
+      difference_line(found.differences[0]),
+      HasSubstr("stderr differs from line 2 (byte 5) on: replica 2 wrote \"and more\", the majority nothing more"));
 }
 
 TEST_F(Streams, WhatWasShownWronglyCannotBeTakenBack) {

@@ -165,8 +165,12 @@ void watch_files() {
   }
   char whole[PATH_MAX];
   const std::string run_directory = ::realpath(directory, whole) ? whole : directory;
-  watched = new Watched{FileView(run_directory, place->replica), run_directory, place->rank, read_patterns(),
-                        several_hosts(processes()), own_process()};
+  watched = new Watched{FileView(run_directory, place->replica),
+                        run_directory,
+                        place->rank,
+                        read_patterns(),
+                        several_hosts(processes()),
+                        own_process()};
 }
 
 const FileView& file_view() {

@@ -222,8 +222,8 @@ int stream_close(FILE* stream) {
   return real_stream_close(stream);
 }
 
-/// Puts `ours` in the place of `theirs` in one of the C library's tables of stream functions, which is not to be written
-/// to after a program's start. False where it is not there.
+/// Puts `ours` in the place of `theirs` in one of the C library's tables of stream functions, which is not to be
+/// written to after a program's start. False where it is not there.
 bool replace(void** table, void* theirs, void* ours) {
   constexpr std::size_t functions = 21;  // struct _IO_jump_t of glibc 2.1 and later
   void** const end = table + functions;

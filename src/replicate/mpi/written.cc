@@ -27,7 +27,7 @@ std::atomic<bool> anything_said{false};
 struct Comparison {
   explicit Comparison(int degree) : ballots(degree) {}
   WrittenBallots ballots;
-  std::unordered_map<std::uint64_t, std::string> names;     ///< by digest of the path
+  std::unordered_map<std::uint64_t, std::string> names;        ///< by digest of the path
   std::set<std::pair<std::uint64_t, std::uint64_t>> reported;  ///< openings
 };
 
@@ -62,7 +62,8 @@ std::string what_differs(const WrittenStretch& stretch, const Voters& all, const
   const auto name = comparison().names.find(stretch.path);
   std::vector<int> odd;
   for (std::size_t i = 0; i < all.replicas.size(); ++i) {
-    const bool with_most = verdict.winner >= 0 && all.ballots[i] == all.ballots[static_cast<std::size_t>(verdict.winner)];
+    const bool with_most =
+        verdict.winner >= 0 && all.ballots[i] == all.ballots[static_cast<std::size_t>(verdict.winner)];
     if (!with_most) odd.push_back(all.replicas[i]);
   }
   return "the replicas of rank " + std::to_string(runtime().rank) + " have written different bytes to " +
