@@ -27,9 +27,9 @@ set(HOLDFAST_MPI_FLAVOURS "" CACHE INTERNAL "The MPI libraries to build for")
 holdfast_find_mpi(openmpi ompi-c libmpi.so.40 "libopenmpi-dev openmpi-bin")
 holdfast_find_mpi(mpich mpich libmpich.so.12 "libmpich-dev mpich")
 
-# What MPI programs are compiled with besides: the sanitizers' run-time libraries must be in the program itself, for
-# ThreadSanitizer's begins before the constructors of MPI's libraries only from there, and the launcher preloads one library.
+# What MPI programs are compiled with besides: ThreadSanitizer must be in the program itself, for it begins before the
+# constructors of MPI's libraries only from there; the other sanitizers' libraries are preloaded.
 set(HOLDFAST_MPI_PROGRAM_FLAGS "" CACHE INTERNAL "")
-if(HOLDFAST_SANITIZE AND NOT HOLDFAST_FUZZERS)
-  set(HOLDFAST_MPI_PROGRAM_FLAGS -fsanitize=${HOLDFAST_SANITIZE} CACHE INTERNAL "")
+if(HOLDFAST_SANITIZE STREQUAL "thread")
+  set(HOLDFAST_MPI_PROGRAM_FLAGS -fsanitize=thread CACHE INTERNAL "")
 endif()
