@@ -71,7 +71,7 @@ const config::Table<Options>& options_table() {
               {.name = "replicate.files_may_differ",
                .initial = "",
                .doc = "Files that are not compared: shell patterns for names or whole paths, with ':' between them.\n"
-                      "Standard output and error have the names rank-<v>.stdout and rank-<v>.stderr."}),
+                      "Standard output and error are called rank-0.stdout, rank-0.stderr and so on."}),
           option<&Options::random>(
               {.name = "replicate.random",
                .initial = "on",
