@@ -2,7 +2,7 @@
  * prints one other character than it should, to the stream that --on names. Only one rank prints, so that the launcher
  * has nothing to mix: rank 0, and with --bad rank 1.
  *
- * usage: printer [--bad REPLICA[,REPLICA...]] [--alike] [--on stdout|stderr] [--threads] [--ask] [--addresses] */
+ * usage: printer [--bad REPLICA[,REPLICA...]] [--alike] [--on stdout|stderr] [--threads] [--ask] [--process] */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -128,7 +129,7 @@ int main(int argc, char** argv) {
     around();
     children();
     if (has(argc, argv, "--threads")) threads();
-    if (has(argc, argv, "--addresses")) printf("at %p\n", (void*)&rank);
+    if (has(argc, argv, "--process")) printf("process %ld\n", syscall(SYS_getpid)); /* the kernel's number */
     if (has(argc, argv, "--ask")) ask();
   }
   const int on = has(argc, argv, "--on");
