@@ -35,6 +35,11 @@ FilePlace place_of(const std::string& path) {
   return place;
 }
 
+/// Whether there was such a process: each opens this file when it starts, except where it is the one that is shown.
+bool took_part(const std::string& stem, int replica) {
+  return replica == 0 || place_of(stem + ".other.out").exists();
+}
+
 std::int64_t line_of(const std::string& path, std::int64_t byte) {
   std::ifstream file(path, std::ios::binary);
   std::vector<char> block(1 << 20);
@@ -147,14 +152,18 @@ nlohmann::ordered_json StreamComparison::record() const {
 StreamComparison compare_streams(const std::string& run_directory, int ranks, const std::vector<int>& replicas,
                                  const std::string& patterns, bool held) {
   StreamComparison found;
-  if (replicas.size() < 2) return found;
   integrity::Digester digester(integrity::Algorithm::xxh3_128);
   for (int rank = 0; rank < ranks; ++rank) {
     const std::string name = "rank-" + std::to_string(rank);
+    const std::string stem = run_directory + "/" + name + ".replica-";
+    std::vector<int> present;
+    for (const int k : replicas)
+      if (took_part(stem + std::to_string(k), k)) present.push_back(k);
+    if (present.size() < 2) continue;
     for (const auto& [ending, word] : {std::pair{".out", "stdout"}, std::pair{".err", "stderr"}}) {
       Stream stream;
-      for (const int k : replicas) {
-        stream.places.push_back(place_of(run_directory + "/" + name + ".replica-" + std::to_string(k) + ending));
+      for (const int k : present) {
+        stream.places.push_back(place_of(stem + std::to_string(k) + ending));
         stream.states.push_back(state_of(stream.places.back(), digester));
       }
       const bool any = std::any_of(stream.places.begin(), stream.places.end(), [](auto& p) { return p.exists(); });
@@ -166,7 +175,7 @@ StreamComparison compare_streams(const std::string& run_directory, int ranks, co
         ++found.tolerated;
         continue;
       }
-      found.differences.push_back(judge(stream, replicas, held));
+      found.differences.push_back(judge(stream, present, held));
       found.differences.back().rank = rank;
       found.differences.back().stream = word;
     }
