@@ -2,7 +2,7 @@
  * prints one other character than it should, to the stream that --on names. Only one rank prints, so that the launcher
  * has nothing to mix: rank 0, and with --bad rank 1.
  *
- * usage: printer [--bad REPLICA[,REPLICA...]] [--alike] [--on stdout|stderr] [--threads] [--ask] [--process] */
+ * usage: printer [--bad REPLICA[,REPLICA...]] [--alike] [--on stdout|stderr] [--threads] [--process] */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -102,14 +102,6 @@ static void threads(void) {
   pthread_join(two, NULL);
 }
 
-static void ask(void) {
-  char answer[64] = "";
-  printf("What? ");
-  fflush(stdout);
-  if (fgets(answer, sizeof answer, stdin) == NULL) perror("fgets");
-  printf("You said %s", answer);
-}
-
 static int has(int argc, char** argv, const char* option) {
   for (int a = 1; a < argc; ++a)
     if (strcmp(argv[a], option) == 0) return a;
@@ -130,7 +122,6 @@ int main(int argc, char** argv) {
     children();
     if (has(argc, argv, "--threads")) threads();
     if (has(argc, argv, "--process")) printf("process %ld\n", syscall(SYS_getpid)); /* the kernel's number */
-    if (has(argc, argv, "--ask")) ask();
   }
   const int on = has(argc, argv, "--on");
   FILE* stream = on && strcmp(argv[on + 1], "stderr") == 0 ? stderr : stdout;
