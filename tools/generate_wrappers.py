@@ -57,7 +57,8 @@ C_LIBRARY = """clock_gettime gettimeofday time getrusage clock times timespec_ge
                truncate truncate64 chmod fchmodat utime utimes utimensat
                stat stat64 lstat lstat64 __xstat __xstat64 __lxstat __lxstat64 fstatat fstatat64 statx
                access faccessat readlink readlinkat realpath __realpath_chk
-               chdir getcwd __getcwd_chk get_current_dir_name""".split()
+               chdir getcwd __getcwd_chk get_current_dir_name
+               write writev pwrite pwrite64 pwritev pwritev64 close dup dup2 dup3""".split()
 
 # Fortran procedures without a C hook (fortran.cc), and how the compilers and the libraries decorate their names.
 FORTRAN = (

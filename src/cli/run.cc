@@ -113,6 +113,8 @@ void add_own_options(CLI::App& run, RunFlags& flags) {
   run.add_flag("--colocate", request.colocate, "Let replicas of one rank share a host where they must");
   run.add_flag("--fill-heap", request.fill_heap,
                "Give memory that the program sends without having set it the same bytes in every replica");
+  run.add_flag("--hold-output", request.hold_output,
+               "Show a line when most replicas have printed it: never a wrong one, but later");
   run.add_flag("--transport", request.transport,
                "Send messages over the holdfast libfabric provider: checked, sent again, over several rails");
   run.add_option("--rails", request.rails, "Its rails, as tcp@eth0,tcp@eth1,udp; turns --transport on")

@@ -102,19 +102,47 @@ def same(args, root):
         expect(not differing(files, tree(folder)), "files differ from the native run's", differing(files, tree(folder)))
         expect(record["files"]["paths"] >= 5 and record["files"]["differences"] == [], "compared", record["files"])
         expect("compared, 0 different" in err, "the summary says so", err)
+        expect(record["counters"]["written"] >= 2 * degree, "compared while it ran", record["counters"])
 
 
 def detected(args, root):
+    """While the job runs, from what was written; at its end, from what is in the files, where nobody saw it written."""
     folder = prepared(root, "work")
     _, err, record = replicated(args, 2, [args.program, "--bad", "1"], folder, root, wanted=3)
+    expect("rank 0 have written different bytes to" in err and "stream.txt, past the first 0" in err, "said so", err)
+    expect(record["files"]["paths"] == 0, "before the end of the job", record["files"])
+    left = list(folder.glob("holdfast-run-*/holdfast-files/replica-1/shadow/**/stream.txt"))
+    expect(len(left) == 1, "the other replica's file is left for a look", list(folder.rglob("*")))
+
+    folder = prepared(root, "mapped")
+    _, err, record = replicated(args, 2, [args.program, "--bad", "1", "--map"], folder, root, wanted=3)
     differences = record["files"]["differences"]
     expect(len(differences) == 1, "one file differs", differences)
     expect(differences[0]["path"].endswith("/stream.txt"), "which", differences)
     expect(differences[0]["first_difference"] == 1234, "where", differences)
     expect(differences[0]["corrected"] is False, "nobody can tell which is right", differences)
     expect("stream.txt in different states, from byte 1234 on" in err, "said so", err)
-    left = list(folder.glob("holdfast-run-*/holdfast-files/replica-1/shadow/**/stream.txt"))
-    expect(len(left) == 1, "the other replica's file is left for a look", list(folder.rglob("*")))
+
+
+def reported(args, root):
+    """A difference that is only to be reported is so at once, and again at the end."""
+    options = ["--on-corruption", "report"]
+    _, err, _ = replicated(args, 2, [args.program, "--bad", "1"], prepared(root, "work"), root, options)
+    expect("have written different bytes to" in err and "in different states, from byte 1234 on" in err, "both", err)
+
+
+def stays_open(args, root):
+    """What is written long before the file is closed is compared then, and not at the end only."""
+    program = [args.program, "--bad", "1", "--stays-open"]
+    out, err, _ = replicated(args, 2, program, prepared(root, "work"), root, wanted=3)
+    expect("long.log, past the first 65536" in err, "said so", err)
+    expect("closed" not in out, "it was not closed before that", out)
+
+
+def scratch(args, root):
+    """A file that is written, closed, renamed and removed is compared all the same."""
+    _, err, _ = replicated(args, 2, [args.program, "--bad", "1", "--scratch"], prepared(root, "work"), root, wanted=3)
+    expect("scratch.tmp, past the first 0" in err, "said so", err)
 
 
 def corrected(args, root):
@@ -176,7 +204,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--holdfast", required=True)
     parser.add_argument("--launcher", required=True)
-    parser.add_argument("case", choices=["same", "detected", "corrected", "tolerated", "dies", "lammps"])
+    parser.add_argument("case", choices=["same", "detected", "reported", "stays_open", "scratch", "corrected", "tolerated",
+                                         "dies", "lammps"])
     parser.add_argument("program")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="holdfast-files-") as folder:

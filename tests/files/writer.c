@@ -1,7 +1,7 @@
 /* Writes files in the ways that programs do, reads them back, and prints what it finds. The output and the files must
  * be the same with and without replication. In the replicas that --bad names it writes other bytes than it should.
  *
- * usage: writer [--bad REPLICA[,REPLICA...]] [--alike] [--die] */
+ * usage: writer [--bad REPLICA[,REPLICA...]] [--alike] [--die] [--map] [--stays-open] [--scratch] */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -11,10 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int rank, ranks, bad, alike, replica = -1;
+static int rank, ranks, bad, alike, mapped, replica = -1;
 
 static void find_replica(const char* list) {
   if (getenv("HOLDFAST_REPLICATE_DEGREE") == NULL) return;
@@ -42,11 +43,18 @@ static long contents(const char* path) {
 static void standard_streams(void) {
   FILE* file = fopen("stream.txt", "w");
   for (int i = 0; i < 1000; ++i) fprintf(file, "line %d\n", i);
-  if (bad) {
+  if (bad && !mapped) {
     fseek(file, 1234, SEEK_SET);
     fputc(alike ? '#' : '0' + replica, file);
   }
   fclose(file);
+  if (mapped) { /* where no call writes it */
+    const int descriptor = open("stream.txt", O_RDWR);
+    char* bytes = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (bad) bytes[1234] = alike ? '#' : '0' + replica;
+    munmap(bytes, 4096);
+    close(descriptor);
+  }
   file = fopen("before.log", "a");
   fprintf(file, "one more line\n");
   fclose(file);
@@ -113,6 +121,27 @@ static void directories(void) {
   show("truncated to", status.st_size);
 }
 
+/* A log that is closed at the end of the program: one wrong byte in its middle. */
+static void log_that_stays_open(void) {
+  FILE* file = rank == 0 ? fopen("long.log", "w") : NULL;
+  for (int i = 0; i < 4000 && file != NULL; ++i)
+    fprintf(file, "a line of forty characters, number %06d\n", bad && i == 2500 ? replica : i);
+  fflush(NULL);
+  for (int i = 0, all = 0; i < 1000; ++i) MPI_Allreduce(&i, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (file != NULL) show("closed", fclose(file));
+}
+
+/* Nothing of it is left at the end of the job. */
+static void scratch_file(void) {
+  const int file = open("scratch.tmp", O_RDWR | O_CREAT | O_TRUNC, 0600);
+  char bytes[300] = "";
+  if (bad) bytes[200] = (char)(1 + replica);
+  if (pwrite(file, bytes, sizeof bytes, 100) != (ssize_t)sizeof bytes) perror("pwrite");
+  close(file);
+  rename("scratch.tmp", "scratch.old");
+  unlink("scratch.old");
+}
+
 /* All ranks write their own part of one file. */
 static void one_file(void) {
   int file = open("shared.dat", O_RDWR | O_CREAT, 0644);
@@ -154,13 +183,20 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  int die = 0;
+  int die = 0, stays_open = 0, scratch = 0;
   for (int a = 1; a < argc; ++a) {
     if (strcmp(argv[a], "--alike") == 0) alike = 1;
     if (strcmp(argv[a], "--die") == 0) die = 1;
+    if (strcmp(argv[a], "--map") == 0) mapped = 1;
+    if (strcmp(argv[a], "--stays-open") == 0) stays_open = 1;
+    if (strcmp(argv[a], "--scratch") == 0) scratch = 1;
     if (strcmp(argv[a], "--bad") == 0 && a + 1 < argc) find_replica(argv[++a]);
   }
-  if (rank == 0) {
+  if (scratch) {
+    if (rank == 0) scratch_file();
+  } else if (stays_open) {
+    log_that_stays_open();
+  } else if (rank == 0) {
     standard_streams();
     restart();
     checkpoints();

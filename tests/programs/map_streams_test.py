@@ -23,7 +23,8 @@ def main():
         if len(done.stdout.splitlines()) != 1:
             sys.exit(f"FAILED: one line was to be shown, not\n{done.stdout}")
         files = {path.name for path in output.glob("rank-*")}
-        wanted = {f"rank-{rank}.replica-1.{end}" for rank in (0, 1) for end in ("out", "err")}
+        wanted = {f"rank-{rank}.replica-1.other.{end}" for rank in (0, 1) for end in ("out", "err")}
+        wanted |= {f"rank-0.replica-{replica}.out" for replica in (0, 1)}
         if files != wanted:
             sys.exit(f"FAILED: output of the other replica in {sorted(files)}, not in {sorted(wanted)}")
         if (output / "rank-0.replica-1.out").read_text(encoding="utf-8") != done.stdout:

@@ -65,11 +65,13 @@ const config::Table<Options>& options_table() {
                                     .doc = "Whether replicas are given the same answers by clocks."}),
           option<&Options::files>({.name = "replicate.files",
                                    .initial = "on",
-                                   .doc = "Whether what the program does to files takes effect once and is compared."}),
+                                   .doc = "Whether what the program does to files takes effect once and is compared,\n"
+                                          "and what it prints is compared."}),
           option<&Options::files_may_differ>(
               {.name = "replicate.files_may_differ",
                .initial = "",
-               .doc = "Files that are not compared: shell patterns for names or whole paths, with ':' between them."}),
+               .doc = "Files that are not compared: shell patterns for names or whole paths, with ':' between them.\n"
+                      "Standard output and error are called rank-0.stdout, rank-0.stderr and so on."}),
           option<&Options::random>(
               {.name = "replicate.random",
                .initial = "on",

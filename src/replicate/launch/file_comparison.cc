@@ -1,20 +1,16 @@
 #include "replicate/launch/file_comparison.h"
 
-#include <fnmatch.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <set>
-#include <span>
 
 #include "core/integrity/digester.h"
+#include "replicate/engine/file_patterns.h"
 #include "replicate/engine/file_view.h"
+#include "replicate/launch/file_state.h"
 #include "replicate/launch/summary.h"
 
 namespace holdfast::launch {
@@ -22,85 +18,6 @@ namespace {
 
 using replicate::FilePlace;
 using replicate::FileView;
-
-/// What is found at a path: nothing, a directory, a symbolic link with its text, or a file with its contents.
-struct State {
-  mode_t type = 0;
-  std::uint64_t bytes = 0;
-  integrity::Digest digest;
-  std::string text;
-  friend bool operator==(const State&, const State&) = default;
-};
-
-using Stream = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
-Stream open_to_read(const std::string& path) {
-  return {std::fopen(path.c_str(), "rb"), &std::fclose};
-}
-
-State state_of(const FilePlace& place, integrity::Digester& digester) {
-  State state;
-  if (!place.exists()) return state;
-  state.type = place.status.st_mode & S_IFMT;
-  if (place.is(S_IFLNK)) {
-    std::error_code ignored;
-    state.text = std::filesystem::read_symlink(place.path, ignored).string();
-  }
-  if (!place.is(S_IFREG)) return state;
-  digester.init(integrity::Algorithm::xxh3_128);
-  const Stream file = open_to_read(place.path);
-  if (!file) {
-    state.text = std::strerror(errno);
-    return state;
-  }
-  std::vector<std::byte> block(1 << 20);
-  while (const std::size_t n = std::fread(block.data(), 1, block.size(), file.get())) {
-    digester.update(std::span(block).first(n));
-    state.bytes += n;
-  }
-  state.digest = digester.finish();
-  return state;
-}
-
-std::int64_t first_difference(const FilePlace& one, const FilePlace& other) {
-  if (!one.is(S_IFREG) || !other.is(S_IFREG)) return -1;
-  const Stream a = open_to_read(one.path);
-  const Stream b = open_to_read(other.path);
-  if (!a || !b) return -1;
-  std::vector<char> left(1 << 20);
-  std::vector<char> right(1 << 20);
-  for (std::int64_t at = 0;;) {
-    const std::size_t n = std::fread(left.data(), 1, left.size(), a.get());
-    const std::size_t m = std::fread(right.data(), 1, right.size(), b.get());
-    const std::size_t both = std::min(n, m);
-    const auto end = left.begin() + static_cast<std::ptrdiff_t>(both);
-    const auto found = std::mismatch(left.begin(), end, right.begin()).first;
-    if (found != end || n != m) return at + (found - left.begin());
-    if (both == 0) return -1;
-    at += static_cast<std::int64_t>(both);
-  }
-}
-
-bool may_differ(const std::string& path, const std::string& patterns) {
-  const std::string name = path.substr(path.rfind('/') + 1);
-  for (std::size_t at = 0; at < patterns.size();) {
-    const std::size_t end = std::min(patterns.find(':', at), patterns.size());
-    const std::string pattern = patterns.substr(at, end - at);
-    if (::fnmatch(pattern.c_str(), path.c_str(), 0) == 0 || ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0)
-      return true;
-    at = end + 1;
-  }
-  return false;
-}
-
-/// The replica whose state more than half share; -1 without one.
-int majority(const std::vector<State>& states) {
-  for (std::size_t k = 0; k < states.size(); ++k) {
-    const auto alike = std::count(states.begin(), states.end(), states[k]);
-    if (2 * static_cast<std::size_t>(alike) > states.size()) return static_cast<int>(k);
-  }
-  return -1;
-}
 
 /// Puts the state at `place` where replica 0 left another.
 std::string put(const FilePlace& place, const std::string& path) {
@@ -131,7 +48,7 @@ class Comparison {
 
   void look_at(const std::string& path, const std::string& patterns, FileComparison& found) {
     std::vector<FilePlace> places;
-    std::vector<State> states;
+    std::vector<FileState> states;
     for (const FileView& view : views_) {
       places.push_back(view.find(path));
       states.push_back(state_of(places.back(), digester_));
@@ -146,7 +63,7 @@ class Comparison {
     ++found.paths;
     found.bytes += states[0].bytes;
     if (alike) return;
-    if (may_differ(path, patterns)) {
+    if (replicate::fits_a_pattern(path, patterns)) {
       ++found.tolerated;
       return;
     }
@@ -163,7 +80,7 @@ class Comparison {
     found.differences.push_back(std::move(difference));
   }
 
-  static FileDifference judge(const std::vector<State>& states, const std::vector<FilePlace>& places) {
+  static FileDifference judge(const std::vector<FileState>& states, const std::vector<FilePlace>& places) {
     FileDifference difference;
     const int right = majority(states);
     const std::size_t against = right < 0 ? 0 : static_cast<std::size_t>(right);
@@ -178,8 +95,6 @@ class Comparison {
     }
     return difference;
   }
-
-  integrity::Digester& digester() { return digester_; }
 
  private:
   /// Puts the state that all have in place of what replica 0 left.
@@ -196,37 +111,6 @@ class Comparison {
   std::string folder_;
   integrity::Digester digester_{integrity::Algorithm::xxh3_128};
 };
-
-/// Standard output of the replicas that wrote it to files: all but 0, or all. Standard error has what MPI libraries say,
-/// with process ids in it.
-void compare_output(const std::string& run_directory, int ranks, const std::vector<int>& replicas,
-                    const std::string& patterns, Comparison& comparison, FileComparison& found) {
-  for (int rank = 0; rank < ranks; ++rank) {
-    std::vector<FilePlace> places;
-    std::vector<State> states;
-    for (const int k : replicas) {
-      FilePlace place;
-      place.path = run_directory + "/rank-" + std::to_string(rank) + ".replica-" + std::to_string(k) + ".out";
-      if (::lstat(place.path.c_str(), &place.status) == 0) place.layer = FilePlace::Layer::real;
-      states.push_back(state_of(place, comparison.digester()));
-      places.push_back(place);
-    }
-    if (std::count(states.begin(), states.end(), states[0]) == static_cast<std::ptrdiff_t>(states.size())) continue;
-    if (may_differ(places[0].path, patterns)) {
-      ++found.tolerated;
-      continue;
-    }
-    FileDifference difference = Comparison::judge(states, places);
-    for (int& index : difference.replicas) index = replicas[static_cast<std::size_t>(index)];
-    difference.path = places[0].path;
-    found.differences.push_back(std::move(difference));
-  }
-}
-
-/// Whether replica 0, too, wrote to files, from which its output was shown.
-bool relayed_output(const std::string& run_directory) {
-  return ::access((run_directory + "/rank-0.replica-0.out").c_str(), F_OK) == 0;
-}
 
 /// What no two replicas disagree about needs no shadow any more.
 void remove_shadows(const std::vector<FileView>& views) {
@@ -253,7 +137,7 @@ nlohmann::ordered_json FileComparison::record() const {
   return {{"paths", paths}, {"bytes", bytes}, {"tolerated", tolerated}, {"differences", list}};
 }
 
-FileComparison compare_files(const std::string& run_directory, int ranks, const std::vector<int>& replicas,
+FileComparison compare_files(const std::string& run_directory, const std::vector<int>& replicas,
                              const std::string& patterns) {
   FileComparison found;
   char whole[4096];
@@ -264,9 +148,6 @@ FileComparison compare_files(const std::string& run_directory, int ranks, const 
   for (const FileView& view : views) paths.merge(view.changed());
   Comparison comparison(views, replicas, folder);
   for (const std::string& path : paths) comparison.look_at(path, patterns, found);
-  std::vector<int> writers = replicas;
-  if (!relayed_output(folder)) std::erase(writers, 0);
-  if (writers.size() > 1) compare_output(folder, ranks, writers, patterns, comparison, found);
   if (found.settled()) remove_shadows(views);
   return found;
 }

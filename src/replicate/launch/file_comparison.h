@@ -31,13 +31,11 @@ struct FileComparison {
 /// Compares what the replicas of a job that has ended did to files (docs/design/files.md): every path that one of them
 /// created, changed or removed is looked at as each of them sees it. Where more than half agree and replica 0 is not
 /// among them, theirs takes the place of its file. `patterns`: of files that may differ, as fnmatch(3) has them, for
-/// names or whole paths, with ':' between them. The standard output of the replicas other than 0, which is in files of
-/// the run directory, is compared likewise, but there is nothing to put right. Shadows are removed unless there is a
-/// difference without a majority.
+/// names or whole paths, with ':' between them. Shadows are removed unless there is a difference without a majority.
 ///
 /// `replicas`: those that are left, ascending. Where replica 0 is not among them, the first one's files, or the
 /// majority's, take the place of what it left.
-FileComparison compare_files(const std::string& run_directory, int ranks, const std::vector<int>& replicas,
+FileComparison compare_files(const std::string& run_directory, const std::vector<int>& replicas,
                              const std::string& patterns);
 
 /// "the replicas left /data/restart.dat in different states from byte 17 on: replica 1 differs, the others' is kept".

@@ -46,15 +46,12 @@ class FileComparisonTest : public ::testing::Test {
     ASSERT_EQ(FileView(run(), replica).prepare(at(name), Change::emptied, prepared), 0);
     std::ofstream(prepared.path) << text;
   }
-  void print(int replica, const std::string& text) const {
-    std::ofstream(run() + "/rank-0.replica-" + std::to_string(replica) + ".out") << text;
-  }
   std::string left(const std::string& name) const {
     std::ifstream file(at(name));
     return {std::istreambuf_iterator<char>(file), {}};
   }
   FileComparison compare(int degree, const std::string& patterns = "") const {
-    return compare_files(run(), 1, all_of(degree), patterns);
+    return compare_files(run(), all_of(degree), patterns);
   }
 
   std::string root_;
@@ -120,19 +117,6 @@ TEST_F(FileComparisonTest, ThreeDifferentStatesHaveNoMajority) {
 TEST_F(FileComparisonTest, SomeFilesMayDiffer) {
   for (int k : {0, 1}) write(k, "run.log", std::to_string(k));
   EXPECT_EQ(compare(2, "nothing:*.log").tolerated, 1U);
-}
-
-TEST_F(FileComparisonTest, OutputIsComparedWhereItIsCaught) {
-  for (int k : {1, 2}) print(k, "same");
-  EXPECT_TRUE(compare(3).differences.empty());
-  print(2, "sane");
-  const FileComparison found = compare(3);
-  ASSERT_EQ(found.differences.size(), 1U);
-  EXPECT_FALSE(found.settled());
-  EXPECT_THAT(found.differences[0].replicas, ElementsAre(1, 2));
-  EXPECT_EQ(found.differences[0].first_difference, 2);
-  print(3, "same");
-  EXPECT_THAT(compare(4).differences[0].replicas, ElementsAre(2));
 }
 
 TEST_F(FileComparisonTest, TheRecordSaysAll) {

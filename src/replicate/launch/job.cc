@@ -17,6 +17,7 @@
 #include "replicate/launch/record_merge.h"
 #include "replicate/launch/roster_server.h"
 #include "replicate/launch/run_directory.h"
+#include "replicate/launch/stream_comparison.h"
 #include "replicate/launch/summary.h"
 #include "replicate/launch/supervise.h"
 #include "replicate/launch/tee.h"
@@ -77,6 +78,8 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, st
   std::optional<OutputRelay> relay;
   if (plan.goes_on)
     relay.emplace(plan.run_directory, plan.map.ranks(), [&roster] { return roster->leader(); });
+  else if (plan.holds_output)
+    relay.emplace(plan.run_directory, plan.map.ranks(), plan.map.degree());
   std::optional<InputTee> tee;
   if (plan.input.kind == InputPlan::Kind::tee)
     tee.emplace(STDIN_FILENO, plan.input.fifos, plan.run_directory + "/stdin.spool");
@@ -125,10 +128,26 @@ std::vector<int> replicas_left(const Evidence& evidence) {
   return left;
 }
 
-/// After a success: holds the files of the replicas to each other. A difference without a majority is what the job
-/// ends with, unless corruption is to be reported only.
-FileComparison compare(const JobRequest& request, const JobPlan& plan, const Evidence& evidence, Outcome& outcome,
-                       std::ostream& err) {
+/// What the replicas left, held to each other.
+struct Comparisons {
+  FileComparison files;
+  StreamComparison streams;
+};
+
+/// A difference without a majority is what the job ends with, unless corruption is to be reported only.
+template <class Difference>
+void tell(const Difference& difference, const JobRequest& request, Outcome& outcome, std::ostream& err) {
+  const std::string line = difference_line(difference);
+  const bool ends = !difference.settled && value_of(*request.library, "replicate.on_corruption") == "stop";
+  if (ends && outcome.code == 0)
+    outcome = {static_cast<int>(Exit::uncorrected), line};
+  else
+    err << "holdfast: " << line << "\n";
+}
+
+/// After a success: holds the files of the replicas, and what they printed, to each other.
+Comparisons compare(const JobRequest& request, const JobPlan& plan, const Evidence& evidence, Outcome& outcome,
+                    std::ostream& err) {
   if (plan.map.degree() < 2 || value_of(*request.library, "replicate.files") != "true") return {};
   if (outcome.code != 0) {
     if (shadows_left(plan.run_directory, plan.map.degree()))
@@ -136,16 +155,12 @@ FileComparison compare(const JobRequest& request, const JobPlan& plan, const Evi
           << "/holdfast-files\n";
     return {};
   }
-  FileComparison found = compare_files(plan.run_directory, plan.map.ranks(), replicas_left(evidence),
-                                       value_of(*request.library, "replicate.files_may_differ"));
-  for (const FileDifference& difference : found.differences) {
-    const std::string line = difference_line(difference);
-    const bool ends = !difference.settled && value_of(*request.library, "replicate.on_corruption") == "stop";
-    if (ends && outcome.code == 0)
-      outcome = {static_cast<int>(Exit::uncorrected), line};
-    else
-      err << "holdfast: " << line << "\n";
-  }
+  const std::string patterns = value_of(*request.library, "replicate.files_may_differ");
+  const std::vector<int> left = replicas_left(evidence);
+  Comparisons found{compare_files(plan.run_directory, left, patterns),
+                    compare_streams(plan.run_directory, plan.map.ranks(), left, patterns, plan.holds_output)};
+  for (const FileDifference& difference : found.files.differences) tell(difference, request, outcome, err);
+  for (const StreamDifference& difference : found.streams.differences) tell(difference, request, outcome, err);
   return found;
 }
 
@@ -153,16 +168,17 @@ int conclude(const JobRequest& request, const JobPlan& plan, const Finished& fin
              std::ostream& err) {
   const Evidence evidence = gather(plan, finished);
   Outcome outcome = judge(evidence);
-  const FileComparison files = compare(request, plan, evidence, outcome, err);
+  const Comparisons found = compare(request, plan, evidence, outcome, err);
   print_outcome(evidence, outcome, request.quiet, err);
-  if (files.paths > 0 && !request.quiet) err << "holdfast: " << comparison_line(files) << "\n";
+  if (found.files.paths > 0 && !request.quiet) err << "holdfast: " << comparison_line(found.files) << "\n";
   const auto transport = request.transport ? read_transport_counters(plan.run_directory) : nlohmann::ordered_json();
   if (!transport.is_null() && !request.quiet) err << "holdfast: " << transport_line(transport) << "\n";
   Status written;
   if (request.json) {
     auto record =
         final_record(evidence, outcome, {plan.protocol, std::string(name(plan.program.mpi)), plan.program.path});
-    record["files"] = files.record();
+    record["files"] = found.files.record();
+    record["streams"] = found.streams.record();
     if (!transport.is_null()) record["transport"] = transport;
     written = event::write_record_file(*request.json, record);
   }

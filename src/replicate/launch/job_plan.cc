@@ -198,6 +198,19 @@ Result<bool> plan_failure(const JobRequest& request, JobPlan& plan, CommandSpec&
   return true;
 }
 
+/// Whether output is held back until the replicas agree on it.
+Result<bool> plan_held_output(const JobRequest& request, JobPlan& plan) {
+  plan.holds_output = request.hold_output && plan.map.degree() > 1;
+  if (!plan.holds_output) return false;
+  const std::string doing = "reading --hold-output";
+  if (plan.goes_on)
+    return Status(Code::bad_input, doing, "it and --on-failure continue exclude each other", "leave one of them out");
+  if (value_of(*request.library, "replicate.files") != "true")
+    return Status(Code::bad_input, doing, "replicate.files is off, so that output is not compared",
+                  "leave one of them out");
+  return true;
+}
+
 }  // namespace
 
 Result<ReplicaMap> plan_map(const JobRequest& request) {
@@ -241,6 +254,7 @@ Result<JobPlan> plan_job(const JobRequest& request) {
   plan.placement_text = placement.value();
   plan.one_host = machine.value().only_here();
   if (auto goes_on = plan_failure(request, plan, spec.value()); !goes_on.ok()) return goes_on.status();
+  if (auto holds = plan_held_output(request, plan); !holds.ok()) return holds.status();
   plan.run_directory = RunDirectory::plan(request.output);
   if (!plan.placement_text.empty()) spec.value().placement_file = plan.run_directory + "/hosts";
   plan.input = plan_input(STDIN_FILENO, plan.run_directory, plan.map.degree(), !machine.value().only_here());
@@ -257,8 +271,9 @@ Result<JobPlan> plan_job(const JobRequest& request) {
     if (!transport.ok()) return transport.status();
     for (Variable& variable : transport.value()) spec.value().variables.push_back(std::move(variable));
   }
-  // Who leads may change, so that what all replicas write goes to files, from which the leader's is shown.
-  if (plan.goes_on) {
+  // Who leads may change, or what is shown depends on all: what all replicas write goes to files, from which it is
+  // shown.
+  if (plan.goes_on || plan.holds_output) {
     spec.value().variables.emplace_back("HOLDFAST_RUN_OUTPUT", "files");
     spec.value().variables.emplace_back("GFORTRAN_UNBUFFERED_PRECONNECTED", "y");
   }

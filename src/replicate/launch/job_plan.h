@@ -30,6 +30,7 @@ struct JobRequest {
   bool dry_run = false;
   bool colocate = false;
   bool fill_heap = false;
+  bool hold_output = false;
   bool transport = false;            ///< over the holdfast provider
   std::optional<std::string> rails;  ///< its rails; none: those that it finds
   bool quiet = false;
@@ -46,6 +47,7 @@ struct JobPlan {
   InputPlan input;
   bool one_host = true;
   bool goes_on = false;  ///< when a process dies, without its replica
+  bool holds_output = false;  ///< until a majority of the replicas has written it
   std::string seed;  ///< of the injected faults; empty without any
   Command command;
 };

@@ -10,6 +10,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace holdfast::launch {
@@ -18,6 +21,8 @@ namespace {
 
 constexpr int look_ms = 20;
 constexpr long long most_at_once = 1 << 20;
+constexpr std::size_t held_block = 1 << 16;  ///< bytes of held output compared at once
+constexpr int looks_of_a_piece = 10;         ///< after which a piece of a line is shown
 
 bool write_all(int to, const char* bytes, std::size_t count) {
   while (count > 0) {
@@ -31,44 +36,138 @@ bool write_all(int to, const char* bytes, std::size_t count) {
   return true;
 }
 
-/// One stream of one rank.
+/// What a file has from byte `from` on, as far as a block goes.
+std::string block_of(const std::string& path, long long from) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  std::string block(held_block, '\0');
+  const ssize_t got = ::pread(file, block.data(), block.size(), from);
+  ::close(file);
+  block.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return block;
+}
+
+std::size_t common_length(const std::string& one, const std::string& other) {
+  const std::size_t both = std::min(one.size(), other.size());
+  const auto end = one.begin() + static_cast<std::ptrdiff_t>(both);
+  return static_cast<std::size_t>(std::mismatch(one.begin(), end, other.begin()).first - one.begin());
+}
+
+/// The longest beginning that more than half of the blocks share.
+std::string_view agreed(const std::vector<std::string>& blocks) {
+  std::string_view longest;
+  for (const std::string& block : blocks) {
+    std::vector<std::size_t> lengths;
+    for (const std::string& other : blocks) lengths.push_back(common_length(block, other));
+    std::sort(lengths.rbegin(), lengths.rend());
+    const std::size_t length = lengths[blocks.size() / 2];
+    if (length > longest.size()) longest = std::string_view(block).substr(0, length);
+  }
+  return longest;
+}
+
+std::string stem_of(const std::string& folder, int rank, int replica) {
+  return folder + "/rank-" + std::to_string(rank) + ".replica-" + std::to_string(replica);
+}
+
+/// One stream of one rank, from whichever replica.
 struct Shown {
-  std::string stem;  ///< of the file, up to the replica's number
+  int rank = 0;
   std::string ending;
   int to = STDOUT_FILENO;
   long long bytes = 0;
 };
 
-class Relay {
+}  // namespace
+
+class OutputRelay::Relay {
  public:
-  Relay(const std::string& folder, int ranks, std::function<int()> leader) : leader_(std::move(leader)) {
+  Relay(std::string folder, int ranks, std::function<int()> leader)
+      : folder_(std::move(folder)), leader_(std::move(leader)) {
     for (int rank = 0; rank < ranks; ++rank) {
-      const std::string stem = folder + "/rank-" + std::to_string(rank) + ".replica-";
-      shown_.push_back({stem, ".out", STDOUT_FILENO});
-      shown_.push_back({stem, ".err", STDERR_FILENO});
+      shown_.push_back({rank, ".out", STDOUT_FILENO});
+      shown_.push_back({rank, ".err", STDERR_FILENO});
     }
+    show_others(ranks);
+  }
+  Relay(std::string folder, int ranks, int degree) : folder_(std::move(folder)) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      for (const auto& [ending, to] : {std::pair{".out", STDOUT_FILENO}, std::pair{".err", STDERR_FILENO}}) {
+        std::vector<std::string> paths;
+        for (int k = 0; k < degree; ++k) paths.push_back(stem_of(folder_, rank, k) + ending);
+        held_.emplace_back(std::move(paths), to);
+      }
+    }
+    show_others(ranks);
   }
 
   void run(int stop) {
     pollfd wait{stop, POLLIN, 0};
     while (::poll(&wait, 1, look_ms) <= 0) show(false);
     show(true);
+    for (HeldStream& stream : held_) unconfirmed_ = stream.show_rest() || unconfirmed_;
+    constexpr std::string_view note =
+        "holdfast: the end of the output above was not confirmed by a majority of the replicas\n";
+    if (unconfirmed_) write_all(STDERR_FILENO, note.data(), note.size());
   }
 
  private:
+  void show_others(int ranks) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      others_.push_back({rank, ".other.out", STDOUT_FILENO});
+      others_.push_back({rank, ".other.err", STDERR_FILENO});
+    }
+  }
   void show(bool all) {
-    const int leader = leader_();
-    if (leader >= 0) last_ = leader;
-    for (Shown& stream : shown_)
-      stream.bytes += relay_lines(stream.stem + std::to_string(last_) + stream.ending, stream.bytes, stream.to, all);
+    for (HeldStream& stream : held_) stream.show();
+    const int leader = leader_ ? leader_() : 0;
+    if (leader >= 0 && leader != last_) change_to(leader);
+    for (std::vector<Shown>* list : {&shown_, &others_})
+      for (Shown& stream : *list)
+        stream.bytes += relay_lines(stem_of(folder_, stream.rank, last_) + stream.ending, stream.bytes, stream.to, all);
+  }
+  /// What comes from elsewhere than the program is not the same in each replica: it is shown from now on.
+  void change_to(int leader) {
+    last_ = leader;
+    for (Shown& stream : others_) {
+      struct stat status {};
+      const bool there = ::stat((stem_of(folder_, stream.rank, leader) + stream.ending).c_str(), &status) == 0;
+      stream.bytes = there ? status.st_size : 0;
+    }
   }
 
+  std::string folder_;
   std::function<int()> leader_;
   int last_ = 0;
+  bool unconfirmed_ = false;
   std::vector<Shown> shown_;
+  std::vector<Shown> others_;
+  std::vector<HeldStream> held_;
 };
 
-}  // namespace
+bool HeldStream::show_next(bool whole_lines) {
+  std::vector<std::string> blocks;
+  for (const std::string& path : paths_) blocks.push_back(block_of(path, shown_));
+  std::string_view text = agreed(blocks);
+  const bool changed = shown_ + static_cast<long long>(text.size()) != seen_;
+  seen_ = shown_ + static_cast<long long>(text.size());
+  looks_ = changed ? 0 : looks_ + 1;
+  if (whole_lines && text.size() < held_block && looks_ < looks_of_a_piece) text = text.substr(0, text.rfind('\n') + 1);
+  if (text.empty() || !write_all(to_, text.data(), text.size())) return false;
+  shown_ += static_cast<long long>(text.size());
+  return true;
+}
+
+void HeldStream::show() {
+  while (show_next(true)) {
+  }
+}
+
+bool HeldStream::show_rest() {
+  while (show_next(false)) {
+  }
+  return relay_lines(paths_[0], shown_, to_, true) > 0;
+}
 
 long long relay_lines(const std::string& path, long long from, int to, bool all) {
   struct stat status {};
@@ -92,11 +191,19 @@ long long relay_lines(const std::string& path, long long from, int to, bool all)
 
 OutputRelay::OutputRelay(std::string run_directory, int ranks, std::function<int()> leader)
     : stop_(eventfd(0, EFD_CLOEXEC)) {
+  start(std::make_unique<Relay>(std::move(run_directory), ranks, std::move(leader)));
+}
+
+OutputRelay::OutputRelay(std::string run_directory, int ranks, int degree) : stop_(eventfd(0, EFD_CLOEXEC)) {
+  start(std::make_unique<Relay>(std::move(run_directory), ranks, degree));
+}
+
+void OutputRelay::start(std::unique_ptr<Relay> relay) {
   sigset_t all;  // signals belong to the main thread
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
-  thread_ = std::thread([relay = Relay(run_directory, ranks, std::move(leader)), stop = stop_]() mutable { relay.run(stop); });
+  thread_ = std::thread([relay = std::move(relay), stop = stop_] { relay->run(stop); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 

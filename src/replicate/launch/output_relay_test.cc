@@ -61,5 +61,63 @@ TEST_F(RelayLines, TheNextLeaderGoesOnWhereTheLastOneStopped) {
   EXPECT_EQ(shown(), "one\ntwo\nthree\n");
 }
 
+class HeldLines : public RelayLines {
+ protected:
+  HeldStream held(int degree) const {
+    std::vector<std::string> paths;
+    for (int k = 0; k < degree; ++k) paths.push_back(folder_ + "/" + std::to_string(k));
+    return {paths, to_};
+  }
+};
+
+TEST_F(HeldLines, AreShownWhenAMajorityHasWrittenThem) {
+  HeldStream stream = held(3);
+  write("0", "one\ntwo\n");
+  stream.show();
+  EXPECT_EQ(shown(), "");
+  write("2", "one\nt");
+  stream.show();
+  EXPECT_EQ(shown(), "one\n");
+  write("1", "one\ntwo\n");
+  stream.show();
+  EXPECT_EQ(shown(), "one\ntwo\n");
+}
+
+TEST_F(HeldLines, TheMajoritysAreShownWhoeverIsOdd) {
+  HeldStream stream = held(3);
+  write("0", "one\nBAD\nthree\n");
+  for (const char* k : {"1", "2"}) write(k, "one\ntwo\nthree\n");
+  stream.show();
+  EXPECT_EQ(shown(), "one\ntwo\nthree\n");
+  EXPECT_FALSE(stream.show_rest());
+}
+
+TEST_F(HeldLines, TwoReplicasThatDisagreeShowNothingUntilTheEnd) {
+  HeldStream stream = held(2);
+  write("0", "one\ntwo\n");
+  write("1", "one\nTWO\n");
+  stream.show();
+  EXPECT_EQ(shown(), "one\n");
+  EXPECT_TRUE(stream.show_rest());
+  EXPECT_EQ(shown(), "one\ntwo\n");
+}
+
+TEST_F(HeldLines, AQuestionIsShownAfterAWhile) {
+  HeldStream stream = held(2);
+  for (const char* k : {"0", "1"}) write(k, "How many? ");
+  stream.show();
+  EXPECT_EQ(shown(), "");
+  for (int look = 0; look < 100; ++look) stream.show();
+  EXPECT_EQ(shown(), "How many? ");
+}
+
+TEST_F(HeldLines, MoreThanABlock) {
+  HeldStream stream = held(2);
+  const std::string much = std::string(100000, 'x') + "\n" + std::string(100000, 'y') + "\n";
+  for (const char* k : {"0", "1"}) write(k, much);
+  stream.show();
+  EXPECT_EQ(shown(), much);
+}
+
 }  // namespace
 }  // namespace holdfast::launch

@@ -9,7 +9,8 @@ namespace holdfast::launch {
 
 /// The folder of one run, shared by all its processes (HOLDFAST_RUN_DIRECTORY):
 ///
-///   rank-<v>.replica-<k>.out, .err   output of the replicas other than 0, written by the library
+///   rank-<v>.replica-<k>.out, .err   what the program itself wrote to its standard streams, recorded by the library
+///   rank-<v>.replica-<k>.other.out, .other.err   what else came out of processes whose output is not shown
 ///   record.json                      what the library counted, written at the end by native rank 0
 ///   record.<k>.json                  the same of one replica, where the job goes on when a process dies
 ///   roster                           where processes say that they are there (roster_server.h)

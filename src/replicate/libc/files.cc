@@ -31,6 +31,7 @@ struct Watched {
   FileView view;
   std::string run_directory;
   int rank = 0;
+  std::string may_differ;
   bool several_hosts = false;
   pid_t process = 0;
 };
@@ -41,9 +42,10 @@ int number(const char* name) {
   return text ? std::atoi(text) : -1;
 }
 
-bool wanted() {
+std::string read_patterns() {
   config::Settings<Options> settings(options_table());
-  return config::read_environment(settings, environ).ok() && settings.options().files && settings.options().degree > 1;
+  (void)config::read_environment(settings, environ);
+  return settings.options().files_may_differ;
 }
 
 /// The kernel's number, whatever the program is told.
@@ -154,7 +156,7 @@ void watch_files() {
   const Depth inside;
   const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
   const std::optional<Place> place = launched_place();
-  if (!directory || !place || !wanted()) return;
+  if (!directory || !place || !to_be_recorded()) return;
   if (::access(directory, W_OK | X_OK) != 0) {
     say(std::string("the run directory ") + directory +
         " is not on this host: files of the replicas here are neither kept apart nor compared: name a shared one with "
@@ -163,7 +165,11 @@ void watch_files() {
   }
   char whole[PATH_MAX];
   const std::string run_directory = ::realpath(directory, whole) ? whole : directory;
-  watched = new Watched{FileView(run_directory, place->replica), run_directory, place->rank, several_hosts(processes()),
+  watched = new Watched{FileView(run_directory, place->replica),
+                        run_directory,
+                        place->rank,
+                        read_patterns(),
+                        several_hosts(processes()),
                         own_process()};
 }
 
@@ -173,6 +179,10 @@ const FileView& file_view() {
 
 int file_rank() {
   return watched.load()->rank;
+}
+
+const std::string& files_that_may_differ() {
+  return watched.load()->may_differ;
 }
 
 bool shared_by_all(const std::string& path) {

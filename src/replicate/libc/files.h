@@ -50,6 +50,9 @@ int file_rank();
 /// job spans hosts, what only one host has.
 bool shared_by_all(const std::string& path);
 
+/// The patterns of files that may differ (replicate.files_may_differ).
+const std::string& files_that_may_differ();
+
 /// Does what the leader could do too, and fails with the leader's errno where it could not. `act` returns whether it
 /// succeeded and sets errno; the calling thread is inside Holdfast meanwhile.
 bool agree_on_file(FileCall call, const std::string& name, const std::function<bool(Manner)>& act);

@@ -14,6 +14,7 @@
 
 #include "replicate/libc/files.h"
 #include "replicate/libc/random.h"
+#include "replicate/libc/writes.h"
 
 namespace holdfast::replicate {
 
@@ -71,25 +72,40 @@ bool system_file(const char* path, int flags) {
   return false;
 }
 
-template <class Open, class Close>
-auto open_file(int folder, const char* path, int flags, Open open, Close close) {
-  std::string name;
-  if (depth > 0 || !path || system_file(path, flags) || !file_call(folder, path, name)) return open(path, flags);
-  auto result = decltype(open(path, flags))();
-  const auto failed = result;
-  const auto opened = [&](const char* at, int how) { return (result = open(at, how)) != failed; };
-  const auto taken_back = [&] { close(result); };
-  const bool done = agree_on_file(FileCall::open, name, [&](Manner manner) {
-    return open_in_view(name, flags, manner, {opened, taken_back});
-  });
-  return done ? result : failed;
-}
-
 /// A file descriptor, which is -1 and not 0 where there is none.
 struct Descriptor {
   int number = -1;
   friend bool operator==(const Descriptor&, const Descriptor&) = default;
 };
+
+int number_of(Descriptor file) {
+  return file.number;
+}
+int number_of(FILE* stream) {
+  return stream->_fileno;
+}
+int number_of(DIR* directory) {
+  return ::dirfd(directory);
+}
+
+template <class Open, class Close>
+auto open_file(int folder, const char* path, int flags, Open open, Close close) {
+  std::string name;
+  auto result = decltype(open(path, flags))();
+  const auto failed = result;
+  if (depth > 0 || !path || system_file(path, flags) || !file_call(folder, path, name)) {
+    result = open(path, flags);
+    if (result != failed) forget_descriptor(number_of(result));
+    return result;
+  }
+  const auto opened_there = [&](const char* at, int how) { return (result = open(at, how)) != failed; };
+  const auto taken_back = [&] { close(result); };
+  const bool done = agree_on_file(FileCall::open, name, [&](Manner manner) {
+    return open_in_view(name, flags, manner, {opened_there, taken_back});
+  });
+  if (done) opened(number_of(result), name, opens_for_writing(flags));
+  return done ? result : failed;
+}
 
 int open_descriptor(int folder, const char* path, int flags, mode_t mode) {
   static const auto real = next_function<int (*)(int, const char*, int, ...)>("openat");

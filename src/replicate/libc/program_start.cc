@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include "replicate/libc/files.h"
+#include "replicate/libc/writes.h"
 #include "replicate/mpi/attendance.h"
 #include "replicate/mpi/exit_status.h"
 #include "replicate/mpi/program.h"
@@ -30,6 +31,7 @@ extern "C" {
                                                      void (*fini)(), void (*loader_fini)(), void* stack) {
   const auto start = reinterpret_cast<Start>(dlsym(RTLD_NEXT, "__libc_start_main"));
   holdfast::replicate::program_begins();
+  holdfast::replicate::watch_writes();
   holdfast::replicate::attend_program();
   holdfast::replicate::watch_files();
   program_main = main;

@@ -131,6 +131,7 @@ bool start_listening() {
 }  // namespace
 
 bool attend() {
+  record_streams();
   if (attending()) return true;
   const Depth inside;
   const std::optional<Place> place = launched_place();

@@ -81,6 +81,7 @@ bool report_incident(Incident incident, std::string_view message) {
 }
 
 void say(std::string_view message) {
+  const Depth inside;  // not the program's own words
   const std::string line = "holdfast: " + std::string(message) + "\n";
   if (::write(job_stderr(), line.data(), line.size()) < 0) return;  // nobody is left to tell
 }

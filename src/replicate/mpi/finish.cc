@@ -8,6 +8,7 @@
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/schedule.h"
 #include "replicate/mpi/status.h"
+#include "replicate/mpi/written.h"
 
 namespace holdfast::replicate {
 
@@ -81,6 +82,7 @@ void finish_team() {
     set_awaited({Awaited::What::team, state.rank, -1});
     return state.requests.orphans().empty() && (!state.docket || state.docket->empty());
   });
+  compare_what_was_written();
   Record record;
   record.kind = RecordKind::finished;
   record.ordinal = state.history.count();

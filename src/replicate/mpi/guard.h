@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <cstdio>
 
 #include "functions.h"
 #include "replicate/mpi/threads.h"
@@ -16,10 +17,22 @@ namespace holdfast::replicate {
 /// Where the present call of a function that takes callbacks came from: set by its wrapper.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local void* calling_address = nullptr;
 
+/// Standard output of the C library where what the program writes to it is recorded (streams.h), and how many of the
+/// program's own bytes were still in its buffer when this thread last came here from the program. What is flushed
+/// inside MPI is the program's as far as that, and MPI's own from there.
+inline constinit std::FILE* recorded_printing = nullptr;
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local long unwritten = 0;
+
+[[gnu::no_sanitize("thread")]] inline void note_unwritten() {
+  if (recorded_printing) unwritten = recorded_printing->_IO_write_ptr - recorded_printing->_IO_write_base;
+}
+
 /// Holds depth above zero for its lifetime.
 class Depth {
  public:
-  Depth() { ++depth; }
+  Depth() {
+    if (depth++ == 0) note_unwritten();
+  }
   ~Depth() { --depth; }
   Depth(const Depth&) = delete;
   Depth& operator=(const Depth&) = delete;

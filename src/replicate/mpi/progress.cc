@@ -10,6 +10,7 @@
 #include "replicate/mpi/finish.h"
 #include "replicate/mpi/receive.h"
 #include "replicate/mpi/survivors.h"
+#include "replicate/mpi/written.h"
 
 namespace holdfast::replicate {
 
@@ -60,6 +61,9 @@ void deliver(const Letter& letter) {
     case RecordKind::succession:
       receive_succession(runtime().map->replica(letter.native), letter.record);
       break;
+    case RecordKind::written:
+      receive_written(runtime().map->replica(letter.native), letter.record);
+      break;
     case RecordKind::none:
       break;
   }
@@ -77,6 +81,7 @@ void progress() {
   poll_transfers();
   poll_wildcards();
   compare_what_others_ask_about();
+  compare_what_was_written();
   for (std::size_t i = 0; i < background.size(); ++i) advance(*background[i]);
   finish_orphans();
 }

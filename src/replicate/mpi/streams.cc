@@ -3,8 +3,12 @@
 #include "replicate/mpi/streams.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -12,7 +16,11 @@
 #include <optional>
 #include <string>
 
+#include "core/config/environment.h"
+#include "core/config/settings.h"
+#include "replicate/engine/options.h"
 #include "replicate/engine/replica_map.h"
+#include "replicate/mpi/guard.h"
 
 namespace holdfast::replicate {
 
@@ -52,6 +60,54 @@ std::optional<ReplicaMap> announced_map() {
   return map.ok() ? std::optional(std::move(map).value()) : std::nullopt;
 }
 
+constexpr int lowest_descriptor = 100;  // out of the way of programs that count on theirs
+
+/// One of descriptors 1 and 2 as it was when the program began, and where what the program writes to it is recorded.
+struct Stream {
+  std::string path;
+  dev_t device = 0;
+  ino_t inode = 0;
+  std::atomic<int> file{-1};  ///< opened by the first write
+};
+
+/// Made once and never gone: programs write in exit handlers.
+struct Recording {
+  std::array<Stream, 2> streams;
+  bool only = false;  ///< nothing is shown from this process
+};
+Recording* prepared = nullptr;
+std::atomic<const Recording*> present{nullptr};
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool first_thread = false;
+
+bool compared() {
+  config::Settings<Options> settings(options_table());
+  return config::read_environment(settings, environ).ok() && settings.options().files && settings.options().degree > 1;
+}
+
+/// A child's output is not the program's.
+void stop_in_child() {
+  present = nullptr;
+  recorded_printing = nullptr;
+}
+
+Stream& stream_of(int number) {
+  return prepared->streams[static_cast<std::size_t>(number - 1)];
+}
+
+/// Two threads may come at once: one of them keeps its descriptor.
+int record_file(Stream& stream) {
+  int file = stream.file.load(std::memory_order_acquire);
+  if (file >= 0) return file;
+  const Depth inside;
+  const int low = ::open(stream.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (low < 0) return -1;
+  const int mine = ::fcntl(low, F_DUPFD_CLOEXEC, lowest_descriptor);
+  ::close(low);
+  if (mine < 0 || stream.file.compare_exchange_strong(file, mine, std::memory_order_acq_rel)) return mine;
+  ::close(mine);
+  return file;
+}
+
 __attribute__((constructor)) void place_streams() {
   const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
   const std::optional<Place> place = launched_place();
@@ -59,12 +115,20 @@ __attribute__((constructor)) void place_streams() {
   const auto [rank, replica] = *place;
   if (const char* input = std::getenv("HOLDFAST_RUN_STDIN"); input && rank == 0) read_from(input, replica);
   const bool all_to_files = std::getenv("HOLDFAST_RUN_OUTPUT") != nullptr;
-  if ((replica == 0 && !all_to_files) || std::getenv("HOLDFAST_RUN_REDIRECTED")) return;
-  original_stderr = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
+  const bool shown = replica == 0 && !all_to_files;
   const std::string stem =
       std::string(directory) + "/rank-" + std::to_string(rank) + ".replica-" + std::to_string(replica);
-  send_to_file(STDOUT_FILENO, stem + ".out");
-  send_to_file(STDERR_FILENO, stem + ".err");
+  if (compared()) {
+    prepared = new Recording();
+    prepared->streams[0].path = stem + ".out";
+    prepared->streams[1].path = stem + ".err";
+    prepared->only = !shown;
+  }
+  if (shown) return;
+  original_stderr = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, lowest_descriptor);
+  const std::string rest = stem + (prepared ? ".other" : "");
+  send_to_file(STDOUT_FILENO, rest + ".out");
+  send_to_file(STDERR_FILENO, rest + ".err");
   if (all_to_files) ::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // as under a launcher with a terminal: shown line by line
 }
 
@@ -87,6 +151,55 @@ std::optional<Place> launched_place() {
   const std::optional<ReplicaMap> map = announced_map();
   if (!map || native >= map->natives()) return std::nullopt;
   return Place{map->virtual_rank(native), map->replica(native)};
+}
+
+bool to_be_recorded() {
+  return prepared != nullptr;
+}
+
+void record_streams() {
+  if (!prepared || present.load()) return;
+  for (const int number : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat status {};
+    if (::fstat(number, &status) != 0) continue;
+    stream_of(number).device = status.st_dev;
+    stream_of(number).inode = status.st_ino;
+  }
+  ::pthread_atfork(nullptr, nullptr, stop_in_child);
+  first_thread = true;
+  recorded_printing = stdout;
+  present = prepared;
+}
+
+bool recording_thread() {
+  return first_thread;
+}
+
+bool recording() {
+  return present.load(std::memory_order_relaxed) != nullptr;
+}
+
+bool is_stream(int descriptor, int stream) {
+  struct stat status {};
+  const Stream& begun = stream_of(stream);
+  return begun.inode != 0 && ::fstat(descriptor, &status) == 0 && status.st_ino == begun.inode &&
+         status.st_dev == begun.device;
+}
+
+bool recorded_only() {
+  return prepared->only;
+}
+
+ssize_t record(int stream, std::span<const iovec> pieces) {
+  const int file = record_file(stream_of(stream));
+  if (file < 0) return -1;
+  const Depth inside;  // not the program's own write
+  return ::writev(file, pieces.data(), static_cast<int>(pieces.size()));
+}
+
+bool holds_record(int descriptor) {
+  return recording() && (descriptor == stream_of(STDOUT_FILENO).file.load(std::memory_order_relaxed) ||
+                         descriptor == stream_of(STDERR_FILENO).file.load(std::memory_order_relaxed));
 }
 
 }  // namespace holdfast::replicate

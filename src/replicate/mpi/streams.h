@@ -1,6 +1,9 @@
 #pragma once
 
+#include <sys/uio.h>
+
 #include <optional>
+#include <span>
 
 namespace holdfast::replicate {
 
@@ -16,5 +19,29 @@ struct Place {
   int replica = 0;
 };
 std::optional<Place> launched_place();
+
+/// What the program itself writes to its standard output and error is recorded in the run directory, for the launcher
+/// to compare (docs/design/files.md): a copy where the user sees what this process writes, the only one elsewhere. What
+/// MPI, the launcher, child processes and the C library's own last words write is not the program's, and stays out.
+
+/// Whether this process is one of a job whose streams and files are compared.
+bool to_be_recorded();
+/// From here on this process's is, until it ends; its children's is not. By the program's first thread, or the one that
+/// calls MPI_Init; again is nothing.
+void record_streams();
+
+/// Which thread that was.
+bool recording_thread();
+/// Whether this process records.
+bool recording();
+
+/// Whether a descriptor that was 1 or 2 (`stream`) when the program began still is that stream.
+bool is_stream(int descriptor, int stream);
+/// Whether the record takes the place of what the stream would show.
+bool recorded_only();
+/// Appends to the record of stream 1 or 2: how many bytes, or -1 with errno. Any thread.
+ssize_t record(int stream, std::span<const iovec> pieces);
+/// Descriptors that the program has not opened and must not close.
+bool holds_record(int descriptor);
 
 }  // namespace holdfast::replicate

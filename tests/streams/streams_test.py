@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""What a replicated program prints: shown as natively, compared in every stream, held back on request.
+
+Usage: streams_test.py --holdfast PROGRAM --launcher MPIRUN CASE PROGRAM [ARGUMENT...]
+"""
+import argparse
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+
+
+def expect(condition, what, detail=""):
+    if not condition:
+        sys.exit(f"FAILED: {what}\n{detail}")
+
+
+def run(words, folder, stdin=subprocess.DEVNULL, limit=200):
+    """Its exit code, standard output and standard error; nothing of it is left running."""
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    child = subprocess.Popen(words, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             start_new_session=True, cwd=folder, env=environment)
+    try:
+        out, err = child.communicate(timeout=limit)
+        return child.returncode, out, err
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
+        sys.exit(f"FAILED: still running after {limit} s: {' '.join(words)}")
+
+
+def lines(text):
+    """Children have numbers of their own."""
+    return [line for line in text.splitlines() if "a child of process" not in line and "a copy" not in line]
+
+
+class Cases:
+    def __init__(self, args, folder):
+        self.args, self.folder = args, folder
+
+    def natively(self, program):
+        line = [self.args.launcher] + (["--oversubscribe"] if "openmpi" in self.args.launcher else [])
+        code, out, err = run([*line, "-n", "2", *program], self.folder)
+        expect(code == 0, f"the native run ended with {code}", err)
+        return out, err
+
+    def replicated(self, degree, program, options=(), wanted=0, stdin=subprocess.DEVNULL):
+        record = self.folder / "record.json"
+        code, out, err = run([self.args.holdfast, "run", "-n", "2", "--replicas", str(degree), "--json", str(record),
+                              *options, "--", *program], self.folder, stdin)
+        expect(code == wanted, f"{program} at degree {degree} ended with {code}, not {wanted}", err + out)
+        return out, err, json.loads(record.read_text())["streams"]
+
+    def same(self):
+        """As natively, alike in all replicas, whatever else MPI and children print."""
+        out, err = self.natively(self.args.program)
+        for degree, options in ((2, []), (3, []), (3, ["--hold-output"])):
+            got, errors, streams = self.replicated(degree, self.args.program, options)
+            expect(lines(got) == lines(out), f"{options}: the output is another one", f"{out}\n{got}")
+            expect(set(lines(err)) <= set(lines(errors)), f"{options}: standard error is another one", f"{err}\n{errors}")
+            expect(streams["differences"] == [] and streams["streams"] == 2, "compared", streams)
+            expect(streams["bytes"] > len(out), "all of it", streams)
+
+    def detected(self):
+        for stream in ("stdout", "stderr"):
+            out, err, streams = self.replicated(2, [*self.args.program, "--bad", "1", "--on", stream], wanted=3)
+            expect(len(streams["differences"]) == 1, "one stream differs", streams)
+            found = streams["differences"][0]
+            expect((found["rank"], found["stream"], found["replicas"]) == (1, stream, [0, 1]), "which", found)
+            expect((found["odd"], found["others"]) == ("rank 1: x = x", "rank 1: x = 1"), "what", found)
+            expect(f"rank 1's {stream} differs from line" in err and "no majority" in err, "said so", err)
+
+    def outvoted(self):
+        """A replica that is not shown is odd: the user has what is right."""
+        for stream in ("stdout", "stderr"):
+            out, err, streams = self.replicated(3, [*self.args.program, "--bad", "2", "--on", stream])
+            expect(streams["differences"][0]["replicas"] == [2], "who", streams)
+            expect("x = x" in (out if stream == "stdout" else err), "the good one is shown", out + err)
+            expect("replica 2 wrote \"rank 1: x = 2\", the majority \"rank 1: x = x\"" in err, "said so", err)
+
+    def shown_wrongly(self):
+        """The one that is shown is odd: that cannot be taken back, and the job says so; or it is held back."""
+        program = [*self.args.program, "--bad", "0"]
+        out, err, streams = self.replicated(3, program, wanted=3)
+        expect("rank 1: x = 0" in out and "what was shown is wrong, theirs is in" in err, "said so", err)
+        good = pathlib.Path(streams["differences"][0]["good"])
+        expect("rank 1: x = x" in good.read_text(), "the good one is there", good)
+        out, err, streams = self.replicated(3, program, ["--hold-output"])
+        expect("rank 1: x = x" in out and "x = 0" not in out, "the good one is shown", out)
+        expect(streams["differences"][0]["replicas"] == [0], "who", streams)
+        out, err, streams = self.replicated(3, [*self.args.program, "--bad", "0,2", "--alike"], ["--hold-output"])
+        expect("rank 1: x = #" in out and streams["differences"][0]["replicas"] == [1], "what most say", out)
+
+    def may_differ(self):
+        program = [*self.args.program, "--process"]
+        out, err, streams = self.replicated(2, program, wanted=3)
+        expect("rank 0's stdout differs" in err, "each has a number of its own", err)
+        out, err, streams = self.replicated(2, program, ["--files-may-differ", "rank-0.stdout"])
+        expect(streams["tolerated"] == 1 and streams["differences"] == [], "tolerated", streams)
+        out, err, streams = self.replicated(2, program, ["--on-corruption", "report"])
+        expect("rank 0's stdout differs" in err, "said so, and no more", err)
+
+    def threads(self):
+        """Threads print in any order; each line counts."""
+        out, err, streams = self.replicated(2, [*self.args.program, "--threads"])
+        expect(out.count("thread one line") == 200 and out.count("thread two line") == 200, "all is shown", out)
+        for found in streams["differences"]:
+            expect(found["order_only"], "no line differs", found)
+
+    def refused(self):
+        line = [self.args.holdfast, "run", "-n", "2", "--replicas", "2", "--hold-output"]
+        for option in (["--replicate.files", "off"], ["--on-failure", "continue"]):
+            if "continue" in option and "openmpi" not in self.args.launcher:
+                continue
+            code, _, err = run([*line, *option, "--", *self.args.program], self.folder)
+            expect(code == 2 and "reading --hold-output" in err, "refused", err)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--holdfast", required=True)
+    parser.add_argument("--launcher", required=True)
+    parser.add_argument("case", choices=[name for name in vars(Cases) if not name.startswith("_")])
+    parser.add_argument("program", nargs="+")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="holdfast-streams-") as folder:
+        getattr(Cases(args, pathlib.Path(folder)), args.case)()
+
+
+if __name__ == "__main__":
+    main()
