@@ -88,7 +88,7 @@ class BadInput(Case):
         ("run -n 0 -- {job}", "both must be at least 1"),
         ("run -n -3 -- {job}", "both must be at least 1"),
         ("run -n 2 --replicas 0 -- {job}", "'0' is out of bounds"),
-        ("run -n 2 --replicas x -- {job}", "reading --replicas: 'x'"),
+        ("run -n 2 --replicas x -- {job}", "reading the number of replicas: 'x'"),
         ("run -n 2 -n 3 -- {job}", "--ranks"),
         ("run -n 99999999 --replicas 1000 -- {job}", "mapping 99999999 ranks"),
         ("run -n 2 --replica 2 -- {job}", "unknown option --replica: did you mean '--replicas'?"),

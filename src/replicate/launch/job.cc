@@ -104,6 +104,7 @@ Evidence gather(const JobPlan& plan, const Finished& finished) {
   evidence.incidents = read_incidents(plan.run_directory);
   evidence.ranks = plan.map.ranks();
   evidence.degree = plan.map.degree();
+  if (plan.map.partial()) evidence.degrees = plan.map.degrees();
   evidence.began = evidence.degree < 2 || !evidence.record.is_null() || any_replica_began(plan.run_directory);
   return evidence;
 }

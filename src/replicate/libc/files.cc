@@ -16,6 +16,7 @@
 #include "core/config/environment.h"
 #include "core/config/settings.h"
 #include "core/integrity/digest.h"
+#include "replicate/engine/degrees.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/progress.h"
@@ -43,7 +44,8 @@ int number(const char* name) {
 
 bool wanted() {
   config::Settings<Options> settings(options_table());
-  return config::read_environment(settings, environ).ok() && settings.options().files && settings.options().degree > 1;
+  return config::read_environment(settings, environ).ok() && settings.options().files &&
+         asks_for_replicas(settings.options().degree);
 }
 
 /// The kernel's number, whatever the program is told.

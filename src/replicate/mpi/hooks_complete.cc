@@ -263,6 +263,7 @@ int hook::Request_free(MPI_Request* request) {
     return real().Request_free(request);
   }
   if (op->persistent && !op->active) {
+    for (MPI_Request& carried : op->carried) real().Request_free(&carried);
     runtime().requests.drop(*op);
     return real().Request_free(request);
   }

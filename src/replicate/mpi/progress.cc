@@ -106,6 +106,7 @@ bool advance(Operation& op) {
     case Operation::Kind::collective:
       return advance_collective(op);
     case Operation::Kind::persistent_send:
+    case Operation::Kind::send:
       return advance_send(op);
   }
   return true;

@@ -48,7 +48,10 @@ std::optional<ReplicaMap> announced_map() {
     auto map = ReplicaMap::parse(text, path);
     return map.ok() ? std::optional(std::move(map).value()) : std::nullopt;
   }
-  auto map = ReplicaMap::uniform(number("HOLDFAST_RUN_RANKS"), number("HOLDFAST_REPLICATE_DEGREE"));
+  const char* text = std::getenv("HOLDFAST_REPLICATE_DEGREE");
+  const auto degrees = Degrees::parse(text ? text : "");
+  if (!degrees.ok()) return std::nullopt;
+  auto map = ReplicaMap::of(degrees.value(), number("HOLDFAST_RUN_RANKS"));
   return map.ok() ? std::optional(std::move(map).value()) : std::nullopt;
 }
 
