@@ -108,6 +108,8 @@ def main():
             "HOLDFAST_RUN_IDENTITY": str(time.time_ns() % 2**64),
             "HOLDFAST_RUN_PROGRAM": os.path.realpath(args.program[0]),
             "HOLDFAST_RUN_DIRECTORY": str(directory),
+            "HOLDFAST_TEST_REPLICAS": ",".join(str(replica) for replica in range(max(degrees))
+                                               for degree in degrees if replica < degree),
         }
         if args.inject:
             environment["HOLDFAST_REPLICATE_INJECT"] = args.inject

@@ -250,8 +250,8 @@ bool compare_with_all(Operation& op) {
     truncated = truncated && ballots[k].bytes > op.region.bytes();
     (*op.lanes)[k].take(op.place.ordinal);
   }
-  op.failed = op.failed || truncated;
-  if (op.failed) {
+  if (truncated || (op.failed && others == 0)) {
+    op.failed = true;
     complete(op);
   } else {
     settle(op, ballots, copies);
@@ -354,8 +354,8 @@ int finish_receive(Operation& op, MPI_Status* status) {
   if (op.cancelled) {
     // A follower's own may have got a message all the same; the application hears what the leader's outcome was.
     if (op.native != MPI_REQUEST_NULL && !op.pushed_back) real().Wait(&op.native, MPI_STATUS_IGNORE);
-  } else if (op.was_corrected && op.failed && !op.persistent) {
-    real().Request_free(&op.native);  // MPI's own message was too long; the one delivered instead is not
+  } else if (op.was_corrected && !op.persistent && op.native != MPI_REQUEST_NULL && !op.pushed_back) {
+    real().Request_free(&op.native);  // MPI's own message may have been too long; the one delivered instead is not
   } else if (op.native != MPI_REQUEST_NULL && !op.pushed_back) {
     code = real().Wait(&op.native, &own_status);
   }
