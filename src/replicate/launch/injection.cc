@@ -8,11 +8,12 @@
 namespace holdfast::launch {
 namespace {
 
-Status outside(const fault::Fault& fault, std::string_view what, std::optional<std::uint32_t> number, int count) {
+Status outside(const fault::Fault& fault, std::string_view what, std::optional<std::uint32_t> number, int count,
+               const std::string& whole = "this job") {
   if (!number || *number < static_cast<std::uint32_t>(count)) return {};
   return {Code::bad_input, "reading --inject '" + fault::format(fault) + "'",
           "there is no " + std::string(what) + " " + std::to_string(*number),
-          "there are " + std::to_string(count) + ", numbered from 0"};
+          whole + " has " + std::to_string(count) + ", numbered from 0"};
 }
 
 Status check(const fault::Fault& fault, const replicate::ReplicaMap& map) {
@@ -21,9 +22,9 @@ Status check(const fault::Fault& fault, const replicate::ReplicaMap& map) {
             "'" + std::string(fault::name(fault.kind)) + "' is not for messages of a run", "only flip is"};
   if (Status status = outside(fault, "rank", fault.place.rank, map.ranks()); !status.ok()) return status;
   if (Status status = outside(fault, "peer", fault.place.peer, map.ranks()); !status.ok()) return status;
-  const bool one_rank = fault.place.rank && map.partial();
-  return outside(fault, "replica", fault.place.replica,
-                 one_rank ? map.degree(static_cast<int>(*fault.place.rank)) : map.degree());
+  if (!fault.place.rank) return outside(fault, "replica", fault.place.replica, map.degree());
+  return outside(fault, "replica", fault.place.replica, map.degree(static_cast<int>(*fault.place.rank)),
+                 "rank " + std::to_string(*fault.place.rank));
 }
 
 }  // namespace

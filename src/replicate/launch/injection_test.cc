@@ -29,7 +29,7 @@ TEST(CheckInjection, KnowsHowManyReplicasEachRankHas) {
   const auto map = replicate::ReplicaMap::of_degrees({2, 1}).value();
   EXPECT_TRUE(check_injection("rank 0 replica 1 message 1; replica 1 rate 1/5", map).ok());
   EXPECT_THAT(check_injection("rank 1 replica 1 message 1", map).status().message(),
-              HasSubstr("there is no replica 1: there are 1"));
+              HasSubstr("there is no replica 1: rank 1 has 1"));
 }
 
 TEST(CheckInjection, RefusesFaultsOfOtherLayers) {

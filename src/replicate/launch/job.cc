@@ -138,6 +138,7 @@ FileComparison compare(const JobRequest& request, const JobPlan& plan, const Evi
     return {};
   }
   FileComparison found = compare_files(plan.run_directory, plan.map.ranks(), replicas_left(evidence),
+                                       *std::min_element(plan.map.degrees().begin(), plan.map.degrees().end()),
                                        value_of(*request.library, "replicate.files_may_differ"));
   for (const FileDifference& difference : found.differences) {
     const std::string line = difference_line(difference);

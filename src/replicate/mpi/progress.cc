@@ -90,6 +90,11 @@ namespace {
 
 bool companion_done(Operation& op) {
   if (op.companion == MPI_REQUEST_NULL) return true;
+  if (Operation* send = runtime().requests.find(op.companion)) {
+    if (!advance(*send)) return false;
+    finish(*send, &op.companion, MPI_STATUS_IGNORE);
+    return true;
+  }
   int done = 0;
   set_awaited({});
   real().Test(&op.companion, &done, MPI_STATUS_IGNORE);
