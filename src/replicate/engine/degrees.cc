@@ -48,11 +48,13 @@ Result<Degrees> Degrees::parse(std::string_view text) {
   const std::string_view base = cut(rest, ',');
   std::string_view fraction = base;
   const auto whole = degree(cut(fraction, '.'));
-  if (!whole) return base.find('.') == std::string_view::npos ? whole.status() : wrong(base, "is no number of processes");
+  if (!whole)
+    return base.find('.') == std::string_view::npos ? whole.status() : wrong(base, "is no number of processes");
   degrees.base_ = whole.value();
   if (base.find('.') != std::string_view::npos) {
     const auto digits = number(fraction);
-    if (!digits || fraction.size() > most_digits) return wrong(base, "is no number with up to six digits after the point");
+    if (!digits || fraction.size() > most_digits)
+      return wrong(base, "is no number with up to six digits after the point");
     degrees.more_ = *digits;
     for (std::size_t i = 0; i < fraction.size(); ++i) degrees.of_ *= 10;
     if (*digits > 0 && degrees.base_ == most) return wrong(base, "is out of bounds");

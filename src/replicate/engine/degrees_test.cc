@@ -77,8 +77,8 @@ TEST(Degrees, WhatIsNone) {
   EXPECT_THAT(error_of("1.1234567"), HasSubstr("six digits"));
   EXPECT_THAT(error_of("1,2:3,"), HasSubstr("'' is no number of processes"));
   EXPECT_THAT(error_of("1,2:3-1"), HasSubstr("'2:3-1' names no ranks"));
-  for (const char* text : {"", "x", "-1", "+2", "2.", "2.x", ".5", "2x", "1,", "1,2", "1,2:", "1,2:a", "1,2:-1", "1,0:0",
-                           "1,2:1-", " 2", "2,3:0-1-2", "2.5.5", "2;3:0"})
+  for (const char* text : {"", "x", "-1", "+2", "2.", "2.x", ".5", "2x", "1,", "1,2", "1,2:", "1,2:a", "1,2:-1",
+                           "1,0:0", "1,2:1-", " 2", "2,3:0-1-2", "2.5.5", "2;3:0"})
     EXPECT_NE(error_of(text), "parsed") << text;
   EXPECT_THAT(Degrees::parse("1,2:3-4").value().of(4).status().message(), HasSubstr("rank 4 is named, of 4 ranks"));
 }

@@ -185,7 +185,8 @@ Result<ReplicaMap> ReplicaMap::of(const Degrees& degrees, int ranks) {
 Result<ReplicaMap> ReplicaMap::unplayed(const std::vector<int>& degrees) {
   const std::string doing = "mapping " + std::to_string(degrees.size()) + " ranks";
   if (degrees.empty() || *std::min_element(degrees.begin(), degrees.end()) < 1)
-    return Status(Code::bad_input, doing, "each needs at least one replica", "ask for one rank and one replica or more");
+    return Status(Code::bad_input, doing, "each needs at least one replica",
+                  "ask for one rank and one replica or more");
   const std::int64_t natives = std::accumulate(degrees.begin(), degrees.end(), std::int64_t{0});
   if (natives > std::numeric_limits<int>::max())
     return Status(Code::bad_input, doing, "more processes than MPI can number", "ask for fewer ranks or replicas");

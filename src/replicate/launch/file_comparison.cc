@@ -207,7 +207,8 @@ void compare_output(const std::string& run_directory, int ranks, const std::vect
     for (const int k : replicas) {
       FilePlace place;
       place.path = run_directory + "/rank-" + std::to_string(rank) + ".replica-" + std::to_string(k) + ".out";
-      if (::lstat(place.path.c_str(), &place.status) != 0) continue;  // made at its start by every replica that there is
+      if (::lstat(place.path.c_str(), &place.status) != 0)
+        continue;  // made at its start by every replica that there is
       place.layer = FilePlace::Layer::real;
       states.push_back(state_of(place, comparison.digester()));
       places.push_back(place);
@@ -255,8 +256,8 @@ nlohmann::ordered_json FileComparison::record() const {
   return {{"paths", paths}, {"bytes", bytes}, {"tolerated", tolerated}, {"differences", list}};
 }
 
-FileComparison compare_files(const std::string& run_directory, int ranks, const std::vector<int>& replicas, int complete,
-                             const std::string& patterns) {
+FileComparison compare_files(const std::string& run_directory, int ranks, const std::vector<int>& replicas,
+                             int complete, const std::string& patterns) {
   FileComparison found;
   char whole[4096];
   const std::string folder = ::realpath(run_directory.c_str(), whole) ? whole : run_directory;

@@ -21,7 +21,8 @@ TEST(CheckInjection, JoinsFaultsInPlainForm) {
 
 TEST(CheckInjection, RefusesPlacesThatDoNotExist) {
   EXPECT_THAT(check_injection("rank 2 message 1", three_of_two).status().message(), HasSubstr("there is no rank 2"));
-  EXPECT_THAT(check_injection("replica 3 message 1", three_of_two).status().message(), HasSubstr("there is no replica 3"));
+  EXPECT_THAT(check_injection("replica 3 message 1", three_of_two).status().message(),
+              HasSubstr("there is no replica 3"));
   EXPECT_THAT(check_injection("peer 9 message 1", three_of_two).status().message(), HasSubstr("there is no peer 9"));
 }
 
@@ -33,7 +34,8 @@ TEST(CheckInjection, KnowsHowManyReplicasEachRankHas) {
 }
 
 TEST(CheckInjection, RefusesFaultsOfOtherLayers) {
-  EXPECT_THAT(check_injection("kill-process rank 0 time 1s", three_of_two).status().message(), HasSubstr("only flip is"));
+  EXPECT_THAT(check_injection("kill-process rank 0 time 1s", three_of_two).status().message(),
+              HasSubstr("only flip is"));
   EXPECT_THAT(check_injection("flup rate 1/3", three_of_two).status().message(), HasSubstr("--inject"));
 }
 

@@ -214,8 +214,8 @@ Result<ReplicaMap> plan_map(const JobRequest& request) {
     if (!request.ranks)
       return Status(Code::bad_input, "reading the command line", "the number of ranks is not given", "add -n N");
     if (*request.ranks < 1)
-      return Status(Code::bad_input, "mapping " + std::to_string(*request.ranks) + " ranks", "ranks and replicas: both must be at least 1",
-                    "ask for one rank or more");
+      return Status(Code::bad_input, "mapping " + std::to_string(*request.ranks) + " ranks",
+                    "ranks and replicas: both must be at least 1", "ask for one rank or more");
     return ReplicaMap::of(degrees.value(), *request.ranks);
   }
   auto text = read_file("map file", path);

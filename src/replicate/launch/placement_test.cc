@@ -39,7 +39,8 @@ TEST(Place, KeepsReplicasApartWhereRanksHaveDifferentNumbers) {
   ASSERT_TRUE(placement.ok());
   for (int rank = 0; rank < 2; ++rank) {
     std::set<int> seen;
-    for (int k = 0; k < map.degree(rank); ++k) seen.insert(placement.value()[static_cast<std::size_t>(map.native(rank, k))]);
+    for (int k = 0; k < map.degree(rank); ++k)
+      seen.insert(placement.value()[static_cast<std::size_t>(map.native(rank, k))]);
     EXPECT_EQ(static_cast<int>(seen.size()), map.degree(rank)) << "rank " << rank;
   }
   EXPECT_THAT(place(map, std::vector<Host>{{"a", 4}}, true).status().message(),

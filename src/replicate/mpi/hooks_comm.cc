@@ -91,8 +91,9 @@ std::vector<Comm::Carried> make_in_carried(Function function, const Comm& from, 
     MPI_Comm same = MPI_COMM_NULL;
     const int code = call_that_waits([&] { return call(parent.handle, &same); });
     if (code != MPI_SUCCESS || members(same, parent.handle) != members(made, from.handle)) {
-      fail_unsupported(std::string(function_name(function)) + " where ranks have different numbers of replicas and it "
-                       "makes another communicator in each replica's world",
+      fail_unsupported(std::string(function_name(function)) +
+                           " where ranks have different numbers of replicas and it "
+                           "makes another communicator in each replica's world",
                        "give all ranks the same number");
     }
     if (same != MPI_COMM_NULL) carried.push_back({parent.world, same});
@@ -125,7 +126,8 @@ int hook::Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
 }
 // The new handle may be used only after completion, so making it at once is within the standard (MPI 3.1, 6.4.2).
 int hook::Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
-  const int code = make(Function::Comm_idup, comm, newcomm, [](MPI_Comm on, MPI_Comm* made) { return real().Comm_dup(on, made); });
+  const int code =
+      make(Function::Comm_idup, comm, newcomm, [](MPI_Comm on, MPI_Comm* made) { return real().Comm_dup(on, made); });
   return code == MPI_SUCCESS ? real().Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, comm, request) : code;
 }
 #ifdef MPICH
@@ -136,7 +138,8 @@ int hook::Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, M
 }
 #endif
 int hook::Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
-  return make(Function::Comm_split, comm, newcomm, [&](MPI_Comm on, MPI_Comm* made) { return real().Comm_split(on, color, key, made); });
+  return make(Function::Comm_split, comm, newcomm,
+              [&](MPI_Comm on, MPI_Comm* made) { return real().Comm_split(on, color, key, made); });
 }
 int hook::Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
   return make(Function::Comm_split_type, comm, newcomm,
@@ -194,7 +197,8 @@ int hook::Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int 
               [&](MPI_Comm on, MPI_Comm* made) { return real().Cart_create(on, ndims, dims, periods, reorder, made); });
 }
 int hook::Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm) {
-  return make(Function::Cart_sub, comm, newcomm, [&](MPI_Comm on, MPI_Comm* made) { return real().Cart_sub(on, remain_dims, made); });
+  return make(Function::Cart_sub, comm, newcomm,
+              [&](MPI_Comm on, MPI_Comm* made) { return real().Cart_sub(on, remain_dims, made); });
 }
 int hook::Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
                        MPI_Comm* comm_graph) {

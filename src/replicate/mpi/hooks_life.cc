@@ -106,8 +106,9 @@ bool more_processes_than_cores() {
   return anywhere != 0;
 }
 
-/// Ranks have different numbers of replicas. Each receiver then counts for itself, since the ring of msg-plus-hash needs
-/// as many receivers as senders, and collectives travel in messages, since MPI's own know nothing of other worlds.
+/// Ranks have different numbers of replicas. Each receiver then counts for itself, since the ring of msg-plus-hash
+/// needs as many receivers as senders, and collectives travel in messages, since MPI's own know nothing of other
+/// worlds.
 void replicate_partly() {
   Options& options = runtime().options;
   if (options.on_failure == OnFailure::go_on)
@@ -179,7 +180,8 @@ void divide_world() {
         "would be taken for corruption: use --collectives p2p");
   }
   real().Comm_free(&team);
-  state.comms.open(state.world, state.carried, state.rank, state.verifying && state.options.collectives == Collectives::p2p);
+  state.comms.open(state.world, state.carried, state.rank,
+                   state.verifying && state.options.collectives == Collectives::p2p);
   state.crowded = more_processes_than_cores();
   if (state.verifying) {
     MPI_Comm records = MPI_COMM_NULL;

@@ -3,8 +3,8 @@
 
 #include "hooks.h"
 #include "real_functions.h"
-#include "replicate/mpi/collective.h"
 #include "replicate/mpi/carry.h"
+#include "replicate/mpi/collective.h"
 #include "replicate/mpi/finish.h"
 #include "replicate/mpi/packing.h"
 #include "replicate/mpi/progress.h"
