@@ -34,7 +34,7 @@ TEST(SummaryLine, NamesSuspectsAndShortensLongLists) {
 TEST(SummaryLine, CountsProcessesWhereRanksHaveDifferentNumbersOfReplicas) {
   Evidence evidence = corrected_once();
   evidence.degrees = {1, 3};
-  evidence.record["counters"]["unverified"] = 5;
+  evidence.record["counters"]["unverified"] = 5U;
   EXPECT_EQ(
       summary_line(evidence),
       "2 ranks in 4 processes (1 to 3 replicas of each), 48,112 messages (61.2 MB) verified, 1 mismatch, 1 corrected "
