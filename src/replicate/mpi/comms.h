@@ -30,7 +30,7 @@ struct Comm {
   int peer_count = 0;  ///< how many ranks can be a peer: the remote group's size for an intercommunicator
   /// Virtual rank of each rank that can be a peer (the remote group's for an intercommunicator); empty when identical.
   std::vector<int> peers;
-  std::vector<Carried> carried;  ///< ascending; empty where all ranks have as many replicas
+  std::vector<Carried> carried;     ///< ascending; empty where all ranks have as many replicas
   ReceiveOrder order;               ///< application receives on this communicator
   std::uint64_t created = 0;        ///< communicators made from this one so far
   std::uint64_t collectives = 0;    ///< verified collectives so far

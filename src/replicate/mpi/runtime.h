@@ -38,7 +38,7 @@ struct Runtime {
   bool crowded = false;     ///< more processes than cores on this host: give the core away while waiting
 
   MPI_Comm real_world = MPI_COMM_NULL;
-  MPI_Comm world = MPI_COMM_NULL;  ///< this replica's own world
+  MPI_Comm world = MPI_COMM_NULL;      ///< this replica's own world
   std::vector<Comm::Carried> carried;  ///< the worlds beyond this rank's degree in which this process plays it too
   Comms comms;
   PostOffice post;
