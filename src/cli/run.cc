@@ -26,7 +26,8 @@ struct Short {
   bool repeats;  ///< several values are joined by ';'
 };
 constexpr std::array<Short, 12> shorts{{
-    {"-r,--replicas", "replicate.degree", "R", "Processes that play each rank: 2 detect, 3 correct. Default: 3", false},
+    {"-r,--replicas", "replicate.degree", "R",
+     "Processes that play each rank: 2 detect, 3 correct; 2.5: every second rank three. Default: 3", false},
     {"--protocol", "replicate.protocol", "NAME", "How the copies of a message are compared", false},
     {"--collectives", "replicate.collectives", "NAME", "native, or p2p: on verified messages, in a fixed order", false},
     {"--inject", "replicate.inject", "FAULT", "Flip bits on purpose, as 'rank 1 replica 2 message 40 bit 62'", true},
@@ -46,6 +47,7 @@ constexpr const char* footer =
     "Examples:\n"
     "  holdfast run -n 4 -- ./app arguments             three replicas of each rank: flipped bits are corrected\n"
     "  holdfast run -n 4 --replicas 2 -- ./app          two: flipped bits are detected, and the job stops\n"
+    "  holdfast run -n 4 --replicas 1,3:0 -- ./app      three of rank 0 alone: what the others send is not verified\n"
     "  holdfast run -n 2 --inject 'rank 1 replica 2 message 40 bit 62' -- ./app\n"
     "  holdfast run -n 2 --inject 'rate 1/10000' --seed 7 --json record.json -- ./app\n"
     "  holdfast run -n 64 --hostfile hosts -- ./app     replicas of one rank run on different hosts\n"

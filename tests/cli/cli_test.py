@@ -88,7 +88,12 @@ class BadInput(Case):
         ("run -n 0 -- {job}", "both must be at least 1"),
         ("run -n -3 -- {job}", "both must be at least 1"),
         ("run -n 2 --replicas 0 -- {job}", "'0' is out of bounds"),
-        ("run -n 2 --replicas x -- {job}", "reading --replicas: 'x'"),
+        ("run -n 2 --replicas x -- {job}", "reading the number of replicas: 'x'"),
+        ("run -n 2 --replicas 1.x -- {job}", "'1.x' is no number"),
+        ("run -n 2 --replicas 1,2:0-2 -- {job}", "rank 2 is named, of 2 ranks"),
+        ("run -n 2 --replicas 1.5 --inject 'rank 1 replica 1 message 1' -- {job}", "there is no replica 1: rank 1 has 1"),
+        ("run -n 2 --replicas 2.5 --on-failure continue -- {job}", "ranks have different numbers of replicas"),
+        ("run -n 2 --replicas 2.5 --slots 4 -- {job}", "2 ranks x 2 to 3 replicas need 5 slots, but there are 4"),
         ("run -n 2 -n 3 -- {job}", "--ranks"),
         ("run -n 99999999 --replicas 1000 -- {job}", "mapping 99999999 ranks"),
         ("run -n 2 --replica 2 -- {job}", "unknown option --replica: did you mean '--replicas'?"),
@@ -246,6 +251,16 @@ class DryRun(Case):
         line = self.command("--map", "map", "--", job(FLAVOURS[0]))
         self.assertRegex(line, r"-n 4 .*HOLDFAST_REPLICATE_DEGREE[= ]2 .*HOLDFAST_REPLICATE_MAP[= ]DIR/map ")
         self.assertRegex(line, r"HOLDFAST_RUN_RANKS[= ]2 ")
+
+    def test_ranks_with_different_numbers_of_replicas(self):
+        line = self.command("-n", "3", "--replicas", "1.5", "--", job(FLAVOURS[0]))
+        self.assertRegex(line, r"-n 5 .*HOLDFAST_REPLICATE_DEGREE[= ]1\.5 .*HOLDFAST_RUN_RANKS[= ]3 ")
+        line = self.command("-n", "4", "--replicas", "1,3:0,2:2-3", "--", job(FLAVOURS[0]))
+        self.assertRegex(line, r"-n 8 .*HOLDFAST_REPLICATE_DEGREE[= ]'?1,3:0,2:2-3'? ")
+        self.write("map", "0 0 0\n1 1 0\n2 1 1\n")
+        for words in ((), ("--replicas", "1,2:1")):
+            line = self.command(*words, "--map", "map", "--", job(FLAVOURS[0]))
+            self.assertRegex(line, r"-n 3 .*HOLDFAST_REPLICATE_DEGREE[= ]2 .*HOLDFAST_REPLICATE_MAP[= ]DIR/map ")
 
     def test_a_flag_beats_the_environment_beats_a_file(self):
         self.write("c.toml", "[replicate]\ndegree = 5\nsilence_limit = '7s'\non_corruption = 'report'\n")

@@ -2,7 +2,8 @@
  * bits, or another length. Without replication it says the truth. What rank 1 prints must be the same with and without.
  *
  * usage: disputes [--bad REPLICA[,REPLICA...]] [--alike] SCENARIO...
- * --alike: the bad replicas send the same wrong values, not each its own. */
+ * --alike: the bad replicas send the same wrong values, not each its own.
+ * HOLDFAST_TEST_REPLICAS: which replica each process is, in the order of the launcher, with ',' between them. */
 #define _DEFAULT_SOURCE
 #include <mpi.h>
 #include <stdio.h>
@@ -16,12 +17,12 @@ static int rank, replica = -1, bad, alike;
 static double data[2 * length];
 
 static void find_replica(const char* list) {
-  int ranks;
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (getenv("HOLDFAST_REPLICATE_DEGREE") == NULL) return;
+  const char* replicas = getenv("HOLDFAST_TEST_REPLICAS");
   const char* native = getenv("OMPI_COMM_WORLD_RANK");
   if (native == NULL) native = getenv("PMI_RANK");
-  replica = native == NULL ? -1 : atoi(native) / ranks;
+  if (replicas == NULL || native == NULL) return;
+  for (int skip = atoi(native); skip > 0; --skip) replicas = strchr(replicas, ',') + 1;
+  replica = atoi(replicas);
   for (const char* at = list; at != NULL && *at != '\0'; at += strcspn(at, ","), at += *at == ',')
     if (atoi(at) == replica) bad = 1;
 }

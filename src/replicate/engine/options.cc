@@ -22,10 +22,8 @@ const config::Table<Options>& options_table() {
           option<&Options::degree>(
               {.name = "replicate.degree",
                .initial = "1",
-               .least = "1",
-               .most = "1024",
-               .unit = "replicas",
-               .doc = "How many processes play each rank. Two detect corruption, three correct it."}),
+               .doc = "How many processes play each rank. Two detect corruption, three correct it.\n"
+                      "2.5: two, and every second rank a third. 1,3:0,2:4-7: one, rank 0 three, ranks 4 to 7 two."}),
           option<&Options::protocol>({.name = "replicate.protocol",
                                       .initial = "msg-plus-hash",
                                       .choices = protocols,

@@ -26,7 +26,7 @@ enum class DigestChoice : std::uint8_t { xxh3_128, xxh3_64, crc32c };
 
 /// The options of the preloaded library. Values come from the environment, which `holdfast run` sets.
 struct Options {
-  std::int64_t degree{};
+  std::string degree;  ///< Degrees; where a map file says more, the most that a rank has
   Protocol protocol{};
   DigestChoice digest{};
   OnCorruption on_corruption{};

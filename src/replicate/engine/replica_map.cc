@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -126,10 +127,12 @@ std::string role(int virtual_rank, int replica) {
   return "replica " + std::to_string(replica) + " of virtual rank " + std::to_string(virtual_rank);
 }
 
-/// Every (virtual rank, replica) must be played exactly once. There are as many roles named as lines, so the search for
-/// a missing one ends after at most one step more than there are lines, however large the numbers are.
-Status check_roles(const std::vector<Line>& lines, std::string_view name, int ranks, int degree) {
+/// Nobody may be played twice, and below each replica of a rank there must be all others. There are as many roles named
+/// as lines, so the search for a missing one ends after at most one step more than there are lines, however large the
+/// numbers are.
+Result<std::vector<int>> count_roles(const std::vector<Line>& lines, std::string_view name) {
   std::map<std::pair<int, int>, const Line*> played;
+  int highest = 0;
   for (const Line& line : lines) {
     const auto [first, fresh] = played.try_emplace({line.virtual_rank.value, line.replica.value}, &line);
     if (!fresh)
@@ -137,13 +140,20 @@ Status check_roles(const std::vector<Line>& lines, std::string_view name, int ra
                       role(line.virtual_rank.value, line.replica.value) + " is already played in line " +
                           std::to_string(first->second->native.line),
                       "give every replica of every rank to one native rank");
+    highest = std::max(highest, line.virtual_rank.value);
   }
-  for (int rank = 0; rank < ranks; ++rank)
-    for (int replica = 0; replica < degree; ++replica)
-      if (!played.contains({rank, replica}))
-        return error_at(name, lines.back().native, "after the last line, " + role(rank, replica) + " is missing",
-                        "give every virtual rank the same replicas 0.." + std::to_string(degree - 1));
-  return {};
+  std::vector<int> degrees;
+  auto next = played.begin();
+  for (int rank = 0; rank <= highest; ++rank) {
+    int degree = 0;
+    for (; next != played.end() && next->first == std::pair(rank, degree); ++next) ++degree;
+    const bool hole = next != played.end() && next->first.first == rank;
+    if (degree == 0 || hole)
+      return error_at(name, lines.back().native, "after the last line, " + role(rank, degree) + " is missing",
+                      "give every virtual rank the replicas from 0 on, without a hole");
+    degrees.push_back(degree);
+  }
+  return degrees;
 }
 
 }  // namespace
@@ -154,14 +164,42 @@ Result<ReplicaMap> ReplicaMap::uniform(int ranks, int degree) {
     return Status(Code::bad_input, doing, "both must be at least 1", "ask for one rank and one replica or more");
   if (ranks > std::numeric_limits<int>::max() / degree)
     return Status(Code::bad_input, doing, "more processes than MPI can number", "ask for fewer ranks or replicas");
+  return of_degrees(std::vector<int>(static_cast<std::size_t>(ranks), degree));
+}
+
+Result<ReplicaMap> ReplicaMap::of_degrees(const std::vector<int>& degrees) {
+  Result<ReplicaMap> map = unplayed(degrees);
+  if (!map) return map;
+  int native = 0;
+  for (int replica = 0; replica < map.value().degree_; ++replica)
+    for (int rank = 0; rank < map.value().ranks_; ++rank)
+      if (replica < map.value().degree(rank)) map.value().set(native++, rank, replica);
+  return map;
+}
+
+Result<ReplicaMap> ReplicaMap::of(const Degrees& degrees, int ranks) {
+  auto by_rank = degrees.of(ranks);
+  return by_rank ? of_degrees(by_rank.value()) : by_rank.status();
+}
+
+Result<ReplicaMap> ReplicaMap::unplayed(const std::vector<int>& degrees) {
+  const std::string doing = "mapping " + std::to_string(degrees.size()) + " ranks";
+  if (degrees.empty() || *std::min_element(degrees.begin(), degrees.end()) < 1)
+    return Status(Code::bad_input, doing, "each needs at least one replica",
+                  "ask for one rank and one replica or more");
+  const std::int64_t natives = std::accumulate(degrees.begin(), degrees.end(), std::int64_t{0});
+  if (natives > std::numeric_limits<int>::max())
+    return Status(Code::bad_input, doing, "more processes than MPI can number", "ask for fewer ranks or replicas");
   ReplicaMap map;
-  map.ranks_ = ranks;
-  map.degree_ = degree;
-  const auto natives = static_cast<std::size_t>(map.natives());
-  map.virtual_.resize(natives);
-  map.replica_.resize(natives);
-  map.native_.resize(natives);
-  for (int native = 0; native < map.natives(); ++native) map.set(native, native % ranks, native / ranks);
+  map.ranks_ = static_cast<int>(degrees.size());
+  map.degree_ = *std::max_element(degrees.begin(), degrees.end());
+  map.partial_ = map.degree_ != *std::min_element(degrees.begin(), degrees.end());
+  map.degrees_ = degrees;
+  map.first_.resize(degrees.size());
+  std::exclusive_scan(degrees.begin(), degrees.end(), map.first_.begin(), 0);
+  map.virtual_.resize(static_cast<std::size_t>(natives));
+  map.replica_.resize(static_cast<std::size_t>(natives));
+  map.native_.resize(static_cast<std::size_t>(natives));
   return map;
 }
 
@@ -169,23 +207,23 @@ Result<ReplicaMap> ReplicaMap::parse(std::string_view text, std::string_view nam
   std::vector<Line> lines;
   if (Status status = parse_lines(text, name, lines); !status) return status;
   if (Status status = check_native_ranks(lines, name); !status) return status;
-  int ranks = 0;
-  int degree = 0;
-  for (const Line& line : lines) {
-    ranks = std::max(ranks, line.virtual_rank.value + 1);
-    degree = std::max(degree, line.replica.value + 1);
-  }
-  if (Status status = check_roles(lines, name, ranks, degree); !status) return status;
-  Result<ReplicaMap> map = uniform(ranks, degree);
+  const auto degrees = count_roles(lines, name);
+  if (!degrees) return degrees.status();
+  Result<ReplicaMap> map = unplayed(degrees.value());
   if (!map) return map;
   for (const Line& line : lines) map.value().set(line.native.value, line.virtual_rank.value, line.replica.value);
   return map;
 }
 
+std::string ReplicaMap::degrees_text() const {
+  const std::string most = std::to_string(degree_);
+  return partial_ ? std::to_string(*std::min_element(degrees_.begin(), degrees_.end())) + " to " + most : most;
+}
+
 void ReplicaMap::set(int native, int virtual_rank, int replica) {
   virtual_[static_cast<std::size_t>(native)] = virtual_rank;
   replica_[static_cast<std::size_t>(native)] = replica;
-  native_[static_cast<std::size_t>(virtual_rank) * degree_ + replica] = native;
+  native_[static_cast<std::size_t>(first_[static_cast<std::size_t>(virtual_rank)] + replica)] = native;
 }
 
 }  // namespace holdfast::replicate

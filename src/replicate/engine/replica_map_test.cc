@@ -78,6 +78,35 @@ TEST(ReplicaMapParse, TheUniformMapWrittenOutIsTheUniformMap) {
   EXPECT_TRUE(written.value() == ReplicaMap::uniform(2, 3).value());
 }
 
+TEST(ReplicaMapOfDegrees, GivesNativeRanksOutReplicaByReplica) {
+  const ReplicaMap map = ReplicaMap::of_degrees({3, 1, 2}).value();
+  EXPECT_EQ(map.ranks(), 3);
+  EXPECT_EQ(map.degree(), 3);
+  EXPECT_EQ(map.natives(), 6);
+  EXPECT_TRUE(map.partial());
+  EXPECT_THAT(map.degrees(), testing::ElementsAre(3, 1, 2));
+  EXPECT_EQ(map.degrees_text(), "1 to 3");
+  EXPECT_EQ(ReplicaMap::uniform(2, 3).value().degrees_text(), "3");
+  EXPECT_TRUE(map == ReplicaMap::parse("0 0 0\n1 1 0\n2 2 0\n3 0 1\n4 2 1\n5 0 2\n", "m").value());
+  EXPECT_TRUE(ReplicaMap::of_degrees({2, 2, 2}).value() == ReplicaMap::uniform(3, 2).value());
+  EXPECT_FALSE(ReplicaMap::uniform(3, 2).value().partial());
+}
+
+TEST(ReplicaMapOfDegrees, RefusesWhatIsNoJob) {
+  for (const std::vector<int>& degrees : {std::vector<int>{}, {0}, {2, -1}, {1 << 30, 1 << 30}})
+    EXPECT_FALSE(ReplicaMap::of_degrees(degrees).ok());
+}
+
+TEST(ReplicaMapParse, RanksMayHaveDifferentNumbersOfReplicas) {
+  const auto map = ReplicaMap::parse("0 1 0\n1 0 1\n2 0 0\n", "m");
+  ASSERT_TRUE(map.ok()) << map.status().message();
+  EXPECT_TRUE(map.value().partial());
+  EXPECT_EQ(map.value().degree(0), 2);
+  EXPECT_EQ(map.value().degree(1), 1);
+  EXPECT_EQ(map.value().native(0, 1), 1);
+  EXPECT_EQ(map.value().native(1, 0), 0);
+}
+
 TEST(ReplicaMapParse, NamesLineAndColumnOfEveryMistake) {
   EXPECT_THAT(error_of(""), HasSubstr("ring.map:1:1: no line"));
   EXPECT_THAT(error_of("# only\n\n"), HasSubstr("ring.map:3:1: no line"));
@@ -98,13 +127,16 @@ TEST(ReplicaMapParse, NamesDuplicatesAndHoles) {
   EXPECT_THAT(error_of("0 0 0\n0 0 1\n"), HasSubstr("ring.map:2:1: native rank 0 is already mapped in line 1"));
   EXPECT_THAT(error_of("0 0 0\n2 0 1\n"), HasSubstr("ring.map:2:1: native rank 2 in a map of 2 lines"));
   EXPECT_THAT(error_of("0 0 0\n1 0 0\n"), HasSubstr("ring.map:2:3: replica 0 of virtual rank 0 is already played"));
-  EXPECT_THAT(error_of("0 0 0\n1 1 1\n"), HasSubstr("replica 1 of virtual rank 0 is missing"));
+  EXPECT_THAT(error_of("0 0 0\n1 1 1\n"), HasSubstr("replica 0 of virtual rank 1 is missing"));
+  EXPECT_THAT(error_of("0 0 0\n1 0 2\n2 1 0\n"), HasSubstr("replica 1 of virtual rank 0 is missing"));
   EXPECT_THAT(error_of("0 1 0\n1 1 1\n"), HasSubstr("replica 0 of virtual rank 0 is missing"));
 }
 
 TEST(ReplicaMapParse, HugeNumbersCostNothing) {
   EXPECT_THAT(error_of("0 2147483646 0\n"), HasSubstr("virtual rank 0 is missing"));
   EXPECT_THAT(error_of("0 0 2147483646\n"), HasSubstr("replica 0 of virtual rank 0 is missing"));
+  EXPECT_THAT(error_of("0 0 0\n1 0 2147483646\n"), HasSubstr("replica 1 of virtual rank 0 is missing"));
+  EXPECT_THAT(error_of("0 0 0\n1 2147483646 0\n"), HasSubstr("replica 0 of virtual rank 1 is missing"));
   EXPECT_THAT(error_of("0 2147483646 2147483646\n"), HasSubstr("missing"));
 }
 

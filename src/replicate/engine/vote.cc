@@ -34,10 +34,10 @@ Verdict vote(std::span<const Ballot> ballots) {
   return {agreeing == ballots.size(), static_cast<int>(first - ballots.begin())};
 }
 
-int holder_for(int loser, const Verdict& verdict, std::span<const Ballot> ballots) {
-  const int replicas = static_cast<int>(ballots.size());
+int holder_for(int loser, const Ballot& good, std::span<const Ballot> held) {
+  const int replicas = static_cast<int>(held.size());
   int holder = (loser + 1) % replicas;
-  while (!(ballots[holder] == ballots[verdict.winner])) holder = (holder + 1) % replicas;
+  while (!(held[holder] == good)) holder = (holder + 1) % replicas;
   return holder;
 }
 

@@ -28,8 +28,8 @@ struct Verdict {
 /// The simple majority of RedMPI section 3.2.1: more than half of all replicas. Any number of ballots; any thread.
 Verdict vote(std::span<const Ballot> ballots);
 
-/// The replica that must send its copy to `loser`: the next one above it on the ring whose ballot equals the winner's.
-/// Requires a verdict with a winner.
-int holder_for(int loser, const Verdict& verdict, std::span<const Ballot> ballots);
+/// The replica that must send its copy to `loser`: the next one above it on the ring that holds the good one. Requires
+/// that one does.
+int holder_for(int loser, const Ballot& good, std::span<const Ballot> held);
 
 }  // namespace holdfast::replicate

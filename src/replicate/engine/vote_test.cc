@@ -66,7 +66,7 @@ TEST_P(VoteOverAllBallots, TheHolderIsTheNextAboveWithTheMajoritysCopy) {
     const int replicas = static_cast<int>(values.size());
     for (int loser = 0; loser < replicas; ++loser) {
       if (values[static_cast<std::size_t>(loser)] == wanted) continue;
-      const int holder = holder_for(loser, verdict, ballots);
+      const int holder = holder_for(loser, ballots[verdict.winner], ballots);
       ASSERT_EQ(values[static_cast<std::size_t>(holder)], wanted);
       for (int between = (loser + 1) % replicas; between != holder; between = (between + 1) % replicas)
         ASSERT_NE(values[static_cast<std::size_t>(between)], wanted) << testing::PrintToString(values);

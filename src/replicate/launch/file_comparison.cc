@@ -137,16 +137,19 @@ nlohmann::ordered_json FileComparison::record() const {
   return {{"paths", paths}, {"bytes", bytes}, {"tolerated", tolerated}, {"differences", list}};
 }
 
-FileComparison compare_files(const std::string& run_directory, const std::vector<int>& replicas,
+FileComparison compare_files(const std::string& run_directory, const std::vector<int>& replicas, int complete,
                              const std::string& patterns) {
   FileComparison found;
   char whole[4096];
   const std::string folder = ::realpath(run_directory.c_str(), whole) ? whole : run_directory;
   std::vector<FileView> views;
-  for (const int k : replicas) views.emplace_back(folder, k);
+  for (const int k : replicas) {
+    if (k < complete) views.emplace_back(folder, k);
+  }
   std::set<std::string> paths;
   for (const FileView& view : views) paths.merge(view.changed());
   Comparison comparison(views, replicas, folder);
+  if (complete < 2) paths.clear();
   for (const std::string& path : paths) comparison.look_at(path, patterns, found);
   if (found.settled()) remove_shadows(views);
   return found;

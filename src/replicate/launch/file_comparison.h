@@ -33,9 +33,12 @@ struct FileComparison {
 /// among them, theirs takes the place of its file. `patterns`: of files that may differ, as fnmatch(3) has them, for
 /// names or whole paths, with ':' between them. Shadows are removed unless there is a difference without a majority.
 ///
+/// `complete`: how many replicas every rank has, whose files are compared; those of a replica that some ranks lack are
+/// not.
+///
 /// `replicas`: those that are left, ascending. Where replica 0 is not among them, the first one's files, or the
 /// majority's, take the place of what it left.
-FileComparison compare_files(const std::string& run_directory, const std::vector<int>& replicas,
+FileComparison compare_files(const std::string& run_directory, const std::vector<int>& replicas, int complete,
                              const std::string& patterns);
 
 /// "the replicas left /data/restart.dat in different states from byte 17 on: replica 1 differs, the others' is kept".

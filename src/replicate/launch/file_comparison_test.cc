@@ -50,8 +50,8 @@ class FileComparisonTest : public ::testing::Test {
     std::ifstream file(at(name));
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  FileComparison compare(int degree, const std::string& patterns = "") const {
-    return compare_files(run(), all_of(degree), patterns);
+  FileComparison compare(int degree, const std::string& patterns = "", int complete = 0) const {
+    return compare_files(run(), all_of(degree), complete > 0 ? complete : degree, patterns);
   }
 
   std::string root_;
@@ -117,6 +117,22 @@ TEST_F(FileComparisonTest, ThreeDifferentStatesHaveNoMajority) {
 TEST_F(FileComparisonTest, SomeFilesMayDiffer) {
   for (int k : {0, 1}) write(k, "run.log", std::to_string(k));
   EXPECT_EQ(compare(2, "nothing:*.log").tolerated, 1U);
+}
+
+TEST_F(FileComparisonTest, FilesOfAReplicaThatSomeRanksLackAreNotCompared) {
+  for (int k : {0, 1}) write(k, "a", "of two ranks");
+  write(2, "a", "of one");
+  EXPECT_TRUE(compare(3, "", 2).differences.empty());
+  for (int k : {0, 1}) write(k, "b", std::to_string(k));
+  EXPECT_EQ(compare(3, "", 2).differences.size(), 1U);
+}
+
+TEST_F(FileComparisonTest, NothingIsComparedWhereARankHasOneReplica) {
+  write(0, "a", "of two ranks");
+  write(1, "a", "of one");
+  EXPECT_TRUE(compare(2, "", 1).differences.empty());
+  EXPECT_EQ(left("a"), "of two ranks");
+  EXPECT_FALSE(fs::exists(run() + "/holdfast-files"));
 }
 
 TEST_F(FileComparisonTest, TheRecordSaysAll) {

@@ -107,6 +107,7 @@ Evidence gather(const JobPlan& plan, const Finished& finished) {
   evidence.incidents = read_incidents(plan.run_directory);
   evidence.ranks = plan.map.ranks();
   evidence.degree = plan.map.degree();
+  if (plan.map.partial()) evidence.degrees = plan.map.degrees();
   evidence.began = evidence.degree < 2 || !evidence.record.is_null() || any_replica_began(plan.run_directory);
   return evidence;
 }
@@ -157,7 +158,8 @@ Comparisons compare(const JobRequest& request, const JobPlan& plan, const Eviden
   }
   const std::string patterns = value_of(*request.library, "replicate.files_may_differ");
   const std::vector<int> left = replicas_left(evidence);
-  Comparisons found{compare_files(plan.run_directory, left, patterns),
+  const int complete = *std::min_element(plan.map.degrees().begin(), plan.map.degrees().end());
+  Comparisons found{compare_files(plan.run_directory, left, complete, patterns),
                     compare_streams(plan.run_directory, plan.map.ranks(), left, patterns, plan.holds_output)};
   for (const FileDifference& difference : found.files.differences) tell(difference, request, outcome, err);
   for (const StreamDifference& difference : found.streams.differences) tell(difference, request, outcome, err);

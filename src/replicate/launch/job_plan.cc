@@ -87,10 +87,11 @@ Result<std::vector<Variable>> library_variables(const config::AnySettings& setti
   for (const config::AnySettings::Shown& row : settings.show()) {
     std::string name = config::environment_name(row.option->row.name);
     std::string value = row.value;
-    if (row.option->row.name == "replicate.degree") value = std::to_string(map.degree());
+    if (row.option->row.name == "replicate.degree" && !(map.partial() && value_of(settings, "replicate.map").empty()))
+      value = std::to_string(map.degree());
     if (row.option->row.name == "replicate.map" && !value.empty()) value = std::filesystem::absolute(value).string();
     if (row.option->row.name == "replicate.inject") {
-      auto faults = check_injection(value, map.ranks(), map.degree());
+      auto faults = check_injection(value, map);
       if (!faults.ok()) return faults.status();
       value = faults.value();
     }
@@ -174,9 +175,9 @@ Result<Program> plan_program(const JobRequest& request) {
   return inspect_program(request.application[0], told);
 }
 
-Status contradicts(const std::string& option, int asked, int mapped) {
+Status contradicts(const std::string& option, const std::string& asked, const std::string& mapped) {
   return {Code::bad_input, "reading the map file",
-          "it gives " + std::to_string(mapped) + " for " + option + ", but " + std::to_string(asked) + " was asked for",
+          "it gives " + mapped + " for " + option + ", but " + asked + " was asked for",
           "leave " + option + " out, or correct the file"};
 }
 
@@ -188,6 +189,10 @@ namespace {
 Result<bool> plan_failure(const JobRequest& request, JobPlan& plan, CommandSpec& spec) {
   const bool wished = value_of(*request.library, "replicate.on_failure") == "continue";
   if (!wished || plan.map.degree() == 1) return false;
+  if (plan.map.partial())
+    return Status(Code::bad_input, "reading --on-failure continue",
+                  "ranks have different numbers of replicas, so that a replica cannot be taken out of all",
+                  "give all ranks the same number, or leave --on-failure out");
   if (plan.program.mpi != Mpi::openmpi || spec.srun)
     return Status(Code::bad_input, "reading --on-failure continue",
                   spec.srun ? "srun ends a job in which a process is killed"
@@ -215,20 +220,27 @@ Result<bool> plan_held_output(const JobRequest& request, JobPlan& plan) {
 
 Result<ReplicaMap> plan_map(const JobRequest& request) {
   const std::string path = value_of(*request.library, "replicate.map");
-  const int degree = std::atoi(value_of(*request.library, "replicate.degree").c_str());
+  const std::string asked = value_of(*request.library, "replicate.degree");
+  const auto degrees = replicate::Degrees::parse(asked);
+  if (!degrees.ok()) return degrees.status();
   if (path.empty()) {
     if (!request.ranks)
       return Status(Code::bad_input, "reading the command line", "the number of ranks is not given", "add -n N");
-    return ReplicaMap::uniform(*request.ranks, degree);
+    if (*request.ranks < 1)
+      return Status(Code::bad_input, "mapping " + std::to_string(*request.ranks) + " ranks",
+                    "ranks and replicas: both must be at least 1", "ask for one rank or more");
+    return ReplicaMap::of(degrees.value(), *request.ranks);
   }
   auto text = read_file("map file", path);
   if (!text.ok()) return text.status();
   auto map = ReplicaMap::parse(text.value(), path);
   if (!map.ok()) return map.status();
   if (request.ranks && *request.ranks != map.value().ranks())
-    return contradicts("-n", *request.ranks, map.value().ranks());
-  if (!is_default(*request.library, "replicate.degree") && degree != map.value().degree())
-    return contradicts("--replicas", degree, map.value().degree());
+    return contradicts("-n", std::to_string(*request.ranks), std::to_string(map.value().ranks()));
+  if (is_default(*request.library, "replicate.degree")) return map;
+  const auto by_rank = degrees.value().of(map.value().ranks());
+  if (!by_rank.ok()) return by_rank.status();
+  if (by_rank.value() != map.value().degrees()) return contradicts("--replicas", asked, map.value().degrees_text());
   return map;
 }
 
@@ -243,6 +255,7 @@ Result<JobPlan> plan_job(const JobRequest& request) {
   if (!program.ok()) return program.status();
   plan.program = program.value();
   plan.protocol = value_of(*request.library, "replicate.protocol");
+  if (plan.map.partial() && plan.protocol == "msg-plus-hash") plan.protocol = "msg-plus-vote";
   if (!value_of(*request.library, "replicate.inject").empty()) plan.seed = value_of(*request.library, "replicate.seed");
 
   auto machine = find_machine(request);
@@ -257,7 +270,7 @@ Result<JobPlan> plan_job(const JobRequest& request) {
   if (auto holds = plan_held_output(request, plan); !holds.ok()) return holds.status();
   plan.run_directory = RunDirectory::plan(request.output);
   if (!plan.placement_text.empty()) spec.value().placement_file = plan.run_directory + "/hosts";
-  plan.input = plan_input(STDIN_FILENO, plan.run_directory, plan.map.degree(), !machine.value().only_here());
+  plan.input = plan_input(STDIN_FILENO, plan.run_directory, plan.map.degree(0), !machine.value().only_here());
 
   spec.value().variables = variables.value();
   for (Variable variable :

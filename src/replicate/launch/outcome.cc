@@ -45,7 +45,7 @@ const Incident* alike_in_all_replicas(const Evidence& evidence) {
     if (!ends_a_replica(incident)) continue;
     std::set<int>& seen = replicas[{incident.rank, incident.kind, incident.signal}];
     seen.insert(incident.replica);
-    if (static_cast<int>(seen.size()) >= evidence.degree) return &incident;
+    if (static_cast<int>(seen.size()) >= degree_of(evidence, incident.rank)) return &incident;
   }
   return nullptr;
 }
@@ -57,7 +57,8 @@ Outcome judge_incidents(const Evidence& evidence) {
   if (const Incident* found = first_of(incidents, {"uncorrected"})) return make(Exit::uncorrected, words(*found));
   if (const Incident* found = first_of(incidents, {"application"})) return make(Exit::application, words(*found));
   if (const Incident* found = alike_in_all_replicas(evidence)) {
-    std::string all = evidence.degree > 1 ? ", in all " + std::to_string(evidence.degree) + " replicas alike" : "";
+    const int degree = degree_of(evidence, found->rank);
+    std::string all = degree > 1 ? ", in all " + std::to_string(degree) + " replicas alike" : "";
     return make(Exit::application, "the application failed: " + words(*found) + all);
   }
   if (const Incident* found = first_of(incidents, {"diverged", "crash", "abort", "silent", "unreadable"}))

@@ -21,9 +21,15 @@ struct Evidence {
   std::string verdict;               ///< goes_on: why it could not
   std::optional<int> status;         ///< goes_on: with what the processes that were left ended
   int ranks = 1;
-  int degree = 1;
+  int degree = 1;            ///< the most replicas that a rank has
+  std::vector<int> degrees;  ///< by rank, where they have different numbers; else empty
   bool began = true;  ///< false where nothing shows that any process of the job was started
 };
+
+inline int degree_of(const Evidence& evidence, int rank) {
+  const bool known = rank >= 0 && static_cast<std::size_t>(rank) < evidence.degrees.size();
+  return known ? evidence.degrees[static_cast<std::size_t>(rank)] : evidence.degree;
+}
 
 struct Outcome {
   int code = 0;         ///< one of exit_codes()

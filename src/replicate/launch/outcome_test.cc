@@ -90,6 +90,14 @@ TEST(Judge, ACrashOfAllReplicasIsTheApplications) {
   EXPECT_THAT(outcome.message, HasSubstr("in all 3 replicas alike"));
 }
 
+TEST(Judge, ARankThatHasFewerReplicasCrashesInFewer) {
+  Evidence crashed = evidence({incident("crash", 1, 0, SIGSEGV), incident("crash", 1, 1, SIGSEGV)});
+  EXPECT_EQ(judge(crashed).code, 4);
+  crashed.degrees = {3, 2};
+  EXPECT_EQ(judge(crashed).code, 1);
+  EXPECT_THAT(judge(crashed).message, HasSubstr("in all 2 replicas alike"));
+}
+
 TEST(Judge, ACrashOfSomeReplicasIsADivergence) {
   EXPECT_EQ(judge(evidence({incident("crash", 1, 0, SIGSEGV), incident("crash", 1, 1, SIGSEGV)})).code, 4);
   EXPECT_EQ(judge(evidence({incident("crash", 1, 0, SIGSEGV), incident("crash", 1, 1, SIGSEGV),

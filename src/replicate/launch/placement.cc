@@ -11,7 +11,7 @@ Status no_room(const std::string& wrong, const std::string& remedy) {
 }
 
 std::string needs(const replicate::ReplicaMap& map) {
-  return std::to_string(map.ranks()) + " ranks x " + std::to_string(map.degree()) + " replicas need " +
+  return std::to_string(map.ranks()) + " ranks x " + map.degrees_text() + " replicas need " +
          std::to_string(map.natives()) + " slots";
 }
 
@@ -51,12 +51,14 @@ Result<Placement> place(const replicate::ReplicaMap& map, std::span<const Host> 
   bool share = colocate || hosts.size() == 1;
   Placement placement(map.natives());
   for (int rank = 0; rank < map.ranks(); ++rank) {
-    std::vector<int> chosen = choose(map.degree(), share, free);
-    if (static_cast<int>(chosen.size()) < map.degree())
+    const int degree = map.degree(rank);
+    std::vector<int> chosen = choose(degree, share, free);
+    if (static_cast<int>(chosen.size()) < degree)
       return no_room("the " + std::to_string(hosts.size()) + " hosts with " + std::to_string(slots) +
-                         " slots cannot keep the " + std::to_string(map.degree()) + " replicas of every rank apart",
+                         " slots cannot keep the " + std::to_string(degree) + " replicas of " +
+                         (map.partial() ? "rank " + std::to_string(rank) : "every rank") + " apart",
                      "add hosts, or let replicas share hosts with --colocate");
-    for (int replica = 0; replica < map.degree(); ++replica) placement[map.native(rank, replica)] = chosen[replica];
+    for (int replica = 0; replica < degree; ++replica) placement[map.native(rank, replica)] = chosen[replica];
   }
   return placement;
 }

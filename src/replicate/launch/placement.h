@@ -17,8 +17,9 @@ using Placement = std::vector<int>;
 /// replica only; with a single host there is no choice. With `colocate` they may share hosts where they must, and are
 /// spread as far as the slots allow. Greedy: rank by rank, the hosts with the most free slots first, which finds a
 /// placement whenever there is one (the Gale-Ryser construction: D. Gale, "A theorem on flows in networks", Pacific J.
-/// Math. 7(2), 1957, with equal row sums). Replicas keep the order of the hosts, so that a replica's neighbours tend to
-/// share one. Pure. Error: bad_input when the slots do not suffice, or the hosts to keep replicas apart.
+/// Math. 7(2), 1957), also where ranks have different numbers of replicas. Replicas keep the order of the hosts, so
+/// that a replica's neighbours tend to share one. Pure. Error: bad_input when the slots do not suffice, or the hosts to
+/// keep replicas apart.
 Result<Placement> place(const replicate::ReplicaMap& map, std::span<const Host> hosts, bool colocate);
 
 /// A host a line, in native rank order: Open MPI's --map-by seq, and SLURM_HOSTFILE.

@@ -32,6 +32,23 @@ TEST(Place, UsesASingleHostForAll) {
   EXPECT_TRUE(place(uniform(2, 3), hosts, false).ok());
 }
 
+TEST(Place, KeepsReplicasApartWhereRanksHaveDifferentNumbers) {
+  const std::vector<Host> hosts{{"a", 2}, {"b", 2}, {"c", 1}};
+  const ReplicaMap map = ReplicaMap::of_degrees({3, 2}).value();
+  const auto placement = place(map, hosts, false);
+  ASSERT_TRUE(placement.ok());
+  for (int rank = 0; rank < 2; ++rank) {
+    std::set<int> seen;
+    for (int k = 0; k < map.degree(rank); ++k)
+      seen.insert(placement.value()[static_cast<std::size_t>(map.native(rank, k))]);
+    EXPECT_EQ(static_cast<int>(seen.size()), map.degree(rank)) << "rank " << rank;
+  }
+  EXPECT_THAT(place(map, std::vector<Host>{{"a", 4}}, true).status().message(),
+              HasSubstr("2 ranks x 2 to 3 replicas need 5 slots, but there are 4"));
+  EXPECT_THAT(place(map, std::vector<Host>{{"a", 4}, {"b", 4}}, false).status().message(),
+              HasSubstr("cannot keep the 3 replicas of rank 0 apart"));
+}
+
 TEST(Place, SaysWhenSlotsDoNotSuffice) {
   std::vector<Host> hosts{{"a", 5}};
   EXPECT_THAT(place(uniform(2, 3), hosts, false).status().message(),

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "core/event/record.h"
 #include "replicate/launch/exit_code.h"
@@ -51,6 +53,14 @@ std::string places(const Json& entries) {
   return text;
 }
 
+/// "7 processes (1 to 3 replicas of each)".
+std::string processes(const std::vector<int>& degrees) {
+  const auto [least, most] = std::minmax_element(degrees.begin(), degrees.end());
+  return fmt::format("{} processes ({} to {} replicas of each)",
+                     grouped(static_cast<std::uint64_t>(std::accumulate(degrees.begin(), degrees.end(), 0))), *least,
+                     *most);
+}
+
 }  // namespace
 
 std::string grouped(std::uint64_t number) {
@@ -74,7 +84,9 @@ std::string byte_size(std::uint64_t bytes) {
 
 std::string summary_line(const Evidence& evidence) {
   const Json& record = evidence.record;
-  std::string line = count(evidence.ranks, "rank", "ranks") + " x " + count(evidence.degree, "replica", "replicas");
+  const std::string ranks = count(evidence.ranks, "rank", "ranks");
+  std::string line = evidence.degrees.empty() ? ranks + " x " + count(evidence.degree, "replica", "replicas")
+                                              : ranks + " in " + processes(evidence.degrees);
   if (record.is_null()) return line + (evidence.degree == 1 ? ", unprotected" : ", no record of what was verified");
   line += ", " + count(counter(record, "messages"), "message", "messages") + " (" +
           byte_size(counter(record, "bytes")) + ") verified, " +
@@ -82,7 +94,8 @@ std::string summary_line(const Evidence& evidence) {
           grouped(counter(record, "corrections")) + " corrected";
   if (std::string where = places(list(record, "corrupted")); !where.empty()) line += " (" + where + ")";
   if (const std::uint64_t alone = counter(record, "unverified"); alone > 0)
-    line += ", " + grouped(alone) + " that nobody was left to confirm";
+    line += ", " + grouped(alone) +
+            (evidence.degrees.empty() ? " that nobody was left to confirm" : " of ranks with one replica, unverified");
   if (std::string who = places(suspects(record)); !who.empty()) line += "; suspect: " + who;
   return line;
 }
@@ -92,6 +105,7 @@ Json final_record(const Evidence& evidence, const Outcome& outcome, const JobFac
   record["holdfast"] = HOLDFAST_VERSION;
   record["ranks"] = evidence.ranks;
   record["degree"] = evidence.degree;
+  if (!evidence.degrees.empty()) record["degrees"] = evidence.degrees;
   record["protocol"] = facts.protocol;
   record["mpi"] = facts.mpi;
   record["program"] = facts.program;

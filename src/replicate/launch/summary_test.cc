@@ -31,6 +31,18 @@ TEST(SummaryLine, NamesSuspectsAndShortensLongLists) {
             "rank 2 replica 0, rank 3 replica 0, rank 4 replica 0 and 3 more); suspect: rank 1 replica 2");
 }
 
+TEST(SummaryLine, CountsProcessesWhereRanksHaveDifferentNumbersOfReplicas) {
+  Evidence evidence = corrected_once();
+  evidence.degrees = {1, 3};
+  evidence.record["counters"]["unverified"] = 5U;
+  EXPECT_EQ(
+      summary_line(evidence),
+      "2 ranks in 4 processes (1 to 3 replicas of each), 48,112 messages (61.2 MB) verified, 1 mismatch, 1 corrected "
+      "(rank 1 replica 2), 5 of ranks with one replica, unverified");
+  EXPECT_EQ(final_record(evidence, {}, {})["degrees"], Json({1, 3}));
+  EXPECT_FALSE(final_record(corrected_once(), {}, {}).contains("degrees"));
+}
+
 TEST(SummaryLine, SurvivesStrangeRecords) {
   Evidence evidence = corrected_once();
   for (const char* text : {"{}", R"({"counters": 3, "corrupted": {}})",

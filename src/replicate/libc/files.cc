@@ -16,6 +16,7 @@
 #include "core/config/environment.h"
 #include "core/config/settings.h"
 #include "core/integrity/digest.h"
+#include "replicate/engine/degrees.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/progress.h"

@@ -180,13 +180,12 @@ void Collective::enter() {
   const CollectiveEntry how = state.options.collective_entry;
   if (how == CollectiveEntry::direct || (how == CollectiveEntry::automatic && !state.crowded && !state.must_answer()))
     return;
-  MPI_Request arrived = MPI_REQUEST_NULL;
-  real().Ibarrier(comm_->handle, &arrived);
+  std::vector<MPI_Request> arrived(1 + comm_->carried.size());
+  real().Ibarrier(comm_->handle, &arrived[0]);
+  for (std::size_t i = 0; i < comm_->carried.size(); ++i) real().Ibarrier(comm_->carried[i].handle, &arrived[i + 1]);
   wait_until([&] {
-    int done = 0;
     set_awaited({});
-    real().Test(&arrived, &done, MPI_STATUS_IGNORE);
-    return done != 0;
+    return all_done(arrived);
   });
 }
 

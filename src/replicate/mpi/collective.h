@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "replicate/mpi/algorithms.h"
+#include "replicate/mpi/carry.h"
 #include "replicate/mpi/operation.h"
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/schedule.h"
@@ -55,10 +56,19 @@ class Collective {
   /// The same for collectives that have no schedule.
   template <class Call>
   int run(Call call) {
-    if (sound_) enter();
+    if (sound_) {
+      require_equal_degrees(function_);
+      enter();
+    }
     const int code = call_that_waits(call);
     if (code == MPI_SUCCESS) verify_now();
     return code;
+  }
+  /// Runs a call that makes a communicator.
+  template <class Call>
+  int create(Call call) {
+    enter();
+    return call_that_waits(call);
   }
   /// Starts a non-blocking one; it is verified when the application completes the request.
   template <class Call, class Build>
@@ -71,6 +81,7 @@ class Collective {
   }
   template <class Call>
   int start(MPI_Request* request, Call call) {
+    if (sound_) require_equal_degrees(function_);
     const int code = call(request);
     if (code == MPI_SUCCESS) follow(request);
     return code;
@@ -79,6 +90,7 @@ class Collective {
   /// Makes a persistent one, which start_persistent() starts; always run by MPI itself.
   template <class Call>
   int make_persistent(MPI_Request* request, Call call) {
+    require_equal_degrees(function_);
     const int code = call(request);
     if (code == MPI_SUCCESS) file_persistent(request);
     return code;

@@ -17,7 +17,20 @@ constexpr std::uint64_t self_id = 2;
 constexpr std::uint64_t shadow_mark = 0x736861646f77;  // tells a shadow's id from its communicator's
 
 void free_shadow(Comm& comm) {
-  if (comm.shadow) real().Comm_free(&comm.shadow->handle);
+  if (!comm.shadow) return;
+  real().Comm_free(&comm.shadow->handle);
+  for (Comm::Carried& carried : comm.shadow->carried) real().Comm_free(&carried.handle);
+}
+
+/// A communicator of the same members; a duplicate would call the application's attribute callbacks.
+MPI_Comm twin(MPI_Comm handle) {
+  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Group members = MPI_GROUP_NULL;
+  real().Comm_group(handle, &members);
+  call_that_waits([&] { return real().Comm_create(handle, members, &made); });
+  real().Group_free(&members);
+  real().Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+  return made;
 }
 
 }  // namespace
@@ -34,11 +47,11 @@ bool known(MPI_Comm comm) {
   return runtime().comms.has(comm);
 }
 
-void Comms::open(MPI_Comm world, int rank, bool shadows) {
+void Comms::open(MPI_Comm world, const std::vector<Comm::Carried>& carried, int rank, bool shadows) {
   shadows_ = shadows;
   real().Comm_group(world, &world_group_);
-  add_with_id(world, world_id);
-  add_with_id(MPI_COMM_SELF, self_id);
+  add_with_id(world, carried, world_id);
+  add_with_id(MPI_COMM_SELF, {}, self_id);
   find(MPI_COMM_SELF).peers = {rank};
 }
 
@@ -61,37 +74,33 @@ Comm& Comms::find(MPI_Comm handle) {
   return *last_;
 }
 
-void Comms::add(MPI_Comm handle, Comm& parent, std::uint64_t distinguishing) {
+void Comms::add(MPI_Comm handle, const std::vector<Comm::Carried>& carried, Comm& parent,
+                std::uint64_t distinguishing) {
   const std::uint64_t id = next_id(parent, distinguishing);
-  if (handle != MPI_COMM_NULL) add_with_id(handle, id);
+  if (handle != MPI_COMM_NULL) add_with_id(handle, carried, id);
 }
 
 std::uint64_t Comms::next_id(Comm& parent, std::uint64_t distinguishing) {
   return mix(mix(parent.id, parent.created++), distinguishing);
 }
 
-void Comms::add_with_id(MPI_Comm handle, std::uint64_t id, MPI_Comm shadow) {
+void Comms::add_with_id(MPI_Comm handle, const std::vector<Comm::Carried>& carried, std::uint64_t id,
+                        MPI_Comm shadow) {
   auto comm = describe(handle, id);
+  comm->carried = carried;
   if (shadow != MPI_COMM_NULL) {
     real().Comm_set_errhandler(shadow, MPI_ERRORS_RETURN);
     comm->shadow = describe(shadow, mix(id, shadow_mark));
   } else if (shadows_ && !comm->inter) {
     comm->shadow = make_hidden(handle, mix(id, shadow_mark));
+    for (const Comm::Carried& each : carried) comm->shadow->carried.push_back({each.world, twin(each.handle)});
   }
   comms_[handle_key(handle)] = std::move(comm);
   last_ = nullptr;
 }
 
 std::unique_ptr<Comm> Comms::make_hidden(MPI_Comm of, std::uint64_t id) const {
-  MPI_Comm hidden = MPI_COMM_NULL;
-  MPI_Group members = MPI_GROUP_NULL;
-  real().Comm_group(of, &members);
-  call_that_waits([&] {
-    return real().Comm_create(of, members, &hidden);
-  });  // a duplicate would call the application's attribute callbacks
-  real().Group_free(&members);
-  real().Comm_set_errhandler(hidden, MPI_ERRORS_RETURN);
-  return describe(hidden, id);
+  return describe(twin(of), id);
 }
 
 std::unique_ptr<Comm> Comms::describe(MPI_Comm handle, std::uint64_t id) const {
@@ -128,6 +137,7 @@ void Comms::remove(MPI_Comm handle) {
   if (found == comms_.end()) return;
   std::erase_if(freed_, [](const auto& comm) { return comm->pending == 0; });
   free_shadow(*found->second);
+  for (Comm::Carried& carried : found->second->carried) real().Comm_free(&carried.handle);
   if (found->second->pending > 0) freed_.push_back(std::move(found->second));
   comms_.erase(found);
   last_ = nullptr;

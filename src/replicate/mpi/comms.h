@@ -16,6 +16,12 @@ namespace holdfast::replicate {
 /// What the library knows of one communicator of the application. The handle is the MPI library's own; this stands
 /// beside.
 struct Comm {
+  /// The same communicator in a world that this process carries (carry.h).
+  struct Carried {
+    int world;
+    MPI_Comm handle;
+  };
+
   MPI_Comm handle = MPI_COMM_NULL;
   std::uint64_t id = 0;  ///< the same number in every member and every replica
   int rank = 0;          ///< own rank in the (local) group
@@ -24,6 +30,7 @@ struct Comm {
   int peer_count = 0;  ///< how many ranks can be a peer: the remote group's size for an intercommunicator
   /// Virtual rank of each rank that can be a peer (the remote group's for an intercommunicator); empty when identical.
   std::vector<int> peers;
+  std::vector<Carried> carried;     ///< ascending; empty where all ranks have as many replicas
   ReceiveOrder order;               ///< application receives on this communicator
   std::uint64_t created = 0;        ///< communicators made from this one so far
   std::uint64_t collectives = 0;    ///< verified collectives so far
@@ -46,18 +53,19 @@ class Comms {
  public:
   /// Registers the application's world (already this replica's own communicator) and MPI_COMM_SELF. `shadows`: every
   /// intracommunicator gets a shadow.
-  void open(MPI_Comm world, int rank, bool shadows);
+  void open(MPI_Comm world, const std::vector<Comm::Carried>& carried, int rank, bool shadows);
   void close();
 
   Comm& find(MPI_Comm handle);
   bool has(MPI_Comm handle) const { return (last_ && last_handle_ == handle) || comms_.contains(handle_key(handle)); }
   /// Registers a communicator that a call on `parent` made, with an id that every member derives alike: from the
   /// parent, how many were made from it before, and a distinguishing value (the colour of a split).
-  void add(MPI_Comm handle, Comm& parent, std::uint64_t distinguishing);
+  void add(MPI_Comm handle, const std::vector<Comm::Carried>& carried, Comm& parent, std::uint64_t distinguishing);
   /// The same for communicators made by calls that only some of the parent's members make: the id comes from what those
   /// members share, agreed by communication on the new communicator where nothing else is shared.
   /// `shadow`: where it has been made already.
-  void add_with_id(MPI_Comm handle, std::uint64_t id, MPI_Comm shadow = MPI_COMM_NULL);
+  void add_with_id(MPI_Comm handle, const std::vector<Comm::Carried>& carried, std::uint64_t id,
+                   MPI_Comm shadow = MPI_COMM_NULL);
   /// The id of the next communicator made from `parent`, as add() gives it.
   static std::uint64_t next_id(Comm& parent, std::uint64_t distinguishing);
   void remove(MPI_Comm handle);

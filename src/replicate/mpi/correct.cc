@@ -35,10 +35,15 @@ int sender_rank(const Operation& op) {
   return op.kind == Operation::Kind::receive ? op.comm->virtual_rank(op.source) : runtime().rank;
 }
 
-void note_culprit(int rank, int replica) {
-  Runtime& state = runtime();
-  ++state.counters[Count::mismatches];
-  ++wrong_copies[{rank, replica}];
+void note_culprit(const Operation& op, int replica) {
+  ++runtime().counters[Count::mismatches];
+  ++wrong_copies[{sender_rank(op), replica}];
+}
+
+/// Whose copy this replica holds: under partial replication one replica of the sender gives it to several.
+int giver(const Operation& op) {
+  const Runtime& state = runtime();
+  return state.replica % state.map->degree(sender_rank(op));
 }
 
 Bytes copy_of(const Operation& op) {
@@ -133,9 +138,9 @@ void supply_followers(const Operation& op) {
 
 bool alike_in_those_left(std::span<const Ballot> ballots) {
   const Runtime& state = runtime();
-  for (int k = 0; k < state.degree; ++k) {
-    if (state.here(k) && !(ballots[static_cast<std::size_t>(k)] == ballots[static_cast<std::size_t>(state.replica)]))
-      return false;
+  const Ballot& own = ballots[static_cast<std::size_t>(state.replica) % ballots.size()];
+  for (std::size_t k = 0; k < ballots.size(); ++k) {
+    if (state.here(static_cast<int>(k)) && !(ballots[k] == own)) return false;
   }
   return true;
 }
@@ -149,6 +154,38 @@ void forget_transfers_from(int replica) {
   }
 }
 
+namespace {
+
+/// What each replica of this rank that is left holds: its own copy, or, of a message, that of the sender replica that
+/// gave it, which may have given it to several.
+std::vector<Ballot> held_copies(std::span<const Ballot> ballots) {
+  const Runtime& state = runtime();
+  std::vector<Ballot> held(static_cast<std::size_t>(state.degree), {{}, 0, false});
+  for (std::size_t k = 0; k < held.size(); ++k) {
+    if (state.here(static_cast<int>(k))) held[k] = ballots[k % ballots.size()];
+  }
+  return held;
+}
+
+void supply_those_without(const Operation& op, const Ballot& good, std::span<const Ballot> ballots) {
+  const Runtime& state = runtime();
+  const std::vector<Ballot> held = held_copies(ballots);
+  for (int k = 0; k < state.degree; ++k) {
+    if (!state.here(k) || held[static_cast<std::size_t>(k)] == good) continue;
+    if (holder_for(k, good, held) == state.replica) supply(op, k);
+  }
+}
+
+/// Wrong ones that nobody of this rank was given are noted by its leader.
+void note_outvoted(const Operation& op, const Ballot& good, std::span<const Ballot> ballots) {
+  if (!runtime().leader()) return;
+  for (auto k = static_cast<std::size_t>(runtime().degree); k < ballots.size(); ++k) {
+    if (!(ballots[k] == good)) note_culprit(op, static_cast<int>(k));
+  }
+}
+
+}  // namespace
+
 void settle(Operation& op, std::span<const Ballot> ballots,
             std::span<const std::shared_ptr<const std::vector<std::byte>>> copies) {
   Runtime& state = runtime();
@@ -157,15 +194,15 @@ void settle(Operation& op, std::span<const Ballot> ballots,
     op.stage = Operation::Stage::complete;
     return;
   }
-  std::vector<int> voters;  // the replicas that are left
+  std::vector<int> voters;  // the replicas that are left, of those who sent
   std::vector<Ballot> votes;
-  for (int k = 0; k < state.degree; ++k) {
-    if (!state.here(k)) continue;
-    voters.push_back(k);
-    votes.push_back(ballots[static_cast<std::size_t>(k)]);
+  for (std::size_t k = 0; k < ballots.size(); ++k) {
+    if (!state.here(static_cast<int>(k))) continue;
+    voters.push_back(static_cast<int>(k));
+    votes.push_back(ballots[k]);
   }
   if (voters.size() == 2) {
-    report_pair(op, votes[voters[0] == state.replica ? 1 : 0]);
+    report_pair(op, votes[voters[0] == state.replica % static_cast<int>(ballots.size()) ? 1 : 0]);
     op.stage = Operation::Stage::complete;
     return;
   }
@@ -173,28 +210,24 @@ void settle(Operation& op, std::span<const Ballot> ballots,
   if (verdict.winner < 0) {
     fail(Incident::uncorrected, described(op) + ": no majority among the replicas' copies" + ballot_list(ballots));
   }
-  const Ballot& good = votes[static_cast<std::size_t>(verdict.winner)];
-  const auto holder = [&](std::size_t loser) {
-    return voters[static_cast<std::size_t>(holder_for(static_cast<int>(loser), verdict, votes))];
-  };
+  const Ballot good = votes[static_cast<std::size_t>(verdict.winner)];
   const bool copied = std::any_of(copies.begin(), copies.end(), [](const Bytes& copy) { return copy != nullptr; });
   if (op.own == good) {
-    for (std::size_t i = 0; i < voters.size() && !copied; ++i) {
-      if (!(votes[i] == good) && holder(i) == state.replica) supply(op, voters[i]);
-    }
+    if (!copied) supply_those_without(op, good, ballots);
+    note_outvoted(op, good, ballots);
     op.stage = Operation::Stage::complete;
     return;
   }
   const auto from = static_cast<std::size_t>(voters[static_cast<std::size_t>(verdict.winner)]);
   if (copied && copies[from]) {
-    note_culprit(sender_rank(op), state.replica);
+    note_culprit(op, giver(op));
     overwrite(op, *copies[from]);
+    note_outvoted(op, good, ballots);
     op.own = good;
     op.stage = Operation::Stage::complete;
     return;
   }
-  const auto self = std::find(voters.begin(), voters.end(), state.replica);
-  op.supplier = holder(static_cast<std::size_t>(self - voters.begin()));
+  op.supplier = holder_for(state.replica, good, held_copies(ballots));
   op.own = good;  // what the correction must be
   op.stage = Operation::Stage::disputed;
 }
@@ -210,7 +243,7 @@ bool take_correction(Operation& op) {
   if (!(ballot_of_copy(op, *found->second) == op.own)) {
     fail(Incident::uncorrected, described(op) + ": the correction that arrived is not the majority's copy");
   }
-  note_culprit(sender_rank(op), runtime().replica);
+  note_culprit(op, giver(op));
   overwrite(op, *found->second);
   corrections.erase(found);
   op.stage = Operation::Stage::complete;

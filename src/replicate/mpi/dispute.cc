@@ -60,6 +60,10 @@ Statement statement_of(const Letter& letter) {
 /// Whether this replica has compared the message that others name so.
 bool compared(const MessageId& id) {
   Runtime& state = runtime();
+  if (state.partial) {  // only those who say something about its messages have a lane in use
+    const std::vector<Lane>& lanes = state.inbox->lanes(id.channel);
+    return std::any_of(lanes.begin(), lanes.end(), [&](const Lane& lane) { return lane.took(id.ordinal); });
+  }
   int below = (state.replica + state.degree - 1) % state.degree;
   while (!state.here(below)) below = (below + state.degree - 1) % state.degree;
   return state.inbox->lanes(id.channel)[static_cast<std::size_t>(below)].took(id.ordinal);
@@ -145,9 +149,8 @@ void note_agreement(const MessageId& id) {
 }
 
 void ask_for_correction(Operation& op, int holder, std::span<const Ballot> ballots) {
-  const Runtime& state = runtime();
-  send_statement(
-      {holder, op.identity, {Statement::Kind::probe, ballots[static_cast<std::size_t>(state.replica)], {}, false}});
+  const std::size_t own = static_cast<std::size_t>(runtime().replica) % ballots.size();
+  send_statement({holder, op.identity, {Statement::Kind::probe, ballots[own], {}, false}});
 }
 
 void receive_statement(const Letter& letter) {

@@ -24,6 +24,7 @@ int finish_native(Operation& op, MPI_Status* status) {
   MPI_Status own = op.status;
   int code = op.schedule ? op.schedule->code() : MPI_SUCCESS;
   if (op.native != MPI_REQUEST_NULL) code = real().Wait(&op.native, &own);
+  for (MPI_Request& carried : op.carried) real().Wait(&carried, MPI_STATUS_IGNORE);
   hand_over(own, status);
   return code;
 }
@@ -59,6 +60,7 @@ int finish(Operation& op, MPI_Request* request, MPI_Status* status) {
     op.native = op.visible;
     if (op.orphan) {
       real().Request_free(&op.native);
+      for (MPI_Request& carried : op.carried) real().Request_free(&carried);
       runtime().requests.drop(op);
     }
     return code;

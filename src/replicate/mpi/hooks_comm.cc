@@ -2,11 +2,15 @@
 // that all members and all replicas derive alike, and to which ranks of the application their ranks belong.
 #include <algorithm>
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/mpi/carry.h"
 #include "replicate/mpi/collective.h"
 #include "replicate/mpi/comms.h"
+#include "replicate/mpi/failure.h"
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/send.h"
 
@@ -42,14 +46,71 @@ std::uint64_t first_member(MPI_Comm comm) {
   return static_cast<std::uint64_t>(first);
 }
 
+/// The same ranks in another world's communicator: groups are made of processes.
+MPI_Group same_ranks(MPI_Group group, MPI_Comm from, MPI_Comm in) {
+  int size = 0;
+  real().Group_size(group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::vector<int> there(ranks.size());
+  MPI_Group whole = MPI_GROUP_NULL;
+  real().Comm_group(from, &whole);
+  real().Group_translate_ranks(group, size, ranks.data(), whole, there.data());
+  real().Group_free(&whole);
+  real().Comm_group(in, &whole);
+  MPI_Group same = MPI_GROUP_NULL;
+  real().Group_incl(whole, size, there.data(), &same);
+  real().Group_free(&whole);
+  return same;
+}
+
+/// The members, by their ranks in the communicator that it was made from.
+std::vector<int> members(MPI_Comm comm, MPI_Comm parent) {
+  if (comm == MPI_COMM_NULL) return {};
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Group whole = MPI_GROUP_NULL;
+  int size = 0;
+  real().Comm_group(comm, &group);
+  real().Comm_group(parent, &whole);
+  real().Group_size(group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::vector<int> there(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  real().Group_translate_ranks(group, size, ranks.data(), whole, there.data());
+  real().Group_free(&group);
+  real().Group_free(&whole);
+  return there;
+}
+
+/// Makes the communicator in the worlds that this process carries, too; in ascending order everywhere, so that nobody
+/// waits for somebody who waits for it.
+template <class Make>
+std::vector<Comm::Carried> make_in_carried(Function function, const Comm& from, MPI_Comm made, Make call) {
+  std::vector<Comm::Carried> carried;
+  for (const Comm::Carried& parent : from.carried) {
+    MPI_Comm same = MPI_COMM_NULL;
+    const int code = call_that_waits([&] { return call(parent.handle, &same); });
+    if (code != MPI_SUCCESS || members(same, parent.handle) != members(made, from.handle)) {
+      fail_unsupported(std::string(function_name(function)) +
+                           " where ranks have different numbers of replicas and it "
+                           "makes another communicator in each replica's world",
+                       "give all ranks the same number");
+    }
+    if (same != MPI_COMM_NULL) carried.push_back({parent.world, same});
+  }
+  return carried;
+}
+
 /// Runs a call that makes a communicator from `parent`, and registers the result.
 template <class Make>
 int make(Function function, MPI_Comm parent, MPI_Comm* result, Make call) {
   Comm& from = runtime().comms.find(parent);
+  if (from.inter) require_equal_degrees(function);
   Collective entry(function, parent);
-  const int code = entry.run(call);
+  const int code = entry.create([&] { return call(parent, result); });
   if (code == MPI_SUCCESS) {
-    runtime().comms.add(*result, from, *result == MPI_COMM_NULL ? 0 : first_member(*result));
+    const std::vector<Comm::Carried> carried = make_in_carried(function, from, *result, call);
+    runtime().comms.add(*result, carried, from, *result == MPI_COMM_NULL ? 0 : first_member(*result));
   }
   return code;
 }
@@ -68,7 +129,7 @@ int start_to_make(Function function, MPI_Comm parent, MPI_Comm* result, MPI_Requ
   if (!op) {  // nothing is verified, so nobody would tell when it is complete
     MPI_Status ignored;
     call_that_waits([&] { return real().Wait(request, &ignored); });
-    state.comms.add(*result, from, first_member(*result));
+    state.comms.add(*result, {}, from, first_member(*result));
     return real().Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, parent, request);
   }
   const std::uint64_t id = state.comms.next_id(from, first_member(parent));
@@ -76,61 +137,78 @@ int start_to_make(Function function, MPI_Comm parent, MPI_Comm* result, MPI_Requ
   if (from.shadow) real().Comm_idup(from.shadow->handle, shadow.get(), &op->companion);
   // Fortran's wrappers have read the handle when the call returns; others may be given it later.
   op->when_done = [result, now = *result, id, shadow] {
-    runtime().comms.add_with_id(now != MPI_COMM_NULL ? now : *result, id, *shadow);
+    runtime().comms.add_with_id(now != MPI_COMM_NULL ? now : *result, {}, id, *shadow);
   };
   return code;
+}
+
+/// The same at once, in every world that this process carries.
+int make_now(Function function, MPI_Comm parent, MPI_Info info, MPI_Comm* result, MPI_Request* request) {
+  const int code = make(function, parent, result, [&](MPI_Comm on, MPI_Comm* made) {
+    return info == MPI_INFO_NULL ? real().Comm_dup(on, made) : real().Comm_dup_with_info(on, info, made);
+  });
+  return code == MPI_SUCCESS ? real().Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, parent, request) : code;
 }
 
 }  // namespace
 
 int hook::Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
-  return make(Function::Comm_dup, comm, newcomm, [&] { return real().Comm_dup(comm, newcomm); });
+  return make(Function::Comm_dup, comm, newcomm, [](MPI_Comm on, MPI_Comm* made) { return real().Comm_dup(on, made); });
 }
 int hook::Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   return make(Function::Comm_dup_with_info, comm, newcomm,
-              [&] { return real().Comm_dup_with_info(comm, info, newcomm); });
+              [&](MPI_Comm on, MPI_Comm* made) { return real().Comm_dup_with_info(on, info, made); });
 }
 int hook::Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
+  if (runtime().partial) return make_now(Function::Comm_idup, comm, MPI_INFO_NULL, newcomm, request);
   return start_to_make(Function::Comm_idup, comm, newcomm, request,
                        [&](MPI_Request* r) { return real().Comm_idup(comm, newcomm, r); });
 }
 #ifdef MPICH
 int hook::Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
+  if (runtime().partial) return make_now(Function::Comm_idup_with_info, comm, info, newcomm, request);
   return start_to_make(Function::Comm_idup_with_info, comm, newcomm, request,
                        [&](MPI_Request* r) { return real().Comm_idup_with_info(comm, info, newcomm, r); });
 }
 #endif
 int hook::Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
-  return make(Function::Comm_split, comm, newcomm, [&] { return real().Comm_split(comm, color, key, newcomm); });
+  return make(Function::Comm_split, comm, newcomm,
+              [&](MPI_Comm on, MPI_Comm* made) { return real().Comm_split(on, color, key, made); });
 }
 int hook::Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
   return make(Function::Comm_split_type, comm, newcomm,
-              [&] { return real().Comm_split_type(comm, split_type, key, info, newcomm); });
+              [&](MPI_Comm on, MPI_Comm* made) { return real().Comm_split_type(on, split_type, key, info, made); });
 }
 int hook::Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
-  return make(Function::Comm_create, comm, newcomm, [&] { return real().Comm_create(comm, group, newcomm); });
+  return make(Function::Comm_create, comm, newcomm, [&](MPI_Comm on, MPI_Comm* made) {
+    if (on == comm) return real().Comm_create(comm, group, made);
+    MPI_Group same = same_ranks(group, comm, on);
+    const int code = real().Comm_create(on, same, made);
+    real().Group_free(&same);
+    return code;
+  });
 }
 int hook::Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
   Comm& from = runtime().comms.find(comm);
   note_call(Function::Comm_create_group, from, -1, tag, 0);
-  const int code = call_that_waits([&] { return real().Comm_create_group(comm, group, tag, newcomm); });
+  const auto create = [&](MPI_Comm on, MPI_Comm* made) {
+    if (on == comm) return real().Comm_create_group(comm, group, tag, made);
+    MPI_Group same = same_ranks(group, comm, on);
+    const int code = real().Comm_create_group(on, same, tag, made);
+    real().Group_free(&same);
+    return code;
+  };
+  const int code = call_that_waits([&] { return create(comm, newcomm); });
   if (code != MPI_SUCCESS || *newcomm == MPI_COMM_NULL) return code;
-  int size = 0;
-  real().Group_size(group, &size);
-  std::vector<int> ranks(static_cast<std::size_t>(size));
-  std::vector<int> in_parent(ranks.size());
-  std::iota(ranks.begin(), ranks.end(), 0);
-  MPI_Group parent = MPI_GROUP_NULL;
-  real().Comm_group(comm, &parent);
-  real().Group_translate_ranks(group, size, ranks.data(), parent, in_parent.data());
-  real().Group_free(&parent);
+  const std::vector<Comm::Carried> carried = make_in_carried(Function::Comm_create_group, from, *newcomm, create);
   std::uint64_t id = mix(from.id, static_cast<std::uint64_t>(tag));
-  for (const int rank : in_parent) id = mix(id, static_cast<std::uint64_t>(rank));
-  runtime().comms.add_with_id(*newcomm, mix(id, ++from.groups[id]));
+  for (const int rank : members(*newcomm, comm)) id = mix(id, static_cast<std::uint64_t>(rank));
+  runtime().comms.add_with_id(*newcomm, carried, mix(id, ++from.groups[id]));
   return code;
 }
 int hook::Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
                            MPI_Comm* newintercomm) {
+  require_equal_degrees(Function::Intercomm_create);
   Comm& from = runtime().comms.find(local_comm);
   note_call(Function::Intercomm_create, from, -1, tag, 0);
   const int code = call_that_waits(
@@ -140,39 +218,40 @@ int hook::Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_
   const std::uint64_t mine = mix(mix(from.id, from.created++), first_member(local_comm));
   std::uint64_t theirs = 0;
   real().Allreduce(&mine, &theirs, 1, MPI_UINT64_T, MPI_MAX, *newintercomm);
-  runtime().comms.add_with_id(*newintercomm, mix(std::min(mine, theirs), std::max(mine, theirs)));
+  runtime().comms.add_with_id(*newintercomm, {}, mix(std::min(mine, theirs), std::max(mine, theirs)));
   return code;
 }
 int hook::Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
   return make(Function::Intercomm_merge, intercomm, newintracomm,
-              [&] { return real().Intercomm_merge(intercomm, high, newintracomm); });
+              [&](MPI_Comm on, MPI_Comm* made) { return real().Intercomm_merge(on, high, made); });
 }
 int hook::Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
                       MPI_Comm* comm_cart) {
   return make(Function::Cart_create, comm_old, comm_cart,
-              [&] { return real().Cart_create(comm_old, ndims, dims, periods, reorder, comm_cart); });
+              [&](MPI_Comm on, MPI_Comm* made) { return real().Cart_create(on, ndims, dims, periods, reorder, made); });
 }
 int hook::Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm) {
-  return make(Function::Cart_sub, comm, newcomm, [&] { return real().Cart_sub(comm, remain_dims, newcomm); });
+  return make(Function::Cart_sub, comm, newcomm,
+              [&](MPI_Comm on, MPI_Comm* made) { return real().Cart_sub(on, remain_dims, made); });
 }
 int hook::Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
                        MPI_Comm* comm_graph) {
   return make(Function::Graph_create, comm_old, comm_graph,
-              [&] { return real().Graph_create(comm_old, nnodes, indx, edges, reorder, comm_graph); });
+              [&](MPI_Comm on, MPI_Comm* made) { return real().Graph_create(on, nnodes, indx, edges, reorder, made); });
 }
 int hook::Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
                             const int destinations[], const int weights[], MPI_Info info, int reorder,
                             MPI_Comm* result) {
-  return make(Function::Dist_graph_create, comm_old, result, [&] {
-    return real().Dist_graph_create(comm_old, n, sources, degrees, destinations, weights, info, reorder, result);
+  return make(Function::Dist_graph_create, comm_old, result, [&](MPI_Comm on, MPI_Comm* made) {
+    return real().Dist_graph_create(on, n, sources, degrees, destinations, weights, info, reorder, made);
   });
 }
 int hook::Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[],
                                      int outdegree, const int destinations[], const int destweights[], MPI_Info info,
                                      int reorder, MPI_Comm* result) {
-  return make(Function::Dist_graph_create_adjacent, comm_old, result, [&] {
-    return real().Dist_graph_create_adjacent(comm_old, indegree, sources, sourceweights, outdegree, destinations,
-                                             destweights, info, reorder, result);
+  return make(Function::Dist_graph_create_adjacent, comm_old, result, [&](MPI_Comm on, MPI_Comm* made) {
+    return real().Dist_graph_create_adjacent(on, indegree, sources, sourceweights, outdegree, destinations, destweights,
+                                             info, reorder, made);
   });
 }
 // A delete callback may refuse, and the communicator then lives on (MPI 3.1, 6.7.2).

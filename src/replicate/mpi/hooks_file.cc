@@ -3,6 +3,7 @@
 
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/mpi/carry.h"
 #include "replicate/mpi/collective.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/file.h"
@@ -234,6 +235,7 @@ File& deletions() {
 // The leader's open creates the file where it must, so the others open what is there.
 int hook::File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
   if (!runtime().verifying || !known(comm)) return real().File_open(comm, filename, amode, info, fh);
+  require_equal_degrees(Function::File_open);
   Comm& from = runtime().comms.find(comm);
   note_call(Function::File_open, from, -1, 0, 0);
   const std::uint64_t id = mix(mix(from.id, from.created++), file_mark);

@@ -60,13 +60,15 @@ void read_options() {
 
 ReplicaMap read_map(int natives) {
   const Options& options = runtime().options;
-  const int degree = static_cast<int>(options.degree);
+  const auto degrees = Degrees::parse(options.degree);
+  if (!degrees) fail(Incident::bad_input, degrees.status().message());
   if (options.map.empty()) {
-    if (natives % degree != 0) {
-      fail(Incident::bad_input, "dividing " + std::to_string(natives) + " processes among " + std::to_string(degree) +
+    const auto ranks = degrees.value().ranks(natives);
+    if (!ranks) {
+      fail(Incident::bad_input, "dividing " + std::to_string(natives) + " processes among " + options.degree +
                                     " replicas: it does not come out even: start ranks x replicas processes");
     }
-    auto map = ReplicaMap::uniform(natives / degree, degree);
+    auto map = ReplicaMap::of(degrees.value(), *ranks);
     if (!map) fail(Incident::bad_input, map.status().message());
     return std::move(map).value();
   }
@@ -75,11 +77,11 @@ ReplicaMap read_map(int natives) {
   text << file.rdbuf();
   auto map = ReplicaMap::parse(text.str(), options.map);
   if (!map) fail(Incident::bad_input, map.status().message());
-  if (map.value().natives() != natives || map.value().degree() != degree) {
+  if (map.value().natives() != natives || std::to_string(map.value().degree()) != options.degree) {
     fail(Incident::bad_input, "using the map file " + options.map + ": it is for " +
                                   std::to_string(map.value().natives()) + " processes in " +
                                   std::to_string(map.value().degree()) + " replicas, the job has " +
-                                  std::to_string(natives) + " in " + std::to_string(degree));
+                                  std::to_string(natives) + " in " + options.degree);
   }
   return std::move(map).value();
 }
@@ -106,6 +108,39 @@ bool more_processes_than_cores() {
   return anywhere != 0;
 }
 
+/// Ranks have different numbers of replicas. Each receiver then counts for itself, since the ring of msg-plus-hash
+/// needs as many receivers as senders, and collectives travel in messages, since MPI's own know nothing of other
+/// worlds.
+void replicate_partly() {
+  Options& options = runtime().options;
+  if (options.on_failure == OnFailure::go_on)
+    fail(Incident::bad_input,
+         "going on after a failure: ranks have different numbers of replicas, so that a replica cannot be taken out of "
+         "all: give all the same");
+  if (options.protocol == Protocol::msg_plus_hash) options.protocol = Protocol::msg_plus_vote;
+  options.collectives = Collectives::p2p;
+}
+
+/// Each world has a process for every rank: that of the same number, or, where the rank has too few, one that plays it
+/// in its own world, in turn.
+void make_worlds() {
+  Runtime& state = runtime();
+  if (!state.partial) {
+    real().Comm_split(MPI_COMM_WORLD, state.replica, state.rank, &state.world);
+    return;
+  }
+  for (int world = 0; world < state.map->degree(); ++world) {
+    const bool member = world % state.degree == state.replica;
+    MPI_Comm made = MPI_COMM_NULL;
+    real().Comm_split(MPI_COMM_WORLD, member ? 0 : MPI_UNDEFINED, state.rank, &made);
+    if (world == state.replica) state.world = made;
+    if (member && world != state.replica) {
+      state.carried.push_back({world, made});
+      real().Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+    }
+  }
+}
+
 /// The job is to go on when a process dies. Each receiver then counts for itself what all senders say, so that no
 /// message depends on what one that died has not said.
 void survive() {
@@ -123,16 +158,18 @@ void divide_world() {
   state.real_world = MPI_COMM_WORLD;
   state.map = read_map(natives);
   state.ranks = state.map->ranks();
-  state.degree = state.map->degree();
   state.rank = state.map->virtual_rank(state.native);
   state.replica = state.map->replica(state.native);
-  state.verifying = state.degree > 1;
-  state.gone.assign(static_cast<std::size_t>(state.degree), 0);
+  state.degree = state.map->degree(state.rank);
+  state.partial = state.map->partial();
+  state.verifying = state.map->degree() > 1;
+  state.gone.assign(static_cast<std::size_t>(state.map->degree()), 0);
   state.present = state.degree;
   if (state.leader()) take_office();
+  if (state.partial) replicate_partly();
   if (state.verifying && state.options.on_failure == OnFailure::go_on) survive();
 
-  real().Comm_split(MPI_COMM_WORLD, state.replica, state.rank, &state.world);
+  make_worlds();
   real().Comm_set_name(state.world, "MPI_COMM_WORLD");
   // MPICH raises a failed receive's error here when it is only looked at; the application gets it at completion.
   real().Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -145,14 +182,15 @@ void divide_world() {
         "would be taken for corruption: use --collectives p2p");
   }
   real().Comm_free(&team);
-  state.comms.open(state.world, state.rank, state.verifying && state.options.collectives == Collectives::p2p);
+  state.comms.open(state.world, state.carried, state.rank,
+                   state.verifying && state.options.collectives == Collectives::p2p);
   state.crowded = more_processes_than_cores();
   if (state.verifying) {
     MPI_Comm records = MPI_COMM_NULL;
     MPI_Comm payloads = MPI_COMM_NULL;
     real().Comm_dup(MPI_COMM_WORLD, &records);
     real().Comm_dup(MPI_COMM_WORLD, &payloads);
-    state.inbox.emplace(state.degree);
+    state.inbox.emplace(state.map->degree());
     if (state.options.protocol == Protocol::msg_plus_hash && state.degree > 2) {
       state.docket.emplace(state.degree, state.replica);
     }
@@ -165,7 +203,8 @@ void divide_world() {
 void begin() {
   Runtime& state = runtime();
   read_options();
-  if (state.options.degree == 1 && state.options.inject.empty()) return;  // nothing to do: calls pass
+  const auto degrees = Degrees::parse(state.options.degree);
+  if (degrees && degrees.value().single() && state.options.inject.empty()) return;  // nothing to do: calls pass
   divide_world();
   set_digest_algorithm(static_cast<integrity::Algorithm>(state.options.digest));
   auto places = parse_tolerance(state.options.tolerate);
@@ -227,7 +266,7 @@ void write_record(MPI_Comm among, const std::string& name) {
     counters[std::string(counter_rows[i].name)] = sum.values()[i];
   }
   const nlohmann::json record = {
-      {"ranks", state.ranks}, {"degree", state.degree}, {"counters", counters}, {"corrupted", corrupted}};
+      {"ranks", state.ranks}, {"degree", state.map->degree()}, {"counters", counters}, {"corrupted", corrupted}};
   std::ofstream(std::string(directory) + "/" + name) << record.dump(2) << "\n";
 }
 
@@ -239,6 +278,12 @@ void count_what_is_left() {
   state.counters[Count::windows_left] = windows().live();
   state.counters[Count::files_left] = files().live();
   state.counters[Count::verifications_left] = state.inbox->waiting() + open_polls();
+}
+
+void free_worlds() {
+  Runtime& state = runtime();
+  real().Comm_free(&state.world);
+  for (Comm::Carried& carried : state.carried) real().Comm_free(&carried.handle);
 }
 
 /// Each replica's world makes its own record, and MPI's end is waited for only when all are there to reach it: where
@@ -262,7 +307,7 @@ void end_with_those_left() {
   close_partitioned();
   state.comms.close();
   forget_fatal_errors();
-  real().Comm_free(&state.world);
+  free_worlds();
 }
 
 void end() {
@@ -292,7 +337,7 @@ void end() {
   close_partitioned();
   state.comms.close();
   forget_fatal_errors();
-  real().Comm_free(&state.world);
+  free_worlds();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/mpi/carry.h"
 #include "replicate/mpi/collective.h"
 #include "replicate/mpi/finish.h"
 #include "replicate/mpi/packing.h"
@@ -43,6 +44,13 @@ void announce(const Outgoing& out) {
   if (runtime().verifying) announce(out.region, out.destination, out.tag, out.comm);
 }
 
+void wait_for(Sends& sends) {
+  wait_until([&] {
+    set_awaited({});
+    return all_done(sends);
+  });
+}
+
 void wait_native(MPI_Request& request) {
   wait_until([&] {
     int done = 0;
@@ -52,31 +60,79 @@ void wait_native(MPI_Request& request) {
   });
 }
 
+/// Where ranks have different numbers of replicas: in all worlds in which this process has a receiver.
+int start_in_all(Function function, StartSend start, const void* buffer, int count, MPI_Datatype type, int destination,
+                 int tag, MPI_Comm handle, Sends& sends) {
+  const Outgoing out = prepare(function, buffer, count, type, destination, tag, handle);
+  const bool buffered = function == Function::Bsend || function == Function::Ibsend;
+  const int code = buffered ? start_buffered(buffer, count, type, destination, tag, out.comm, sends)
+                            : start_in_worlds(start, buffer, count, type, destination, tag, out.comm, sends);
+  if (code == MPI_SUCCESS) announce(out);
+  return code;
+}
+
+int start_in_all(Function function, StartSend start, const void* buffer, int count, MPI_Datatype type, int destination,
+                 int tag, MPI_Comm handle, MPI_Request* request) {
+  Sends sends;
+  const int code = start_in_all(function, start, buffer, count, type, destination, tag, handle, sends);
+  if (code == MPI_SUCCESS) *request = sends.size() == 1 ? sends.front() : follow_sends(std::move(sends)).visible;
+  return code;
+}
+
 /// A send of any mode: `start` is MPI's non-blocking function of that mode.
-template <class Start>
-int start_send(Function function, Start start, const void* buffer, int count, MPI_Datatype type, int destination,
+int start_send(Function function, StartSend start, const void* buffer, int count, MPI_Datatype type, int destination,
                int tag, MPI_Comm comm, MPI_Request* request) {
   if (destination == MPI_PROC_NULL || !plausible(count, type, destination, tag, comm)) {
     return start(buffer, count, type, destination, tag, comm, request);
   }
+  if (runtime().partial) return start_in_all(function, start, buffer, count, type, destination, tag, comm, request);
   const Outgoing out = prepare(function, buffer, count, type, destination, tag, comm);
   const int code = start(buffer, count, type, destination, tag, comm, request);
   if (code == MPI_SUCCESS) announce(out);
   return code;
 }
 
-template <class Start>
-int send(Function function, Start start, const void* buffer, int count, MPI_Datatype type, int destination, int tag,
+int send(Function function, StartSend start, const void* buffer, int count, MPI_Datatype type, int destination, int tag,
          MPI_Comm comm) {
+  if (runtime().partial && destination != MPI_PROC_NULL && plausible(count, type, destination, tag, comm)) {
+    Sends sends;
+    const int code = start_in_all(function, start, buffer, count, type, destination, tag, comm, sends);
+    if (code == MPI_SUCCESS) wait_for(sends);
+    return code;
+  }
   MPI_Request request = MPI_REQUEST_NULL;
   const int code = start_send(function, start, buffer, count, type, destination, tag, comm, &request);
   if (code == MPI_SUCCESS) wait_native(request);
   return code;
 }
 
-template <class Make>
-int make_persistent(Make make, const void* buffer, int count, MPI_Datatype type, int destination, int tag,
+int make_persistent_in_all(StartSend make, const void* buffer, int count, MPI_Datatype type, int destination, int tag,
+                           MPI_Comm comm, MPI_Request* request) {
+  Operation& op = runtime().requests.make();
+  op.kind = Operation::Kind::persistent_send;
+  op.persistent = true;
+  op.active = false;
+  op.comm = &runtime().comms.find(comm);
+  op.buffer = const_cast<void*>(buffer);
+  op.count = count;
+  op.type = type;
+  op.region = Region::keep(buffer, static_cast<std::uint64_t>(count), type);
+  op.source = destination;
+  op.tag = tag;
+  const int code = make_in_worlds(make, op);
+  if (code != MPI_SUCCESS) {
+    runtime().requests.drop(op);
+    return code;
+  }
+  runtime().requests.file(op);
+  *request = op.visible;
+  return code;
+}
+
+int make_persistent(StartSend make, const void* buffer, int count, MPI_Datatype type, int destination, int tag,
                     MPI_Comm comm, MPI_Request* request) {
+  if (runtime().partial && destination != MPI_PROC_NULL && plausible(count, type, destination, tag, comm))
+    return make_persistent_in_all(make, buffer, count, type, destination, tag, comm, request);
   const int code = make(buffer, count, type, destination, tag, comm, request);
   if (code != MPI_SUCCESS || destination == MPI_PROC_NULL) return code;
   Operation& op = runtime().requests.make();
@@ -122,6 +178,7 @@ int hook::Send_init(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Comm
   return make_persistent(real().Send_init, b, c, t, d, g, m, r);
 }
 int hook::Bsend_init(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Comm m, MPI_Request* r) {
+  require_equal_degrees(Function::Bsend_init);  // one attached buffer, several worlds
   return make_persistent(real().Bsend_init, b, c, t, d, g, m, r);
 }
 int hook::Ssend_init(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Comm m, MPI_Request* r) {
@@ -162,16 +219,21 @@ int hook::Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest
   }
   pack(buf, count, datatype, copy.data(), space, &packed, comm);
   MPI_Request incoming = MPI_REQUEST_NULL;
-  MPI_Request outgoing = MPI_REQUEST_NULL;
-  code = real().Isend(copy.data(), packed, MPI_PACKED, dest, sendtag, comm, &outgoing);
-  if (code != MPI_SUCCESS) return code;
+  Sends outgoing;
   Comm& on = runtime().comms.find(comm);
+  if (runtime().partial && dest != MPI_PROC_NULL) {
+    code = start_in_worlds(real().Isend, copy.data(), packed, MPI_PACKED, dest, sendtag, on, outgoing);
+  } else {
+    outgoing.emplace_back();
+    code = real().Isend(copy.data(), packed, MPI_PACKED, dest, sendtag, comm, &outgoing.back());
+  }
+  if (code != MPI_SUCCESS) return code;
   note_call(Function::Sendrecv_replace, on, dest, sendtag, static_cast<std::uint64_t>(packed));
   if (dest != MPI_PROC_NULL && runtime().verifying) {
     announce(Region::borrow(copy.data(), static_cast<std::uint64_t>(packed), MPI_BYTE), dest, sendtag, on);
   }
   code = Irecv(buf, count, datatype, source, recvtag, comm, &incoming);
-  wait_native(outgoing);
+  wait_for(outgoing);
   const int received = Wait(&incoming, status);
   return code != MPI_SUCCESS ? code : received;
 }
@@ -243,6 +305,8 @@ int hook::Start(MPI_Request* request) {
   note_call(Function::Start, *op->comm, op->source, op->tag, op->region.bytes());
   inject(op->region, op->comm->virtual_rank(op->source));
   const int code = real().Start(request);
+  if (code == MPI_SUCCESS && !op->carried.empty())
+    real().Startall(static_cast<int>(op->carried.size()), op->carried.data());
   if (code == MPI_SUCCESS && runtime().verifying) announce(op->region, op->source, op->tag, *op->comm);
   return code;
 }

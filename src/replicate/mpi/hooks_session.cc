@@ -6,6 +6,7 @@
 
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/engine/degrees.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/guard.h"
 #include "replicate/mpi/runtime.h"
@@ -46,7 +47,7 @@ void refuse_open_sessions() {
 // A program that uses sessions alone never calls MPI_Init, so replication would never begin.
 int hook::Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
   const char* degree = std::getenv("HOLDFAST_REPLICATE_DEGREE");
-  if (!active() && degree && std::string_view(degree) != "1") {
+  if (!active() && degree && asks_for_replicas(degree)) {
     fail_unsupported("MPI_Session_init outside MPI_Init and MPI_Finalize",
                      "replication begins with MPI_Init: call it before, and MPI_Finalize after the sessions");
   }

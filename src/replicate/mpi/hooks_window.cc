@@ -4,6 +4,7 @@
 
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/mpi/carry.h"
 #include "replicate/mpi/collective.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/guard.h"
@@ -20,6 +21,7 @@ namespace {
 template <class Make>
 int make(Function function, MPI_Comm comm, MPI_Win* win, bool shared, MPI_Aint bytes, Make call) {
   if (!known(comm) || !runtime().verifying) return call();
+  require_equal_degrees(function);
   note_call(function, runtime().comms.find(comm), -1, 0, 0);
   const int code = call();
   if (code != MPI_SUCCESS) return code;

@@ -21,11 +21,12 @@ namespace holdfast::replicate {
 class Schedule;
 
 /// A communication of the application that has to be followed beyond the MPI library's own request: every receive,
-/// every non-blocking collective, and persistent sends.
+/// every non-blocking collective, persistent sends, and sends into several worlds.
 struct Operation {
   enum class Kind : std::uint8_t {
     receive,
     persistent_send,  ///< kept for MPI_Start; `native` is the persistent request
+    send,             ///< a message that goes into several worlds
     collective,       ///< native non-blocking collective whose result is to be verified
   };
   /// A receive passes through these in order; the other kinds use native, comparing and complete.
@@ -56,6 +57,7 @@ struct Operation {
 
   MPI_Request native = MPI_REQUEST_NULL;   ///< what MPI works on; null before placement and where nothing is left
   MPI_Request visible = MPI_REQUEST_NULL;  ///< the application's handle; equals `native` wherever possible
+  std::vector<MPI_Request> carried;        ///< sends: the same in the worlds that this process carries
   MPI_Status status{};
   Comm* comm = nullptr;
   Region region;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "replicate/engine/degrees.h"
 #include "replicate/mpi/guard.h"
 
 namespace holdfast::replicate {
@@ -18,7 +19,7 @@ pid_t process = 0;  // that of the program; 0 in any other
 /// Alone, a process has nobody to agree with.
 bool has_replicas() {
   const char* degree = std::getenv("HOLDFAST_REPLICATE_DEGREE");
-  return degree && std::atoi(degree) > 1;
+  return degree && asks_for_replicas(degree);
 }
 
 bool started_as_program() {

@@ -98,6 +98,11 @@ namespace {
 
 bool companion_done(Operation& op) {
   if (op.companion == MPI_REQUEST_NULL) return true;
+  if (Operation* send = runtime().requests.find(op.companion)) {
+    if (!advance(*send)) return false;
+    finish(*send, &op.companion, MPI_STATUS_IGNORE);
+    return true;
+  }
   int done = 0;
   set_awaited({});
   real().Test(&op.companion, &done, MPI_STATUS_IGNORE);
@@ -114,6 +119,7 @@ bool advance(Operation& op) {
     case Operation::Kind::collective:
       return advance_collective(op) && companion_done(op);
     case Operation::Kind::persistent_send:
+    case Operation::Kind::send:
       return advance_send(op);
   }
   return true;

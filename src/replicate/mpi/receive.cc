@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "real_functions.h"
+#include "replicate/mpi/carry.h"
 #include "replicate/mpi/correct.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/dispute.h"
@@ -167,6 +168,11 @@ Channel channel_of(const Operation& op) {
 }
 
 void read_message(Operation& op) {
+  if (runtime().partial && senders_of(op) == 1) {
+    ++runtime().counters[Count::unverified];
+    op.stage = Operation::Stage::complete;
+    return;
+  }
   op.lanes = &runtime().inbox->lanes(channel_of(op));
   if (op.failed) {
     op.own = {{}, 0, false};
@@ -220,11 +226,15 @@ bool compare_with_below(Operation& op) {
 /// Every other sender replica has said something about the message.
 bool compare_with_all(Operation& op) {
   Runtime& state = runtime();
-  std::vector<Ballot> ballots(state.degree);
-  std::vector<std::shared_ptr<const std::vector<std::byte>>> copies(state.degree);
-  ballots[state.replica] = op.own;
-  for (int k = 0; k < state.degree; ++k) {
-    if (k == state.replica || !state.here(k)) continue;
+  const int senders = senders_of(op);
+  const int own = state.replica % senders;  // whose message this is
+  std::vector<Ballot> ballots(senders);
+  std::vector<std::shared_ptr<const std::vector<std::byte>>> copies(senders);
+  ballots[own] = op.own;
+  int others = 0;
+  for (int k = 0; k < senders; ++k) {
+    if (k == own || !state.here(k)) continue;
+    ++others;
     const Arrival* said = (*op.lanes)[k].find(op.place.ordinal);
     if (!said || !said->complete) {
       set_awaited({Awaited::What::verdict, op.comm->virtual_rank(op.source), k});
@@ -234,15 +244,14 @@ bool compare_with_all(Operation& op) {
     ballots[k] = said->ballot;
     copies[k] = said->copy;
   }
-  bool truncated =
-      state.present > 1;  // the others say that it was longer than the buffer; MPI reports it at completion
-  for (int k = 0; k < state.degree; ++k) {
-    if (k == state.replica || !state.here(k)) continue;
+  bool truncated = others > 0;  // they say that it was longer than the buffer; MPI reports it at completion
+  for (int k = 0; k < senders; ++k) {
+    if (k == own || !state.here(k)) continue;
     truncated = truncated && ballots[k].bytes > op.region.bytes();
     (*op.lanes)[k].take(op.place.ordinal);
   }
-  op.failed = op.failed || truncated;
-  if (op.failed) {
+  if (truncated || (op.failed && others == 0)) {
+    op.failed = true;
     complete(op);
   } else {
     settle(op, ballots, copies);
@@ -345,8 +354,8 @@ int finish_receive(Operation& op, MPI_Status* status) {
   if (op.cancelled) {
     // A follower's own may have got a message all the same; the application hears what the leader's outcome was.
     if (op.native != MPI_REQUEST_NULL && !op.pushed_back) real().Wait(&op.native, MPI_STATUS_IGNORE);
-  } else if (op.was_corrected && op.failed && !op.persistent) {
-    real().Request_free(&op.native);  // MPI's own message was too long; the one delivered instead is not
+  } else if (op.was_corrected && !op.persistent && op.native != MPI_REQUEST_NULL && !op.pushed_back) {
+    real().Request_free(&op.native);  // MPI's own message may have been too long; the one delivered instead is not
   } else if (op.native != MPI_REQUEST_NULL && !op.pushed_back) {
     code = real().Wait(&op.native, &own_status);
   }

@@ -31,13 +31,15 @@ struct Runtime {
   int rank = 0;    ///< own virtual rank
   int replica = 0;
   int ranks = 1;
-  int degree = 1;
-  bool verifying = false;   ///< degree > 1
+  int degree = 1;           ///< how many replicas this rank has
+  bool partial = false;     ///< other ranks have more or fewer
+  bool verifying = false;   ///< some rank has more than one
   std::string leader_host;  ///< what gethostname() says where replica 0 of this rank runs
   bool crowded = false;     ///< more processes than cores on this host: give the core away while waiting
 
   MPI_Comm real_world = MPI_COMM_NULL;
-  MPI_Comm world = MPI_COMM_NULL;  ///< this replica's own world
+  MPI_Comm world = MPI_COMM_NULL;      ///< this replica's own world
+  std::vector<Comm::Carried> carried;  ///< the worlds beyond this rank's degree in which this process plays it too
   Comms comms;
   PostOffice post;
   Requests requests;
@@ -55,7 +57,7 @@ struct Runtime {
   bool here(int of_replica) const { return gone[static_cast<std::size_t>(of_replica)] == 0; }
   /// Another replica may not get on without an answer of this one about a message that is long past here, so that this
   /// process must not disappear into a blocking MPI call that waits for others.
-  bool must_answer() const { return survives || (docket && degree > 3); }
+  bool must_answer() const { return survives || partial || (docket && degree > 3); }
   int team_native(int of_replica) const { return map->native(rank, of_replica); }
 };
 

@@ -1,6 +1,7 @@
 #include "replicate/mpi/schedule.h"
 
 #include "real_functions.h"
+#include "replicate/mpi/carry.h"
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/receive.h"
 #include "replicate/mpi/send.h"
@@ -86,10 +87,13 @@ void Schedule::note(int code) {
 
 void Schedule::begin_send(const Step& step) {
   Comm& shadow = *comm_->shadow;
-  MPI_Request request = MPI_REQUEST_NULL;
-  note(real().Isend(step.in, step.count, step.type, step.peer, tag_, shadow.handle, &request));
+  if (runtime().partial) {
+    note(start_in_worlds(real().Isend, step.in, step.count, step.type, step.peer, tag_, shadow, sends_));
+  } else {
+    sends_.emplace_back();
+    note(real().Isend(step.in, step.count, step.type, step.peer, tag_, shadow.handle, &sends_.back()));
+  }
   announce(Region::borrow(step.in, static_cast<std::uint64_t>(step.count), step.type), step.peer, tag_, shadow);
-  sends_.push_back(request);
 }
 
 void Schedule::begin(const Step& step) {

@@ -3,6 +3,7 @@
 #include "core/fault/grammar.h"
 #include "core/random/stream.h"
 #include "real_functions.h"
+#include "replicate/mpi/carry.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/runtime.h"
@@ -33,18 +34,9 @@ bool strikes(const fault::Fault& fault, int destination_rank) {
 }
 
 void send_copies(const Region& region, const Record& record, int destination) {
-  Runtime& state = runtime();
+  const Runtime& state = runtime();
   for (int k = 0; k < state.degree; ++k) {
-    if (k == state.replica || !state.here(k)) continue;
-    auto bytes = std::make_shared<std::vector<std::byte>>();
-    region.gather(region.bytes(), *bytes);
-    Record announcing = record;
-    announcing.kind = RecordKind::payload;
-    announcing.bytes = bytes->size();
-    const int native = state.map->native(destination, k);
-    state.counters[Count::payload_bytes] += bytes->size();
-    announcing.extra = static_cast<std::uint64_t>(state.post.send_payload(native, std::move(bytes)));
-    state.post.send(native, announcing);
+    if (k != state.replica && state.here(k)) send_copy(region, record, state.map->native(destination, k));
   }
 }
 
@@ -102,6 +94,10 @@ void announce(const Region& region, int destination, int tag, Comm& comm) {
   record.tag = tag;
   record.ordinal = next_ordinal(comm, destination, tag);
   const int rank = comm.virtual_rank(destination);
+  if (state.partial) {
+    announce_to_those_without(region, record, rank);
+    return;
+  }
   if (state.options.protocol == Protocol::all_to_all) {
     send_copies(region, record, rank);
     return;
@@ -119,10 +115,24 @@ void announce(const Region& region, int destination, int tag, Comm& comm) {
   }
 }
 
+void send_copy(const Region& region, const Record& record, int native) {
+  Runtime& state = runtime();
+  auto bytes = std::make_shared<std::vector<std::byte>>();
+  region.gather(region.bytes(), *bytes);
+  Record announcing = record;
+  announcing.kind = RecordKind::payload;
+  announcing.bytes = bytes->size();
+  state.counters[Count::payload_bytes] += bytes->size();
+  announcing.extra = static_cast<std::uint64_t>(state.post.send_payload(native, std::move(bytes)));
+  state.post.send(native, announcing);
+}
+
 bool advance_send(Operation& op) {
   if (op.partitions && op.partitions->unready > 0) return false;
   int done = 0;
   real().Request_get_status(op.native, &done, &op.status);
+  for (std::size_t i = 0; done && i < op.carried.size(); ++i)
+    real().Request_get_status(op.carried[i], &done, MPI_STATUS_IGNORE);
   return done != 0;
 }
 

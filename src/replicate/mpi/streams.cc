@@ -18,6 +18,7 @@
 
 #include "core/config/environment.h"
 #include "core/config/settings.h"
+#include "replicate/engine/degrees.h"
 #include "replicate/engine/options.h"
 #include "replicate/engine/replica_map.h"
 #include "replicate/mpi/guard.h"
@@ -56,7 +57,10 @@ std::optional<ReplicaMap> announced_map() {
     auto map = ReplicaMap::parse(text, path);
     return map.ok() ? std::optional(std::move(map).value()) : std::nullopt;
   }
-  auto map = ReplicaMap::uniform(number("HOLDFAST_RUN_RANKS"), number("HOLDFAST_REPLICATE_DEGREE"));
+  const char* text = std::getenv("HOLDFAST_REPLICATE_DEGREE");
+  const auto degrees = Degrees::parse(text ? text : "");
+  if (!degrees.ok()) return std::nullopt;
+  auto map = ReplicaMap::of(degrees.value(), number("HOLDFAST_RUN_RANKS"));
   return map.ok() ? std::optional(std::move(map).value()) : std::nullopt;
 }
 
@@ -81,7 +85,7 @@ std::atomic<const Recording*> present{nullptr};
 
 bool compared() {
   config::Settings<Options> settings(options_table());
-  return config::read_environment(settings, environ).ok() && settings.options().files && settings.options().degree > 1;
+  return config::read_environment(settings, environ).ok() && settings.options().files && asks_for_replicas(settings.options().degree);
 }
 
 /// A child's output is not the program's.

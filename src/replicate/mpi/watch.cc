@@ -47,7 +47,7 @@ Answer own_answer() {
 std::string everybody(int rank) {
   Runtime& state = runtime();
   std::string text;
-  for (int k = 0; k < state.degree; ++k) {
+  for (int k = 0; k < state.map->degree(rank); ++k) {
     const int native = state.map->native(rank, k);
     const auto found = native == state.native ? answers.end() : answers.find(native);
     text += (k ? "; " : "") + std::string("replica ") + std::to_string(k) + ": ";
@@ -91,7 +91,7 @@ void ask(int rank) {
   Runtime& state = runtime();
   Record question;
   question.kind = RecordKind::ask_state;
-  for (int k = 0; k < state.degree; ++k) {
+  for (int k = 0; k < state.map->degree(rank); ++k) {
     const int native = state.map->native(rank, k);
     if (native != state.native && state.here(k)) state.post.send(native, question);
   }

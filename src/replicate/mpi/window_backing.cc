@@ -5,11 +5,10 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
+#include <optional>
 #include <string>
 
-#include "replicate/engine/replica_map.h"
+#include "replicate/engine/degrees.h"
 #include "replicate/mpi/streams.h"
 
 namespace holdfast::replicate {
@@ -24,21 +23,10 @@ std::string text_of(const char* name) {
   return text ? text : "";
 }
 
-/// The replica that this process is going to be; -1 where that cannot be told before MPI_Init.
+/// The replica that this process is going to be; -1 where that cannot be told before MPI_Init, or it is the only one.
 int own_replica() {
-  const int native = launched_rank();
-  if (native < 0) return -1;
-  if (const std::string path = text_of("HOLDFAST_REPLICATE_MAP"); !path.empty()) {
-    std::ifstream file(path);
-    std::stringstream text;
-    text << file.rdbuf();
-    const auto map = ReplicaMap::parse(text.str(), path);
-    return map && native < map.value().natives() ? map.value().replica(native) : -1;
-  }
-  const int natives = std::atoi(text_of("OMPI_COMM_WORLD_SIZE").c_str());
-  const int degree = std::atoi(text_of("HOLDFAST_REPLICATE_DEGREE").c_str());
-  if (degree < 2 || natives < degree) return -1;
-  return native / (natives / degree);
+  const std::optional<Place> place = launched_place();
+  return place && asks_for_replicas(text_of("HOLDFAST_REPLICATE_DEGREE")) ? place->replica : -1;
 }
 #endif
 

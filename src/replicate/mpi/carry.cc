@@ -1,0 +1,136 @@
+#include "replicate/mpi/carry.h"
+
+#include <climits>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "real_functions.h"
+#include "replicate/mpi/failure.h"
+#include "replicate/mpi/guard.h"
+#include "replicate/mpi/runtime.h"
+#include "replicate/mpi/send.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+/// How many processes play the rank at the other end.
+int receivers_at(const Comm& comm, int destination) {
+  return runtime().map->degree(comm.virtual_rank(destination));
+}
+
+int to_nobody(Comm& comm, int tag, Sends& sends) {
+  sends.emplace_back();
+  return real().Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, tag, comm.handle, &sends.back());
+}
+
+/// A majority of the senders may be processes none of which gives its message to a receiver: so receivers cannot supply
+/// each other.
+bool receivers_may_lack(int senders, int receivers) {
+  return senders - receivers > senders / 2;
+}
+
+}  // namespace
+
+int start_in_worlds(StartSend start, const void* buffer, int count, MPI_Datatype type, int destination, int tag,
+                    Comm& comm, Sends& sends) {
+  const int receivers = receivers_at(comm, destination);
+  if (runtime().replica >= receivers) return to_nobody(comm, tag, sends);
+  sends.emplace_back();
+  int code = start(buffer, count, type, destination, tag, comm.handle, &sends.back());
+  for (const Comm::Carried& carried : comm.carried) {
+    if (code != MPI_SUCCESS || carried.world >= receivers) break;
+    sends.emplace_back();
+    code = start(buffer, count, type, destination, tag, carried.handle, &sends.back());
+  }
+  return code;
+}
+
+int start_buffered(const void* buffer, int count, MPI_Datatype type, int destination, int tag, Comm& comm,
+                   Sends& sends) {
+  const int receivers = receivers_at(comm, destination);
+  if (runtime().replica >= receivers) return to_nobody(comm, tag, sends);
+  sends.emplace_back();
+  const int code = real().Ibsend(buffer, count, type, destination, tag, comm.handle, &sends.back());
+  if (code != MPI_SUCCESS || comm.carried.empty() || comm.carried.front().world >= receivers) return code;
+  const Region region = Region::borrow(buffer, static_cast<std::uint64_t>(count), type);
+  if (region.bytes() > INT_MAX)
+    fail_unsupported("MPI_Bsend of more than 2 GiB between ranks with different numbers of replicas",
+                     "use MPI_Send, or the same number for all ranks");
+  auto copy = std::make_shared<std::vector<std::byte>>();
+  region.gather(region.bytes(), *copy);
+  Sends others;
+  for (const Comm::Carried& carried : comm.carried) {
+    if (carried.world >= receivers) break;
+    others.emplace_back();
+    real().Isend(copy->data(), static_cast<int>(copy->size()), MPI_BYTE, destination, tag, carried.handle,
+                 &others.back());
+  }
+  Operation& op = follow_sends(std::move(others));
+  op.keepalive = std::move(copy);
+  runtime().requests.orphan(op);
+  return code;
+}
+
+int make_in_worlds(StartSend make, Operation& op) {
+  const int receivers = receivers_at(*op.comm, op.source);
+  const int destination = runtime().replica < receivers ? op.source : MPI_PROC_NULL;
+  int code = make(op.buffer, op.count, op.type, destination, op.tag, op.comm->handle, &op.native);
+  for (const Comm::Carried& carried : op.comm->carried) {
+    if (code != MPI_SUCCESS || carried.world >= receivers || destination == MPI_PROC_NULL) break;
+    op.carried.emplace_back();
+    code = make(op.buffer, op.count, op.type, destination, op.tag, carried.handle, &op.carried.back());
+  }
+  return code;
+}
+
+Operation& follow_sends(Sends sends) {
+  Operation& op = runtime().requests.make();
+  op.kind = Operation::Kind::send;
+  op.native = sends.front();
+  sends.erase(sends.begin());
+  op.carried = std::move(sends);
+  runtime().requests.give_placeholder(op);  // MPI may use one handle for many sends that are over at once
+  runtime().requests.file(op);
+  return op;
+}
+
+bool all_done(Sends& sends) {
+  int done = 0;
+  real().Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE);
+  return done != 0;
+}
+
+void announce_to_those_without(const Region& region, const Record& record, int rank) {
+  Runtime& state = runtime();
+  const int receivers = state.map->degree(rank);
+  const bool whole = state.options.protocol == Protocol::all_to_all || receivers_may_lack(state.degree, receivers);
+  Record digest = record;
+  if (!whole && state.degree > 1) {
+    const Ballot ballot = region.ballot();
+    digest.digest = ballot.digest;
+    digest.bytes = ballot.bytes;
+  }
+  for (int to = 0; to < receivers; ++to) {
+    if (to % state.degree == state.replica) continue;  // it has the message
+    if (whole) {
+      send_copy(region, record, state.map->native(rank, to));
+    } else if (state.degree > 1) {
+      state.post.send(state.map->native(rank, to), digest);
+      ++state.counters[Count::records_sent];
+    }
+  }
+}
+
+int senders_of(const Operation& op) {
+  const Runtime& state = runtime();
+  return state.partial ? state.map->degree(op.comm->virtual_rank(op.source)) : state.degree;
+}
+
+void require_equal_degrees(Function function) {
+  if (!runtime().partial) return;
+  refuse(function, "ranks have different numbers of replicas here: give all the same with --replicas 2 or 3");
+}
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <vector>
+
+#include "functions.h"
+#include "replicate/mpi/operation.h"
+
+namespace holdfast::replicate {
+
+/// What is different where ranks have different numbers of replicas (docs/design/partial-replication.md): a rank with
+/// fewer than others is played in several worlds by one process, which gives its messages to the receivers of each.
+
+/// MPI's non-blocking send of some mode.
+using StartSend = int (*)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+/// The sends of one message, by world; at least one, which may be a send to nobody.
+using Sends = std::vector<MPI_Request>;
+
+/// Starts one message in all worlds in which this process gives it to a receiver. After an error of MPI, nothing is
+/// started.
+int start_in_worlds(StartSend start, const void* buffer, int count, MPI_Datatype type, int destination, int tag,
+                    Comm& comm, Sends& sends);
+/// The same for a buffered send: into other worlds than its own goes a copy of the library's, since the memory that the
+/// application has attached is for one send.
+int start_buffered(const void* buffer, int count, MPI_Datatype type, int destination, int tag, Comm& comm,
+                   Sends& sends);
+/// Makes a persistent send of `op` in all those worlds; `make` is MPI's function of its mode.
+int make_in_worlds(StartSend make, Operation& op);
+/// An operation of the application that ends with all sends, which are several.
+Operation& follow_sends(Sends sends);
+/// Whether all are done; frees them.
+bool all_done(Sends& sends);
+
+/// Tells the receivers to which other processes give a message what it must be (send.h, announce()).
+void announce_to_those_without(const Region& region, const Record& record, int rank);
+
+/// How many processes send what `op` receives.
+int senders_of(const Operation& op);
+
+/// Ends the job where ranks have different numbers of replicas: the function is not protected then.
+void require_equal_degrees(Function function);
+
+}  // namespace holdfast::replicate
