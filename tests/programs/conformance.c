@@ -216,7 +216,7 @@ static void partitions(void) {
       MPI_Test(&send[k], &flag, &status);
       CHECK(!flag);
       for (int i = 0; i < whole; ++i) out[k][i] = 1000 * rank + 100 * k + 10 * round + i;
-      const int parts[] = {5, 0};
+      int parts[] = {5, 0};
       MPI_Pready(3, send[k]);
       MPI_Pready_list(2, parts, send[k]);
       MPI_Pready_range(1, 2, send[k]);

@@ -10,13 +10,14 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 
 #include "core/config/environment.h"
 #include "core/config/settings.h"
 #include "core/integrity/digest.h"
-#include "replicate/engine/degrees.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/progress.h"
@@ -191,12 +192,46 @@ bool shared_by_all(const std::string& path) {
   return passes(path.c_str(), state) || (state.several_hosts && on_one_host(path));
 }
 
+namespace {
+
+/// The path as the program knows it, absolute where that can be told.
+std::string program_name(const Watched& state, int folder, const char* path) {
+  return path[0] == '/' ? state.view.program_path(path) : state.view.program_path(folder_path(folder)) + "/" + path;
+}
+
+struct CommonFiles {
+  std::mutex mutex;
+  std::set<std::string> names;
+};
+
+CommonFiles& common_files() {
+  static auto* files = new CommonFiles();  // lives until the process ends
+  return *files;
+}
+
+}  // namespace
+
+void note_common_file(const char* path) {
+  const Watched* state = watched.load(std::memory_order_relaxed);
+  if (!state || !path || path[0] == '\0') return;
+  const Depth inside;
+  std::string resolved;
+  if (state->view.resolve(program_name(*state, AT_FDCWD, path), true, resolved) != 0) return;
+  const std::lock_guard lock(common_files().mutex);
+  common_files().names.insert(resolved);
+}
+
+bool forget_common_file(const std::string& resolved) {
+  const std::lock_guard lock(common_files().mutex);
+  return common_files().names.erase(resolved) > 0;
+}
+
 bool file_call(int folder, const char* path, std::string& name) {
   const Watched* state = watched.load(std::memory_order_relaxed);
   if (depth > 0 || !state || !path || path[0] == '\0' || passes(path, *state)) return false;
   const int before = errno;
   const Depth inside;
-  name = path[0] == '/' ? state->view.program_path(path) : state->view.program_path(folder_path(folder)) + "/" + path;
+  name = program_name(*state, folder, path);
   errno = before;
   return name[0] == '/' && !shared_by_all(normal_path(name));
 }

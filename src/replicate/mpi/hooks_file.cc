@@ -1,8 +1,10 @@
 // Parallel I/O (MPI 3.1, chapter 13); file.h and docs/design/parallel-io.md say who does what.
 #include <algorithm>
+#include <cstring>
 
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/libc/files.h"
 #include "replicate/mpi/carry.h"
 #include "replicate/mpi/collective.h"
 #include "replicate/mpi/decide.h"
@@ -233,6 +235,18 @@ File& deletions() {
 }  // namespace
 
 // The leader's open creates the file where it must, so the others open what is there.
+namespace {
+
+/// The path of a file name that may begin with the kind of its file system, as "ufs:" (MPI 3.1, 13.2.1).
+const char* without_prefix(const char* filename) {
+  const char* colon = std::strchr(filename, ':');
+  const bool prefixed =
+      colon != nullptr && std::strchr(filename, '/') != nullptr ? colon < std::strchr(filename, '/') : colon != nullptr;
+  return prefixed ? colon + 1 : filename;
+}
+
+}  // namespace
+
 int hook::File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
   if (!runtime().verifying || !known(comm)) return real().File_open(comm, filename, amode, info, fh);
   require_equal_degrees(Function::File_open);
@@ -249,6 +263,7 @@ int hook::File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info inf
     code = real().File_open(comm, filename, opened, info, fh);
     if (code != MPI_SUCCESS) return code;
   }
+  if ((amode & MPI_MODE_CREATE) != 0) note_common_file(without_prefix(filename));
   File& file = files().add(*fh, id, amode);
   real().Comm_dup(comm, &file.comm);
   arrive(Function::File_open, file);

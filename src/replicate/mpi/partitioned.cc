@@ -61,6 +61,7 @@ void prepare(Operation& op, int partitions) {
 
 void open_partitioned() {
   Runtime& replication = runtime();
+  if (replication.partial) return;  // refused when it is used
   state().comm = replication.comms.make_hidden(replication.world, mix(1, partitioned_mark));
 }
 
