@@ -10,9 +10,7 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <optional>
-#include <set>
 #include <span>
 
 #include "core/config/environment.h"
@@ -199,32 +197,7 @@ std::string program_name(const Watched& state, int folder, const char* path) {
   return path[0] == '/' ? state.view.program_path(path) : state.view.program_path(folder_path(folder)) + "/" + path;
 }
 
-struct CommonFiles {
-  std::mutex mutex;
-  std::set<std::string> names;
-};
-
-CommonFiles& common_files() {
-  static auto* files = new CommonFiles();  // lives until the process ends
-  return *files;
-}
-
 }  // namespace
-
-void note_common_file(const char* path) {
-  const Watched* state = watched.load(std::memory_order_relaxed);
-  if (!state || !path || path[0] == '\0') return;
-  const Depth inside;
-  std::string resolved;
-  if (state->view.resolve(program_name(*state, AT_FDCWD, path), true, resolved) != 0) return;
-  const std::lock_guard lock(common_files().mutex);
-  common_files().names.insert(resolved);
-}
-
-bool forget_common_file(const std::string& resolved) {
-  const std::lock_guard lock(common_files().mutex);
-  return common_files().names.erase(resolved) > 0;
-}
 
 bool file_call(int folder, const char* path, std::string& name) {
   const Watched* state = watched.load(std::memory_order_relaxed);

@@ -50,11 +50,6 @@ int file_rank();
 /// job spans hosts, what only one host has.
 bool shared_by_all(const std::string& path);
 
-/// MPI-IO has made this file, which is there once, for all replicas. Any thread.
-void note_common_file(const char* path);
-/// Whether it was such a file; it is none any more. Any thread.
-bool forget_common_file(const std::string& resolved);
-
 /// The patterns of files that may differ (replicate.files_may_differ).
 const std::string& files_that_may_differ();
 

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "replicate/libc/files.h"
+#include "replicate/mpi/file.h"
 
 namespace holdfast::replicate {
 

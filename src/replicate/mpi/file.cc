@@ -1,5 +1,11 @@
 #include "replicate/mpi/file.h"
 
+#include <climits>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+#include <string>
+
 #include "replicate/mpi/collective.h"
 #include "replicate/mpi/handle.h"
 
@@ -31,6 +37,32 @@ Files& files() {
 
 void arrive(Function function, File& file) {
   compare_in_team(function, file.id, file.next(), {});
+}
+
+namespace {
+
+struct CommonFiles {
+  std::mutex mutex;
+  std::set<std::string> paths;
+};
+
+CommonFiles& common_files() {
+  static auto* files = new CommonFiles();  // lives until the process ends
+  return *files;
+}
+
+}  // namespace
+
+void note_common_file(const char* path) {
+  char whole[PATH_MAX];
+  if (::realpath(path, whole) == nullptr) return;
+  const std::lock_guard lock(common_files().mutex);
+  common_files().paths.insert(whole);
+}
+
+bool forget_common_file(const std::string& path) {
+  const std::lock_guard lock(common_files().mutex);
+  return common_files().paths.erase(path) > 0;
 }
 
 }  // namespace holdfast::replicate

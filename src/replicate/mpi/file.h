@@ -2,6 +2,8 @@
 
 #include <mpi.h>
 
+#include <string>
+
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
@@ -41,5 +43,10 @@ Files& files();
 /// Waits until all replicas of this rank are at this call: nothing that the leader does from here on can be seen by a
 /// follower's earlier call.
 void arrive(Function function, File& file);
+
+/// MPI-IO has made this file, which is there once, for all replicas. Any thread.
+void note_common_file(const char* path);
+/// Whether it was such a file; it is none any more. Any thread.
+bool forget_common_file(const std::string& path);
 
 }  // namespace holdfast::replicate

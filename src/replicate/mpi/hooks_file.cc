@@ -4,7 +4,6 @@
 
 #include "hooks.h"
 #include "real_functions.h"
-#include "replicate/libc/files.h"
 #include "replicate/mpi/carry.h"
 #include "replicate/mpi/collective.h"
 #include "replicate/mpi/decide.h"
