@@ -77,6 +77,16 @@ def ends(args, degree, options, program, code, words, deaths=None):
     case.close()
 
 
+def all_crash(args):
+    """All replicas of a rank crash: the application failed by itself, unless the launcher had ended the second before it
+    came to it, which it does at once when it sees the first."""
+    case = Case(args, 2, 2, [], ["--all-of", "1", "--by", str(CRASH)])
+    words = {1: "the application failed", 4: "was ended by signal 11"}.get(case.code)
+    case.expect(words is not None, "the exit code is neither 1 nor 4")
+    case.expect(words in case.err, f"nothing says '{words}'")
+    case.close()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mpi", choices=["openmpi", "mpich"], required=True)
@@ -87,7 +97,7 @@ def main():
     # The launcher ends all others at once, so that which of them was first cannot always be told.
     ends(args, 3, [], ["--dies", "3", "--by", str(KILL)], 4, "died")
     ends(args, 3, [], ["--dies", "3", "--by", str(CRASH)], 4, "rank 1 replica 1 was ended by signal 11")
-    ends(args, 2, [], ["--all-of", "1", "--by", str(CRASH)], 1, "the application failed")
+    all_crash(args)
     if args.mpi == "mpich":
         ends(args, 3, ["--on-failure", "continue"], [], 2, "MPICH ends a job in which a process is killed")
         return
