@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -131,71 +130,6 @@ bool one_element_dense(const Contents& c) {
   }
 }
 
-/// x86's long double has 80 bits in 16 bytes; elsewhere all bytes of one are its value, or there is none so long.
-constexpr std::uint64_t long_double_bytes = sizeof(long double);
-constexpr std::uint64_t long_double_value = std::numeric_limits<long double>::digits == 64 ? 10 : long_double_bytes;
-constexpr std::size_t most_runs = 1 << 16;  ///< of one element; one that has more is compared with its padding
-
-/// A predefined type that consists of, or begins with, long doubles.
-std::vector<PackedRun> named_padding(MPI_Datatype type) {
-  if (type == MPI_LONG_DOUBLE) return {{0, 1}};
-  if (type == MPI_C_LONG_DOUBLE_COMPLEX || type == MPI_CXX_LONG_DOUBLE_COMPLEX) return {{0, 2}};
-  if (type == MPI_LONG_DOUBLE_INT) return {{0, 1}, {sizeof(int), 0}};
-  return {};
-}
-
-void append(std::vector<PackedRun>& runs, const PackedRun& run) {
-  if (!runs.empty() && (runs.back().long_doubles == 0 || run.bytes == 0)) {
-    runs.back().bytes += run.bytes;
-    runs.back().long_doubles += run.long_doubles;
-  } else {
-    runs.push_back(run);
-  }
-}
-
-void append(std::vector<PackedRun>& runs, const TypeFacts& child, std::uint64_t count) {
-  if (child.padded.empty()) return append(runs, {count * child.size, 0});
-  if (child.padded.size() == 1 && child.padded[0].bytes == 0)
-    return append(runs, {0, count * child.padded[0].long_doubles});
-  for (; count > 0 && runs.size() <= most_runs; --count) {
-    for (const PackedRun& run : child.padded) append(runs, run);
-  }
-}
-
-/// Only a struct has children of several types; what the others select is so many of their one.
-std::vector<PackedRun> padding_of(MPI_Datatype type, std::uint64_t size) {
-  if (long_double_value == long_double_bytes) return {};
-  const Contents c = contents_of(type);
-  if (c.combiner == MPI_COMBINER_NAMED) return named_padding(type);
-  std::vector<PackedRun> runs;
-  bool padded = false;
-  for (std::size_t i = 0; i < c.types.size(); ++i) {
-    const TypeFacts child = decode(c.types[i]);
-    free_unless_named(c.types[i]);
-    padded = padded || !child.padded.empty();
-    const std::uint64_t count = c.combiner == MPI_COMBINER_STRUCT ? static_cast<std::uint64_t>(c.integers[i + 1])
-                                : child.size == 0                 ? 0
-                                                                  : size / child.size;
-    append(runs, child, count);
-  }
-  if (!padded || runs.size() > most_runs) return {};
-  return runs;
-}
-
-/// Sets to zero what pads the long doubles of packed elements, the last of which may be there in part.
-void clear_padding(std::span<std::byte> packed, const std::vector<PackedRun>& element) {
-  std::size_t at = 0;
-  while (at < packed.size()) {
-    for (const PackedRun& run : element) {
-      at += run.bytes;
-      for (std::uint64_t i = 0; i < run.long_doubles && at < packed.size(); ++i, at += long_double_bytes) {
-        const std::size_t end = std::min<std::size_t>(at + long_double_bytes, packed.size());
-        for (std::size_t byte = at + long_double_value; byte < end; ++byte) packed[byte] = std::byte{0};
-      }
-    }
-  }
-}
-
 TypeFacts decode(MPI_Datatype type) {
   TypeFacts facts;
   MPI_Count size = 0;
@@ -214,7 +148,6 @@ TypeFacts decode(MPI_Datatype type) {
     if (contents.combiner != MPI_COMBINER_NAMED) facts.one_dense = one_element_dense(contents);
   }
   facts.many_dense = facts.one_dense && extent == size;
-  facts.padded = padding_of(type, facts.size);
   return facts;
 }
 
@@ -271,7 +204,6 @@ Region Region::borrow(const void* buffer, std::uint64_t count, MPI_Datatype type
   region.size_ = facts.size;
   region.type_ = type;
   region.dense_ = count == 1 ? facts.one_dense : facts.many_dense;
-  region.padded_ = !facts.padded.empty();
   region.buffer_ = static_cast<std::byte*>(const_cast<void*>(buffer));
   if (region.dense_) region.buffer_ += facts.true_lower;
   return region;
@@ -279,7 +211,7 @@ Region Region::borrow(const void* buffer, std::uint64_t count, MPI_Datatype type
 
 Region Region::keep(const void* buffer, std::uint64_t count, MPI_Datatype type) {
   Region region = borrow(buffer, count, type);
-  if (!region.dense_ || region.padded_) {
+  if (!region.dense_) {
     real().Type_dup(type, &region.type_);
     region.owned_ = true;
   }
@@ -297,13 +229,11 @@ Region& Region::operator=(Region&& other) noexcept {
   std::swap(limit_, other.limit_);
   std::swap(type_, other.type_);
   std::swap(dense_, other.dense_);
-  std::swap(padded_, other.padded_);
   std::swap(owned_, other.owned_);
   return *this;
 }
 
 Region::~Region() {
-  if (owned_ && padded_) forget_type(type_);
   if (owned_) real().Type_free(&type_);
 }
 
@@ -325,7 +255,7 @@ void Region::for_each_part(std::uint64_t elements, Act act) const {
 }
 
 Ballot Region::ballot(std::uint64_t length) const {
-  if (dense_ && !padded_) return ballot_of({buffer_, length});
+  if (dense_) return ballot_of({buffer_, length});
   gather(length, scratch());
   return ballot_of(scratch());
 }
@@ -333,7 +263,6 @@ Ballot Region::ballot(std::uint64_t length) const {
 void Region::gather(std::uint64_t length, std::vector<std::byte>& out) const {
   if (dense_) {
     out.assign(buffer_, buffer_ + length);
-    if (padded_) clear_padding(out, type_facts(type_).padded);
     return;
   }
   if (length == 0) {
@@ -347,7 +276,6 @@ void Region::gather(std::uint64_t length, std::vector<std::byte>& out) const {
     pack(part, n, type_, out.data() + at, n * static_cast<int>(size_), &position, MPI_COMM_SELF);
   });
   out.resize(length);
-  if (padded_) clear_padding(out, type_facts(type_).padded);
 }
 
 void Region::scatter(std::span<const std::byte> in) const {

@@ -14,20 +14,12 @@
 
 namespace holdfast::replicate {
 
-/// Part of a packed element: `bytes` of which all count, and then so many long doubles.
-struct PackedRun {
-  std::uint64_t bytes = 0;
-  std::uint64_t long_doubles = 0;
-};
-
 /// What verification needs to know of a datatype.
 struct TypeFacts {
   std::uint64_t size = 0;         ///< bytes that one element selects
   std::ptrdiff_t true_lower = 0;  ///< offset of the first selected byte from the buffer's address
   bool one_dense = false;         ///< one element selects consecutive bytes, in the order of the type map
   bool many_dense = false;        ///< and so do many
-  /// A packed element that has long doubles, whose last bytes are not set by anybody; otherwise empty.
-  std::vector<PackedRun> padded;
 };
 
 /// Facts of a datatype, from a cache; the first question about a derived type decodes it (MPI 3.1, section 4.1.13).
@@ -58,11 +50,10 @@ class Region {
   std::byte* data() const { return buffer_; }  ///< first selected byte; only when contiguous
 
   /// Digest and length of the first `length` selected bytes in type-map order (length <= bytes()). Contiguous memory is
-  /// digested where it is; other layouts, and what has long doubles, are gathered into a scratch buffer first.
+  /// digested where it is; other layouts are packed into a scratch buffer first.
   Ballot ballot(std::uint64_t length) const;
   Ballot ballot() const { return ballot(bytes()); }
-  /// Copies the first `length` selected bytes out, in type-map order. Bytes that pad a long double, which nobody sets,
-  /// are zero in the copy.
+  /// Copies the first `length` selected bytes out, in type-map order.
   void gather(std::uint64_t length, std::vector<std::byte>& out) const;
   /// Writes bytes back in type-map order; in.size() <= bytes().
   void scatter(std::span<const std::byte> in) const;
@@ -80,7 +71,6 @@ class Region {
   std::uint64_t limit_ = std::numeric_limits<std::uint64_t>::max();
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   bool dense_ = true;
-  bool padded_ = false;  ///< it has long doubles
   bool owned_ = false;
 };
 

@@ -5,9 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstring>
-#include <limits>
 #include <random>
 #include <vector>
 
@@ -206,63 +203,6 @@ TEST_P(LayoutTest, FindsTheSameAtBottom) {
   EXPECT_EQ(sample.memory, before);
   forget_type(absolute);
   MPI_Type_free(&absolute);
-}
-
-class LongDoubles : public ::testing::Test {
- protected:
-  struct Element {
-    int number;
-    long double value[2];
-  };
-  static constexpr int count = 5;
-
-  /// The same values, with something else in every byte that is none.
-  static std::vector<Element> elements(int between) {
-    std::vector<Element> made(count);
-    std::memset(made.data(), between, count * sizeof(Element));
-    for (int i = 0; i < count; ++i) {
-      made[i].number = i;
-      for (int k = 0; k < 2; ++k) {
-        const long double value = 1.0L / (3 * i + k + 1);
-        std::memcpy(&made[i].value[k], &value, 10);
-      }
-    }
-    return made;
-  }
-  static Ballot ballot(const void* memory, int elements, MPI_Datatype type) {
-    const Region region = Region::keep(memory, static_cast<std::uint64_t>(elements), type);
-    return region.ballot();
-  }
-  static void free(MPI_Datatype& type) {
-    forget_type(type);
-    MPI_Type_free(&type);
-  }
-};
-
-TEST_F(LongDoubles, PaddingDoesNotCount) {
-  if (std::numeric_limits<long double>::digits != 64) GTEST_SKIP() << "long doubles have no padding here";
-  std::vector<Element> one = elements(0x11);
-  const std::vector<Element> two = elements(0x22);
-  const int lengths[] = {1, 2};
-  const MPI_Aint places[] = {0, offsetof(Element, value)};
-  const MPI_Datatype kinds[] = {MPI_INT, MPI_LONG_DOUBLE};
-  MPI_Datatype packed = MPI_DATATYPE_NULL, whole = MPI_DATATYPE_NULL, strided = MPI_DATATYPE_NULL;
-  MPI_Type_create_struct(2, lengths, places, kinds, &packed);
-  MPI_Type_create_resized(packed, 0, sizeof(Element), &whole);
-  MPI_Type_create_hvector(count, 2, sizeof(Element), MPI_LONG_DOUBLE, &strided);
-  for (MPI_Datatype* type : {&packed, &whole, &strided}) MPI_Type_commit(type);
-  EXPECT_EQ(ballot(one.data(), count, whole), ballot(two.data(), count, whole));
-  EXPECT_EQ(ballot(one[0].value, 1, strided), ballot(two[0].value, 1, strided));
-  EXPECT_EQ(ballot(one[3].value, 2, MPI_LONG_DOUBLE), ballot(two[3].value, 2, MPI_LONG_DOUBLE));
-  EXPECT_EQ(ballot(one[3].value, 1, MPI_C_LONG_DOUBLE_COMPLEX), ballot(two[3].value, 2, MPI_LONG_DOUBLE))
-      << "types of the same bytes";
-  reinterpret_cast<std::byte*>(&one[4].value[1])[9] ^= std::byte{1};
-  EXPECT_FALSE(ballot(one.data(), count, whole) == ballot(two.data(), count, whole));
-  EXPECT_FALSE(ballot(one[0].value, 1, strided) == ballot(two[0].value, 1, strided));
-  one = elements(0x11);
-  one[2].number ^= 1;
-  EXPECT_FALSE(ballot(one.data(), count, whole) == ballot(two.data(), count, whole));
-  for (MPI_Datatype* type : {&packed, &whole, &strided}) free(*type);
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, LayoutTest, testing::Range(0U, 300U));
