@@ -81,7 +81,7 @@ def main():
     parser.add_argument("--collectives", default="native")
     parser.add_argument("--inject", default="", help="faults, as in docs/spec/faults.md")
     parser.add_argument("--deviates", action="store_true", help="the program itself sends wrong data in some replica")
-    parser.add_argument("--silence", default="20s", help="how long one replica may lag behind another")
+    parser.add_argument("--silence", default="45s", help="how long one replica may lag behind another")
     parser.add_argument("--environment", default="", help="NAME=VALUE, for both runs")
     parser.add_argument("--limit", type=float, default=120)
     parser.add_argument("--outcome", choices=["same", "detected", "diverged", "refused"], default="same")
