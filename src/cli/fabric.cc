@@ -1,7 +1,9 @@
 #include <iostream>
 
 #include "cli/fabric_subcommands.h"
+#include "fabric/formats/opensm_config.h"
 #include "fabric/formats/source.h"
+#include "fabric/routing/torus_placement.h"
 
 namespace holdfast::cli {
 namespace {
@@ -49,6 +51,26 @@ Status check_table_flags(const fabric::TableFiles& files) {
   if (!files.forwarding.empty() || (files.lanes.empty() && files.path_records.empty())) return {};
   return {Code::bad_input, "reading the command line", "--sl2vl and --path-records belong to --tables",
           "give the forwarding tables too"};
+}
+
+void add_torus_config(CLI::App& command, std::string& file) {
+  command
+      .add_option("--torus-config", file,
+                  "Where the switches of a torus or mesh lie, as torus-2QoS.conf says it. Default: found in the cables")
+      ->type_name("FILE");
+}
+
+Status read_torus_rules(const std::string& file, const fabric::Fabric& network, fabric::ContestRules& rules) {
+  if (file.empty()) return {};
+  auto text = fabric::read_text_file(file);
+  if (!text.ok()) return text.status();
+  auto config = fabric::read_torus_config(text.value(), file, network);
+  if (!config.ok()) return config.status();
+  auto grid = fabric::place_on_torus(network, fabric::SwitchGraph(network), config.value());
+  if (!grid.ok()) return grid.status();
+  rules.grid = std::move(grid.value());
+  rules.torus_config = std::move(text.value());
+  return {};
 }
 
 void add_fabric(CLI::App& app, Action& action) {

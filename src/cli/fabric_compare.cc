@@ -31,6 +31,7 @@ struct CompareFlags {
   std::string fabric;
   std::string engines = "native";
   std::string time_limit = "10min";
+  std::string torus_config;
   unsigned lanes = 8;
   unsigned jobs = 0;
   bool paper_tables = false;
@@ -83,6 +84,7 @@ int compare(const CompareFlags& flags) {
   auto opened = fabric::open_fabric(flags.fabric);
   if (!opened.ok()) return complain(opened.status());
   const fabric::Fabric& network = opened.value().fabric;
+  if (Status status = read_torus_rules(flags.torus_config, network, rules); !status.ok()) return complain(status);
   const fabric::Progress progress = flags.quiet ? fabric::Progress() : show_progress;
   auto ranking = fabric::compare(network, contenders.value(), rules, flags.jobs, progress);
   if (!ranking.ok()) return complain(ranking.status());
@@ -101,6 +103,7 @@ void add_fabric_compare(CLI::App& fabric, Action& action) {
   command->footer(footer);
   command->add_option("fabric", flags->fabric, "A file, or a topology")->type_name("FABRIC");
   command->add_option("--engines", flags->engines, "What to compare. Default: native")->type_name("ENGINES");
+  add_torus_config(*command, flags->torus_config);
   command->add_option("--lanes", flags->lanes, "Virtual lanes of a port. Default: 8")
       ->type_name("N")
       ->check(CLI::Range(1U, 8U));

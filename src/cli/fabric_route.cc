@@ -28,6 +28,7 @@ struct RouteFlags {
   std::string paths;
   std::vector<std::string> roots;
   std::string root_guids;
+  std::string torus_config;
   unsigned lanes = 8;
   unsigned threads = 0;
   std::vector<std::string> faults;
@@ -167,6 +168,7 @@ int route(const RouteFlags& flags) {
   rules.threads = flags.threads;
   rules.time_limit_ns = limit.value();
   if (Status status = read_roots(flags, network, rules.roots); !status.ok()) return complain(status);
+  if (Status status = read_torus_rules(flags.torus_config, network, rules); !status.ok()) return complain(status);
   auto links = failing_links(network, flags);
   if (!links.ok()) return complain(links.status());
   if (!flags.faults.empty() && links.value().empty())
@@ -211,6 +213,7 @@ void add_fabric_route(CLI::App& fabric, Action& action) {
       ->type_name("SWITCH");
   command->add_option("--root-guids", flags->root_guids, "The same, from a file of GUIDs, as for OpenSM's -a")
       ->type_name("FILE");
+  add_torus_config(*command, flags->torus_config);
   command->add_option("--lanes", flags->lanes, "Virtual lanes for data. Default: 8")
       ->type_name("N")
       ->check(CLI::Range(1U, 15U));

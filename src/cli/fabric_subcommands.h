@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cli/subcommands.h"
+#include "fabric/compare/contender.h"
 #include "fabric/formats/forwarding_tables.h"
 #include "fabric/formats/imported.h"
 
@@ -34,5 +35,9 @@ void add_fabric_argument(CLI::App& command, std::string& source);
 /// Adds --tables, --sl2vl and --path-records; check_table_flags() says when they do not fit together.
 void add_table_flags(CLI::App& command, fabric::TableFiles& files);
 Status check_table_flags(const fabric::TableFiles& files);
+
+/// Adds --torus-config; read_torus_rules() has the rules follow that file, and none when it was not given.
+void add_torus_config(CLI::App& command, std::string& file);
+Status read_torus_rules(const std::string& file, const fabric::Fabric& network, fabric::ContestRules& rules);
 
 }  // namespace holdfast::cli

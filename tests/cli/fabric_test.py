@@ -46,6 +46,31 @@ class FabricRoute(unittest.TestCase):
         fields = ("edge_forwarding_index", "mean_hops")
         self.assertEqual([json.loads(listed.stdout)[f] for f in fields], [json.loads(found.stdout)[f] for f in fields])
 
+    def test_a_torus_lies_as_its_file_says(self):
+        with tempfile.TemporaryDirectory() as folder:
+            net, config = os.path.join(folder, "net"), os.path.join(folder, "torus-2QoS.conf")
+            for words in (("generate", "torus(4,5) hosts=20", "-o", net),
+                          ("export", "torus(4,5) hosts=20", "--to", "torus-2qos", "-o", config)):
+                subprocess.run([HOLDFAST, "fabric", *words], check=True, capture_output=True, timeout=LIMIT)
+            placed = run("route", net, "--engine", "torus-2qos", "--torus-config", config, "--json")
+            self.assertEqual(placed.returncode, 0, placed.stderr)
+            generated = run("route", "torus(4,5) hosts=20", "--engine", "torus-2qos", "--json")
+            fields = ("edge_forwarding_index", "mean_hops", "lanes")
+            self.assertEqual([json.loads(placed.stdout)[f] for f in fields],
+                             [json.loads(generated.stdout)[f] for f in fields])
+            compared = run("compare", net, "--engines", "torus-2qos", "--torus-config", config, "--json", "--quiet")
+            self.assertTrue(json.loads(compared.stdout)["engines"][0]["valid"], compared.stderr)
+            with open(config) as file:
+                text = file.read()
+            for wrong, said in ((text.replace("torus 4 5 1", "torus 4 6 1"), "placing switches by torus-2QoS.conf"),
+                                (text + "q_dateline 1\n", "there is no keyword 'q_dateline'")):
+                with open(config, "w") as file:
+                    file.write(wrong)
+                refused = run("route", net, "--engine", "torus-2qos", "--torus-config", config)
+                self.assertEqual(refused.returncode, 2)
+                self.assertIn(said, refused.stderr)
+                self.assertEqual(refused.stderr.count("\n"), 1)
+
     def test_tables_come_back_as_they_were_written(self):
         with tempfile.TemporaryDirectory() as folder:
             tables, lanes, paths = (os.path.join(folder, name) for name in ("lfts", "sl2vl", "paths"))

@@ -88,6 +88,19 @@ class Route(unittest.TestCase):
                                    capture_output=True, text=True, timeout=300)
             self.assertEqual(json.loads(check.stdout)["tables"]["lost_pairs"], 0, "they also fit the whole fabric")
 
+    def test_opensm_follows_a_torus_configuration(self):
+        with tempfile.TemporaryDirectory() as folder:
+            net, config = os.path.join(folder, "fabric.net"), os.path.join(folder, "torus-2QoS.conf")
+            for words in (("generate", "torus(4,5) hosts=20", "-o", net),
+                          ("export", "torus(4,5) hosts=20", "--to", "torus-2qos", "-o", config)):
+                subprocess.run([HOLDFAST, "fabric", *words], check=True, capture_output=True, timeout=300)
+            run = self.route(net, "--engine", "opensm:torus-2QoS", "--torus-config", config, "--json")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual(json.loads(run.stdout)["lost_pairs"], 0)
+            run = self.route(net, "--engine", "opensm:torus-2QoS", "--torus-config", config, "--faults",
+                             "fail-link share 3%")
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+
     def test_ours_is_mended_and_routed_in_full(self):
         run = self.route("tree(4,3)", "--engine", "ftree", "--faults", "fail-link link s-0-0/5", "--json")
         self.assertEqual(run.returncode, 0, run.stderr)

@@ -61,10 +61,7 @@ Status unknown(std::string_view word) {
 }
 
 Result<Routing> run_native(const Contender& contender, const Fabric& fabric, const ContestRules& rules) {
-  EngineOptions options;
-  options.lanes = rules.lanes;
-  options.threads = rules.threads;
-  options.roots = rules.roots;
+  const EngineOptions options = engine_options(rules);
   Routing routing;
   const std::int64_t cpu_ns = thread_cpu_ns();
   const std::int64_t wall_ns = time::steady_now_ns();
@@ -82,13 +79,11 @@ Result<Routing> run_native(const Contender& contender, const Fabric& fabric, con
 }
 
 Result<Routing> run_opensm(const Contender& contender, const Fabric& fabric, const ContestRules& rules) {
-  if (contender.engine == "torus-2QoS") {
-    if (auto torus = opensm::torus_configuration(fabric); !torus.ok()) {  // it cannot even be configured
-      Routing routing;
-      routing.verdict = opensm::Verdict::refused;
-      routing.reason = torus.status().wrong();
-      return routing;
-    }
+  if (Status torus = check_torus(contender, fabric, rules); !torus.ok()) {
+    Routing routing;
+    routing.verdict = opensm::Verdict::refused;
+    routing.reason = torus.wrong();
+    return routing;
   }
   auto outcome = opensm::route(fabric, opensm_request(contender, rules));
   if (!outcome.ok()) return outcome.status();
@@ -97,11 +92,21 @@ Result<Routing> run_opensm(const Contender& contender, const Fabric& fabric, con
 
 }  // namespace
 
+EngineOptions engine_options(const ContestRules& rules) {
+  return {.lanes = rules.lanes, .threads = rules.threads, .roots = rules.roots, .grid = rules.grid};
+}
+
+Status check_torus(const Contender& contender, const Fabric& fabric, const ContestRules& rules) {
+  if (!contender.in_opensm || contender.engine != "torus-2QoS" || !rules.torus_config.empty()) return {};
+  return opensm::torus_configuration(fabric).status();
+}
+
 opensm::Request opensm_request(const Contender& contender, const ContestRules& rules) {
   opensm::Request request;
   request.engine = contender.engine;
   request.lanes = rules.lanes;
   request.roots = rules.roots;
+  request.torus_config = rules.torus_config;
   request.time_limit_ns = rules.time_limit_ns;
   return request;
 }

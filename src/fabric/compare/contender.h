@@ -1,13 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/status/status.h"
 #include "fabric/opensm/session.h"
+#include "fabric/routing/engine.h"
 #include "fabric/routing/forwarding.h"
+#include "fabric/routing/grid.h"
 #include "fabric/topology/fabric.h"
 
 namespace holdfast::fabric {
@@ -28,6 +31,8 @@ Result<std::vector<Contender>> parse_contenders(std::string_view text);
 struct ContestRules {
   std::uint8_t lanes = 8;  ///< virtual lanes of every port
   std::vector<NodeId> roots;
+  std::optional<Grid> grid;                      ///< for ours that need places; none: found
+  std::string torus_config;                      ///< torus-2QoS.conf for OpenSM; empty: made for the fabric
   std::int64_t time_limit_ns = 600'000'000'000;  ///< of OpenSM; ours take no limit
   unsigned threads = 1;                          ///< of each engine of ours, and of the checks
 };
@@ -46,6 +51,12 @@ struct Routing {
 /// Routes. Errors: those of opensm::Session::start() for what is wrong with the fabric or the installation; an engine
 /// that cannot route is a verdict.
 Result<Routing> run(const Contender& contender, const Fabric& fabric, const ContestRules& rules);
+
+/// The rules as our engines take them.
+EngineOptions engine_options(const ContestRules& rules);
+
+/// Why OpenSM's torus-2QoS cannot even be configured for the fabric; ok for whatever else is to run.
+Status check_torus(const Contender& contender, const Fabric& fabric, const ContestRules& rules);
 
 /// What to ask of OpenSM for this contender, and what it answered.
 opensm::Request opensm_request(const Contender& contender, const ContestRules& rules);

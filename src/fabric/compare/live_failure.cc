@@ -53,14 +53,10 @@ Status fail_in_opensm(const Contender& contender, const Fabric& fabric, const st
 }
 
 Rerouted mend(const Contender& contender, const LiveFailure& failure, const ContestRules& rules) {
-  EngineOptions options;
-  options.lanes = rules.lanes;
-  options.threads = rules.threads;
-  options.roots = rules.roots;
   Rerouted mended;
   const std::int64_t cpu_ns = thread_cpu_ns();
   const std::int64_t wall_ns = time::steady_now_ns();
-  auto result = reroute(failure.degraded, failure.before.forwarding, contender.engine, options);
+  auto result = reroute(failure.degraded, failure.before.forwarding, contender.engine, engine_options(rules));
   mended.routing.routing_cpu_ns = thread_cpu_ns() - cpu_ns;
   mended.routing.routing_wall_ns = time::steady_now_ns() - wall_ns;
   mended.routing.verdict = result.ok() ? opensm::Verdict::routed : opensm::Verdict::refused;
@@ -123,9 +119,7 @@ Result<LiveFailure> fail_live(const Contender& contender, const Fabric& fabric, 
                     "name working links, each once");
     failure.degraded.set_link_up(link, false);
   }
-  const bool unfit =
-      contender.in_opensm && contender.engine == "torus-2QoS" && !opensm::torus_configuration(fabric).ok();
-  if (contender.in_opensm && !unfit) {
+  if (contender.in_opensm && check_torus(contender, fabric, rules).ok()) {
     if (Status status = fail_in_opensm(contender, fabric, links, rules, failure); !status.ok()) return status;
   } else {
     auto first = run(contender, fabric, rules);

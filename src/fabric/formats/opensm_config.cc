@@ -60,9 +60,9 @@ class TorusConfigReader {
       config_.max_ports_in_group = static_cast<std::uint32_t>(*count);
       return {};
     }
-    for (std::string_view known : {"x_dateline", "y_dateline", "z_dateline", "port_order", "max_changes"}) {
-      if (key == known) return {};
-    }
+    if (key.size() == 10 && key.ends_with("_dateline") && key[0] >= 'x' && key[0] <= 'z')
+      return read_dateline(cursor, static_cast<std::size_t>(key[0] - 'x'));
+    if (key == "port_order" || key == "max_changes") return {};
     return start.wrong("there is no keyword '" + std::string(key.substr(0, 40)) + "'", "see torus-2QoS.conf(5)");
   }
 
@@ -98,6 +98,18 @@ class TorusConfigReader {
     if (seed.at != none && seed.at != ends[0]) return cursor.wrong("the links of a seed start at different switches");
     seed.at = ends[0];
     (forward ? seed.next : seed.previous)[direction] = ends[1];
+    return {};
+  }
+
+  Status read_dateline(Cursor& cursor, std::size_t direction) {
+    cursor.skip_blanks();
+    const Cursor start = cursor;
+    const bool behind = cursor.take('-');
+    const auto position = cursor.decimal();
+    if (!position || *position >= config_.size[direction])
+      return start.wrong("expected a position less than the size of the dimension, or minus one");
+    config_.seeds.back().dateline[direction] =
+        behind ? -static_cast<std::int32_t>(*position) : static_cast<std::int32_t>(*position);
     return {};
   }
 
@@ -156,6 +168,7 @@ std::string write_torus_config(const Fabric& fabric, const TorusConfig& config) 
         fmt::format_to(out, "{}{}_link 0x{:016x} 0x{:016x}\n", "xyz"[d], forward ? 'p' : 'm', fabric.node(seed.at).guid,
                        fabric.node(neighbour).guid);
       }
+      if (seed.dateline[d] != 0) fmt::format_to(out, "{}_dateline {}\n", "xyz"[d], seed.dateline[d]);
     }
   }
   fmt::format_to(out, "portgroup_max_ports {}\n", config.max_ports_in_group);

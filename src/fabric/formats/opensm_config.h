@@ -26,12 +26,13 @@ struct TorusConfig {
     NodeId at = none;
     std::array<NodeId, 3> next = {none, none, none};
     std::array<NodeId, 3> previous = {none, none, none};
+    std::array<std::int32_t, 3> dateline = {0, 0, 0};  ///< where the origin is, seen from this switch
   };
   std::vector<Seed> seeds;
   std::uint32_t max_ports_in_group = 16;  ///< portgroup_max_ports: parallel links and hosts a switch
 };
 
-/// Keywords that do not place switches (dateline, port_order, max_changes) are accepted and left out. Errors
+/// Keywords that do not place switches (port_order, max_changes) are accepted and left out. Errors
 /// (bad_input) have line and column.
 Result<TorusConfig> read_torus_config(std::string_view text, std::string_view name, const Fabric& fabric);
 std::string write_torus_config(const Fabric& fabric, const TorusConfig& config);

@@ -1,10 +1,11 @@
 #include <cstdlib>
 
 #include "fabric/formats/opensm_config.h"
+#include "fabric/routing/torus_placement.h"
 #include "fabric/topology/generate.h"
 
-/// Any text gives a configuration that can be written and read back as the same one, or an error with a place. The
-/// first byte says which kind of file it is.
+/// Any text gives a configuration that can be written and read back as the same one, or an error with a place; and what
+/// places switches puts each where its cables are. The first byte says which kind of file it is.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace holdfast;
   if (size == 0) return 0;
@@ -28,6 +29,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto again = fabric::read_torus_config(fabric::write_torus_config(torus, config.value()), "written", torus);
   if (!again.ok() || again.value().size != config.value().size || again.value().looped != config.value().looped ||
       again.value().seeds.size() != config.value().seeds.size())
+    std::abort();
+  static const fabric::SwitchGraph graph(torus);
+  const auto grid = fabric::place_on_torus(torus, graph, config.value());
+  if (grid.ok() ? !fabric::lies_on_grid(graph, grid.value())
+                : grid.status().message().find("placing switches by torus-2QoS.conf") != 0)
     std::abort();
   return 0;
 }

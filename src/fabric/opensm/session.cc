@@ -155,7 +155,7 @@ Status Session::State::prepare_files() {
   if (status.ok()) status = write_file(path("guid2lid"), lid_table(fabric));
   if (status.ok() && !request.roots.empty()) status = write_file(path("roots"), root_guids(fabric, request.roots));
   if (status.ok() && request.engine == "torus-2QoS") {
-    auto text = torus_configuration(fabric);
+    auto text = request.torus_config.empty() ? torus_configuration(fabric) : Result<std::string>(request.torus_config);
     status = text.ok() ? write_file(path("torus-2QoS.conf"), text.value()) : text.status();
   }
   return status;

@@ -18,7 +18,7 @@ Result<Forwarding> route_dfsssp(const Fabric& fabric, const SwitchGraph& graph, 
   Forwarding* chosen = &balanced.tables;
   EvenTables straight;
   if (!is_acyclic(graph, balanced.tables, options.threads)) {
-    straight = lay_in_dimension_order(fabric, graph, options.threads);
+    straight = lay_in_dimension_order(fabric, graph, options);
     std::array<Forwarding*, 2> tries = {&balanced.tables, &straight.tables};
     if (straight.largest_load <= balanced.largest_load) std::swap(tries[0], tries[1]);
     chosen = tries[0];

@@ -4,11 +4,11 @@
 
 namespace holdfast::fabric {
 
-EvenTables lay_in_dimension_order(const Fabric& fabric, const SwitchGraph& graph, unsigned threads) {
+EvenTables lay_in_dimension_order(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options) {
   EvenTables laid{graph.local_tables(fabric), 0};
   Balance balance(graph);
-  const DimensionOrderRule rule(graph, find_grid(fabric, graph));
-  for_each_destination(scattered_rows(graph), rule, threads, [&](std::uint32_t row, const Choices& choices) {
+  const DimensionOrderRule rule(graph, options.grid ? options.grid : find_grid(fabric, graph));
+  for_each_destination(scattered_rows(graph), rule, options.threads, [&](std::uint32_t row, const Choices& choices) {
     lay_routes(graph, row, choices, balance, laid.tables);
     return true;
   });
@@ -17,7 +17,7 @@ EvenTables lay_in_dimension_order(const Fabric& fabric, const SwitchGraph& graph
 }
 
 Result<Forwarding> route_dor(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options) {
-  return lay_in_dimension_order(fabric, graph, options.threads).tables;
+  return lay_in_dimension_order(fabric, graph, options).tables;
 }
 
 }  // namespace holdfast::fabric

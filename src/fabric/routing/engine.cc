@@ -82,7 +82,11 @@ Result<Forwarding> route(const Fabric& fabric, std::string_view engine, const En
   const auto found = index_of(engine);
   if (!found.ok()) return found.status();
   if (Status status = check_options(fabric, engine, options); !status.ok()) return status;
-  return functions[found.value()](fabric, SwitchGraph(fabric), options);
+  const SwitchGraph graph(fabric);
+  if (options.grid && options.grid->place.size() != std::size_t{graph.rows()} * options.grid->dimensions())
+    return Status(Code::bad_input, "routing with " + std::string(engine), "the grid is not one of this fabric",
+                  "give a place for each switch");
+  return functions[found.value()](fabric, graph, options);
 }
 
 }  // namespace holdfast::fabric

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "core/status/status.h"
 #include "fabric/routing/forwarding.h"
+#include "fabric/routing/grid.h"
 #include "fabric/topology/fabric.h"
 
 namespace holdfast::fabric {
@@ -16,6 +18,7 @@ struct EngineOptions {
   unsigned lanes = 8;         ///< virtual lanes for data, 1 to 15
   unsigned threads = 0;       ///< 0: all of the machine. Results do not depend on it
   std::vector<NodeId> roots;  ///< updn: the switches on top; dnup: those at the bottom; ftree: the roots. Empty: found
+  std::optional<Grid> grid;   ///< dor, lash, torus-2qos: where the switches lie, a place for each row. None: found
 };
 
 /// A routing engine that runs in this process, named as OpenSM names its own.

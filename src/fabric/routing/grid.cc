@@ -21,32 +21,13 @@ std::optional<Grid> grid_of_structure(const Fabric& fabric, const SwitchGraph& g
   return grid;
 }
 
-/// The cables between switches, dead or not: neighbours of each row.
-using Neighbours = std::vector<std::vector<std::uint32_t>>;
-
-Neighbours all_neighbours(const Fabric& fabric, const SwitchGraph& graph) {
-  std::vector<std::uint32_t> row_of(fabric.nodes().size(), none);
-  for (std::uint32_t row = 0; row < graph.rows(); ++row) row_of[graph.switch_at(row)] = row;
-  std::vector<std::set<std::uint32_t>> sets(graph.rows());
-  for (const Link& link : fabric.links()) {
-    const std::uint32_t a = row_of[fabric.port(link.a).node];
-    const std::uint32_t b = row_of[fabric.port(link.b).node];
-    if (a == none || b == none || a == b) continue;
-    sets[a].insert(b);
-    sets[b].insert(a);
-  }
-  Neighbours neighbours;
-  for (const auto& set : sets) neighbours.emplace_back(set.begin(), set.end());
-  return neighbours;
-}
-
 /// Finds a grid by its squares. Opposite sides of a square lie in one class: on a grid, a class is all cables from one
 /// coordinate of one dimension to the next. Classes that share a square are of different dimensions; classes of one
 /// dimension never do. Taking a dimension's cables away leaves its layers, in the order of its coordinates. A ring of 4
 /// is a square itself, and is found as two dimensions of 2, which it also is.
 class GridFinder {
  public:
-  GridFinder(const Fabric& fabric, const SwitchGraph& graph) : neighbours_(all_neighbours(fabric, graph)) {
+  GridFinder(const Fabric& fabric, const SwitchGraph& graph) : neighbours_(rows_beside(fabric, graph)) {
     for (std::uint32_t row = 0; row < neighbours_.size(); ++row) {
       for (const std::uint32_t to : neighbours_[row]) {
         if (row < to) edge_.emplace(std::pair(row, to), static_cast<std::uint32_t>(edge_.size()));
@@ -190,13 +171,31 @@ class GridFinder {
     }
   }
 
-  Neighbours neighbours_;
+  std::vector<std::vector<std::uint32_t>> neighbours_;  // by row
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> edge_;
   std::vector<std::uint32_t> class_;  // by edge: union-find
   std::uint32_t dimensions_ = 0;
 };
 
-bool is_grid(const Grid& grid, const SwitchGraph& graph) {
+}  // namespace
+
+std::vector<std::vector<std::uint32_t>> rows_beside(const Fabric& fabric, const SwitchGraph& graph) {
+  std::vector<std::uint32_t> row_of(fabric.nodes().size(), none);
+  for (std::uint32_t row = 0; row < graph.rows(); ++row) row_of[graph.switch_at(row)] = row;
+  std::vector<std::set<std::uint32_t>> sets(graph.rows());
+  for (const Link& link : fabric.links()) {
+    const std::uint32_t a = row_of[fabric.port(link.a).node];
+    const std::uint32_t b = row_of[fabric.port(link.b).node];
+    if (a == none || b == none || a == b) continue;
+    sets[a].insert(b);
+    sets[b].insert(a);
+  }
+  std::vector<std::vector<std::uint32_t>> neighbours;
+  for (const auto& set : sets) neighbours.emplace_back(set.begin(), set.end());
+  return neighbours;
+}
+
+bool lies_on_grid(const SwitchGraph& graph, const Grid& grid) {
   std::set<std::vector<std::uint32_t>> taken;
   for (std::uint32_t row = 0; row < graph.rows(); ++row) {
     const auto first = grid.place.begin() + static_cast<std::ptrdiff_t>(row * grid.dimensions());
@@ -215,12 +214,10 @@ bool is_grid(const Grid& grid, const SwitchGraph& graph) {
   });
 }
 
-}  // namespace
-
 std::optional<Grid> find_grid(const Fabric& fabric, const SwitchGraph& graph) {
   std::optional<Grid> grid = grid_of_structure(fabric, graph);
   if (!grid) grid = GridFinder(fabric, graph).find();
-  if (!grid || !is_grid(*grid, graph)) return std::nullopt;
+  if (!grid || !lies_on_grid(graph, *grid)) return std::nullopt;
   return grid;
 }
 

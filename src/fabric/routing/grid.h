@@ -23,6 +23,12 @@ struct Grid {
 /// at most once.
 std::optional<Grid> find_grid(const Fabric& fabric, const SwitchGraph& graph);
 
+/// Whether every working cable joins neighbours of one dimension, and no place is taken twice.
+bool lies_on_grid(const SwitchGraph& graph, const Grid& grid);
+
+/// By row: the rows that cables lead to, dead ones included, in order.
+std::vector<std::vector<std::uint32_t>> rows_beside(const Fabric& fabric, const SwitchGraph& graph);
+
 /// The same as the generator's record of a mesh or a torus, for who reads that. Nothing for a fabric whose switches do
 /// not come before its adapters, or of which some dimensions are rings and others lines.
 std::optional<Structure> find_grid_structure(const Fabric& fabric);

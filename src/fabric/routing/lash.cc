@@ -93,7 +93,8 @@ LashRoutes find_routes(const Fabric& fabric, const SwitchGraph& graph, const Eng
   };
   const std::vector<std::uint32_t> rows = scattered_rows(graph);
   if (ways == Ways::straight)
-    for_each_destination(rows, DimensionOrderRule(graph, find_grid(fabric, graph)), options.threads, lay);
+    for_each_destination(rows, DimensionOrderRule(graph, options.grid ? options.grid : find_grid(fabric, graph)),
+                         options.threads, lay);
   else
     for_each_destination(rows, MinimalRule(graph), options.threads, lay);
   found.largest_load = balance.largest_load();

@@ -23,6 +23,6 @@ struct EvenTables {
   std::uint64_t largest_load = 0;
 };
 EvenTables lay_shortest_paths(const Fabric& fabric, const SwitchGraph& graph, unsigned threads);
-EvenTables lay_in_dimension_order(const Fabric& fabric, const SwitchGraph& graph, unsigned threads);
+EvenTables lay_in_dimension_order(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
 
 }  // namespace holdfast::fabric

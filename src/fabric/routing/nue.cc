@@ -289,6 +289,12 @@ class Layer {
   std::size_t tree_uses_ = 0;
 };
 
+/// Two looks at every LID on larger fabrics than for other engines: what closes a cycle leaves less to pick from, so
+/// that first picks are less even, and they take so long that looking again matters less.
+std::uint64_t worthwhile_passes(const SwitchGraph& graph) {
+  return std::max(affordable_passes(graph), std::min<std::uint64_t>(2, affordable_passes(graph, 15'000'000)));
+}
+
 class NueRouter {
  public:
   NueRouter(const Fabric& fabric, const SwitchGraph& graph, Tree tree)
@@ -303,7 +309,7 @@ class NueRouter {
     const std::vector<std::uint32_t> tops = rows_on_top(graph_);
     std::vector<std::uint32_t> depths = levels_above_adapters(graph_);
     for (std::uint32_t& depth : depths) depth = none - depth;
-    const std::uint64_t passes = affordable_passes(graph_);
+    const std::uint64_t passes = worthwhile_passes(graph_);
     std::size_t begin = 0;
     std::size_t terminals = 0;
     for (unsigned lane = 0; lane < lanes; ++lane) {

@@ -10,8 +10,7 @@ Relief::Relief(const SwitchGraph& graph, Balance& balance, Forwarding& tables)
   }
 }
 
-std::uint64_t affordable_passes(const SwitchGraph& graph) {
-  constexpr std::uint64_t affordable = 700'000;  // arcs looked at
+std::uint64_t affordable_passes(const SwitchGraph& graph, std::uint64_t affordable) {
   constexpr std::uint64_t enough = 8;
   const std::uint64_t in_a_pass = std::uint64_t{graph.terminals().size()} * graph.arcs().size() / 2;
   return std::min(enough, affordable / std::max<std::uint64_t>(in_a_pass, 1));

@@ -51,9 +51,9 @@ class Relief {
   std::vector<std::uint32_t> touched_;
 };
 
-/// How often a few milliseconds allow to look at every adapter LID again; 0 for large fabrics, whose first picks are
-/// even by their number.
-std::uint64_t affordable_passes(const SwitchGraph& graph);
+/// How often it is worth to look at every adapter LID again when that may look at so many arcs (a few milliseconds); 0
+/// for large fabrics, whose first picks are even by their number.
+std::uint64_t affordable_passes(const SwitchGraph& graph, std::uint64_t affordable = 700'000);
 
 /// Looks at every adapter LID again, as often as that helps and no more than `passes` times.
 template <class Rule>

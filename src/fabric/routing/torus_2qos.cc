@@ -288,7 +288,7 @@ class TorusRouter {
 }  // namespace
 
 Result<Forwarding> route_torus_2qos(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options) {
-  const std::optional<Grid> grid = find_grid(fabric, graph);
+  const std::optional<Grid> grid = options.grid ? options.grid : find_grid(fabric, graph);
   if (!grid) {
     return Status(Code::bad_input, "routing with torus-2qos", "the fabric is not a mesh or torus",
                   "try nue, updn or dfsssp, which route any fabric");
