@@ -13,6 +13,9 @@ import subprocess
 import time
 
 
+RUNS = [(1, "msg-plus-hash"), (2, "msg-plus-hash"), (3, "msg-plus-hash"), (3, "msg-plus-vote"), (3, "all-to-all")]
+
+
 def mpirun(args, ranks, program):
     if args.mpi == "openmpi":
         return ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-np",
@@ -48,8 +51,9 @@ def against_one_run(args):
 def against_copies(args):
     """By degree and protocol: the ratios of a run's time to that of as many copies of the program."""
     result = {}
-    for degree, protocol in [(1, "msg-plus-hash"), (2, "msg-plus-hash"), (3, "msg-plus-hash"), (3, "msg-plus-vote"),
-                             (3, "all-to-all")]:
+    for degree, protocol in RUNS:
+        if args.protocol not in (None, protocol):
+            continue
         protected = [args.holdfast, "run", "-n", str(args.ranks), "--replicas", str(degree), "--protocol", protocol,
                      "--quiet", "--", *args.program]
         copies = [mpirun(args, args.ranks, args.program)] * degree
@@ -67,6 +71,7 @@ def main():
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--degrees", type=lambda text: text.split(), help="these instead, as '1 1.5 2', against one run")
+    parser.add_argument("--protocol", choices=sorted({protocol for _, protocol in RUNS}), help="this one alone")
     parser.add_argument("--json", help="file for the result")
     parser.add_argument("program", nargs="+")
     args = parser.parse_args()

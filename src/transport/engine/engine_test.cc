@@ -197,6 +197,29 @@ TEST_F(EngineTest, APeerThatNoRailReachesIsReportedInBoundedTime) {
   EXPECT_EQ(of_kind(net[0], Completion::Kind::send).back().outcome, Outcome::ok);
 }
 
+TEST_F(EngineTest, ASilentPeerIsAskedOnceAKeepaliveAndMoreOftenWhileItDoesNotAnswer) {
+  Network net;
+  Bytes out = pattern(10);
+  Bytes in(10);
+  send(net[0], 1, out);
+  net.settle();
+  receive(net[0], in, 1, 9);  // only 1 could answer
+  const auto asked_in = [&net](std::int64_t time_ns) {
+    const std::uint64_t before = net[0].engine->counters()[Count::probes_sent];
+    net.run(time_ns, 10'000'000);
+    return net[0].engine->counters()[Count::probes_sent] - before;
+  };
+  const std::int64_t keepalive_ns = defaults().keepalive_ns;
+  EXPECT_LE(asked_in(4 * keepalive_ns), 5U);
+  net.lose = [](const Network::Packet&) { return true; };
+  asked_in(2 * keepalive_ns);  // until one has had no answer
+  EXPECT_GE(asked_in(4 * keepalive_ns), 24U);
+  net.lose = [](const Network::Packet&) { return false; };
+  asked_in(keepalive_ns);
+  EXPECT_LE(asked_in(4 * keepalive_ns), 5U) << "it answers again";
+  EXPECT_TRUE(of_kind(net[0], Completion::Kind::receive).empty());
+}
+
 TEST_F(EngineTest, APeerThatIsAnotherProcessNowFailsWhatWasOnItsWay) {
   Network net;
   Bytes out = pattern(10);
