@@ -86,7 +86,8 @@ TEST(TorusPlacement, TellsTheDirectionThatIsGiven) {
 TEST(TorusPlacement, DeadCablesStillTell) {
   Hidden torus("torus(5,4,3) hosts=60");
   std::mt19937 random(1);
-  for (int i = 0; i < 40; ++i) torus.fabric.set_link_up(random() % torus.fabric.links().size(), false);
+  for (int i = 0; i < 40; ++i)
+    torus.fabric.set_link_up(static_cast<LinkId>(random() % torus.fabric.links().size()), false);
   const auto grid = torus.place(torus.config(0));
   ASSERT_TRUE(grid.ok()) << grid.status().message();
   torus.expect_truth(grid.value());
