@@ -11,6 +11,7 @@
 #include "replicate/mpi/guard.h"
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/send.h"
+#include "replicate/mpi/type_contents.h"
 
 namespace holdfast::replicate {
 
@@ -76,15 +77,6 @@ int leaders_code(int code, MPI_File fh) {
   return error_class;
 }
 
-void free_unless_named(MPI_Datatype type) {
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = 0;
-  real().Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  if (combiner != MPI_COMBINER_NAMED) real().Type_free(&type);
-}
-
 /// A follower's own file pointer goes where the leader's went.
 void move_pointer(MPI_File fh, std::int64_t bytes) {
   MPI_Offset displacement = 0;
@@ -95,8 +87,8 @@ void move_pointer(MPI_File fh, std::int64_t bytes) {
   real().File_get_view(fh, &displacement, &etype, &filetype, representation);
   real().Type_size(etype, &size);
   real().File_seek(fh, bytes / std::max(size, 1), MPI_SEEK_CUR);
-  free_unless_named(etype);
-  free_unless_named(filetype);
+  free_unless_predefined(etype);
+  free_unless_predefined(filetype);
 }
 
 void give(MPI_Status* status, const MPI_Status& own, std::int64_t bytes) {

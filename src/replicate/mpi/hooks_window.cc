@@ -11,6 +11,7 @@
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/send.h"
+#include "replicate/mpi/type_contents.h"
 #include "replicate/mpi/window.h"
 
 namespace holdfast::replicate {
@@ -54,12 +55,7 @@ Window* accessed(MPI_Win win, int target, std::initializer_list<int> counts, std
 
 /// A datatype for a call that is made later: the application may free its own meanwhile.
 MPI_Datatype keep(MPI_Datatype type, std::vector<MPI_Datatype>& kept) {
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = 0;
-  real().Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  if (combiner == MPI_COMBINER_NAMED) return type;
+  if (predefined(type)) return type;
   MPI_Datatype own = MPI_DATATYPE_NULL;
   real().Type_dup(type, &own);
   kept.push_back(own);

@@ -76,6 +76,7 @@ struct Operation {
   Ballot own;
   std::uint64_t corrected_bytes = 0;
   bool was_corrected = false;
+  bool whole = false;        ///< a receive: compared with its padding, since one side calls the elements bytes
   std::uint32_t poster = 0;  ///< a wildcard receive: who posted it, of several threads
   int supplier = -1;         ///< disputed: the replica that sends the good copy, where each replica counts for itself
 
