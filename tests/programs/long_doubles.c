@@ -237,6 +237,29 @@ static void files(void) {
   MPI_File_close(&file);
 }
 
+static void windows(void) {
+  long double own[length], got[length], exposed[length];
+  MPI_Win win;
+  fill(own, length);
+  dirty(got, sizeof got);
+  memset(exposed, 0, sizeof exposed);
+  MPI_Win_create(exposed, sizeof exposed, sizeof *exposed, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_fence(0, win);
+  MPI_Put(own, length, MPI_LONG_DOUBLE, right, 0, length, MPI_LONG_DOUBLE, win);
+  MPI_Win_fence(0, win);
+  check(exposed, length, left);
+  MPI_Accumulate(own, 5, MPI_LONG_DOUBLE, right, 10, 5, MPI_LONG_DOUBLE, MPI_REPLACE, win);
+  MPI_Win_fence(0, win);
+  check(exposed + 10, 5, left);
+  MPI_Accumulate(own, 5, MPI_LONG_DOUBLE, right, 20, 5, MPI_LONG_DOUBLE, MPI_SUM, win);
+  MPI_Win_fence(0, win);
+  for (int i = 0; i < 5; ++i) CHECK(exposed[20 + i] == number(left, 20 + i) + number(left, i));
+  MPI_Get(got, 10, MPI_LONG_DOUBLE, right, 0, 10, MPI_LONG_DOUBLE, win);
+  MPI_Win_fence(0, win);
+  check(got, 10, rank);
+  MPI_Win_free(&win);
+}
+
 int main(int argc, char** argv) {
   find_replica();
   MPI_Init(&argc, &argv);
@@ -245,7 +268,8 @@ int main(int argc, char** argv) {
   right = (rank + 1) % ranks;
   left = (rank + ranks - 1) % ranks;
   const struct Scenario scenarios[] = {
-      {"messages", messages}, {"derived", derived}, {"collectives", collectives}, {"packed", packed}, {"files", files},
+      {"messages", messages}, {"derived", derived}, {"collectives", collectives},
+      {"packed", packed},     {"files", files},     {"windows", windows},
   };
   const int code = run_scenarios(argc, argv, scenarios, sizeof scenarios / sizeof *scenarios);
   MPI_Finalize();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <unordered_map>
@@ -315,6 +316,22 @@ void Region::flip(std::uint64_t bit) const {
   gather(bytes(), packed);
   packed[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
   scatter(packed);
+}
+
+const void* copy_without_padding(const void* buffer, std::uint64_t count, MPI_Datatype type,
+                                 std::vector<std::byte>& memory) {
+  MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
+  real().Type_get_extent(type, &lower, &extent);
+  real().Type_get_true_extent(type, &true_lower, &true_extent);
+  const MPI_Aint reach = static_cast<MPI_Aint>(count - 1) * extent;  // negative extents put later elements before
+  memory.assign(static_cast<std::size_t>(true_extent + std::abs(reach)), std::byte{0});
+  const std::byte* address = memory.data() - true_lower - std::min<MPI_Aint>(reach, 0);
+  std::vector<std::byte> values;
+  const Region from = Region::borrow(buffer, count, type);
+  from.gather(from.bytes(), values);
+  if (const auto& padding = type_facts(type).padding) padding->clear(values);
+  Region::borrow(address, count, type).scatter(values);
+  return address;
 }
 
 void set_digest_algorithm(integrity::Algorithm chosen) {

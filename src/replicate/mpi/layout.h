@@ -90,6 +90,11 @@ class Region {
   bool owned_ = false;
 };
 
+/// A copy of a buffer, laid out alike, in which padding (padding.h) is zero; its address as a buffer, which is valid as
+/// long as `memory` is left alone. Not for MPI_BOTTOM.
+const void* copy_without_padding(const void* buffer, std::uint64_t count, MPI_Datatype type,
+                                 std::vector<std::byte>& memory);
+
 /// The algorithm of every digest in this process. Set once at start.
 void set_digest_algorithm(integrity::Algorithm algorithm);
 Ballot ballot_of(std::span<const std::byte> bytes);

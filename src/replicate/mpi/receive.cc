@@ -208,6 +208,14 @@ void complete(Operation& op) {
   state.counters[Count::bytes] += op.own.bytes;
 }
 
+/// MPI refused the message for its length: longer than the buffer, or, under MPICH, the last element there in part. It
+/// does not say how long the message was. Of two replicas, one whose message was taken reports the difference.
+bool refused_for_length(const Operation& op) {
+  int error_class = MPI_SUCCESS;
+  if (op.failed) real().Error_class(op.status.MPI_ERROR, &error_class);
+  return error_class == MPI_ERR_TRUNCATE;
+}
+
 /// msg-plus-hash: the sender replica below has said something about the message.
 bool compare_with_below(Operation& op) {
   Runtime& state = runtime();
@@ -224,7 +232,7 @@ bool compare_with_below(Operation& op) {
   // Too long for the buffer in both replicas: the application's mistake, which MPI tells it at completion. Open MPI
   // does not tell before; of two replicas, the one whose message did fit reports the difference.
   const bool cut = op.failed || (state.degree == 2 && op.own.bytes == op.region.bytes());
-  const bool cut_alike = cut && announced.bytes > op.region.bytes();
+  const bool cut_alike = (cut && announced.bytes > op.region.bytes()) || (state.degree == 2 && refused_for_length(op));
   if (op.own == announced || cut_alike || tolerated(op)) {
     note_agreement(op.identity);
     complete(op);
@@ -264,7 +272,7 @@ bool compare_with_all(Operation& op) {
     truncated = truncated && ballots[k].bytes > op.region.bytes();
     (*op.lanes)[k].take(op.place.ordinal);
   }
-  if (truncated || (op.failed && others == 0)) {
+  if (truncated || (op.failed && others == 0) || (senders == 2 && refused_for_length(op))) {
     op.failed = true;
     complete(op);
   } else {
