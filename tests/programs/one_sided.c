@@ -305,6 +305,37 @@ static void errors_and_attributes(void) {
   MPI_Win_free(&win);
 }
 
+/* What MPI says of an access at the call, it says at the call. A lock ends what a fence had opened, if nothing was done
+ * in it (MPI 3.1, section 11.5.1). */
+static void errors_at_the_call(void) {
+  int memory = 0, number = 0, class = MPI_SUCCESS;
+  MPI_Win win;
+  MPI_Win_create(&memory, sizeof memory, sizeof memory, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+#ifdef MPICH
+  float cell = 0, other = 1, result = 0;
+  MPI_Datatype derived;
+  MPI_Type_contiguous(1, MPI_INT, &derived);
+  MPI_Type_commit(&derived);
+  MPI_Win_fence(0, win);
+  MPI_Error_class(MPI_Compare_and_swap(&cell, &other, &result, MPI_FLOAT, 0, 0, win), &class);
+  CHECK(class == MPI_ERR_TYPE);
+  MPI_Error_class(MPI_Compare_and_swap(&number, &number, &class, derived, 0, 0, win), &class);
+  CHECK(class == MPI_ERR_TYPE);
+  MPI_Error_class(MPI_Fetch_and_op(&number, &result, derived, 0, 0, MPI_SUM, win), &class);
+  CHECK(class == MPI_ERR_TYPE);
+  MPI_Type_free(&derived);
+#endif
+  MPI_Win_fence(0, win);
+  MPI_Win_lock(MPI_LOCK_SHARED, 0, MPI_MODE_NOCHECK, win);
+  MPI_Get(&number, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+  MPI_Win_unlock(0, win);
+  MPI_Error_class(MPI_Get(&number, 1, MPI_INT, 0, 0, 1, MPI_INT, win), &class);
+  CHECK(class == MPI_ERR_RMA_SYNC);
+  MPI_Win_fence(0, win);
+  MPI_Win_free(&win);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const struct Scenario scenarios[] = {
@@ -318,6 +349,7 @@ int main(int argc, char** argv) {
       {"dynamic", dynamic},
       {"shared_memory", shared_memory},
       {"errors_and_attributes", errors_and_attributes},
+      {"errors_at_the_call", errors_at_the_call},
   };
   const int code = run_scenarios(argc, argv, scenarios, sizeof scenarios / sizeof *scenarios);
   MPI_Finalize();

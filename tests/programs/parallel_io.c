@@ -146,6 +146,51 @@ static void non_blocking(void) {
   remove_file();
 }
 
+/* Several collective accesses at once, through a view that changes between them. Interleaved, so that ROMIO exchanges
+ * the data between the ranks, in steps that go on while the requests are waited for. */
+static void in_flight(void) {
+  enum { accesses = 5 };
+  int own[accesses][length], got[accesses][length];
+  MPI_Request requests[accesses];
+  MPI_Status statuses[accesses];
+  MPI_Datatype blocks;
+  MPI_Info info;
+  MPI_File file;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "romio_cb_write", "enable");
+  MPI_Info_set(info, "romio_cb_read", "enable");
+  CHECK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file) == MPI_SUCCESS);
+  MPI_Type_vector(length / 4, 4, 4 * ranks, MPI_INT, &blocks);
+  MPI_Type_commit(&blocks);
+  const MPI_Offset all = ranks * (MPI_Offset)sizeof own[0];
+  for (int i = 0; i < accesses; ++i) {
+    for (int k = 0; k < length; ++k) own[i][k] = value(10 * rank + i, k);
+    MPI_File_set_view(file, i * all + 16 * rank, MPI_INT, blocks, "native", MPI_INFO_NULL);
+    if (i % 2 == 0) MPI_File_iwrite_all(file, own[i], length, MPI_INT, &requests[i]);
+    if (i % 2 == 1) MPI_File_iwrite_at_all(file, 0, own[i], length, MPI_INT, &requests[i]);
+  }
+  MPI_Waitall(accesses, requests, statuses);
+  for (int i = 0; i < accesses; ++i) CHECK(written(&statuses[i]) == length);
+  MPI_File_sync(file);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_File_sync(file);
+  memset(got, 0, sizeof got);
+  for (int i = 0; i < accesses; ++i) {
+    MPI_File_set_view(file, i * all + 16 * rank, MPI_INT, blocks, "native", MPI_INFO_NULL);
+    if (i % 2 == 0) MPI_File_iread_all(file, got[i], length, MPI_INT, &requests[i]);
+    if (i % 2 == 1) MPI_File_iread_at_all(file, 0, got[i], length, MPI_INT, &requests[i]);
+  }
+  for (int i = 0; i < accesses; ++i) {
+    MPI_Wait(&requests[i], &statuses[i]);
+    CHECK(written(&statuses[i]) == length);
+  }
+  CHECK(memcmp(own, got, sizeof own) == 0);
+  MPI_Type_free(&blocks);
+  MPI_Info_free(&info);
+  MPI_File_close(&file);
+  remove_file();
+}
+
 /* Who comes first is open: each block must be somebody's, and each must be there once. */
 static void shared_pointer(void) {
   int own[4] = {rank, rank, rank, rank}, got[4], seen = 0, all;
@@ -234,9 +279,13 @@ static void errors(void) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const struct Scenario scenarios[] = {
-      {"explicit_offsets", explicit_offsets}, {"views", views},
-      {"non_blocking", non_blocking},         {"shared_pointer", shared_pointer},
-      {"atomic_mode", atomic_mode},           {"errors", errors},
+      {"explicit_offsets", explicit_offsets},
+      {"views", views},
+      {"non_blocking", non_blocking},
+      {"shared_pointer", shared_pointer},
+      {"atomic_mode", atomic_mode},
+      {"in_flight", in_flight},
+      {"errors", errors},
   };
   const int code = run_scenarios(argc, argv, scenarios, sizeof scenarios / sizeof *scenarios);
   MPI_Finalize();

@@ -15,6 +15,9 @@ namespace holdfast::replicate {
 /// What one sender replica said about one message: its ballot and, under all-to-all, its whole copy.
 struct Arrival {
   Ballot ballot;
+  /// The sender's elements have padding, which the ballot leaves out; `whole` is the lower half of the digest with it.
+  bool padded = false;
+  std::uint64_t whole = 0;
   std::uint64_t sequence = 0;  ///< the sender's number of the message, alike in every replica
   bool complete = true;        ///< false while the copy is still arriving
   bool taken = false;

@@ -38,7 +38,7 @@ struct MessageIdHash {
 /// the replicas of one rank (its team), state questions apart.
 enum class RecordKind : std::uint32_t {
   none = 0,
-  digest,      ///< the digest of a message, to the receiver's next replica, or to all others
+  digest,      ///< the digest of a message, to the receiver's next replica, or to all others; flags has padded_elements
   payload,     ///< all-to-all: announces a full copy that follows on the payload communicator
   correction,  ///< announces a corrected copy that follows on the payload communicator
   statement,   ///< a Statement about a disputed message (dispute.h); flags has its kind, what else it says follows
@@ -48,9 +48,13 @@ enum class RecordKind : std::uint32_t {
   state,       ///< answer: number and function of the current call
   finished,    ///< this replica has reached the end
   partitioned,  ///< the tag of a partitioned channel, from its sender to its receiver in the same replica
-  succession,  ///< the leader's replica was taken out: how many of its decision messages came here
-  written,     ///< digest of a stretch of what was written to a file, see written_ballots.h
+  succession,   ///< the leader's replica was taken out: how many of its decision messages came here
+  written,      ///< digest of a stretch of what was written to a file, see written_ballots.h
 };
+
+/// Of a digest record: some bytes of the elements have no value, which its digest leaves out; `extra` is the lower half
+/// of the digest with them.
+constexpr std::uint32_t padded_elements = 1;
 
 /// The one-cache-line message that verification sends beside the data. Fixed layout, host byte order: all replicas of a
 /// job run on one architecture, and the record never leaves the job.
@@ -65,7 +69,7 @@ struct alignas(64) Record {
   std::int32_t tag = 0;
   std::uint64_t ordinal = 0;
   std::uint64_t bytes = 0;  ///< length of the message described
-  std::uint64_t extra = 0;  ///< by kind: the payload's tag, the sender's call number, a time
+  std::uint64_t extra = 0;  ///< by kind: the payload's tag, the sender's call number, a time, another digest
   integrity::Digest digest;
 
   MessageId id() const { return {{communicator, source, tag}, ordinal}; }

@@ -107,11 +107,7 @@ void announce_to_those_without(const Region& region, const Record& record, int r
   const int receivers = state.map->degree(rank);
   const bool whole = state.options.protocol == Protocol::all_to_all || receivers_may_lack(state.degree, receivers);
   Record digest = record;
-  if (!whole && state.degree > 1) {
-    const Ballot ballot = region.ballot();
-    digest.digest = ballot.digest;
-    digest.bytes = ballot.bytes;
-  }
+  if (!whole && state.degree > 1) set_digest(digest, region);
   for (int to = 0; to < receivers; ++to) {
     if (to % state.degree == state.replica) continue;  // it has the message
     if (whole) {

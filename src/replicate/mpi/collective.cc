@@ -237,8 +237,24 @@ int start_persistent(Operation& op) {
 
 namespace {
 
+bool run_out_in_turn(Operation& op) {
+  FileQueue& queue = *op.queue;
+  while (std::find(queue.begin(), queue.end(), &op) != queue.end()) {
+    Operation& oldest = *queue.front();
+    int done = 0;
+    real().Test(&oldest.native, &done, &oldest.status);
+    if (!done) {
+      set_awaited({});
+      return false;
+    }
+    queue.pop_front();
+  }
+  return true;
+}
+
 /// Whether the collective itself is over, by MPI or by its schedule; its result is then to be compared.
 bool run_out(Operation& op) {
+  if (op.queue) return run_out_in_turn(op);
   if (op.schedule) return op.schedule->advance();
   int done = 0;
   if (op.by_test) {
@@ -296,7 +312,8 @@ void copy_from_leader(Function function, std::uint64_t id, std::uint64_t number,
   });
 }
 
-void follow_file(Function function, MPI_Request* request, std::vector<Region> outputs) {
+void follow_file(Function function, MPI_Request* request, std::vector<Region> outputs,
+                 std::shared_ptr<FileQueue> queue) {
   Runtime& state = runtime();
   Operation& op = state.requests.make();
   prepare(op, function, state.comms.find(state.world), std::move(outputs));
@@ -306,7 +323,12 @@ void follow_file(Function function, MPI_Request* request, std::vector<Region> ou
   state.requests.give_placeholder(op);
   state.requests.file(op);
   *request = op.visible;
-  watch_in_background(op);
+  if (queue && op.native != MPI_REQUEST_NULL) {
+    queue->push_back(&op);
+    op.queue = std::move(queue);
+  } else {
+    watch_in_background(op);
+  }
 }
 
 namespace {
@@ -332,11 +354,12 @@ bool advance_from_leader(Operation& op) {
 
 }  // namespace
 
-void follow_leader(Function function, MPI_Request* request, std::vector<Region> outputs) {
+void follow_leader(Function function, MPI_Request* request, std::vector<Region> outputs,
+                   std::shared_ptr<FileQueue> queue) {
   const auto bytes = std::make_shared<std::int64_t>(0);
   outputs.push_back(Region::borrow(bytes.get(), sizeof *bytes, MPI_BYTE));
   if (!runtime().leader()) *request = MPI_REQUEST_NULL;
-  follow_file(function, request, std::move(outputs));
+  follow_file(function, request, std::move(outputs), std::move(queue));
   Operation& op = *runtime().requests.find(*request);
   op.keepalive = bytes;
   op.from_leader = true;
@@ -351,6 +374,7 @@ bool advance_collective(Operation& op) {
       return true;
     }
     cast_ballot(op);
+    if (op.queue) watch_in_background(op);  // other replicas may need this one's copy
   }
   if (op.stage == Operation::Stage::comparing && !count_ballots(op)) return false;
   if (op.stage == Operation::Stage::disputed && !take_correction(op)) {

@@ -127,9 +127,16 @@ bool same_in_team(std::uint64_t id, std::uint64_t number, const std::vector<Regi
 /// Gives the followers what replica 0 has in that memory.
 void copy_from_leader(Function function, std::uint64_t id, std::uint64_t number, std::vector<Region> regions);
 /// Follows a request of MPI-IO; `outputs` are compared when it completes.
-void follow_file(Function function, MPI_Request* request, std::vector<Region> outputs);
+///
+/// `queue` (null for what is not collective): ROMIO goes on with a collective access where MPI asks about it, by
+/// further collectives on the communicator of the file. Those of two accesses, and what the application calls
+/// meanwhile, must come in the same order in all ranks. So MPI is asked only while the application asks, as it is
+/// without replication, and only about the oldest access.
+void follow_file(Function function, MPI_Request* request, std::vector<Region> outputs,
+                 std::shared_ptr<FileQueue> queue);
 /// The same for what replica 0 alone does; the others get its outcome, and the bytes it has in `outputs`.
-void follow_leader(Function function, MPI_Request* request, std::vector<Region> outputs);
+void follow_leader(Function function, MPI_Request* request, std::vector<Region> outputs,
+                   std::shared_ptr<FileQueue> queue);
 
 /// Argument arrays that MPI reads until the operation completes must be the application's; MPI 3.1, 5.12 says it may
 /// not change them, so they are used as they are.

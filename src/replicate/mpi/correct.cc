@@ -81,12 +81,17 @@ void overwrite(Operation& op, std::span<const std::byte> bytes) {
 /// The ballot that a copy of the operation's data would have: of several blocks, made of each one's digest
 /// (collective.cc).
 Ballot ballot_of_copy(const Operation& op, std::span<const std::byte> bytes) {
-  if (op.kind == Operation::Kind::receive || op.outputs.size() == 1) return ballot_of(bytes);
+  if (op.kind == Operation::Kind::receive) {
+    if (!op.whole) return op.region.ballot_of_copy(bytes);
+    const Ballot whole = ballot_of(bytes);
+    return {{whole.digest.low, 0}, whole.bytes};
+  }
+  if (op.outputs.size() == 1) return op.outputs.front().ballot_of_copy(bytes);
   std::vector<integrity::Digest> digests;
   std::size_t at = 0;
   for (const Region& region : op.outputs) {
     const std::size_t length = std::min<std::size_t>(region.bytes(), bytes.size() - at);
-    digests.push_back(ballot_of(bytes.subspan(at, length)).digest);
+    digests.push_back(region.ballot_of_copy(bytes.subspan(at, length)).digest);
     at += length;
   }
   Ballot whole = ballot_of(std::as_bytes(std::span(digests)));

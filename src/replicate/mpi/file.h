@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "functions.h"
-#include "replicate/mpi/layout.h"
+#include "replicate/mpi/operation.h"
 
 namespace holdfast::replicate {
 
@@ -22,7 +22,8 @@ struct File {
   std::uint64_t comparisons = 0;
   MPI_Comm comm = MPI_COMM_NULL;  ///< a duplicate of the one that it was opened on, in this replica's world
   int amode = 0;                  ///< as the application gave it; followers do not create or delete
-  MPI_Status split{};             ///< outcome of a split collective between its begin and its end
+  std::shared_ptr<FileQueue> in_flight = std::make_shared<FileQueue>();
+  MPI_Status split{};  ///< outcome of a split collective between its begin and its end
 
   std::uint64_t next() { return comparisons++; }
 };

@@ -11,6 +11,7 @@
 #include "replicate/mpi/guard.h"
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/send.h"
+#include "replicate/mpi/type_contents.h"
 
 namespace holdfast::replicate {
 
@@ -76,15 +77,6 @@ int leaders_code(int code, MPI_File fh) {
   return error_class;
 }
 
-void free_unless_named(MPI_Datatype type) {
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = 0;
-  real().Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  if (combiner != MPI_COMBINER_NAMED) real().Type_free(&type);
-}
-
 /// A follower's own file pointer goes where the leader's went.
 void move_pointer(MPI_File fh, std::int64_t bytes) {
   MPI_Offset displacement = 0;
@@ -95,8 +87,8 @@ void move_pointer(MPI_File fh, std::int64_t bytes) {
   real().File_get_view(fh, &displacement, &etype, &filetype, representation);
   real().Type_size(etype, &size);
   real().File_seek(fh, bytes / std::max(size, 1), MPI_SEEK_CUR);
-  free_unless_named(etype);
-  free_unless_named(filetype);
+  free_unless_predefined(etype);
+  free_unless_predefined(filetype);
 }
 
 void give(MPI_Status* status, const MPI_Status& own, std::int64_t bytes) {
@@ -169,25 +161,29 @@ int write(Function function, MPI_File fh, const void* buffer, int count, MPI_Dat
   return code;
 }
 
+std::shared_ptr<FileQueue> queue_of(const File& file, Together together) {
+  return together == Together::all ? file.in_flight : nullptr;
+}
+
 template <class Call>
 int start_read(Function function, MPI_File fh, void* buffer, int count, MPI_Datatype type, MPI_Request* request,
-               Pointer pointer, Call call) {
+               Pointer pointer, Together together, Call call) {
   File* file = accessed(fh, count, type);
   if (!file) return call(request);
   note(function);
   if (pointer == Pointer::shared) {
     const int code = leaders_code(runtime().leader() ? call(request) : MPI_SUCCESS, fh);
-    if (code == MPI_SUCCESS) follow_leader(function, request, one(memory(buffer, count, type)));
+    if (code == MPI_SUCCESS) follow_leader(function, request, one(memory(buffer, count, type)), nullptr);
     return code;
   }
   const int code = call(request);
-  if (code == MPI_SUCCESS) follow_file(function, request, one(memory(buffer, count, type)));
+  if (code == MPI_SUCCESS) follow_file(function, request, one(memory(buffer, count, type)), queue_of(*file, together));
   return code;
 }
 
 template <class Call>
 int start_write(Function function, MPI_File fh, const void* buffer, int count, MPI_Datatype type, MPI_Request* request,
-                Pointer pointer, Call call, MPI_Offset* at = nullptr) {
+                Pointer pointer, Together together, Call call, MPI_Offset* at = nullptr) {
   File* file = accessed(fh, count, type);
   if (!file) return call(request);
   note(function);
@@ -198,7 +194,7 @@ int start_write(Function function, MPI_File fh, const void* buffer, int count, M
   const int code = leaders_code(runtime().leader() ? call(request) : MPI_SUCCESS, fh);
   if (code != MPI_SUCCESS) return code;
   if (pointer == Pointer::own && !runtime().leader()) move_pointer(fh, bytes);
-  follow_leader(function, request, {});
+  follow_leader(function, request, {}, queue_of(*file, together));
   return code;
 }
 
@@ -347,25 +343,25 @@ int hook::File_read_ordered(MPI_File fh, void* buf, int count, MPI_Datatype data
                      [&](MPI_Status* s) { return real().File_read_ordered(fh, buf, count, datatype, s); });
 }
 int hook::File_iread(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return start_read(Function::File_iread, fh, buf, count, datatype, request, Pointer::own,
+  return start_read(Function::File_iread, fh, buf, count, datatype, request, Pointer::own, Together::alone,
                     [&](MPI_Request* r) { return real().File_iread(fh, buf, count, datatype, r); });
 }
 int hook::File_iread_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return start_read(Function::File_iread_all, fh, buf, count, datatype, request, Pointer::own,
+  return start_read(Function::File_iread_all, fh, buf, count, datatype, request, Pointer::own, Together::all,
                     [&](MPI_Request* r) { return real().File_iread_all(fh, buf, count, datatype, r); });
 }
 int hook::File_iread_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
                         MPI_Request* request) {
-  return start_read(Function::File_iread_at, fh, buf, count, datatype, request, Pointer::none,
+  return start_read(Function::File_iread_at, fh, buf, count, datatype, request, Pointer::none, Together::alone,
                     [&](MPI_Request* r) { return real().File_iread_at(fh, offset, buf, count, datatype, r); });
 }
 int hook::File_iread_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
                             MPI_Request* request) {
-  return start_read(Function::File_iread_at_all, fh, buf, count, datatype, request, Pointer::none,
+  return start_read(Function::File_iread_at_all, fh, buf, count, datatype, request, Pointer::none, Together::all,
                     [&](MPI_Request* r) { return real().File_iread_at_all(fh, offset, buf, count, datatype, r); });
 }
 int hook::File_iread_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return start_read(Function::File_iread_shared, fh, buf, count, datatype, request, Pointer::shared,
+  return start_read(Function::File_iread_shared, fh, buf, count, datatype, request, Pointer::shared, Together::alone,
                     [&](MPI_Request* r) { return real().File_iread_shared(fh, buf, count, datatype, r); });
 }
 
@@ -399,27 +395,27 @@ int hook::File_write_ordered(MPI_File fh, const void* buf, int count, MPI_Dataty
                [&](MPI_Status* s) { return real().File_write_ordered(fh, buf, count, datatype, s); });
 }
 int hook::File_iwrite(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return start_write(Function::File_iwrite, fh, buf, count, datatype, request, Pointer::own,
+  return start_write(Function::File_iwrite, fh, buf, count, datatype, request, Pointer::own, Together::alone,
                      [&](MPI_Request* r) { return real().File_iwrite(fh, buf, count, datatype, r); });
 }
 int hook::File_iwrite_all(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return start_write(Function::File_iwrite_all, fh, buf, count, datatype, request, Pointer::own,
+  return start_write(Function::File_iwrite_all, fh, buf, count, datatype, request, Pointer::own, Together::all,
                      [&](MPI_Request* r) { return real().File_iwrite_all(fh, buf, count, datatype, r); });
 }
 int hook::File_iwrite_at(MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype,
                          MPI_Request* request) {
   return start_write(
-      Function::File_iwrite_at, fh, buf, count, datatype, request, Pointer::none,
+      Function::File_iwrite_at, fh, buf, count, datatype, request, Pointer::none, Together::alone,
       [&](MPI_Request* r) { return real().File_iwrite_at(fh, offset, buf, count, datatype, r); }, &offset);
 }
 int hook::File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype,
                              MPI_Request* request) {
   return start_write(
-      Function::File_iwrite_at_all, fh, buf, count, datatype, request, Pointer::none,
+      Function::File_iwrite_at_all, fh, buf, count, datatype, request, Pointer::none, Together::all,
       [&](MPI_Request* r) { return real().File_iwrite_at_all(fh, offset, buf, count, datatype, r); }, &offset);
 }
 int hook::File_iwrite_shared(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return start_write(Function::File_iwrite_shared, fh, buf, count, datatype, request, Pointer::shared,
+  return start_write(Function::File_iwrite_shared, fh, buf, count, datatype, request, Pointer::shared, Together::alone,
                      [&](MPI_Request* r) { return real().File_iwrite_shared(fh, buf, count, datatype, r); });
 }
 

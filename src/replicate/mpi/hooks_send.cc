@@ -106,6 +106,24 @@ int send(Function function, StartSend start, const void* buffer, int count, MPI_
   return code;
 }
 
+/// Elements that were packed before, which the receiver gets as what they were.
+int start_packed(Function function, const std::vector<std::byte>& packed, int bytes, const Region& elements,
+                 int destination, int tag, MPI_Comm handle, Sends& sends) {
+  Comm& comm = runtime().comms.find(handle);
+  const bool somewhere = destination != MPI_PROC_NULL;
+  note_call(function, comm, destination, tag, static_cast<std::uint64_t>(bytes));
+  if (somewhere) inject(elements, comm.virtual_rank(destination));
+  int code = MPI_SUCCESS;
+  if (runtime().partial && somewhere) {
+    code = start_in_worlds(real().Isend, packed.data(), bytes, MPI_PACKED, destination, tag, comm, sends);
+  } else {
+    sends.emplace_back();
+    code = real().Isend(packed.data(), bytes, MPI_PACKED, destination, tag, handle, &sends.back());
+  }
+  if (code == MPI_SUCCESS && somewhere && runtime().verifying) announce(elements, destination, tag, comm);
+  return code;
+}
+
 int make_persistent_in_all(StartSend make, const void* buffer, int count, MPI_Datatype type, int destination, int tag,
                            MPI_Comm comm, MPI_Request* request) {
   Operation& op = runtime().requests.make();
@@ -213,25 +231,12 @@ int hook::Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest
   if (code != MPI_SUCCESS) return code;
   std::vector<std::byte> copy(static_cast<std::size_t>(space));
   int packed = 0;
-  if (dest != MPI_PROC_NULL) {
-    inject(Region::borrow(buf, static_cast<std::uint64_t>(count), datatype),
-           runtime().comms.find(comm).virtual_rank(dest));
-  }
   pack(buf, count, datatype, copy.data(), space, &packed, comm);
   MPI_Request incoming = MPI_REQUEST_NULL;
   Sends outgoing;
-  Comm& on = runtime().comms.find(comm);
-  if (runtime().partial && dest != MPI_PROC_NULL) {
-    code = start_in_worlds(real().Isend, copy.data(), packed, MPI_PACKED, dest, sendtag, on, outgoing);
-  } else {
-    outgoing.emplace_back();
-    code = real().Isend(copy.data(), packed, MPI_PACKED, dest, sendtag, comm, &outgoing.back());
-  }
+  const Region elements = Region::packed(copy.data(), static_cast<std::uint64_t>(count), datatype);
+  code = start_packed(Function::Sendrecv_replace, copy, packed, elements, dest, sendtag, comm, outgoing);
   if (code != MPI_SUCCESS) return code;
-  note_call(Function::Sendrecv_replace, on, dest, sendtag, static_cast<std::uint64_t>(packed));
-  if (dest != MPI_PROC_NULL && runtime().verifying) {
-    announce(Region::borrow(copy.data(), static_cast<std::uint64_t>(packed), MPI_BYTE), dest, sendtag, on);
-  }
   code = Irecv(buf, count, datatype, source, recvtag, comm, &incoming);
   wait_for(outgoing);
   const int received = Wait(&incoming, status);
@@ -270,6 +275,9 @@ int hook::Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, i
 
 int hook::Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
                             MPI_Comm comm, MPI_Request* request) {
+  if (dest != MPI_PROC_NULL && !plausible(count, datatype, dest, sendtag, comm)) {
+    return real().Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+  }
   int space = 0;
   int packed = 0;
   int code = real().Pack_size(count, datatype, comm, &space);
@@ -278,8 +286,11 @@ int hook::Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int des
   pack(buf, count, datatype, copy->data(), space, &packed, comm);
   MPI_Request receive = MPI_REQUEST_NULL;
   MPI_Request send = MPI_REQUEST_NULL;
-  code = Isend(copy->data(), packed, MPI_PACKED, dest, sendtag, comm, &send);
+  Sends sends;
+  const Region elements = Region::packed(copy->data(), static_cast<std::uint64_t>(count), datatype);
+  code = start_packed(Function::Isendrecv_replace, *copy, packed, elements, dest, sendtag, comm, sends);
   if (code != MPI_SUCCESS) return code;
+  send = sends.size() == 1 ? sends.front() : follow_sends(std::move(sends)).visible;
   code = Irecv(buf, count, datatype, source, recvtag, comm, &receive);
   if (source == MPI_PROC_NULL) hook::Wait(&send, MPI_STATUS_IGNORE);  // nothing else holds the copy
   return code == MPI_SUCCESS ? join(send, receive, request, copy) : code;

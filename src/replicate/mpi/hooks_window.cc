@@ -1,5 +1,8 @@
 // One-sided communication (MPI 3.1, chapter 11). The windows are MPI's own, in each replica's world; window.h says what
 // is compared when, and docs/design/one-sided.md what that detects.
+#include <algorithm>
+#include <iterator>
+#include <memory>
 #include <optional>
 
 #include "hooks.h"
@@ -11,6 +14,7 @@
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/send.h"
+#include "replicate/mpi/type_contents.h"
 #include "replicate/mpi/window.h"
 
 namespace holdfast::replicate {
@@ -54,12 +58,7 @@ Window* accessed(MPI_Win win, int target, std::initializer_list<int> counts, std
 
 /// A datatype for a call that is made later: the application may free its own meanwhile.
 MPI_Datatype keep(MPI_Datatype type, std::vector<MPI_Datatype>& kept) {
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = 0;
-  real().Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  if (combiner == MPI_COMBINER_NAMED) return type;
+  if (predefined(type)) return type;
   MPI_Datatype own = MPI_DATATYPE_NULL;
   real().Type_dup(type, &own);
   kept.push_back(own);
@@ -69,6 +68,37 @@ MPI_Datatype keep(MPI_Datatype type, std::vector<MPI_Datatype>& kept) {
 std::uint64_t elements(int count) {
   return static_cast<std::uint64_t>(count);
 }
+
+/// Whether MPI_Compare_and_swap takes elements of the type (MPI 3.1, section 11.3.4). MPICH checks that at the call, so
+/// the call goes there; Open MPI takes any.
+bool swappable([[maybe_unused]] MPI_Datatype type) {
+#ifdef MPICH
+  const MPI_Datatype numbers[] = {MPI_FLOAT,           MPI_DOUBLE,           MPI_LONG_DOUBLE,
+                                  MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX};
+  return predefined(type) && std::find(std::begin(numbers), std::end(numbers), type) == std::end(numbers);
+#else
+  return true;
+#endif
+}
+
+/// What goes out, as MPI reads it when the access is made. Long doubles go without what pads them, so that what is
+/// exposed at the target stays alike in all replicas.
+class Origin {
+ public:
+  Origin(const void* buffer, int count, MPI_Datatype type) : buffer_(buffer), count_(count), type_(type) {
+    if (buffer && count > 0 && type_facts(type).padding) copy_ = std::make_shared<std::vector<std::byte>>();
+  }
+  /// Where it is; valid as long as this object or a copy of it.
+  const void* address() const {
+    return copy_ ? copy_without_padding(buffer_, elements(count_), type_, *copy_) : buffer_;
+  }
+
+ private:
+  const void* buffer_;
+  int count_;
+  MPI_Datatype type_;
+  std::shared_ptr<std::vector<std::byte>> copy_;
+};
 
 /// Describes what goes out, and lets the injector at it.
 void goes_out(Window& window, Window::Access& access, const void* buffer, int count, MPI_Datatype type) {
@@ -157,8 +187,8 @@ int hook::Put(const void* origin_addr, int origin_count, MPI_Datatype origin_dat
   goes_out(*window, access, origin_addr, origin_count, origin_datatype);
   const MPI_Datatype from = keep(origin_datatype, access.types);
   const MPI_Datatype to = keep(target_datatype, access.types);
-  access.call = [=] {
-    return real().Put(origin_addr, origin_count, from, target_rank, target_disp, target_count, to, win);
+  access.call = [=, origin = Origin(origin_addr, origin_count, from)] {
+    return real().Put(origin.address(), origin_count, from, target_rank, target_disp, target_count, to, win);
   };
   window->queue(std::move(access));
   return MPI_SUCCESS;
@@ -195,8 +225,8 @@ int hook::Accumulate(const void* origin_addr, int origin_count, MPI_Datatype ori
   goes_out(*window, access, origin_addr, origin_count, origin_datatype);
   const MPI_Datatype from = keep(origin_datatype, access.types);
   const MPI_Datatype to = keep(target_datatype, access.types);
-  access.call = [=] {
-    return real().Accumulate(origin_addr, origin_count, from, target_rank, target_disp, target_count, to, op, win);
+  access.call = [=, origin = Origin(origin_addr, origin_count, from)] {
+    return real().Accumulate(origin.address(), origin_count, from, target_rank, target_disp, target_count, to, op, win);
   };
   return atomic(Function::Accumulate, *window, std::move(access));
 }
@@ -217,8 +247,8 @@ int hook::Get_accumulate(const void* origin_addr, int origin_count, MPI_Datatype
   const MPI_Datatype from = reads_only ? origin_datatype : keep(origin_datatype, access.types);
   const MPI_Datatype result = keep(result_datatype, access.types);
   const MPI_Datatype to = keep(target_datatype, access.types);
-  access.call = [=] {
-    return real().Get_accumulate(origin_addr, origin_count, from, result_addr, result_count, result, target_rank,
+  access.call = [=, origin = Origin(origin_addr, reads_only ? 0 : origin_count, from)] {
+    return real().Get_accumulate(origin.address(), origin_count, from, result_addr, result_count, result, target_rank,
                                  target_disp, target_count, to, op, win);
   };
   return atomic(Function::Get_accumulate, *window, std::move(access));
@@ -227,14 +257,14 @@ int hook::Get_accumulate(const void* origin_addr, int origin_count, MPI_Datatype
 int hook::Fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank,
                        MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
   Window* window = accessed(win, target_rank, {}, {datatype}, target_disp);
-  if (!window || op == MPI_OP_NULL) {
+  if (!window || op == MPI_OP_NULL || !predefined(datatype)) {
     return real().Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
   }
   Window::Access access{target_rank, {}, {}, {}, false, {}};
   if (op != MPI_NO_OP) goes_out(*window, access, origin_addr, 1, datatype);
   comes_in(access, result_addr, 1, datatype);
-  access.call = [=] {
-    return real().Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+  access.call = [=, origin = Origin(origin_addr, op != MPI_NO_OP ? 1 : 0, datatype)] {
+    return real().Fetch_and_op(origin.address(), result_addr, datatype, target_rank, target_disp, op, win);
   };
   return atomic(Function::Fetch_and_op, *window, std::move(access));
 }
@@ -242,7 +272,7 @@ int hook::Fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype 
 int hook::Compare_and_swap(const void* origin_addr, const void* compare_addr, void* result_addr, MPI_Datatype datatype,
                            int target_rank, MPI_Aint target_disp, MPI_Win win) {
   Window* window = accessed(win, target_rank, {}, {datatype}, target_disp);
-  if (!window) {
+  if (!window || !swappable(datatype)) {
     return real().Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
   }
   Window::Access access{target_rank, {}, {}, {}, false, {}};
@@ -268,8 +298,8 @@ int hook::Rput(const void* origin_addr, int origin_count, MPI_Datatype origin_da
   }
   Window::Access access{target_rank, {}, {}, {}, false, {}};
   goes_out(*window, access, origin_addr, origin_count, origin_datatype);
-  access.call = [=] {
-    return real().Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+  access.call = [=, origin = Origin(origin_addr, origin_count, origin_datatype)] {
+    return real().Put(origin.address(), origin_count, origin_datatype, target_rank, target_disp, target_count,
                       target_datatype, win);
   };
   const int code = window->perform_now(Function::Rput, std::move(access), false);

@@ -7,6 +7,7 @@
 
 #include "real_functions.h"
 #include "replicate/mpi/failure.h"
+#include "replicate/mpi/layout.h"
 #include "replicate/mpi/neighbours.h"
 #include "replicate/mpi/runtime.h"
 
@@ -20,7 +21,7 @@ constexpr MPI_Count most = std::numeric_limits<int>::max();
 }  // namespace
 
 LargeCount::~LargeCount() {
-  for (MPI_Datatype& type : types_) real().Type_free(&type);
+  for (MPI_Datatype& type : types_) free_type(type);
 }
 
 int LargeCount::scalar(MPI_Count count) const {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <unordered_map>
@@ -14,42 +15,13 @@
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/handle.h"
 #include "replicate/mpi/packing.h"
+#include "replicate/mpi/type_contents.h"
 
 namespace holdfast::replicate {
 
 namespace {
 
 integrity::Algorithm algorithm = integrity::Algorithm::xxh3_128;
-
-struct Contents {
-  int combiner = 0;
-  std::vector<int> integers;
-  std::vector<MPI_Aint> addresses;
-  std::vector<MPI_Datatype> types;
-};
-
-Contents contents_of(MPI_Datatype type) {
-  Contents c;
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  real().Type_get_envelope(type, &integers, &addresses, &types, &c.combiner);
-  if (c.combiner == MPI_COMBINER_NAMED) return c;
-  c.integers.resize(integers);
-  c.addresses.resize(addresses);
-  c.types.resize(types);
-  real().Type_get_contents(type, integers, addresses, types, c.integers.data(), c.addresses.data(), c.types.data());
-  return c;
-}
-
-void free_unless_named(MPI_Datatype type) {
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = 0;
-  real().Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  if (combiner != MPI_COMBINER_NAMED) real().Type_free(&type);
-}
 
 /// Blocks of an indexed or struct type: true when each begins where the one before it ended. Displacements in bytes.
 bool adjacent(const std::vector<MPI_Aint>& displacements, const std::vector<std::uint64_t>& lengths) {
@@ -64,19 +36,17 @@ bool adjacent(const std::vector<MPI_Aint>& displacements, const std::vector<std:
   return true;
 }
 
-TypeFacts decode(MPI_Datatype type);
-
 /// Dense when the children are and the blocks stand one behind another in type-map order.
-bool blocks_dense(const Contents& c, const std::vector<TypeFacts>& children) {
-  const int n = c.integers[0];
+bool blocks_dense(const TypeContents& c, const std::vector<TypeFacts>& children) {
+  const auto n = static_cast<std::size_t>(c.integers[0]);
   std::vector<MPI_Aint> displacements(n);
   std::vector<std::uint64_t> lengths(n);
   const bool in_bytes = c.combiner == MPI_COMBINER_HINDEXED || c.combiner == MPI_COMBINER_HINDEXED_BLOCK ||
                         c.combiner == MPI_COMBINER_STRUCT;
   const bool one_length = c.combiner == MPI_COMBINER_INDEXED_BLOCK || c.combiner == MPI_COMBINER_HINDEXED_BLOCK;
-  for (int i = 0; i < n; ++i) {
+  for (std::size_t i = 0; i < n; ++i) {
     const TypeFacts& child = children[c.combiner == MPI_COMBINER_STRUCT ? i : 0];
-    const int count = one_length ? c.integers[1] : c.integers[1 + i];
+    const MPI_Count count = one_length ? c.integers[1] : c.integers[1 + i];
     if (count > 0 && !(count == 1 ? child.one_dense : child.many_dense)) return false;
     lengths[i] = static_cast<std::uint64_t>(count) * child.size;
     const MPI_Aint start =
@@ -86,9 +56,9 @@ bool blocks_dense(const Contents& c, const std::vector<TypeFacts>& children) {
   return adjacent(displacements, lengths);
 }
 
-bool vector_dense(const Contents& c, const TypeFacts& child) {
-  const int count = c.integers[0];
-  const int block = c.integers[1];
+bool vector_dense(const TypeContents& c, const TypeFacts& child) {
+  const MPI_Count count = c.integers[0];
+  const MPI_Count block = c.integers[1];
   if (count == 0 || block == 0) return true;
   if (count == 1) return block == 1 ? child.one_dense : child.many_dense;
   const MPI_Aint stride =
@@ -100,12 +70,7 @@ bool vector_dense(const Contents& c, const TypeFacts& child) {
 
 /// Whether one element of a derived type selects consecutive bytes in type-map order. False where it is not sure: then
 /// the data is packed, which is always right.
-bool one_element_dense(const Contents& c) {
-  std::vector<TypeFacts> children;
-  for (MPI_Datatype child : c.types) {
-    children.push_back(decode(child));
-    free_unless_named(child);
-  }
+bool one_element_dense(const TypeContents& c, const std::vector<TypeFacts>& children) {
   switch (c.combiner) {
     case MPI_COMBINER_DUP:
     case MPI_COMBINER_RESIZED:
@@ -130,6 +95,15 @@ bool one_element_dense(const Contents& c) {
   }
 }
 
+/// Only a struct has children of several types; whatever else is derived selects so many elements of its one.
+std::shared_ptr<const Padding> padding_of(const TypeContents& c, const std::vector<TypeFacts>& children) {
+  if (c.combiner != MPI_COMBINER_STRUCT) return children.empty() ? nullptr : children[0].padding;
+  std::vector<Padding::Part> parts;
+  for (std::size_t i = 0; i < children.size(); ++i)
+    parts.push_back({static_cast<std::uint64_t>(c.integers[i + 1]) * children[i].size, children[i].padding});
+  return Padding::of_parts(parts);
+}
+
 TypeFacts decode(MPI_Datatype type) {
   TypeFacts facts;
   MPI_Count size = 0;
@@ -143,9 +117,16 @@ TypeFacts decode(MPI_Datatype type) {
   facts.size = static_cast<std::uint64_t>(size);
   facts.true_lower = true_lower;
   facts.one_dense = size == true_extent;
-  if (facts.one_dense && size > 0) {
-    const Contents contents = contents_of(type);
-    if (contents.combiner != MPI_COMBINER_NAMED) facts.one_dense = one_element_dense(contents);
+  if (size > 0) {
+    const TypeContents contents(type);
+    if (contents.combiner == MPI_COMBINER_NAMED) {
+      facts.padding = Padding::of_predefined(type);
+    } else {
+      std::vector<TypeFacts> children;
+      for (const MPI_Datatype child : contents.types) children.push_back(decode(child));
+      facts.one_dense = facts.one_dense && one_element_dense(contents, children);
+      facts.padding = padding_of(contents, children);
+    }
   }
   facts.many_dense = facts.one_dense && extent == size;
   return facts;
@@ -196,6 +177,11 @@ void forget_type(MPI_Datatype type) {
   cache().erase(handle_key(type));
 }
 
+void free_type(MPI_Datatype& type) {
+  forget_type(type);
+  real().Type_free(&type);
+}
+
 Region Region::borrow(const void* buffer, std::uint64_t count, MPI_Datatype type) {
   Region region;
   if (count == 0 || type == MPI_DATATYPE_NULL) return region;
@@ -205,7 +191,19 @@ Region Region::borrow(const void* buffer, std::uint64_t count, MPI_Datatype type
   region.type_ = type;
   region.dense_ = count == 1 ? facts.one_dense : facts.many_dense;
   region.buffer_ = static_cast<std::byte*>(const_cast<void*>(buffer));
+  region.padding_ = facts.padding;
   if (region.dense_) region.buffer_ += facts.true_lower;
+  return region;
+}
+
+Region Region::packed(const void* elements, std::uint64_t count, MPI_Datatype type) {
+  Region region;
+  if (count == 0) return region;
+  const TypeFacts& facts = type_facts(type);
+  region.count_ = count;
+  region.size_ = facts.size;
+  region.padding_ = facts.padding;
+  region.buffer_ = static_cast<std::byte*>(const_cast<void*>(elements));
   return region;
 }
 
@@ -228,6 +226,7 @@ Region& Region::operator=(Region&& other) noexcept {
   std::swap(size_, other.size_);
   std::swap(limit_, other.limit_);
   std::swap(type_, other.type_);
+  std::swap(padding_, other.padding_);
   std::swap(dense_, other.dense_);
   std::swap(owned_, other.owned_);
   return *this;
@@ -255,8 +254,22 @@ void Region::for_each_part(std::uint64_t elements, Act act) const {
 }
 
 Ballot Region::ballot(std::uint64_t length) const {
+  if (!padding_) return whole_ballot(length);
+  gather(length, scratch());
+  padding_->clear(scratch());
+  return ballot_of(scratch());
+}
+
+Ballot Region::whole_ballot(std::uint64_t length) const {
   if (dense_) return ballot_of({buffer_, length});
   gather(length, scratch());
+  return ballot_of(scratch());
+}
+
+Ballot Region::ballot_of_copy(std::span<const std::byte> packed) const {
+  if (!padding_) return ballot_of(packed);
+  scratch().assign(packed.begin(), packed.end());
+  padding_->clear(scratch());
   return ballot_of(scratch());
 }
 
@@ -303,6 +316,22 @@ void Region::flip(std::uint64_t bit) const {
   gather(bytes(), packed);
   packed[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
   scatter(packed);
+}
+
+const void* copy_without_padding(const void* buffer, std::uint64_t count, MPI_Datatype type,
+                                 std::vector<std::byte>& memory) {
+  MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
+  real().Type_get_extent(type, &lower, &extent);
+  real().Type_get_true_extent(type, &true_lower, &true_extent);
+  const MPI_Aint reach = static_cast<MPI_Aint>(count - 1) * extent;  // negative extents put later elements before
+  memory.assign(static_cast<std::size_t>(true_extent + std::abs(reach)), std::byte{0});
+  const std::byte* address = memory.data() - true_lower - std::min<MPI_Aint>(reach, 0);
+  std::vector<std::byte> values;
+  const Region from = Region::borrow(buffer, count, type);
+  from.gather(from.bytes(), values);
+  if (const auto& padding = type_facts(type).padding) padding->clear(values);
+  Region::borrow(address, count, type).scatter(values);
+  return address;
 }
 
 void set_digest_algorithm(integrity::Algorithm chosen) {

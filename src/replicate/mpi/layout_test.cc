@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -203,6 +206,134 @@ TEST_P(LayoutTest, FindsTheSameAtBottom) {
   EXPECT_EQ(sample.memory, before);
   forget_type(absolute);
   MPI_Type_free(&absolute);
+}
+
+/// What a region of long doubles says, whatever lies between their values.
+class LongDoubles : public testing::Test {
+ protected:
+  struct Element {
+    int number;
+    long double value[2];
+  };
+  static constexpr int count = 5;
+
+  void SetUp() override {
+    if (std::numeric_limits<long double>::digits != 64) GTEST_SKIP() << "long doubles have no padding here";
+    const int lengths[] = {1, 2};
+    const MPI_Aint places[] = {0, offsetof(Element, value)};
+    const MPI_Datatype kinds[] = {MPI_INT, MPI_LONG_DOUBLE};
+    MPI_Type_create_struct(2, lengths, places, kinds, &members_);
+    MPI_Type_create_resized(members_, 0, sizeof(Element), &element_);
+    MPI_Type_create_hvector(count, 2, sizeof(Element), MPI_LONG_DOUBLE, &values_);
+    MPI_Type_commit(&element_);
+    MPI_Type_commit(&values_);
+  }
+  void TearDown() override {
+    for (MPI_Datatype* type : {&members_, &element_, &values_})
+      if (*type != MPI_DATATYPE_NULL) free_type(*type);
+  }
+
+  /// The same values, with something else in every byte that is none.
+  static std::vector<Element> elements(int between) {
+    std::vector<Element> made(count);
+    std::memset(static_cast<void*>(made.data()), between, count * sizeof(Element));
+    for (int i = 0; i < count; ++i) {
+      made[i].number = i;
+      for (int k = 0; k < 2; ++k) {
+        const long double value = 1.0L / (3 * i + k + 1);
+        std::memcpy(&made[i].value[k], &value, 10);
+      }
+    }
+    return made;
+  }
+  static Ballot ballot(const void* memory, int n, MPI_Datatype type) {
+    return Region::keep(memory, static_cast<std::uint64_t>(n), type).ballot();
+  }
+
+  MPI_Datatype members_ = MPI_DATATYPE_NULL, element_ = MPI_DATATYPE_NULL, values_ = MPI_DATATYPE_NULL;
+  std::vector<Element> one_ = elements(0x11), two_ = elements(0x22);
+};
+
+TEST_F(LongDoubles, PaddingDoesNotCount) {
+  EXPECT_EQ(ballot(one_.data(), count, element_), ballot(two_.data(), count, element_));
+  EXPECT_EQ(ballot(one_[0].value, 1, values_), ballot(two_[0].value, 1, values_));
+  EXPECT_EQ(ballot(one_[3].value, 2, MPI_LONG_DOUBLE), ballot(two_[3].value, 2, MPI_LONG_DOUBLE));
+  EXPECT_EQ(ballot(one_[3].value, 1, MPI_C_LONG_DOUBLE_COMPLEX), ballot(two_[3].value, 2, MPI_LONG_DOUBLE));
+  EXPECT_FALSE(ballot(one_[3].value, 32, MPI_BYTE) == ballot(two_[3].value, 32, MPI_BYTE));
+}
+
+TEST_F(LongDoubles, EveryBitOfAValueCounts) {
+  for (int bit = 0; bit < 80; ++bit) {
+    std::vector<Element> wrong = elements(0x22);
+    Region::borrow(wrong[4].value, 2, MPI_LONG_DOUBLE).flip(static_cast<std::uint64_t>(128 + bit));
+    EXPECT_FALSE(ballot(one_.data(), count, element_) == ballot(wrong.data(), count, element_)) << bit;
+    EXPECT_FALSE(ballot(one_[0].value, 1, values_) == ballot(wrong[0].value, 1, values_)) << bit;
+  }
+  two_[2].number ^= 1;
+  EXPECT_FALSE(ballot(one_.data(), count, element_) == ballot(two_.data(), count, element_));
+}
+
+TEST_F(LongDoubles, ACopyHasTheBallotOfWhatItWasGatheredFrom) {
+  const Region one = Region::borrow(one_.data(), count, element_), two = Region::borrow(two_.data(), count, element_);
+  std::vector<std::byte> copy;
+  two.gather(two.bytes(), copy);
+  EXPECT_EQ(one.ballot_of_copy(copy), one.ballot());
+  EXPECT_FALSE(one.ballot_of_copy(copy) == two.whole_ballot(two.bytes()));
+  EXPECT_EQ(Region::packed(copy.data(), count, element_).ballot(), one.ballot());
+  EXPECT_EQ(one.ballot_of_copy(std::span(copy).first(50)), two.ballot(50)) << "the last element there in part";
+}
+
+TEST_F(LongDoubles, PairsHaveOneValueAndAnInteger) {
+  struct Pair {
+    long double value;
+    int place;
+  } one, two;
+  std::memset(static_cast<void*>(&one), 0x11, sizeof one);
+  std::memset(static_cast<void*>(&two), 0x22, sizeof two);
+  const long double value = 1.0L / 3;
+  for (Pair* pair : {&one, &two}) {
+    std::memcpy(&pair->value, &value, 10);
+    pair->place = 5;
+  }
+  EXPECT_EQ(ballot(&one, 1, MPI_LONG_DOUBLE_INT), ballot(&two, 1, MPI_LONG_DOUBLE_INT));
+  two.place = 6;
+  EXPECT_FALSE(ballot(&one, 1, MPI_LONG_DOUBLE_INT) == ballot(&two, 1, MPI_LONG_DOUBLE_INT));
+}
+
+/// The predefined pairs select their two members and nothing between or behind them.
+template <class First>
+void expect_no_gap(MPI_Datatype type) {
+  struct Pair {
+    First first;
+    int second;
+  } pairs[2][2];
+  for (int k = 0; k < 2; ++k) {
+    std::memset(static_cast<void*>(pairs[k]), 0x11 * (k + 1), sizeof pairs[k]);
+    for (int i = 0; i < 2; ++i) {
+      pairs[k][i].first = static_cast<First>(i + 3);
+      pairs[k][i].second = i + 8;
+    }
+  }
+  const Region one = Region::borrow(pairs[0], 2, type);
+  EXPECT_EQ(one.bytes(), 2 * (sizeof(First) + sizeof(int)));
+  EXPECT_FALSE(one.padded());
+  EXPECT_EQ(one.ballot(), Region::borrow(pairs[1], 2, type).ballot());
+}
+
+TEST(Pairs, HaveNoGaps) {
+  expect_no_gap<short>(MPI_SHORT_INT);
+  expect_no_gap<long>(MPI_LONG_INT);
+  expect_no_gap<double>(MPI_DOUBLE_INT);
+  expect_no_gap<float>(MPI_FLOAT_INT);
+}
+
+TEST(Types, AHandleThatIsUsedAgainIsAnotherType) {
+  for (int n = 1; n < 4; ++n) {
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(n, MPI_INT, &type);
+    EXPECT_EQ(type_facts(type).size, static_cast<std::uint64_t>(n) * sizeof(int));
+    free_type(type);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, LayoutTest, testing::Range(0U, 300U));

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <unordered_map>
@@ -19,6 +20,10 @@
 namespace holdfast::replicate {
 
 class Schedule;
+struct Operation;
+
+/// Non-blocking collective accesses of one file that MPI has not finished, oldest first.
+using FileQueue = std::deque<Operation*>;
 
 /// A communication of the application that has to be followed beyond the MPI library's own request: every receive,
 /// every non-blocking collective, persistent sends, and sends into several worlds.
@@ -48,12 +53,13 @@ struct Operation {
   bool has_ticket = false;
   bool cancelled = false;
   bool cancel_asked = false;
-  bool cancel_sent = false;  ///< MPI was asked, too: at the leader
-  bool orphan = false;       ///< the application freed the request; completed by us
-  bool failed = false;       ///< MPI reported an error (truncation); delivered unverified with the error
-  bool from_leader = false;  ///< collective: made by replica 0 alone, which gives the others its outcome
-  bool by_test = false;      ///< MPI finishes `native` in MPI_Test only; the application has a placeholder
-  bool pushed_back = false;  ///< taken from the messages that a cancelled receive had matched
+  bool cancel_sent = false;          ///< MPI was asked, too: at the leader
+  bool orphan = false;               ///< the application freed the request; completed by us
+  bool failed = false;               ///< MPI reported an error (truncation); delivered unverified with the error
+  bool from_leader = false;          ///< collective: made by replica 0 alone, which gives the others its outcome
+  bool by_test = false;              ///< MPI finishes `native` in MPI_Test only; the application has a placeholder
+  std::shared_ptr<FileQueue> queue;  ///< a collective access of a file, with those that are in flight beside it
+  bool pushed_back = false;          ///< taken from the messages that a cancelled receive had matched
 
   MPI_Request native = MPI_REQUEST_NULL;   ///< what MPI works on; null before placement and where nothing is left
   MPI_Request visible = MPI_REQUEST_NULL;  ///< the application's handle; equals `native` wherever possible
@@ -76,6 +82,7 @@ struct Operation {
   Ballot own;
   std::uint64_t corrected_bytes = 0;
   bool was_corrected = false;
+  bool whole = false;        ///< a receive: compared with its padding, since one side calls the elements bytes
   std::uint32_t poster = 0;  ///< a wildcard receive: who posted it, of several threads
   int supplier = -1;         ///< disputed: the replica that sends the good copy, where each replica counts for itself
 

@@ -23,6 +23,8 @@ void file_digest(int native, const Record& record) {
   Arrival arrival;
   arrival.ballot = {record.digest, record.bytes, true};
   arrival.sequence = record.ordinal;
+  arrival.padded = (record.flags & padded_elements) != 0;
+  arrival.whole = record.extra;
   state.inbox->lanes(record.id().channel)[static_cast<std::size_t>(state.map->replica(native))].push(
       std::move(arrival));
 }

@@ -174,12 +174,26 @@ void read_message(Operation& op) {
     return;
   }
   op.lanes = &runtime().inbox->lanes(channel_of(op));
+  op.whole = false;
   if (op.failed) {
     op.own = {{}, 0, false};
   } else {
     op.own = op.region.ballot(std::min(received_bytes(op), op.region.bytes()));
   }
   op.stage = Operation::Stage::comparing;
+}
+
+Ballot half(const Ballot& ballot) {
+  return {{ballot.digest.low, 0}, ballot.bytes, ballot.known};
+}
+
+/// What a sender said of the message, and the receiver's own ballot to hold it to. Where one side has long doubles and
+/// the other bytes or MPI_PACKED, only all the bytes can be compared, and of their digest the lower half was sent.
+Ballot comparable(Operation& op, const Arrival& said) {
+  if (said.padded == op.region.padded()) return said.ballot;
+  if (!op.whole && op.own.known) op.own = half(op.region.whole_ballot(op.own.bytes));
+  op.whole = true;
+  return said.padded ? Ballot{{said.whole, 0}, said.ballot.bytes} : half(said.ballot);
 }
 
 void start_comparing(Operation& op) {
@@ -194,6 +208,14 @@ void complete(Operation& op) {
   state.counters[Count::bytes] += op.own.bytes;
 }
 
+/// MPI refused the message for its length: longer than the buffer, or, under MPICH, the last element there in part. It
+/// does not say how long the message was. Of two replicas, one whose message was taken reports the difference.
+bool refused_for_length(const Operation& op) {
+  int error_class = MPI_SUCCESS;
+  if (op.failed) real().Error_class(op.status.MPI_ERROR, &error_class);
+  return error_class == MPI_ERR_TRUNCATE;
+}
+
 /// msg-plus-hash: the sender replica below has said something about the message.
 bool compare_with_below(Operation& op) {
   Runtime& state = runtime();
@@ -205,12 +227,12 @@ bool compare_with_below(Operation& op) {
     return false;
   }
   op.identity = {channel_of(op), said->sequence};
-  const Ballot announced = said->ballot;
+  const Ballot announced = comparable(op, *said);
   lane.take(op.place.ordinal);
   // Too long for the buffer in both replicas: the application's mistake, which MPI tells it at completion. Open MPI
   // does not tell before; of two replicas, the one whose message did fit reports the difference.
   const bool cut = op.failed || (state.degree == 2 && op.own.bytes == op.region.bytes());
-  const bool cut_alike = cut && announced.bytes > op.region.bytes();
+  const bool cut_alike = (cut && announced.bytes > op.region.bytes()) || (state.degree == 2 && refused_for_length(op));
   if (op.own == announced || cut_alike || tolerated(op)) {
     note_agreement(op.identity);
     complete(op);
@@ -230,7 +252,6 @@ bool compare_with_all(Operation& op) {
   const int own = state.replica % senders;  // whose message this is
   std::vector<Ballot> ballots(senders);
   std::vector<std::shared_ptr<const std::vector<std::byte>>> copies(senders);
-  ballots[own] = op.own;
   int others = 0;
   for (int k = 0; k < senders; ++k) {
     if (k == own || !state.here(k)) continue;
@@ -241,16 +262,17 @@ bool compare_with_all(Operation& op) {
       return false;
     }
     op.identity = {channel_of(op), said->sequence};
-    ballots[k] = said->ballot;
     copies[k] = said->copy;
+    ballots[k] = copies[k] && op.region.padded() ? op.region.ballot_of_copy(*copies[k]) : comparable(op, *said);
   }
+  ballots[own] = op.own;
   bool truncated = others > 0;  // they say that it was longer than the buffer; MPI reports it at completion
   for (int k = 0; k < senders; ++k) {
     if (k == own || !state.here(k)) continue;
     truncated = truncated && ballots[k].bytes > op.region.bytes();
     (*op.lanes)[k].take(op.place.ordinal);
   }
-  if (truncated || (op.failed && others == 0)) {
+  if (truncated || (op.failed && others == 0) || (senders == 2 && refused_for_length(op))) {
     op.failed = true;
     complete(op);
   } else {

@@ -5,21 +5,9 @@
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/receive.h"
 #include "replicate/mpi/send.h"
+#include "replicate/mpi/type_contents.h"
 
 namespace holdfast::replicate {
-
-namespace {
-
-bool predefined(MPI_Datatype type) {
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = 0;
-  real().Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  return combiner == MPI_COMBINER_NAMED;
-}
-
-}  // namespace
 
 Schedule::Schedule(Comm& comm, bool outlives_call)
     : comm_(&comm),
@@ -28,7 +16,7 @@ Schedule::Schedule(Comm& comm, bool outlives_call)
       turn_(comm.schedules++ / comm.schedules_done.size()) {}
 
 Schedule::~Schedule() {
-  for (MPI_Datatype& type : kept_) real().Type_free(&type);
+  for (MPI_Datatype& type : kept_) free_type(type);
 }
 
 MPI_Datatype Schedule::keep(MPI_Datatype type) {

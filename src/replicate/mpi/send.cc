@@ -85,6 +85,15 @@ void inject(const Region& region, int destination_rank) {
   }
 }
 
+void set_digest(Record& record, const Region& region) {
+  const Ballot ballot = region.ballot();
+  record.digest = ballot.digest;
+  record.bytes = ballot.bytes;
+  if (!region.padded()) return;
+  record.flags |= padded_elements;
+  record.extra = region.whole_ballot(region.bytes()).digest.low;
+}
+
 void announce(const Region& region, int destination, int tag, Comm& comm) {
   Runtime& state = runtime();
   Record record;
@@ -103,9 +112,7 @@ void announce(const Region& region, int destination, int tag, Comm& comm) {
     return;
   }
   if (state.present == 1) return;
-  const Ballot ballot = region.ballot();
-  record.digest = ballot.digest;
-  record.bytes = ballot.bytes;
+  set_digest(record, region);
   const int audience = state.options.protocol == Protocol::msg_plus_hash ? 1 : state.degree - 1;
   for (int step = 1; step <= audience; ++step) {
     const int to = (state.replica + step) % state.degree;

@@ -148,6 +148,7 @@ int Window::lock(int type, int target, int assertion) {
   const int code = real().Win_lock(type, target, assertion, handle_);
   if (code == MPI_SUCCESS) {
     locks_[static_cast<std::size_t>(target)] = type;
+    fenced_ = false;  // a fence opens an epoch only if accesses follow it (MPI 3.1, section 11.5.1)
   } else {
     turns_->end_epoch(type, target);
   }
@@ -166,6 +167,7 @@ int Window::lock_all(int assertion) {
   for (int target = 0; target < peers(); ++target) turns_->begin_epoch(MPI_LOCK_SHARED, target);
   const int code = real().Win_lock_all(assertion, handle_);
   lock_all_ = code == MPI_SUCCESS;
+  fenced_ = fenced_ && !lock_all_;
   for (int target = 0; !lock_all_ && target < peers(); ++target) turns_->end_epoch(MPI_LOCK_SHARED, target);
   return code;
 }

@@ -65,7 +65,10 @@ class Window {
   int lock_all(int assertion);
   int unlock_all();
   void note_fence(int assertion);
-  void note_start() { started_ = true; }
+  void note_start() {
+    started_ = true;
+    fenced_ = false;
+  }
   void note_complete() { started_ = false; }
 
   /// Frees what stands beside MPI's window. Collective.
