@@ -8,6 +8,7 @@
 #include "fabric/routing/forwarding.h"
 #include "fabric/topology/fabric.h"
 #include "simulate/kernel/event_queue.h"
+#include "simulate/kernel/line_allocator.h"
 #include "simulate/packet/arbitration.h"
 #include "simulate/packet/crossing.h"
 #include "simulate/packet/hosts.h"
@@ -141,6 +142,9 @@ class [[gnu::visibility("hidden")]] Network {
   Traffic& traffic_;
   const Control& control_;
 
+  template <class T>
+  using Lines = std::vector<T, LineAllocator<T>>;
+
   Hosts host_ports_;
   EventQueue queue_;
   std::uint32_t lanes_n_ = 1;    ///< virtual lanes of every port
@@ -162,14 +166,14 @@ class [[gnu::visibility("hidden")]] Network {
   Pace pcie_;
   HiccupClock hiccup_{1, 0};
 
-  std::vector<InLane> lanes_;    // of ports, then the receive buffers of hosts
+  Lines<InLane> lanes_;          // of ports, then the receive buffers of hosts
   std::uint32_t receiving_ = 0;  // where those begin
-  std::vector<OutLane> outs_;
-  std::vector<OutPort> ports_;
-  std::vector<std::uint32_t> peers_;  // those of outs_, close together, for prefetching
-  std::vector<Time> head_since_;      // by in lane, where heads have a lifetime
-  std::vector<Time> stalled_until_;   // by out lane, likewise
-  std::vector<std::uint64_t> words_;
+  Lines<OutLane> outs_;
+  Lines<OutPort> ports_;
+  Lines<std::uint32_t> peers_;       // those of outs_, close together, for prefetching
+  std::vector<Time> head_since_;     // by in lane, where heads have a lifetime
+  std::vector<Time> stalled_until_;  // by out lane, likewise
+  Lines<std::uint64_t> words_;
   RingPool<Slot> slots_;
   RingPool<Departure> departures_;
   PacketBook packets_;
