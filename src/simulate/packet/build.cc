@@ -54,8 +54,9 @@ Network::Network(const fabric::Fabric& fabric, const fabric::Forwarding& forward
   std::uint32_t most_ports = 1;
   for (const fabric::Node& node : fabric.nodes()) most_ports = std::max<std::uint32_t>(most_ports, node.port_count);
   stride_ = std::max<std::uint32_t>(6, static_cast<std::uint32_t>(std::bit_width(most_ports)));
-  words_n_ = (lanes_n_ << stride_) / 64;
   maps_lanes_ = forwarding.has_lane_maps();
+  if (maps_lanes_) asking_lanes_ = lane_mask_;  // otherwise a packet has its service level's lane all the way
+  words_n_ = (maps_lanes_ ? lanes_n_ << stride_ : 1U << stride_) / 64;
   build_ports();
   build_senders();
   prefetches_ = memory() > 2'000'000;
@@ -76,7 +77,7 @@ void Network::build_ports() {
   slots_.reserve(std::size_t{usual_in_} * ((count + host_ports_.count()) << lane_bits_));
   departures_.reserve(std::size_t{usual_out_} * count);
   if (words_n_ > 1) words_.resize((count << lane_bits_) * words_n_);
-  if (lifetime_ != never) head_since_.resize(count << lane_bits_);
+  if (lifetime_ != never) head_since_.resize(count << lane_bits_), stalled_until_.resize(count << lane_bits_);
   const std::vector<Pace> crossbar = crossbars(fabric_, parameters_.crossbar_speedup);
   auto no_end = [this](fabric::PortId peer) {  // an adapter's port that takes no part
     return !fabric_.is_switch(fabric_.port(peer).node) && fabric_.port(peer).lid == 0;
@@ -112,7 +113,7 @@ void Network::build_lanes(fabric::PortId id, fabric::PortId peer) {
   for (std::uint32_t vl = 0; vl < lanes_n_; ++vl) {
     OutLane& out = outs_[(id << lane_bits_) + vl];
     out.credits = static_cast<std::int32_t>(parameters_.input_buffer);
-    out.turn = static_cast<std::uint16_t>((lanes_n_ << stride_) - 1);
+    out.turn = static_cast<std::uint16_t>(words_n_ * 64 - 1);
     out.peer = peers_[(id << lane_bits_) + vl] = (peer << lane_bits_) + vl;
     InLane& lane = lanes_[(id << lane_bits_) + vl];
     lane.number = fabric_.number_of(id);

@@ -53,9 +53,9 @@ std::vector<std::uint32_t> Network::blocked_circle() {
     if (out.waiting == 0 || port.to_adapter() || !port.is_switch) continue;
     const InLane& first = lanes_[next_asking(out_index).lane];
     if (credit_time(port, out, first.head.flits()) != never) continue;
-    for (std::uint32_t request = 0; request < (lanes_n_ << stride_); ++request)
+    for (std::uint32_t request = 0; request < words_n_ * 64; ++request)
       if ((request_word(out_index, request) >> (request & 63) & 1) != 0)
-        waits_for[lane_of(port_index, port, request)] = out.peer;
+        waits_for[lane_of(port_index, port, out_index, request)] = out.peer;
   }
   return find_circle(waits_for);
 }
@@ -110,8 +110,8 @@ void Network::finish(Ending ending) {
 std::uint64_t Network::memory() const {
   auto held = [](const auto& vector) { return vector.capacity() * sizeof(vector[0]); };
   return sizeof(*this) + queue_.bytes() + held(lanes_) + held(outs_) + held(peers_) + held(ports_) + held(head_since_) +
-         held(words_) + slots_.bytes() + departures_.bytes() + packets_.bytes() + arbiter_.bytes() + held(senders_) +
-         held(queued_flits_) + statistics_.bytes() + held(marked_) + held(pending_);
+         held(stalled_until_) + held(words_) + slots_.bytes() + departures_.bytes() + packets_.bytes() +
+         arbiter_.bytes() + held(senders_) + held(queued_flits_) + statistics_.bytes() + held(marked_) + held(pending_);
 }
 
 }  // namespace holdfast::simulate

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "simulate/kernel/prefetch.h"
 #include "simulate/packet/arbitration.h"
 
 namespace holdfast::simulate {
@@ -40,6 +41,18 @@ class [[gnu::visibility("hidden")]] LaneArbiter {
     }
     return high == high_end ? -1 : use(tables_.high, high, state.high_at, state.high_left, blocks);
   }
+  /// The lane that choose() would give now, without taking its turn; for prefetching, so it leaves limits aside.
+  template <class May>
+  int expected(std::size_t port, const May& may) const {
+    const State& state = states_[port];
+    const std::uint32_t high = find(tables_.high, state.high_at, state.high_left, may);
+    if (high != tables_.high.size()) return tables_.high[high].lane;
+    const std::uint32_t low = find(tables_.low, state.low_at, state.low_left, may);
+    return low == tables_.low.size() ? -1 : tables_.low[low].lane;
+  }
+  void prefetch(std::size_t port) const {
+    prefetch_line(&states_[port]);
+  }
   std::uint64_t bytes() const {
     return states_.capacity() * sizeof(State);
   }
@@ -60,8 +73,10 @@ class [[gnu::visibility("hidden")]] LaneArbiter {
     auto entry_may = [&](std::uint32_t entry) { return table[entry].weight > 0 && may(table[entry].lane); };
     if (size == 0) return size;
     if (left > 0 && entry_may(at)) return at;
-    for (std::uint32_t step = 1; step <= size; ++step)
-      if (entry_may((at + step) % size)) return (at + step) % size;
+    for (std::uint32_t entry = at + 1; entry < size; ++entry)
+      if (entry_may(entry)) return entry;
+    for (std::uint32_t entry = 0; entry <= at; ++entry)
+      if (entry_may(entry)) return entry;
     return size;
   }
   template <class Blocks>

@@ -56,7 +56,7 @@ void Network::lifetime_over(std::uint32_t index) {
 void Network::stall(std::uint32_t index) {
   OutLane& out = outs_[index];
   out.drops = 0;
-  out.stalled_until = now_ + 8 * lifetime_;
+  stalled_until_[index] = now_ + 8 * lifetime_;
   while (out.waiting > 0) discard_head(next_asking(index).lane, record_.dropped_stalled);
 }
 

@@ -8,6 +8,7 @@
 #include "fabric/routing/forwarding.h"
 #include "fabric/topology/fabric.h"
 #include "simulate/kernel/event_queue.h"
+#include "simulate/kernel/line_allocator.h"
 #include "simulate/packet/arbitration.h"
 #include "simulate/packet/crossing.h"
 #include "simulate/packet/hosts.h"
@@ -60,7 +61,10 @@ class [[gnu::visibility("hidden")]] Network {
   void prefetch_route(Kind kind, std::uint32_t index);
   void prefetch_way(Kind kind, std::uint32_t index);
   void prefetch_lane(std::uint32_t index) const;
-  void prefetch_port(fabric::PortId index, std::uint32_t out) const;
+  void prefetch_port(fabric::PortId index) const;
+  void prefetch_chosen(fabric::PortId index, const OutPort& port) const;
+  void prefetch_out(fabric::PortId index, std::uint32_t out) const;
+  void prefetch_peer(std::uint32_t out) const;
   void mark(fabric::PortId port);
   void schedule(fabric::PortId port, OutPort & record, Time at);
   void append(std::uint32_t lane, const Queued& packet);
@@ -71,7 +75,8 @@ class [[gnu::visibility("hidden")]] Network {
   Queued take_head(InLane & lane);
   void drop_slot(InLane & lane);
 
-  /// A packet that asks for an out lane: the number of its request, and the lane that it heads.
+  /// A packet that asks for an out lane: the number of its request, and the lane that it heads. The number is that of
+  /// its port, with its lane above it where packets change lanes.
   struct Asking {
     std::uint32_t request, lane;
   };
@@ -82,10 +87,10 @@ class [[gnu::visibility("hidden")]] Network {
   void clear_request(OutPort & port, std::uint32_t out, std::uint32_t request);
   std::uint64_t& request_word(std::uint32_t out, std::uint32_t request);
   std::uint32_t request_of(std::uint32_t index, const InLane& lane) const;
-  std::uint32_t lane_of(fabric::PortId port, const OutPort& record, std::uint32_t request) const;
+  std::uint32_t lane_of(fabric::PortId port, const OutPort& record, std::uint32_t out, std::uint32_t request) const;
 
   void arbitrate(fabric::PortId port);
-  bool may_send(OutPort & port, OutLane & out, std::uint32_t flits, Time & wake);
+  bool may_send(fabric::PortId index, OutPort & port, std::uint32_t out, Time & wake);
   int choose(fabric::PortId index, OutPort & port, Time & wake);
   void send(OutPort & port, std::uint32_t out, Asking asking);
   void arrive(OutPort & port, const OutLane& out, Queued packet, Time head);
@@ -137,18 +142,23 @@ class [[gnu::visibility("hidden")]] Network {
   Traffic& traffic_;
   const Control& control_;
 
+  template <class T>
+  using Lines = std::vector<T, LineAllocator<T>>;
+
   Hosts host_ports_;
   EventQueue queue_;
   std::uint32_t lanes_n_ = 1;    ///< virtual lanes of every port
   std::uint32_t lane_bits_ = 0;  ///< lanes of one port stand at port << lane_bits_
   std::uint32_t lane_mask_ = 0;
-  std::uint32_t stride_ = 6;     ///< log2 of request numbers a lane
-  std::uint32_t words_n_ = 1;    ///< 64-bit words of requests an out lane
-  std::uint32_t usual_in_ = 4;   ///< full packets that an input buffer holds, rounded up
-  std::uint32_t usual_out_ = 2;  ///< an output buffer
-  bool watches_ = false;         ///< the traffic wants to hear of deliveries
-  bool prefetches_ = false;      ///< the state is larger than a core's own caches
-  bool maps_lanes_ = false;      ///< the tables have SL to VL tables
+  std::uint32_t stride_ = 6;        ///< log2 of request numbers a lane
+  std::uint32_t asking_lanes_ = 0;  ///< the bits of an in lane that are in the number of its request; the others are
+                                    ///< the out lane's
+  std::uint32_t words_n_ = 1;       ///< 64-bit words of requests an out lane
+  std::uint32_t usual_in_ = 4;      ///< full packets that an input buffer holds, rounded up
+  std::uint32_t usual_out_ = 2;     ///< an output buffer
+  bool watches_ = false;            ///< the traffic wants to hear of deliveries
+  bool prefetches_ = false;         ///< the state is larger than a core's own caches
+  bool maps_lanes_ = false;         ///< the tables have SL to VL tables
   Time now_ = 0;
   Time latency_ = 0;
   Time update_ = 0;
@@ -156,13 +166,14 @@ class [[gnu::visibility("hidden")]] Network {
   Pace pcie_;
   HiccupClock hiccup_{1, 0};
 
-  std::vector<InLane> lanes_;    // of ports, then the receive buffers of hosts
+  Lines<InLane> lanes_;          // of ports, then the receive buffers of hosts
   std::uint32_t receiving_ = 0;  // where those begin
-  std::vector<OutLane> outs_;
-  std::vector<OutPort> ports_;
-  std::vector<std::uint32_t> peers_;  // those of outs_, close together, for prefetching
-  std::vector<Time> head_since_;      // by in lane, where heads have a lifetime
-  std::vector<std::uint64_t> words_;
+  Lines<OutLane> outs_;
+  Lines<OutPort> ports_;
+  Lines<std::uint32_t> peers_;       // those of outs_, close together, for prefetching
+  std::vector<Time> head_since_;     // by in lane, where heads have a lifetime
+  std::vector<Time> stalled_until_;  // by out lane, likewise
+  Lines<std::uint64_t> words_;
   RingPool<Slot> slots_;
   RingPool<Departure> departures_;
   PacketBook packets_;
@@ -201,13 +212,15 @@ inline void Network::schedule(fabric::PortId port, OutPort& record, Time at) {
   queue_.push(at, event(Kind::wake, port));
 }
 
-inline std::uint32_t Network::lane_of(fabric::PortId port, const OutPort& record, std::uint32_t request) const {
+inline std::uint32_t Network::lane_of(fabric::PortId port, const OutPort& record, std::uint32_t out,
+                                      std::uint32_t request) const {
   const std::uint32_t number = request & ((1U << stride_) - 1);
-  return ((port - record.number + number) << lane_bits_) + (request >> stride_);
+  const std::uint32_t lane = (request >> stride_) | (out & lane_mask_ & ~asking_lanes_);
+  return ((port - record.number + number) << lane_bits_) + lane;
 }
 
 inline std::uint32_t Network::request_of(std::uint32_t index, const InLane& lane) const {
-  return ((index & lane_mask_) << stride_) + lane.number;
+  return ((index & asking_lanes_) << stride_) + lane.number;
 }
 
 inline std::uint64_t& Network::request_word(std::uint32_t out, std::uint32_t request) {
@@ -233,7 +246,7 @@ inline std::uint32_t Network::next_request(std::uint32_t out, const OutLane& rec
 inline Network::Asking Network::next_asking(fabric::PortId port, const OutPort& record, std::uint32_t out,
                                             const OutLane& out_record) const {
   const std::uint32_t request = next_request(out, out_record);
-  return {request, lane_of(port, record, request)};
+  return {request, lane_of(port, record, out, request)};
 }
 
 inline Network::Asking Network::next_asking(std::uint32_t out) const {
@@ -243,7 +256,9 @@ inline Network::Asking Network::next_asking(std::uint32_t out) const {
 
 inline void Network::clear_request(OutPort& port, std::uint32_t out, std::uint32_t request) {
   request_word(out, request) &= ~(std::uint64_t{1} << (request & 63));
-  if (--outs_[out].waiting == 0) port.lanes_wanted &= static_cast<std::uint16_t>(~(1U << (out & lane_mask_)));
+  OutLane& record = outs_[out];
+  record.lacking = OutLane::none;
+  if (--record.waiting == 0) port.lanes_wanted &= static_cast<std::uint16_t>(~(1U << (out & lane_mask_)));
 }
 
 /// When the head of a lane comes forward: when the packet before it has left wholly and its own first flit has come

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "simulate/kernel/line_allocator.h"
 #include "simulate/kernel/prefetch.h"
 #include "simulate/kernel/time.h"
 #include "simulate/packet/parameters.h"
@@ -66,7 +67,7 @@ class PacketBook {
     return static_cast<std::uint32_t>(records_.size() - 1);
   }
 
-  std::vector<PacketRecord> records_;
+  std::vector<PacketRecord, LineAllocator<PacketRecord>> records_;
   std::uint32_t free_ = none;  ///< the first of the free ones, chained by `tag`
 };
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <new>
 #include <vector>
 
+#include "simulate/kernel/line_allocator.h"
 #include "simulate/kernel/prefetch.h"
 
 namespace holdfast::simulate {
@@ -15,19 +15,6 @@ struct Ring {
   std::uint32_t first = 0;  ///< where the oldest stands in the pool
   std::uint16_t count = 0;
   std::uint16_t mask = 3;  ///< places less one
-};
-
-/// Gives memory that begins with a cache line.
-template <class T>
-struct LineAllocator {
-  using value_type = T;
-  LineAllocator() = default;
-  template <class U>
-  explicit LineAllocator(const LineAllocator<U>& /*other*/) {}
-  T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), line)); }
-  void deallocate(T* held, std::size_t /*count*/) { ::operator delete(held, line); }
-  bool operator==(const LineAllocator&) const = default;
-  static constexpr std::align_val_t line{64};
 };
 
 /// Memory for many small queues of T, side by side, each at a multiple of its size, so that one of a cache line is one.

@@ -56,13 +56,16 @@ static_assert(sizeof(InLane) == 64);
 
 /// A virtual lane of an output port: the credits for the buffer at the other end, and who wants to send.
 struct alignas(32) OutLane {
-  std::uint64_t requests = 0;    ///< a bit each, by lane and port number (one word; more stand in the network's words)
+  static constexpr std::uint16_t none = 0xffff;
+  std::uint64_t requests = 0;    ///< a bit each, by number (one word; more stand in the network's words)
   std::int32_t credits = 0;      ///< blocks; without those of the drains at the other end, which return them
   std::uint32_t peer = nothing;  ///< the lane at the other end; nothing: no cable
-  Time stalled_until = 0;
-  std::uint16_t turn = 0;     ///< the request that was served last
-  std::uint16_t waiting = 0;  ///< heads that want this lane
-  std::uint8_t drops = 0;     ///< in a row
+  Time credits_at = 0;           ///< when request `lacking` will have its credits; never: that is not known
+  std::uint16_t lacking = none;  ///< the request that was found without credits last
+  std::uint16_t turn = 0;        ///< the request that was served last
+  std::uint16_t waiting = 0;     ///< heads that want this lane
+  std::uint8_t flits = 0;        ///< of the packet of `lacking`
+  std::uint8_t drops = 0;        ///< in a row
 };
 static_assert(sizeof(OutLane) == 32);
 

@@ -96,6 +96,8 @@ std::optional<Answer> read_answer(const Json& message) {
   if (run == message.end() || !run->is_number_unsigned()) return std::nullopt;
   Answer answer;
   answer.run = run->get<std::size_t>();
+  if (const auto waited = message.find("waited_ns"); waited != message.end() && waited->is_number_integer())
+    answer.waited_ns = waited->get<std::int64_t>();
   const auto outcome = text("outcome");
   const auto result = message.find("result");
   const auto cpu = message.find("cpu_s");

@@ -40,6 +40,7 @@ Json to_message(std::size_t run, const Result<Finished>& finished);
 struct Answer {
   std::size_t run = 0;
   Result<Finished> finished = Status{};
+  std::int64_t waited_ns = 0;  ///< by the worker, for this run; 0 when it does not say
 };
 /// Nothing when it is no such message.
 std::optional<Answer> read_answer(const Json& message);

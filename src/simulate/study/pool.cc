@@ -81,15 +81,18 @@ class Coordinator {
       wait(signals);
       if (status_.ok()) keep_local_workers();
     }
+    for (const Local& each : workers_)
+      if (each.runs.empty()) waited_ns_ += time::steady_now_ns() - each.idle_since_ns;
     dismiss_ranks();
-    if (caught != 0) return {{}, caught};
-    return {status_, 0};
+    if (caught != 0) return {{}, caught, waited_ns_};
+    return {status_, 0, waited_ns_};
   }
 
  private:
   struct Local {
     Worker worker;
-    std::optional<std::size_t> run{};
+    std::deque<std::size_t> runs{};  ///< that it was told, without those it answered; it is at the first
+    std::int64_t idle_since_ns = 0;  ///< while there are none
   };
   struct Rank {
     std::optional<std::size_t> run{};
@@ -113,7 +116,7 @@ class Coordinator {
     while (workers_.size() < wanted && status_.ok()) {
       auto started = start_worker(study_);
       if (started.ok())
-        workers_.push_back({std::move(started).value()});
+        workers_.push_back({std::move(started).value(), {}, time::steady_now_ns()});
       else
         status_ = started.status();
     }
@@ -143,25 +146,38 @@ class Coordinator {
     while (status_.ok() && alive) {
       auto message = local.worker.channel.next();
       if (!message) return;
-      alive = !message->is_discarded() && take(local.run, *message);
+      alive = !message->is_discarded() && take(local, *message);
     }
     if (alive) return;
     Local lost = std::move(workers_[index]);
     workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(index));
     end_worker(lost.worker);
-    if (lost.run) repeat(*lost.run, "a worker died");
+    if (lost.runs.empty()) return;
+    queue_.insert(queue_.begin(), lost.runs.begin() + 1, lost.runs.end());  // it had not begun them
+    repeat(lost.runs.front(), "a worker died");
   }
 
   /// An answer to what was asked for; false when it is none.
-  bool take(std::optional<std::size_t>& run, const Json& message) {
+  bool take(Local& local, const Json& message) {
     const auto answer = read_answer(message);
-    if (!answer || !run || answer->run != *run) return false;
-    run.reset();
-    if (answer->finished.ok())
-      end_run(answer->run, answer->finished.value());
-    else
-      status_ = answer->finished.status();
+    if (!answer || local.runs.empty() || answer->run != local.runs.front()) return false;
+    local.runs.pop_front();
+    if (local.runs.empty()) local.idle_since_ns = time::steady_now_ns();
+    waited_ns_ += answer->waited_ns;
+    end(*answer);
     return true;
+  }
+  void take(Rank& rank, const Json& message) {
+    const auto answer = read_answer(message);
+    if (!answer || !rank.run || answer->run != *rank.run) return;
+    rank.run.reset();
+    end(*answer);
+  }
+  void end(const Answer& answer) {
+    if (answer.finished.ok())
+      end_run(answer.run, answer.finished.value());
+    else
+      status_ = answer.finished.status();
   }
 
   // other ranks
@@ -210,7 +226,7 @@ class Coordinator {
       if (!rank.run || message["died"] != *rank.run) return;
       repeat(*std::exchange(rank.run, {}), "the worker of rank " + std::to_string(number) + " died");
     } else {
-      (void)take(rank.run, message);  // what was given to another meanwhile is not counted twice
+      take(rank, message);  // what was given to another meanwhile is not counted twice
     }
   }
 
@@ -268,21 +284,27 @@ class Coordinator {
   }
 
   void hand_out() {
-    for (Local& each : workers_) {
-      if (each.run || queue_.empty()) continue;
-      each.run = take_next();
-      (void)each.worker.channel.send({{"run", *each.run}}).ok();  // when it is gone, waiting will tell
-    }
+    for (Local& each : workers_)
+      if (each.runs.empty()) tell_next(each);
     for (std::size_t number = 1; number < ranks_.size(); ++number) {
       Rank& rank = ranks_[number];
       if (!rank.known || rank.silent || rank.gone || rank.run || queue_.empty()) continue;
       rank.run = take_next();
       tell_rank(number, {{"run", *rank.run}});
     }
+    // A second run for each, so that none waits while this process writes; but not of the last, which others may want.
+    for (Local& each : workers_)
+      if (each.runs.size() == 1 && queue_.size() > workers_.size() + ranks_.size()) tell_next(each);
     const std::int64_t now = time::steady_now_ns();
     if (ranks_.empty() || now - beat_ns_ < options_.silence_ns / 10) return;
     beat_ns_ = now;
     for (std::size_t number = 1; number < ranks_.size(); ++number) tell_rank(number, {{"beat", true}});
+  }
+
+  void tell_next(Local& local) {
+    if (queue_.empty()) return;
+    local.runs.push_back(take_next());
+    (void)local.worker.channel.send({{"run", local.runs.back()}}).ok();  // when it is gone, waiting will tell
   }
 
   std::size_t take_next() {
@@ -309,6 +331,7 @@ class Coordinator {
   std::map<std::size_t, int> attempts_;
   std::size_t done_ = 0;
   std::size_t all_;
+  std::int64_t waited_ns_ = 0;
   std::int64_t beat_ns_ = 0;
   std::int64_t shown_at_ns_ = 0;
   Status status_;

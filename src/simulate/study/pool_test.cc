@@ -90,6 +90,76 @@ TEST(Pool, ARunThatEndsThreeWorkersIsGivenUp) {
   EXPECT_EQ(heard.troubles.size(), 3U);
 }
 
+/// A file that one process makes and another waits for, for at most a minute.
+class Marker {
+ public:
+  explicit Marker(const std::string& name) : path_(testing::TempDir() + name + std::to_string(::getpid())) {
+    std::filesystem::remove(path_);
+  }
+  void set() const { std::ofstream(path_) << "x"; }
+  bool is_set() const { return std::filesystem::exists(path_); }
+  bool awaited() const {
+    for (int look = 0; look < 6000 && !is_set(); ++look) ::usleep(10'000);
+    return is_set();
+  }
+
+ private:
+  std::string path_;
+};
+
+TEST(Pool, AWorkerGoesOnWhileTheCoordinatorWrites) {
+  const Marker second("pool_second_run");
+  Scripted study(8);
+  study.script = [&](std::size_t index) -> Result<Finished> {
+    if (index == 1) second.set();
+    return Finished{"measured", Json::object(), 0};
+  };
+  std::size_t done = 0;
+  PoolOptions options;
+  const PoolEnd end = run_pool(study, {0, 1, 2, 3, 4, 5, 6, 7}, options,
+                               {.finished =
+                                    [&](std::size_t run, const Finished&) {
+                                      if (run == 0) EXPECT_TRUE(second.awaited());
+                                      ++done;
+                                      return Status{};
+                                    },
+                                .progress = [](const PoolProgress&) {},
+                                .trouble = [](const std::string&) {}});
+  EXPECT_TRUE(end.status.ok());
+  EXPECT_EQ(done, 8U);
+  EXPECT_GT(end.waited_ns, 0);
+}
+
+TEST(Pool, RunsThatADeadWorkerHadNotBegunAreNotItsFault) {
+  const Marker died("pool_died_with_more");
+  Scripted study(9);
+  study.script = [&](std::size_t index) -> Result<Finished> {
+    if (index == 2 && !died.is_set()) {
+      died.set();
+      ::kill(::getpid(), SIGKILL);
+    }
+    return Finished{"measured", {{"square", index * index}}, 0};
+  };
+  Heard heard;
+  EXPECT_TRUE(heard.run(study, 1).status.ok());
+  EXPECT_EQ(heard.finished.size(), 9U);
+  ASSERT_EQ(heard.troubles.size(), 1U);
+  EXPECT_THAT(heard.troubles[0], testing::HasSubstr("goes to another: n2"));
+}
+
+TEST(Pool, TheLastRunsAreLeftToWhoeverIsFree) {
+  const Marker other("pool_other_ran_last");
+  Scripted study(4);
+  study.script = [&](std::size_t index) -> Result<Finished> {
+    if (index == 3) other.set();
+    const bool ended = index != 0 || other.awaited();  // the first run lasts until the last has begun
+    return Finished{ended ? "measured" : "waited in vain", Json::object(), 0};
+  };
+  Heard heard;
+  EXPECT_TRUE(heard.run(study, 2).status.ok());
+  EXPECT_EQ(heard.finished.at(0).outcome, "measured");
+}
+
 TEST(Pool, AnErrorEndsIt) {
   Scripted study(50);
   study.script = [](std::size_t index) -> Result<Finished> {
@@ -265,6 +335,10 @@ TEST(Channel, AnswersComeBackAsTheyWere) {
   EXPECT_EQ(there->run, 5U);
   EXPECT_EQ(there->finished.value().outcome, "refused");
   EXPECT_EQ(there->finished.value().cpu_s, 1.5);
+  EXPECT_EQ(there->waited_ns, 0);
+  Json waited = to_message(5, Finished{"refused", Json::object(), 1.5});
+  waited["waited_ns"] = 17;
+  EXPECT_EQ(read_answer(waited)->waited_ns, 17);
   const auto failed = read_answer(to_message(6, Status{Code::io, "a", "b", "c"}));
   ASSERT_TRUE(failed);
   EXPECT_EQ(failed->finished.status().message(), "a: b: c");

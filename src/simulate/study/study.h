@@ -26,10 +26,10 @@ struct Point {
 struct Finished {
   std::string outcome;  ///< "measured", or why there is no measurement
   Json result;
-  double cpu_s = 0;
+  double cpu_s = 0;  ///< spent on it; what it shares with earlier runs of the same process was spent on those
 };
 
-/// A study of either kind. Const members may be called from any number of processes that forked off.
+/// A study of either kind. Const members may be called from any number of processes that forked off, one thread each.
 class Study {
  public:
   virtual ~Study() = default;

@@ -17,6 +17,8 @@
 
 namespace holdfast::simulate::study {
 
+class Preparations;
+
 /// What has failed: by a list of faults, or with age.
 struct Scenario {
   std::string label;                 ///< "none", "fail-link share 1%", "tsubame2 3 years"
@@ -41,6 +43,8 @@ struct ThroughputPoint {
 /// "time limit" (a finite pattern had not ended). Deterministic. Errors: a fabric that cannot be had or is no network,
 /// OpenSM not installed.
 Result<Finished> measure(const ThroughputPoint& point, const Parameters& parameters);
+/// The same, with what other points have prepared already (prepared.h).
+Result<Finished> measure(const ThroughputPoint& point, const Parameters& parameters, Preparations& preparations);
 
 /// The parts of the study file (docs/spec/study.md).
 struct ThroughputFile {

@@ -13,6 +13,7 @@
 
 #include "core/integrity/digest.h"
 #include "core/integrity/xxh3.h"
+#include "core/time/clock.h"
 
 namespace holdfast::simulate::study {
 namespace {
@@ -33,13 +34,17 @@ void become_worker(pid_t parent, int keep) {
 /// True: it was told to end.
 bool work(Channel& channel, const Study& study) {
   while (true) {
+    const std::int64_t since_ns = time::steady_now_ns();
     auto message = channel.receive();
     if (!message.ok()) return false;
+    const std::int64_t waited_ns = time::steady_now_ns() - since_ns;
     const Json& asked = message.value();
     if (!asked.is_object() || !asked.contains("run")) return asked.is_object() && asked.contains("end");
     if (!asked["run"].is_number_unsigned() || asked["run"].get<std::size_t>() >= study.points.size()) return false;
     const auto index = asked["run"].get<std::size_t>();
-    if (!channel.send(to_message(index, study.run(index))).ok()) return false;
+    Json answer = to_message(index, study.run(index));
+    answer["waited_ns"] = waited_ns;
+    if (!channel.send(answer).ok()) return false;
   }
 }
 

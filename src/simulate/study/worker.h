@@ -9,8 +9,8 @@
 
 namespace holdfast::simulate::study {
 
-/// A process that runs what it is told: {"run": INDEX} brings an answer (read_answer()), the end of the channel ends
-/// it.
+/// A process that runs what it is told, in that order: {"run": INDEX} brings an answer (read_answer()), the end of the
+/// channel ends it.
 struct Worker {
   Channel channel{-1};
   pid_t process = -1;
