@@ -119,7 +119,9 @@ TEST(Pool, AWorkerGoesOnWhileTheCoordinatorWrites) {
   const PoolEnd end = run_pool(study, {0, 1, 2, 3, 4, 5, 6, 7}, options,
                                {.finished =
                                     [&](std::size_t run, const Finished&) {
-                                      if (run == 0) EXPECT_TRUE(second.awaited());
+                                      if (run == 0) {
+                                        EXPECT_TRUE(second.awaited());
+                                      }
                                       ++done;
                                       return Status{};
                                     },
