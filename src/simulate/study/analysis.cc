@@ -128,6 +128,12 @@ Panel close(OpenPanel&& open) {
   return panel;
 }
 
+/// A count; 0 for what is none.
+std::uint64_t count_of(const Json& object, const char* name) {
+  const double number = number_of(object, name);
+  return number >= 0 && number < 0x1p63 ? static_cast<std::uint64_t>(number) : 0;
+}
+
 CollectiveRow collective_row(const Database::Row& row) {
   const Json& parameters = row.parameters;
   const Json& result = row.finished->result;
@@ -151,9 +157,9 @@ CollectiveRow collective_row(const Database::Row& row) {
   made.last_ns = number_of(last, "mean_ns");
   made.last_low_ns = number_of(last, "low_ns");
   made.last_high_ns = number_of(last, "high_ns");
-  made.collectives = static_cast<std::uint64_t>(number_of(result, "collectives"));
-  made.incomplete = static_cast<std::uint64_t>(number_of(result, "incomplete"));
-  made.wrong = static_cast<std::uint64_t>(number_of(result, "wrong"));
+  made.collectives = count_of(result, "collectives");
+  made.incomplete = count_of(result, "incomplete");
+  made.wrong = count_of(result, "wrong");
   return made;
 }
 

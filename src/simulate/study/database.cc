@@ -267,8 +267,8 @@ Result<std::vector<Database::Row>> Database::rows() const {
     Row row{asked.column(0), Json::parse(asked.column(1), nullptr, false), {}};
     if (!asked.is_null(2))
       row.finished = Finished{asked.column(2), Json::parse(asked.column(3), nullptr, false), asked.real_column(4)};
-    if (row.parameters.is_discarded() || (row.finished && row.finished->result.is_discarded()))
-      return Status{Code::bad_input, "reading the database " + path_, "a run is no JSON", "the file is damaged"};
+    if (!row.parameters.is_object() || (row.finished && !row.finished->result.is_object()))
+      return Status{Code::bad_input, "reading the database " + path_, "a run is no JSON object", "the file is damaged"};
     rows.push_back(std::move(row));
   }
   if (Status status = asked.finish("reading"); !status.ok()) return status;

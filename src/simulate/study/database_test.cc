@@ -74,6 +74,16 @@ TEST(Database, TurnsAwayWhatIsNotItsOwn) {
   EXPECT_EQ(Database::open_to_write("/does/not/exist", study).status().code(), Code::io);
 }
 
+TEST(Database, ARunThatIsNoObjectIsDamage) {
+  for (const Json& wrong : {Json(3), Json::array(), Json("text"), Json()}) {
+    const Small study;
+    auto database = Database::open_to_write(fresh("database_damaged.sqlite"), study);
+    ASSERT_TRUE(database.ok());
+    ASSERT_TRUE(database.value().add(study.points[0], {"measured", wrong, 1}).ok());
+    EXPECT_THAT(database.value().rows().status().message(), HasSubstr("the file is damaged"));
+  }
+}
+
 TEST(Database, MergesSharesAndSeesContradictions) {
   const Small study;
   auto target = Database::open_to_write(fresh("merge_target.sqlite"), study);

@@ -34,8 +34,8 @@ struct PoolEvents {
 };
 
 struct PoolEnd {
-  Status status;   ///< the first error of a run, or of finished()
-  int signal = 0;  ///< SIGINT, SIGTERM or SIGHUP, when one ended it before its time
+  Status status;               ///< the first error of a run, or of finished()
+  int signal = 0;              ///< SIGINT, SIGTERM or SIGHUP, when one ended it before its time
   std::int64_t waited_ns = 0;  ///< all workers of this process together, without a run, from their start to the end
 };
 

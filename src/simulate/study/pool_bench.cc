@@ -2,9 +2,6 @@
 
 #include <benchmark/benchmark.h>
 
-#include <map>
-#include <utility>
-
 #include "core/time/clock.h"
 
 /// What a study's runs cost in CPU time with one worker and with two, and how long workers are without a run: a measure

@@ -46,7 +46,7 @@ class Preparations {
     std::string key;
     std::shared_ptr<const fabric::Fabric> network;
     Json result;
-    std::uint64_t bytes = 0;                                       ///< with what is routed on it
+    std::uint64_t bytes = 0;  ///< with what is routed on it
     std::map<std::string, std::shared_ptr<const Prepared>> by_engine{};
   };
 
