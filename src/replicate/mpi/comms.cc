@@ -89,8 +89,7 @@ std::uint64_t Comms::next_id(Comm& parent, std::uint64_t distinguishing) {
   return mix(mix(parent.id, parent.created++), distinguishing);
 }
 
-void Comms::add_with_id(MPI_Comm handle, const std::vector<Comm::Carried>& carried, std::uint64_t id,
-                        MPI_Comm shadow) {
+void Comms::add_with_id(MPI_Comm handle, const std::vector<Comm::Carried>& carried, std::uint64_t id, MPI_Comm shadow) {
   auto comm = describe(handle, id);
   comm->carried = carried;
   if (shadow != MPI_COMM_NULL) {

@@ -259,8 +259,8 @@ int hook::Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int 
 }
 namespace {
 
-/// A follower's receive behind a wildcard is given to MPI when the leader's has matched, which must be before MPI's handle
-/// is gone. What they match has been sent: this call is collective, and nobody may send there after it.
+/// A follower's receive behind a wildcard is given to MPI when the leader's has matched, which must be before MPI's
+/// handle is gone. What they match has been sent: this call is collective, and nobody may send there after it.
 template <class Free>
 int free_communicator(MPI_Comm* comm, Free call) {
   const MPI_Comm freed = *comm;

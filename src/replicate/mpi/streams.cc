@@ -85,7 +85,8 @@ std::atomic<const Recording*> present{nullptr};
 
 bool compared() {
   config::Settings<Options> settings(options_table());
-  return config::read_environment(settings, environ).ok() && settings.options().files && asks_for_replicas(settings.options().degree);
+  return config::read_environment(settings, environ).ok() && settings.options().files &&
+         asks_for_replicas(settings.options().degree);
 }
 
 /// A child's output is not the program's.
@@ -112,8 +113,9 @@ int record_file(Stream& stream) {
   return file;
 }
 
-/// In the environment of what a process starts whose streams were placed: where its output goes, and which descriptor the
-/// standard error of the job is. A child has its parent's streams, or those that the parent gave it (a pipe, a file).
+/// In the environment of what a process starts whose streams were placed: where its output goes, and which descriptor
+/// the standard error of the job is. A child has its parent's streams, or those that the parent gave it (a pipe, a
+/// file).
 constexpr const char* placed_variable = "HOLDFAST_RUN_PLACED";
 
 bool placed_by_parent(const std::string& stem) {
@@ -152,7 +154,8 @@ __attribute__((constructor)) void prepare_streams() {
     prepared->only = !shown;
   }
   if (!placed_by_parent(stem)) place_streams(*place, stem, shown);
-  if (all_to_files) ::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // as under a launcher with a terminal: shown line by line
+  if (all_to_files)
+    ::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // as under a launcher with a terminal: shown line by line
 }
 
 }  // namespace
