@@ -27,9 +27,22 @@ set(HOLDFAST_MPI_FLAVOURS "" CACHE INTERNAL "The MPI libraries to build for")
 holdfast_find_mpi(openmpi ompi-c libmpi.so.40 "libopenmpi-dev openmpi-bin")
 holdfast_find_mpi(mpich mpich libmpich.so.12 "libmpich-dev mpich")
 
-# What MPI programs are compiled with besides: ThreadSanitizer must be in the program itself, for it begins before the
-# constructors of MPI's libraries only from there; the other sanitizers' libraries are preloaded.
+# What MPI programs are compiled with besides, and run in (as NAME=VALUE): a sanitizer must be in the program itself, as it
+# begins before the constructors of MPI's libraries only from there, and the preloaded library finds it there.
 set(HOLDFAST_MPI_PROGRAM_FLAGS "" CACHE INTERNAL "")
+set(HOLDFAST_MPI_PROGRAM_ENVIRONMENT "" CACHE INTERNAL "")
 if(HOLDFAST_SANITIZE STREQUAL "thread")
   set(HOLDFAST_MPI_PROGRAM_FLAGS -fsanitize=thread CACHE INTERNAL "")
+  # MPI's libraries are not instrumented, so ThreadSanitizer does not see what orders their threads; and it does not
+  # survive UCX's hooks of mmap and munmap.
+  set(HOLDFAST_MPI_PROGRAM_ENVIRONMENT "TSAN_OPTIONS=ignore_noninstrumented_modules=1" "UCX_MEM_EVENTS=no"
+      "OMPI_MCA_osc=^ucx" CACHE INTERNAL "")
+elseif(HOLDFAST_SANITIZE STREQUAL "address,undefined")
+  set(HOLDFAST_MPI_PROGRAM_FLAGS -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+      CACHE INTERNAL "")
+  # AddressSanitizer's library comes behind the preloaded one; stacks go through MPI's libraries, which keep no frame
+  # pointers, so that leaks of theirs are known by name.
+  set(HOLDFAST_MPI_PROGRAM_ENVIRONMENT "ASAN_OPTIONS=verify_asan_link_order=0:fast_unwind_on_malloc=0"
+      "LSAN_OPTIONS=print_suppressions=0:suppressions=${CMAKE_SOURCE_DIR}/cmake/mpi_leaks.supp"
+      CACHE INTERNAL "")
 endif()

@@ -167,6 +167,8 @@ int main(int argc, char** argv) {
     printf("cg: size %lld iterations %lld residual %.17g checksum %.17g digest %016llx %s\n", side, steps,
            residual / b_norm, checksum, (unsigned long long)digest, verified ? "verified" : "WRONG");
   }
+  void* const all[] = {m.begin, m.column, m.value, x, p, b, work};
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) free(all[i]);
   MPI_Finalize();
   return verified ? 0 : 1;
 }

@@ -73,7 +73,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mpi", choices=["openmpi", "mpich"], required=True)
     parser.add_argument("--library", required=True, help="the preloaded library")
-    parser.add_argument("--preload-first", action="append", default=[], help="a library loaded before it")
     parser.add_argument("--also-preload", default="", help="a library loaded behind it")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--degree", required=True, help="replicas, as holdfast run --replicas takes them")
@@ -97,7 +96,7 @@ def main():
         expect(code == 0, f"the native run ended with {code}", err)
         environment = {
             **settings,
-            "LD_PRELOAD": " ".join(filter(None, [*args.preload_first, args.library, args.also_preload])),
+            "LD_PRELOAD": " ".join(filter(None, [args.library, args.also_preload])),
             "HOLDFAST_REPLICATE_DEGREE": args.degree,
             "HOLDFAST_REPLICATE_PROTOCOL": args.protocol,
             "HOLDFAST_REPLICATE_COLLECTIVES": args.collectives,

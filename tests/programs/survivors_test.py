@@ -24,13 +24,13 @@ def expect(condition, what, detail=""):
 class Case:
     """One replicated run in a folder of its own."""
 
-    def __init__(self, args, ranks, degree, options, program):
+    def __init__(self, args, ranks, degree, options, program, environment=None):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="holdfast-survivors-"))
         record = self.folder / "result.json"
         line = [args.holdfast, "run", "-n", str(ranks), "--replicas", str(degree), "--silence-limit", "60s", "--json",
                 str(record), "--output", str(self.folder / "run"), *options, "--", args.program, *program]
         done = subprocess.run(line, cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              timeout=150, check=False)
+                              timeout=150, check=False, env={**os.environ, **(environment or {})})
         self.line, self.code, self.out, self.err = " ".join(line), done.returncode, done.stdout, done.stderr
         self.record = json.loads(record.read_text()) if record.exists() else {}
         self.deaths = [(d["rank"], d["replica"], d["degree_left"]) for d in self.record.get("deaths", [])]
@@ -52,8 +52,8 @@ def native(args, ranks):
     return done.stdout
 
 
-def goes_on(args, wanted, degree, deaths, program, options=(), unverified=False):
-    case = Case(args, 2, degree, ["--on-failure", "continue", *options], program)
+def goes_on(args, wanted, degree, deaths, program, options=(), unverified=False, hosts=(), environment=None):
+    case = Case(args, 2, degree, ["--on-failure", "continue", *hosts, *options], program, environment)
     case.expect(case.code == 0, "the job did not go on")
     case.expect(case.out == wanted, "the output is not that of a run without a death")
     case.expect(case.deaths == deaths, f"the record has the deaths {case.deaths}, not {deaths}")
@@ -66,6 +66,32 @@ def goes_on(args, wanted, degree, deaths, program, options=(), unverified=False)
         left = (case.folder / "left.txt").read_text().splitlines()
         case.expect(left == lines, f"the file has {len(left)} lines, not {len(lines)}, or others")
     case.close()
+
+
+# Stands for ssh: HOST COMMAND..., which is this host under another name.
+AGENT = """#!/bin/sh
+host=$1
+shift
+exec unshare --uts sh -c 'hostname "$0" && exec sh -c "$1"' "$host" "$*"
+"""
+
+
+def goes_on_over_hosts(args, wanted):
+    """Three hosts in namespaces of their own, whose processes speak TCP to each other: replicas die on the first one, and
+    on another."""
+    if subprocess.run(["unshare", "--uts", "true"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+        print("several hosts: skipped: no namespaces for host names here")
+        return
+    with tempfile.TemporaryDirectory(prefix="holdfast-survivors-") as folder:
+        agent, hosts = pathlib.Path(folder, "agent"), pathlib.Path(folder, "hosts")
+        agent.write_text(AGENT)
+        agent.chmod(0o755)
+        hosts.write_text("hosta slots=2\nhostb slots=2\nhostc slots=2\n")
+        environment = {"OMPI_MCA_plm_rsh_agent": str(agent), "OMPI_MCA_plm_rsh_no_tree_spawn": "1",
+                       "OMPI_MCA_btl": "self,tcp", "OMPI_MCA_btl_tcp_if_include": "lo", "OMPI_MCA_oob_tcp_if_include": "lo"}
+        for dies, death in (("0", (0, 0, 2)), ("5", (1, 2, 2))):
+            goes_on(args, wanted, 3, [death], ["--dies", dies, "--file", "left.txt"], hosts=["--hostfile", str(hosts)],
+                    environment=environment)
 
 
 def ends(args, degree, options, program, code, words, deaths=None):
@@ -107,6 +133,7 @@ def main():
     goes_on(args, wanted, 3, [(1, 0, 2), (0, 1, 1)], ["--dies", "1", "--then", "2", "--file", "left.txt"],
             unverified=True)
     goes_on(args, wanted, 2, [(0, 0, 1)], ["--dies", "0"], unverified=True)
+    goes_on_over_hosts(args, wanted)
     goes_on(args, wanted, 3, [(1, 1, 2)], ["--dies", "3", "--at", "30"],
             ["--inject", "rank 1 replica 2 message 12 bit 62"])
     ends(args, 2, ["--on-failure", "continue"], ["--all-of", "1", "--by", str(CRASH)], 1, "the application failed")

@@ -43,7 +43,7 @@ static void exchange_with_anybody(struct Work* work, int round) {
     if (round % 2 || flag) {
       --left;
       work->sum += in[index];
-      work->order = work->order * 31 + status.MPI_SOURCE;
+      work->order = (long)((unsigned long)work->order * 31 + (unsigned long)status.MPI_SOURCE);
     }
   }
   MPI_Waitall(sends, requests + pending, MPI_STATUSES_IGNORE);

@@ -2,7 +2,7 @@
  * prints one other character than it should, to the stream that --on names. Only one rank prints, so that the launcher
  * has nothing to mix: rank 0, and with --bad rank 1.
  *
- * usage: printer [--bad REPLICA[,REPLICA...]] [--alike] [--on stdout|stderr] [--threads] [--process] */
+ * usage: printer [--bad REPLICA[,REPLICA...]] [--alike] [--on stdout|stderr] [--threads] [--ask] [--process] */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -76,8 +76,13 @@ static void around(void) {
   fflush(stdout);
 }
 
-/* What a child prints is not this program's. */
+/* What a child prints is not this program's, unless it reads it from the child and prints it itself. */
 static void children(void) {
+  char line[64] = "";
+  FILE* child_says = popen("echo a child says", "r");
+  if (child_says == NULL || fgets(line, sizeof line, child_says) == NULL) perror("popen");
+  pclose(child_says);
+  printf("%s", line);
   if (system("echo a child of process $$ >&2") != 0) perror("system");
   const pid_t child = fork();
   if (child == 0) {
@@ -102,6 +107,18 @@ static void threads(void) {
   pthread_join(two, NULL);
 }
 
+/* Input is over when it has been read to its end; a child finds no more of it, and does not wait for any. */
+static void ask(void) {
+  char answer[64] = "";
+  printf("What? ");
+  fflush(stdout);
+  if (fgets(answer, sizeof answer, stdin) == NULL) perror("fgets");
+  printf("You said %s", answer);
+  while (fgets(answer, sizeof answer, stdin) != NULL) printf("and %s", answer);
+  fflush(stdout);
+  if (system("cat >&2") != 0) perror("system");
+}
+
 static int has(int argc, char** argv, const char* option) {
   for (int a = 1; a < argc; ++a)
     if (strcmp(argv[a], option) == 0) return a;
@@ -122,6 +139,7 @@ int main(int argc, char** argv) {
     children();
     if (has(argc, argv, "--threads")) threads();
     if (has(argc, argv, "--process")) printf("process %ld\n", syscall(SYS_getpid)); /* the kernel's number */
+    if (has(argc, argv, "--ask")) ask();
   }
   const int on = has(argc, argv, "--on");
   FILE* stream = on && strcmp(argv[on + 1], "stderr") == 0 ? stderr : stdout;

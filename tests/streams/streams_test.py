@@ -110,6 +110,21 @@ class Cases:
         for found in streams["differences"]:
             expect(found["order_only"], "no line differs", found)
 
+    def asks(self):
+        """A question without an end of line is shown before it is answered, and each replica gets the answer."""
+        for options in ([], ["--hold-output"]):
+            with subprocess.Popen([self.args.holdfast, "run", "-n", "2", "--replicas", "2", "--time-limit", "150s", *options,
+                                   "--", *self.args.program, "--ask"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, cwd=self.folder) as job:
+                seen = b""
+                while b"What? " not in seen:
+                    more = os.read(job.stdout.fileno(), 4096)
+                    expect(more, "it asks", seen)
+                    seen += more
+                rest, err = job.communicate(b"nothing\nmore\n")
+            expect(b"You said nothing\nand more\n" in rest and job.returncode == 0, f"{options}: it goes on",
+                   (seen + rest + err).decode())
+
     def refused(self):
         line = [self.args.holdfast, "run", "-n", "2", "--replicas", "2", "--hold-output"]
         for option in (["--replicate.files", "off"], ["--on-failure", "continue"]):

@@ -85,7 +85,10 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, st
     tee.emplace(STDIN_FILENO, plan.input.fifos, plan.run_directory + "/stdin.spool");
   SuperviseOptions options;
   options.time_limit = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::nanoseconds(request.time_limit_ns));
-  if (roster) options.end_descriptor = roster->descriptor();
+  if (roster) {
+    options.end_descriptor = roster->descriptor();
+    options.over_descriptor = roster->over_descriptor();
+  }
   auto ended = supervise(plan.command, watch, options);
   if (!ended.ok()) return ended.status();
   Finished finished{ended.value(), {}};

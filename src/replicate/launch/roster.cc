@@ -110,6 +110,15 @@ void Roster::tell(int member, RollCall::Kind kind, int number) {
   outgoing_.push_back({member, message});
 }
 
+bool Roster::over() const {
+  if (!goes_on_ || deaths_.empty() || !verdict_.empty()) return false;
+  for (int m = 0; m < static_cast<int>(members_.size()); ++m) {
+    const Member& who = members_[static_cast<std::size_t>(m)];
+    if (who.there || (!gone(replica_of(m)) && !who.status)) return false;
+  }
+  return true;
+}
+
 int Roster::degree_left() const {
   return static_cast<int>(std::count(gone_.begin(), gone_.end(), false));
 }

@@ -41,6 +41,9 @@ class Roster {
   /// Why the job must be ended now; empty: it need not.
   const std::string& verdict() const { return verdict_; }
   bool goes_on() const { return goes_on_; }
+  /// The job has outlived a death, and all processes that were left have said how they ended and are gone. (Open MPI's mpirun
+  /// does not notice that where the dead one ran on another host.)
+  bool over() const;
   /// In the order in which they were noticed. Where the job does not go on: only the first, which the launcher's ending
   /// of all others follows.
   const std::vector<Death>& deaths() const { return deaths_; }

@@ -177,7 +177,8 @@ RosterServer::RosterServer(Roster roster, std::function<void(const Death&)> tell
       tell_(std::move(tell)),
       desk_(std::make_unique<Desk>(roster_)),
       stop_(eventfd(0, EFD_CLOEXEC)),
-      end_(eventfd(0, EFD_CLOEXEC)) {}
+      end_(eventfd(0, EFD_CLOEXEC)),
+      over_(eventfd(0, EFD_CLOEXEC)) {}
 
 Result<std::unique_ptr<RosterServer>> RosterServer::start(const Place& place, Roster roster,
                                                           std::function<void(const Death&)> tell) {
@@ -196,12 +197,14 @@ Result<std::unique_ptr<RosterServer>> RosterServer::start(const Place& place, Ro
 void RosterServer::serve() {
   std::size_t told = 0;
   bool ended = false;
+  bool over = false;
   while (desk_->serve_once(stop_, -1)) {
     leader_ = roster_.leader();
     for (; roster_.goes_on() && told < roster_.deaths().size(); ++told)
       if (roster_.deaths()[told].degree_left > 0 && roster_.verdict().empty()) tell_(roster_.deaths()[told]);
     const std::uint64_t one = 1;
     if (!ended && !roster_.verdict().empty()) ended = ::write(end_, &one, sizeof one) == sizeof one;
+    if (!over && roster_.over()) over = ::write(over_, &one, sizeof one) == sizeof one;
   }
 }
 
@@ -220,6 +223,7 @@ RosterServer::~RosterServer() {
   desk_.reset();
   ::close(stop_);
   ::close(end_);
+  ::close(over_);
 }
 
 }  // namespace holdfast::launch

@@ -29,6 +29,8 @@ class RosterServer {
 
   /// Readable when the roster wants the job to end.
   int descriptor() const { return end_; }
+  /// Readable when the job is over, so that nothing is left for the launcher to wait for.
+  int over_descriptor() const { return over_; }
   /// Takes what is still on the wire and ends the thread. The roster may be read from here on.
   const Roster& stop();
   /// The replica whose output is the job's now; -1 when none is left. Any thread.
@@ -45,6 +47,7 @@ class RosterServer {
   std::atomic<int> leader_{0};
   int stop_ = -1;  ///< eventfd
   int end_ = -1;   ///< eventfd
+  int over_ = -1;  ///< eventfd
   std::thread thread_;
 };
 

@@ -74,10 +74,29 @@ TEST(Roster, ADeathIsWhatTheLastOneWaitedFor) {
   EXPECT_EQ(roster.outgoing()[2].message.kind, Kind::leave);
   for (const int m : {0, 2}) {
     roster.hear(m, exits(0));
+    EXPECT_FALSE(roster.over());
     roster.close(m, 5);
   }
+  EXPECT_TRUE(roster.over());
   EXPECT_TRUE(roster.verdict().empty());
   EXPECT_EQ(roster.deaths().size(), 1U);
+}
+
+TEST(Roster, IsOverAfterADeathAlone) {
+  Roster well = started(1, 2, true);
+  for (const int m : {0, 1}) {
+    well.hear(m, {Kind::finishing});
+    well.hear(m, {Kind::finished});
+    well.hear(m, exits(0));
+    well.close(m, 1);
+  }
+  EXPECT_FALSE(well.over()) << "the launcher tells";
+
+  Roster silent = started(1, 2, true);
+  silent.close(0, 1);
+  silent.hear(1, {Kind::finishing});
+  silent.close(1, 2);
+  EXPECT_FALSE(silent.over()) << "one has not said how it ended";
 }
 
 TEST(Roster, DeathsThatCannotBeSurvivedEndTheJob) {

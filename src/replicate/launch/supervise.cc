@@ -103,9 +103,11 @@ class Watcher {
   Ended run() {
     while (!gone_) {
       const bool may_be_told = stage_ == Stage::running;
-      std::array<pollfd, 2> waits{
-          {{watch_.descriptor(), POLLIN, 0}, {may_be_told ? options_.end_descriptor : -1, POLLIN, 0}}};
+      std::array<pollfd, 3> waits{{{watch_.descriptor(), POLLIN, 0},
+                                   {may_be_told ? options_.end_descriptor : -1, POLLIN, 0},
+                                   {may_be_told ? options_.over_descriptor : -1, POLLIN, 0}}};
       poll(waits.data(), waits.size(), milliseconds_left());
+      if (waits[2].revents != 0) enter(Stage::over);
       if (waits[1].revents != 0) ask_to_end();
       while (int number = watch_.next()) {
         if (number != SIGCHLD) pass_on(number);
@@ -120,7 +122,7 @@ class Watcher {
   }
 
  private:
-  enum class Stage { running, asked, terminated, killed };
+  enum class Stage { running, over, asked, terminated, killed };
 
   int milliseconds_left() const {
     if (deadline_ == Clock::time_point::max()) return -1;
@@ -135,7 +137,7 @@ class Watcher {
       return;
     }
     if (ended_.user_signal == 0) ended_.user_signal = number;
-    if (stage_ == Stage::running) enter(Stage::asked);
+    if (stage_ <= Stage::over) enter(Stage::asked);
   }
 
   void ask_to_end() {
@@ -153,6 +155,8 @@ class Watcher {
     switch (stage_) {
       case Stage::running:
         ended_.timed_out = true;
+        return ask_to_end();
+      case Stage::over:
         return ask_to_end();
       case Stage::asked:
         kill(-child_, SIGTERM);

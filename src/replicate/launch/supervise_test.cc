@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -117,6 +118,20 @@ TEST_F(Supervise, EndsAtTheTimeLimit) {
   Ended ended = run("exec sleep 1000", options);
   EXPECT_TRUE(ended.timed_out);
   EXPECT_EQ(ended.user_signal, 0);
+}
+
+TEST_F(Supervise, EndsALauncherThatStaysWhenTheJobIsOver) {
+  SuperviseOptions options;
+  options.grace = milliseconds(100);
+  options.over_descriptor = eventfd(1, EFD_CLOEXEC);
+  Ended ended = run("exec sleep 1000", options);
+  EXPECT_EQ(ended.signal, SIGTERM);
+  EXPECT_FALSE(ended.timed_out);
+  EXPECT_EQ(ended.user_signal, 0);
+
+  options.grace = std::chrono::seconds(100);
+  EXPECT_EQ(run("sleep 0.1; exit 3", options).exit_status, 3) << "it ends by itself";
+  close(options.over_descriptor);
 }
 
 TEST_F(Supervise, LeavesNothingBehind) {

@@ -9,6 +9,7 @@
 #include "replicate/mpi/correct.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/failure.h"
+#include "replicate/mpi/guard.h"
 #include "replicate/mpi/runtime.h"
 
 namespace holdfast::replicate {
@@ -18,6 +19,7 @@ namespace {
 /// Ballots on collective results, by (communicator, number of the collective there).
 struct Poll {
   std::vector<Ballot> ballots;
+  std::vector<std::uint64_t> whats;  ///< what each replica compares, see Comparison
 };
 struct PollKey {
   std::uint64_t communicator;
@@ -33,7 +35,10 @@ std::unordered_map<PollKey, Poll, PollHash> polls;
 
 Poll& poll_of(std::uint64_t communicator, std::uint64_t number) {
   Poll& poll = polls[{communicator, number}];
-  if (poll.ballots.empty()) poll.ballots.resize(static_cast<std::size_t>(runtime().degree), {{}, 0, false});
+  if (poll.ballots.empty()) {
+    poll.ballots.resize(static_cast<std::size_t>(runtime().degree), {{}, 0, false});
+    poll.whats.resize(poll.ballots.size());
+  }
   return poll;
 }
 
@@ -61,7 +66,7 @@ Ballot ballot_of_all(const std::vector<Region>& regions) {
   return whole;
 }
 
-void publish_ballot(const MessageId& name, Function function, const Ballot& ballot) {
+void publish_ballot(const MessageId& name, Function function, const Ballot& ballot, std::uint64_t what) {
   Runtime& state = runtime();
   Record record;
   record.kind = RecordKind::collective;
@@ -69,6 +74,7 @@ void publish_ballot(const MessageId& name, Function function, const Ballot& ball
   record.flags = static_cast<std::uint32_t>(function);
   record.digest = ballot.digest;
   record.bytes = ballot.bytes;
+  record.extra = what;
   for (int k = 0; k < state.degree; ++k) {
     if (k == state.replica || !state.here(k)) continue;
     state.post.send(state.team_native(k), record);
@@ -76,12 +82,20 @@ void publish_ballot(const MessageId& name, Function function, const Ballot& ball
   }
   Poll& poll = poll_of(name.channel.communicator, name.ordinal);
   poll.ballots[static_cast<std::size_t>(state.replica)] = ballot;
+  poll.whats[static_cast<std::size_t>(state.replica)] = what;
 }
 
 void cast_ballot(Operation& op) {
   op.own = ballot_of_all(op.outputs);
-  publish_ballot(op.identity, op.function, op.own);
+  publish_ballot(op.identity, op.function, op.own, op.what);
   op.stage = Operation::Stage::comparing;
+}
+
+/// Threads that came in one order here and in another there access different things under one name.
+void require_same_access(const Operation& op, const Poll& poll) {
+  const Runtime& state = runtime();
+  for (int k = 0; k < state.degree; ++k)
+    if (state.here(k) && poll.whats[static_cast<std::size_t>(k)] != op.what) refuse(op.function, threads_have_no_order);
 }
 
 bool count_ballots(Operation& op) {
@@ -94,6 +108,7 @@ bool count_ballots(Operation& op) {
   }
   const Poll complete = std::move(poll);
   polls.erase(key);
+  if (many_threads()) require_same_access(op, complete);
   settle(op, complete.ballots, {});
   ++state.counters[Count::collectives];
   return true;
@@ -268,39 +283,44 @@ bool run_out(Operation& op) {
 
 }  // namespace
 
-void compare_in_team(Function function, std::uint64_t id, std::uint64_t number, std::vector<Region> regions) {
-  if (!runtime().verifying) return;
-  Operation op;
+namespace {
+
+void describe(Operation& op, Function function, const Comparison& name, std::vector<Region> regions) {
   op.kind = Operation::Kind::collective;
   op.function = function;
   op.outputs = std::move(regions);
-  op.identity = {{id, -1, -1}, number};
+  op.identity = {{name.id, -1, -1}, name.number};
+  op.what = name.what;
+}
+
+}  // namespace
+
+void compare_in_team(Function function, const Comparison& name, std::vector<Region> regions) {
+  if (!runtime().verifying) return;
+  Operation op;
+  describe(op, function, name, std::move(regions));
   cast_ballot(op);
   wait_until([&] { return advance_collective(op); });
 }
 
-bool same_in_team(std::uint64_t id, std::uint64_t number, const std::vector<Region>& regions) {
+bool same_in_team(const Comparison& name, const std::vector<Region>& regions) {
   Runtime& state = runtime();
   if (!state.verifying) return true;
-  const MessageId name{{id, -1, -1}, number};
-  publish_ballot(name, Function{}, ballot_of_all(regions));
+  publish_ballot({{name.id, -1, -1}, name.number}, Function{}, ballot_of_all(regions), name.what);
   wait_until([&] {
     set_awaited({Awaited::What::verdict, state.rank, -1});
-    return all_said(poll_of(id, number));
+    return all_said(poll_of(name.id, name.number));
   });
-  const Poll complete = std::move(polls[{id, number}]);
-  polls.erase({id, number});
+  const Poll complete = std::move(polls[{name.id, name.number}]);
+  polls.erase({name.id, name.number});
   return alike_in_those_left(complete.ballots);
 }
 
-void copy_from_leader(Function function, std::uint64_t id, std::uint64_t number, std::vector<Region> regions) {
+void copy_from_leader(Function function, const Comparison& name, std::vector<Region> regions) {
   Runtime& state = runtime();
   if (!state.verifying) return;
   Operation op;
-  op.kind = Operation::Kind::collective;
-  op.function = function;
-  op.outputs = std::move(regions);
-  op.identity = {{id, -1, -1}, number};
+  describe(op, function, name, std::move(regions));
   if (state.leader()) {
     supply_followers(op);
     return;
@@ -312,11 +332,12 @@ void copy_from_leader(Function function, std::uint64_t id, std::uint64_t number,
   });
 }
 
-void follow_file(Function function, MPI_Request* request, std::vector<Region> outputs,
+void follow_file(Function function, const Comparison& name, MPI_Request* request, std::vector<Region> outputs,
                  std::shared_ptr<FileQueue> queue) {
   Runtime& state = runtime();
   Operation& op = state.requests.make();
-  prepare(op, function, state.comms.find(state.world), std::move(outputs));
+  describe(op, function, name, std::move(outputs));
+  op.comm = &state.comms.find(state.world);
   ++op.comm->pending;
   op.native = *request;
   op.by_test = true;
@@ -354,12 +375,12 @@ bool advance_from_leader(Operation& op) {
 
 }  // namespace
 
-void follow_leader(Function function, MPI_Request* request, std::vector<Region> outputs,
+void follow_leader(Function function, const Comparison& name, MPI_Request* request, std::vector<Region> outputs,
                    std::shared_ptr<FileQueue> queue) {
   const auto bytes = std::make_shared<std::int64_t>(0);
   outputs.push_back(Region::borrow(bytes.get(), sizeof *bytes, MPI_BYTE));
   if (!runtime().leader()) *request = MPI_REQUEST_NULL;
-  follow_file(function, request, std::move(outputs), std::move(queue));
+  follow_file(function, name, request, std::move(outputs), std::move(queue));
   Operation& op = *runtime().requests.find(*request);
   op.keepalive = bytes;
   op.from_leader = true;
@@ -387,6 +408,7 @@ bool advance_collective(Operation& op) {
 void file_collective_ballot(int replica, const Record& record) {
   Poll& poll = poll_of(record.communicator, record.ordinal);
   poll.ballots[static_cast<std::size_t>(replica)] = {record.digest, record.bytes, true};
+  poll.whats[static_cast<std::size_t>(replica)] = record.extra;
 }
 
 std::size_t open_polls() {

@@ -119,23 +119,31 @@ class Collective {
 /// MPI_Start of a persistent collective.
 int start_persistent(Operation& op);
 
+/// Names a comparison alike in every replica. `what` tells what is accessed, where several threads communicate: where
+/// replicas differ in it, their threads came in different orders, and the job ends with that diagnosis.
+struct Comparison {
+  std::uint64_t id;
+  std::uint64_t number;
+  std::uint64_t what = 0;
+};
+
 /// Compares memory of this rank with what its other replicas have there, and corrects it: no collective of MPI, but
-/// settled like the result of one. (id, number) names the comparison alike in every replica. Waits for all replicas.
-void compare_in_team(Function function, std::uint64_t id, std::uint64_t number, std::vector<Region> regions);
+/// settled like the result of one. Waits for all replicas.
+void compare_in_team(Function function, const Comparison& name, std::vector<Region> regions);
 /// Whether the memory is the same in all replicas; reports and changes nothing. Waits for all replicas.
-bool same_in_team(std::uint64_t id, std::uint64_t number, const std::vector<Region>& regions);
+bool same_in_team(const Comparison& name, const std::vector<Region>& regions);
 /// Gives the followers what replica 0 has in that memory.
-void copy_from_leader(Function function, std::uint64_t id, std::uint64_t number, std::vector<Region> regions);
+void copy_from_leader(Function function, const Comparison& name, std::vector<Region> regions);
 /// Follows a request of MPI-IO; `outputs` are compared when it completes.
 ///
 /// `queue` (null for what is not collective): ROMIO goes on with a collective access where MPI asks about it, by
 /// further collectives on the communicator of the file. Those of two accesses, and what the application calls
 /// meanwhile, must come in the same order in all ranks. So MPI is asked only while the application asks, as it is
 /// without replication, and only about the oldest access.
-void follow_file(Function function, MPI_Request* request, std::vector<Region> outputs,
+void follow_file(Function function, const Comparison& name, MPI_Request* request, std::vector<Region> outputs,
                  std::shared_ptr<FileQueue> queue);
 /// The same for what replica 0 alone does; the others get its outcome, and the bytes it has in `outputs`.
-void follow_leader(Function function, MPI_Request* request, std::vector<Region> outputs,
+void follow_leader(Function function, const Comparison& name, MPI_Request* request, std::vector<Region> outputs,
                    std::shared_ptr<FileQueue> queue);
 
 /// Argument arrays that MPI reads until the operation completes must be the application's; MPI 3.1, 5.12 says it may

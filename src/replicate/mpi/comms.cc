@@ -16,10 +16,14 @@ constexpr std::uint64_t world_id = 1;
 constexpr std::uint64_t self_id = 2;
 constexpr std::uint64_t shadow_mark = 0x736861646f77;  // tells a shadow's id from its communicator's
 
+void free_carried(Comm& comm) {
+  for (Comm::Carried& carried : comm.carried) real().Comm_free(&carried.handle);
+}
+
 void free_shadow(Comm& comm) {
   if (!comm.shadow) return;
   real().Comm_free(&comm.shadow->handle);
-  for (Comm::Carried& carried : comm.shadow->carried) real().Comm_free(&carried.handle);
+  free_carried(*comm.shadow);
 }
 
 /// A communicator of the same members; a duplicate would call the application's attribute callbacks.
@@ -56,6 +60,7 @@ void Comms::open(MPI_Comm world, const std::vector<Comm::Carried>& carried, int 
 }
 
 void Comms::close() {
+  free_idle();
   for (auto& [handle, comm] : comms_) free_shadow(*comm);
   comms_.clear();
   last_ = nullptr;
@@ -84,8 +89,7 @@ std::uint64_t Comms::next_id(Comm& parent, std::uint64_t distinguishing) {
   return mix(mix(parent.id, parent.created++), distinguishing);
 }
 
-void Comms::add_with_id(MPI_Comm handle, const std::vector<Comm::Carried>& carried, std::uint64_t id,
-                        MPI_Comm shadow) {
+void Comms::add_with_id(MPI_Comm handle, const std::vector<Comm::Carried>& carried, std::uint64_t id, MPI_Comm shadow) {
   auto comm = describe(handle, id);
   comm->carried = carried;
   if (shadow != MPI_COMM_NULL) {
@@ -135,12 +139,24 @@ std::unique_ptr<Comm> Comms::describe(MPI_Comm handle, std::uint64_t id) const {
 void Comms::remove(MPI_Comm handle) {
   auto found = comms_.find(handle_key(handle));
   if (found == comms_.end()) return;
-  std::erase_if(freed_, [](const auto& comm) { return comm->pending == 0; });
-  free_shadow(*found->second);
-  for (Comm::Carried& carried : found->second->carried) real().Comm_free(&carried.handle);
-  if (found->second->pending > 0) freed_.push_back(std::move(found->second));
+  freed_.push_back(std::move(found->second));
   comms_.erase(found);
   last_ = nullptr;
+  free_idle();
+}
+
+void Comms::free_idle() {
+  std::erase_if(freed_, [](const auto& comm) {
+    if (comm->pending > 0) return false;
+    free_shadow(*comm);
+    free_carried(*comm);
+    return true;
+  });
+}
+
+std::size_t Comms::live() {
+  free_idle();
+  return comms_.size() + freed_.size();
 }
 
 }  // namespace holdfast::replicate

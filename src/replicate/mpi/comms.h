@@ -68,15 +68,18 @@ class Comms {
                    MPI_Comm shadow = MPI_COMM_NULL);
   /// The id of the next communicator made from `parent`, as add() gives it.
   static std::uint64_t next_id(Comm& parent, std::uint64_t distinguishing);
+  /// The application has freed it. Operations on it that are pending go on (MPI 3.1, 6.4.3): what they travel on in its
+  /// place, a shadow and the communicators of carried worlds, is freed when they are over.
   void remove(MPI_Comm handle);
   /// A communicator of the same group that the application cannot see, for its members to make together. Its owner
   /// frees the handle.
   std::unique_ptr<Comm> make_hidden(MPI_Comm of, std::uint64_t id) const;
 
-  /// Number of communicators that the application made and has not freed.
-  std::size_t live() const { return comms_.size(); }
+  /// Number of communicators that the application has not freed, or that operations are pending on.
+  std::size_t live();
 
  private:
+  void free_idle();
   std::unordered_map<std::uint64_t, std::unique_ptr<Comm>> comms_;
   std::unique_ptr<Comm> describe(MPI_Comm handle, std::uint64_t id) const;
 

@@ -35,8 +35,15 @@ Files& files() {
   return *all;
 }
 
+Comparison File::at(Function function, MPI_Offset offset, std::uint64_t bytes) {
+  if (!many_threads()) return next();
+  const std::uint64_t name =
+      mix(mix(mix(id, static_cast<std::uint64_t>(function)), static_cast<std::uint64_t>(offset)), bytes);
+  return {name, accesses[name]++};
+}
+
 void arrive(Function function, File& file) {
-  compare_in_team(function, file.id, file.next(), {});
+  compare_in_team(function, file.next(), {});
 }
 
 namespace {

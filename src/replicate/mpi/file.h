@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "functions.h"
+#include "replicate/mpi/collective.h"
+#include "replicate/mpi/one_thread.h"
 #include "replicate/mpi/operation.h"
 
 namespace holdfast::replicate {
@@ -25,7 +27,15 @@ struct File {
   std::shared_ptr<FileQueue> in_flight = std::make_shared<FileQueue>();
   MPI_Status split{};  ///< outcome of a split collective between its begin and its end
 
-  std::uint64_t next() { return comparisons++; }
+  OneThread pointers;                                         ///< the file's own and the shared one
+  std::unordered_map<std::uint64_t, std::uint64_t> accesses;  ///< where several threads communicate, see at()
+
+  /// Names the next comparison of one thread.
+  Comparison next(std::uint64_t what = 0) { return {id, comparisons++, what}; }
+  /// Names the next one of a call with an explicit offset, which several threads may make at once: by what it accesses,
+  /// not by the order of calls. The numbers of calls alike are kept until the file is closed, 16 bytes a different
+  /// access.
+  Comparison at(Function function, MPI_Offset offset, std::uint64_t bytes);
 };
 
 /// All open files by handle. One thread at a time.

@@ -73,6 +73,11 @@ inline MPI_Comm world(MPI_Comm comm) {
 bool known(MPI_Comm comm);
 
 /// Ends the job: the application called a function that cannot be protected. `because`: why not, and what to do.
-int refuse(Function function, const char* because);
+[[noreturn]] int refuse(Function function, const char* because);
+
+/// Why, where several threads use one window or file.
+inline constexpr const char* threads_have_no_order =
+    "several threads use one window, or one file without explicit offsets, and replicas have no order of theirs to "
+    "agree on: give each thread a window or file of its own, or use explicit offsets";
 
 }  // namespace holdfast::replicate

@@ -11,6 +11,9 @@
 #include "replicate/mpi/collective.h"
 #include "replicate/mpi/comms.h"
 #include "replicate/mpi/failure.h"
+#include "replicate/mpi/guard.h"
+#include "replicate/mpi/progress.h"
+#include "replicate/mpi/receive.h"
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/send.h"
 
@@ -254,18 +257,33 @@ int hook::Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int 
                                              info, reorder, made);
   });
 }
-// A delete callback may refuse, and the communicator then lives on (MPI 3.1, 6.7.2).
-int hook::Comm_free(MPI_Comm* comm) {
+namespace {
+
+/// A follower's receive behind a wildcard is given to MPI when the leader's has matched, which must be before MPI's
+/// handle is gone. What they match has been sent: this call is collective, and nobody may send there after it.
+template <class Free>
+int free_communicator(MPI_Comm* comm, Free call) {
   const MPI_Comm freed = *comm;
-  const int code = call_that_waits([&] { return real().Comm_free(comm); });
+  if (known(freed)) {
+    const Comm& known_comm = runtime().comms.find(freed);
+    wait_until([&] {
+      set_awaited({Awaited::What::decision, runtime().rank, runtime().leading});
+      return !has_waiting_receives(known_comm);
+    });
+  }
+  const int code = call_that_waits([&] { return call(comm); });
   if (code == MPI_SUCCESS) runtime().comms.remove(freed);
   return code;
 }
+
+}  // namespace
+
+// A delete callback may refuse, and the communicator then lives on (MPI 3.1, 6.7.2).
+int hook::Comm_free(MPI_Comm* comm) {
+  return free_communicator(comm, real().Comm_free);
+}
 int hook::Comm_disconnect(MPI_Comm* comm) {
-  const MPI_Comm freed = *comm;
-  const int code = real().Comm_disconnect(comm);
-  if (code == MPI_SUCCESS) runtime().comms.remove(freed);
-  return code;
+  return free_communicator(comm, real().Comm_disconnect);
 }
 
 }  // namespace holdfast::replicate

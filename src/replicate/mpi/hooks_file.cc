@@ -1,6 +1,9 @@
 // Parallel I/O (MPI 3.1, chapter 13); file.h and docs/design/parallel-io.md say who does what.
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
 
 #include "hooks.h"
 #include "real_functions.h"
@@ -34,9 +37,28 @@ File* accessed(MPI_File fh, int count, MPI_Datatype type) {
   return count >= 0 && type != MPI_DATATYPE_NULL ? protected_file(fh) : nullptr;
 }
 
-void note(Function function) {
-  note_call(function, runtime().comms.find(runtime().world), -1, 0, 0);
-}
+/// A call of the application on a file, whose answers are ordered by file. Of several threads, one at a time may move
+/// the file's pointers; accesses with an explicit offset (`at`) are told apart by that.
+class FileCall {
+ public:
+  FileCall(Function function, File& file, const MPI_Offset* at = nullptr) : function_(function), file_(file), at_(at) {
+    if (!at) inside_.emplace(function, file.pointers);
+    note_call(function, runtime().comms.find(runtime().world), -1, 0, 0);
+    if (many_threads()) asking.order = file.id;
+  }
+
+  /// Names the next comparison of this call, which accesses so many bytes.
+  Comparison next(std::uint64_t bytes) {
+    return at_ ? file_.at(function_, *at_, bytes)
+               : file_.next(many_threads() ? mix(bytes, static_cast<std::uint64_t>(function_)) : 0);
+  }
+
+ private:
+  Function function_;
+  File& file_;
+  const MPI_Offset* at_;
+  std::optional<OneThread::Call> inside_;
+};
 
 Region memory(const void* buffer, int count, MPI_Datatype type) {
   return Region::keep(buffer, static_cast<std::uint64_t>(std::max(count, 0)), type);
@@ -70,11 +92,35 @@ int class_of(int code) {
 
 /// The leader's outcome in every replica: its own error code at the leader, the class of it at the others, raised there
 /// on their own handle.
-int leaders_code(int code, MPI_File fh) {
-  const int error_class = static_cast<int>(decide_index(class_of(code)));
+int raised(int code, int error_class, MPI_File fh) {
   if (runtime().leader()) return code;
   if (error_class != MPI_SUCCESS) real().File_call_errhandler(fh, error_class);
   return error_class;
+}
+
+int leaders_code(int code, MPI_File fh) {
+  return raised(code, static_cast<int>(decide_index(class_of(code))), fh);
+}
+
+/// What came of an access that the leader made alone; `code` is this replica's own.
+struct Outcome {
+  std::int64_t error_class = MPI_SUCCESS;
+  std::int64_t bytes = 0;
+};
+
+Outcome leaders_outcome(Function function, const Comparison& name, int code, const MPI_Status& own) {
+  Outcome outcome;
+  if (runtime().leader()) outcome = {class_of(code), code == MPI_SUCCESS ? bytes_in(own) : 0};
+  std::vector<Region> told;
+  told.push_back(Region::borrow(&outcome, sizeof outcome, MPI_BYTE));
+  copy_from_leader(function, name, std::move(told));
+  return outcome;
+}
+
+/// What replica 0 alone does. It may wait for other ranks, so other threads go on meanwhile.
+template <class Call>
+int by_leader(Call call) {
+  return runtime().leader() ? call_that_waits(call) : MPI_SUCCESS;
 }
 
 /// A follower's own file pointer goes where the leader's went.
@@ -100,16 +146,18 @@ void give(MPI_Status* status, const MPI_Status& own, std::int64_t bytes) {
 
 /// Every replica reads; the outcome is compared.
 template <class Call>
-int read(Function function, MPI_File fh, void* buffer, int count, MPI_Datatype type, MPI_Status* status, Call call) {
+int read(Function function, MPI_File fh, void* buffer, int count, MPI_Datatype type, MPI_Status* status, Call call,
+         const MPI_Offset* at = nullptr) {
   File* file = accessed(fh, count, type);
   if (!file) return call(status);
-  note(function);
+  FileCall access(function, *file, at);
   MPI_Status own{};
-  const int code = call(&own);
+  const int code = call_that_waits([&] { return call(&own); });
   if (code != MPI_SUCCESS) return code;
   Region region = memory(buffer, count, type);
+  const Comparison name = access.next(region.bytes());
   region.limit(static_cast<std::uint64_t>(bytes_in(own)));
-  compare_in_team(function, file->id, file->next(), one(std::move(region)));
+  compare_in_team(function, name, one(std::move(region)));
   if (status != MPI_STATUS_IGNORE) *status = own;
   return code;
 }
@@ -121,22 +169,24 @@ int read_shared(Function function, MPI_File fh, void* buffer, int count, MPI_Dat
                 Call call) {
   File* file = accessed(fh, count, type);
   if (!file) return call(status);
-  note(function);
+  FileCall access(function, *file);
   MPI_Status own{};
-  const int code = leaders_code(runtime().leader() ? call(&own) : MPI_SUCCESS, fh);
-  if (code != MPI_SUCCESS) return code;
-  const std::int64_t bytes = decide_index(runtime().leader() ? bytes_in(own) : 0);
+  const int own_code = by_leader([&] { return call(&own); });
   Region region = memory(buffer, count, type);
-  region.limit(static_cast<std::uint64_t>(bytes));
-  copy_from_leader(function, file->id, file->next(), one(std::move(region)));
-  give(status, own, bytes);
+  const Outcome outcome = leaders_outcome(function, access.next(region.bytes()), own_code, own);
+  const int code = raised(own_code, static_cast<int>(outcome.error_class), fh);
+  if (code != MPI_SUCCESS) return code;
+  const Comparison name = access.next(region.bytes());
+  region.limit(static_cast<std::uint64_t>(outcome.bytes));
+  copy_from_leader(function, name, one(std::move(region)));
+  give(status, own, outcome.bytes);
   return code;
 }
 
 /// A collective write may end in one rank when its data is with the rank that writes it for all, so all of the leader's
 /// ranks end theirs before a follower may read (Open MPI's two-phase writes do so).
 int after_all(File& file, int code) {
-  real().Barrier(file.comm);
+  call_that_waits([&] { return real().Barrier(file.comm); });
   return code;
 }
 
@@ -146,18 +196,19 @@ int write(Function function, MPI_File fh, const void* buffer, int count, MPI_Dat
           Pointer pointer, Together together, Call call, MPI_Offset* at = nullptr) {
   File* file = accessed(fh, count, type);
   if (!file) return call(status);
-  note(function);
+  FileCall access(function, *file, at);
   Region region = memory(buffer, count, type);
+  const std::uint64_t length = region.bytes();
   inject(region, -1);
-  compare_in_team(function, file->id, file->next(), with_offset(std::move(region), at));
+  compare_in_team(function, access.next(length), with_offset(std::move(region), at));
   MPI_Status own{};
-  int code = runtime().leader() ? call(&own) : MPI_SUCCESS;
+  int code = by_leader([&] { return call(&own); });
   if (runtime().leader() && together == Together::all) code = after_all(*file, code);
-  code = leaders_code(code, fh);
+  const Outcome outcome = leaders_outcome(function, access.next(length), code, own);
+  code = raised(code, static_cast<int>(outcome.error_class), fh);
   if (code != MPI_SUCCESS) return code;
-  const std::int64_t bytes = decide_index(runtime().leader() ? bytes_in(own) : 0);
-  if (pointer == Pointer::own && !runtime().leader()) move_pointer(fh, bytes);
-  give(status, own, bytes);
+  if (pointer == Pointer::own && !runtime().leader()) move_pointer(fh, outcome.bytes);
+  give(status, own, outcome.bytes);
   return code;
 }
 
@@ -167,17 +218,22 @@ std::shared_ptr<FileQueue> queue_of(const File& file, Together together) {
 
 template <class Call>
 int start_read(Function function, MPI_File fh, void* buffer, int count, MPI_Datatype type, MPI_Request* request,
-               Pointer pointer, Together together, Call call) {
+               Pointer pointer, Together together, Call call, const MPI_Offset* at = nullptr) {
   File* file = accessed(fh, count, type);
   if (!file) return call(request);
-  note(function);
+  FileCall access(function, *file, at);
+  Region region = memory(buffer, count, type);
+  const std::uint64_t length = region.bytes();
   if (pointer == Pointer::shared) {
-    const int code = leaders_code(runtime().leader() ? call(request) : MPI_SUCCESS, fh);
-    if (code == MPI_SUCCESS) follow_leader(function, request, one(memory(buffer, count, type)), nullptr);
+    const int own_code = by_leader([&] { return call(request); });
+    const Outcome outcome = leaders_outcome(function, access.next(length), own_code, {});
+    const int code = raised(own_code, static_cast<int>(outcome.error_class), fh);
+    if (code == MPI_SUCCESS) follow_leader(function, access.next(length), request, one(std::move(region)), nullptr);
     return code;
   }
-  const int code = call(request);
-  if (code == MPI_SUCCESS) follow_file(function, request, one(memory(buffer, count, type)), queue_of(*file, together));
+  const int code = call_that_waits([&] { return call(request); });
+  if (code == MPI_SUCCESS)
+    follow_file(function, access.next(length), request, one(std::move(region)), queue_of(*file, together));
   return code;
 }
 
@@ -186,15 +242,17 @@ int start_write(Function function, MPI_File fh, const void* buffer, int count, M
                 Pointer pointer, Together together, Call call, MPI_Offset* at = nullptr) {
   File* file = accessed(fh, count, type);
   if (!file) return call(request);
-  note(function);
+  FileCall access(function, *file, at);
   Region region = memory(buffer, count, type);
-  const auto bytes = static_cast<std::int64_t>(region.bytes());
+  const std::uint64_t length = region.bytes();
   inject(region, -1);
-  compare_in_team(function, file->id, file->next(), with_offset(std::move(region), at));
-  const int code = leaders_code(runtime().leader() ? call(request) : MPI_SUCCESS, fh);
+  compare_in_team(function, access.next(length), with_offset(std::move(region), at));
+  const int own_code = by_leader([&] { return call(request); });
+  const Outcome outcome = leaders_outcome(function, access.next(length), own_code, {});
+  const int code = raised(own_code, static_cast<int>(outcome.error_class), fh);
   if (code != MPI_SUCCESS) return code;
-  if (pointer == Pointer::own && !runtime().leader()) move_pointer(fh, bytes);
-  follow_leader(function, request, {}, queue_of(*file, together));
+  if (pointer == Pointer::own && !runtime().leader()) move_pointer(fh, static_cast<std::int64_t>(length));
+  follow_leader(function, access.next(length), request, {}, queue_of(*file, together));
   return code;
 }
 
@@ -203,9 +261,9 @@ template <class Call>
 int change(Function function, MPI_File fh, Call call) {
   File* file = protected_file(fh);
   if (!file) return call();
-  note(function);
+  const FileCall inside(function, *file);
   arrive(function, *file);
-  return leaders_code(runtime().leader() ? call() : MPI_SUCCESS, fh);
+  return leaders_code(by_leader(call), fh);
 }
 
 template <class Call>
@@ -222,9 +280,14 @@ MPI_Status* split_status(MPI_File fh) {
   return file ? &file->split : MPI_STATUS_IGNORE;
 }
 
-File& deletions() {
-  static auto* all = new File{.id = file_mark};
-  return *all;
+/// What stands for a file that is deleted by name. Threads that delete different ones are told apart so.
+File& deletions(std::string_view filename) {
+  static auto* all = new std::unordered_map<std::uint64_t, File>();
+  std::uint64_t id = file_mark;
+  for (const char letter : filename) id = mix(id, static_cast<unsigned char>(letter));
+  File& file = (*all)[id];
+  file.id = id;
+  return file;
 }
 
 }  // namespace
@@ -248,19 +311,18 @@ int hook::File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info inf
   Comm& from = runtime().comms.find(comm);
   note_call(Function::File_open, from, -1, 0, 0);
   const std::uint64_t id = mix(mix(from.id, from.created++), file_mark);
-  int code = MPI_SUCCESS;
-  if (runtime().leader()) code = real().File_open(comm, filename, amode, info, fh);
+  int code = by_leader([&] { return real().File_open(comm, filename, amode, info, fh); });
   if (!runtime().leader()) *fh = MPI_FILE_NULL;
   code = leaders_code(code, MPI_FILE_NULL);
   if (code != MPI_SUCCESS) return code;
   if (!runtime().leader()) {
     const int opened = amode & ~(MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE);
-    code = real().File_open(comm, filename, opened, info, fh);
+    code = call_that_waits([&] { return real().File_open(comm, filename, opened, info, fh); });
     if (code != MPI_SUCCESS) return code;
   }
   if ((amode & MPI_MODE_CREATE) != 0) note_common_file(without_prefix(filename));
   File& file = files().add(*fh, id, amode);
-  real().Comm_dup(comm, &file.comm);
+  call_that_waits([&] { return real().Comm_dup(comm, &file.comm); });
   arrive(Function::File_open, file);
   return code;
 }
@@ -268,20 +330,23 @@ int hook::File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info inf
 int hook::File_close(MPI_File* fh) {
   File* file = protected_file(*fh);
   if (!file) return real().File_close(fh);
-  note(Function::File_close);
+  { const FileCall inside(Function::File_close, *file); }
   arrive(Function::File_close, *file);
   const MPI_File closed = *fh;
-  real().Comm_free(&file->comm);
-  const int code = real().File_close(fh);
+  const int code = call_that_waits([&] {
+    real().Comm_free(&file->comm);
+    return real().File_close(fh);
+  });
   if (code == MPI_SUCCESS) files().remove(closed);
   return code;
 }
 
 int hook::File_delete(const char* filename, MPI_Info info) {
   if (!runtime().verifying) return real().File_delete(filename, info);
-  note(Function::File_delete);
-  arrive(Function::File_delete, deletions());
-  return leaders_code(runtime().leader() ? real().File_delete(filename, info) : MPI_SUCCESS, MPI_FILE_NULL);
+  File& deletion = deletions(filename);
+  const FileCall inside(Function::File_delete, deletion);
+  arrive(Function::File_delete, deletion);
+  return leaders_code(by_leader([&] { return real().File_delete(filename, info); }), MPI_FILE_NULL);
 }
 
 int hook::File_get_amode(MPI_File fh, int* amode) {
@@ -301,15 +366,17 @@ int hook::File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
 }
 
 int hook::File_get_size(MPI_File fh, MPI_Offset* size) {
-  if (!protected_file(fh)) return real().File_get_size(fh, size);
-  note(Function::File_get_size);
+  File* file = protected_file(fh);
+  if (!file) return real().File_get_size(fh, size);
+  const FileCall inside(Function::File_get_size, *file);
   const int code = leaders_code(runtime().leader() ? real().File_get_size(fh, size) : MPI_SUCCESS, fh);
   if (code == MPI_SUCCESS) *size = decide_index(runtime().leader() ? *size : 0);
   return code;
 }
 int hook::File_get_position_shared(MPI_File fh, MPI_Offset* offset) {
-  if (!protected_file(fh)) return real().File_get_position_shared(fh, offset);
-  note(Function::File_get_position_shared);
+  File* file = protected_file(fh);
+  if (!file) return real().File_get_position_shared(fh, offset);
+  const FileCall inside(Function::File_get_position_shared, *file);
   const int code = leaders_code(runtime().leader() ? real().File_get_position_shared(fh, offset) : MPI_SUCCESS, fh);
   if (code == MPI_SUCCESS) *offset = decide_index(runtime().leader() ? *offset : 0);
   return code;
@@ -326,13 +393,15 @@ int hook::File_read_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype
 }
 int hook::File_read_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
                        MPI_Status* status) {
-  return read(Function::File_read_at, fh, buf, count, datatype, status,
-              [&](MPI_Status* s) { return real().File_read_at(fh, offset, buf, count, datatype, s); });
+  return read(
+      Function::File_read_at, fh, buf, count, datatype, status,
+      [&](MPI_Status* s) { return real().File_read_at(fh, offset, buf, count, datatype, s); }, &offset);
 }
 int hook::File_read_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
                            MPI_Status* status) {
-  return read(Function::File_read_at_all, fh, buf, count, datatype, status,
-              [&](MPI_Status* s) { return real().File_read_at_all(fh, offset, buf, count, datatype, s); });
+  return read(
+      Function::File_read_at_all, fh, buf, count, datatype, status,
+      [&](MPI_Status* s) { return real().File_read_at_all(fh, offset, buf, count, datatype, s); }, &offset);
 }
 int hook::File_read_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
   return read_shared(Function::File_read_shared, fh, buf, count, datatype, status,
@@ -352,13 +421,15 @@ int hook::File_iread_all(MPI_File fh, void* buf, int count, MPI_Datatype datatyp
 }
 int hook::File_iread_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
                         MPI_Request* request) {
-  return start_read(Function::File_iread_at, fh, buf, count, datatype, request, Pointer::none, Together::alone,
-                    [&](MPI_Request* r) { return real().File_iread_at(fh, offset, buf, count, datatype, r); });
+  return start_read(
+      Function::File_iread_at, fh, buf, count, datatype, request, Pointer::none, Together::alone,
+      [&](MPI_Request* r) { return real().File_iread_at(fh, offset, buf, count, datatype, r); }, &offset);
 }
 int hook::File_iread_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
                             MPI_Request* request) {
-  return start_read(Function::File_iread_at_all, fh, buf, count, datatype, request, Pointer::none, Together::all,
-                    [&](MPI_Request* r) { return real().File_iread_at_all(fh, offset, buf, count, datatype, r); });
+  return start_read(
+      Function::File_iread_at_all, fh, buf, count, datatype, request, Pointer::none, Together::all,
+      [&](MPI_Request* r) { return real().File_iread_at_all(fh, offset, buf, count, datatype, r); }, &offset);
 }
 int hook::File_iread_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
   return start_read(Function::File_iread_shared, fh, buf, count, datatype, request, Pointer::shared, Together::alone,

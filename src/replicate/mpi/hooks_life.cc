@@ -342,27 +342,33 @@ void end() {
 
 }  // namespace
 
-int hook::Init(int* argc, char*** argv) {
+namespace {
+
+/// Whether the program's sessions began what its MPI_Init would have begun, and which of both it has called.
+struct Model {
+  bool sessions_began = false;
+  bool init_called = false;
+  bool sessions_alone() const { return sessions_began && !init_called; }
+};
+Model model;
+
+template <class Start>
+int start(Start call) {
   init_was_called();
   attend();
   separate_window_backing();
-  const int code = real().Init(argc, argv);
+  const int code = call();
   if (code == MPI_SUCCESS) begin();
   return code;
 }
 
-int hook::Init_thread(int* argc, char*** argv, int required, int* provided) {
-  init_was_called();
-  attend();
-  separate_window_backing();
-  const int code = real().Init_thread(argc, argv, required, provided);
-  if (code == MPI_SUCCESS) begin();
+int start_threaded(int* argc, char*** argv, int required, int* provided) {
+  const int code = start([&] { return real().Init_thread(argc, argv, required, provided); });
   if (active()) threads.many.store(required == MPI_THREAD_MULTIPLE && *provided == MPI_THREAD_MULTIPLE);
   return code;
 }
 
-int hook::Finalize() {
-  refuse_open_sessions();
+int finish() {
   threads.many.store(false);  // all others have ended their calls (MPI 3.1, 8.7)
   delete_attributes_at_the_end();
   end();
@@ -373,10 +379,44 @@ int hook::Finalize() {
   return code;
 }
 
+}  // namespace
+
+int begin_for_session(int thread_level) {
+  int provided = 0;
+  model.sessions_began = true;
+  return start_threaded(nullptr, nullptr, thread_level, &provided);
+}
+
+int end_after_session() {
+  return model.sessions_alone() ? finish() : MPI_SUCCESS;
+}
+
+int hook::Init(int* argc, char*** argv) {
+  model.init_called = true;
+  return model.sessions_began ? MPI_SUCCESS : start([&] { return real().Init(argc, argv); });
+}
+
+int hook::Init_thread(int* argc, char*** argv, int required, int* provided) {
+  model.init_called = true;
+  return model.sessions_began ? real().Query_thread(provided) : start_threaded(argc, argv, required, provided);
+}
+
+int hook::Finalize() {
+  refuse_open_sessions();
+  return finish();
+}
+
+int hook::Initialized(int* flag) {
+  const int code = real().Initialized(flag);
+  if (model.sessions_alone()) *flag = 0;
+  return code;
+}
+
 int hook::Finalized(int* flag) {
-  if (!left_without_mpi) return real().Finalized(flag);
-  *flag = 1;
-  return MPI_SUCCESS;
+  const int code = left_without_mpi ? MPI_SUCCESS : real().Finalized(flag);
+  if (left_without_mpi) *flag = 1;
+  if (model.sessions_alone()) *flag = 0;
+  return code;
 }
 
 int hook::Abort(MPI_Comm comm, int errorcode) {

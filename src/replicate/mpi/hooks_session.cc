@@ -1,5 +1,5 @@
-// Sessions (MPI 4.0, chapter 11) beside MPI_Init: process sets are those of this replica, and what is made of their
-// groups is made within its world.
+// Sessions (MPI 4.0, chapter 11), beside MPI_Init or without it: process sets are those of this replica, and what is
+// made of their groups is made within its world.
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -44,12 +44,37 @@ void refuse_open_sessions() {
                    "replication ends with MPI_Finalize: call MPI_Session_finalize before it");
 }
 
-// A program that uses sessions alone never calls MPI_Init, so replication would never begin.
+namespace {
+
+/// The level that the program asks for (MPI 4.0, 11.3.1).
+int thread_level(MPI_Info info) {
+  char level[MPI_MAX_INFO_VAL + 1] = "";
+  int found = 0;
+  if (info != MPI_INFO_NULL) real().Info_get(info, "thread_level", MPI_MAX_INFO_VAL, level, &found);
+  const std::string_view name = level;
+  if (name == "MPI_THREAD_MULTIPLE") return MPI_THREAD_MULTIPLE;
+  if (name == "MPI_THREAD_SERIALIZED") return MPI_THREAD_SERIALIZED;
+  return name == "MPI_THREAD_FUNNELED" ? MPI_THREAD_FUNNELED : MPI_THREAD_SINGLE;
+}
+
+/// A program that uses sessions alone never calls MPI_Init: replication begins with the first one.
+int begin_with_first(MPI_Info info) {
+  int ended = 0;
+  real().Finalized(&ended);
+  if (ended) {
+    fail_unsupported("MPI_Session_init after MPI_Finalize, or after the last session was closed",
+                     "replication has ended there: keep a session open as long as others are to come");
+  }
+  return begin_for_session(thread_level(info));
+}
+
+}  // namespace
+
 int hook::Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
   const char* degree = std::getenv("HOLDFAST_REPLICATE_DEGREE");
   if (!active() && degree && asks_for_replicas(degree)) {
-    fail_unsupported("MPI_Session_init outside MPI_Init and MPI_Finalize",
-                     "replication begins with MPI_Init: call it before, and MPI_Finalize after the sessions");
+    const int begun = begin_with_first(info);
+    if (begun != MPI_SUCCESS) return begun;
   }
   const int code = real().Session_init(info, errhandler, session);
   if (code == MPI_SUCCESS && active()) ++open_sessions;
@@ -58,8 +83,8 @@ int hook::Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* se
 
 int hook::Session_finalize(MPI_Session* session) {
   const int code = real().Session_finalize(session);
-  if (code == MPI_SUCCESS) --open_sessions;
-  return code;
+  if (code != MPI_SUCCESS || --open_sessions > 0) return code;
+  return end_after_session();
 }
 
 int hook::Group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup) {

@@ -27,7 +27,7 @@ int make(Function function, MPI_Comm comm, MPI_Win* win, bool shared, MPI_Aint b
   if (!known(comm) || !runtime().verifying) return call();
   require_equal_degrees(function);
   note_call(function, runtime().comms.find(comm), -1, 0, 0);
-  const int code = call();
+  const int code = call_that_waits(call);
   if (code != MPI_SUCCESS) return code;
   void* base = nullptr;
   int found = 0;
@@ -42,8 +42,8 @@ Window* protected_window(MPI_Win win) {
 }
 
 /// The window and target of an access; null where MPI is to be called as it is, and judges the arguments.
-Window* accessed(MPI_Win win, int target, std::initializer_list<int> counts, std::initializer_list<MPI_Datatype> types,
-                 MPI_Aint displacement) {
+Window* accessed(Function function, MPI_Win win, int target, std::initializer_list<int> counts,
+                 std::initializer_list<MPI_Datatype> types, MPI_Aint displacement) {
   Window* window = protected_window(win);
   if (!window || target < 0 || target >= window->peers() || !window->accessible(target)) return nullptr;
   if (displacement < 0) return nullptr;
@@ -53,6 +53,7 @@ Window* accessed(MPI_Win win, int target, std::initializer_list<int> counts, std
   for (const MPI_Datatype type : types) {
     if (type == MPI_DATATYPE_NULL) return nullptr;
   }
+  window->user().require_free(function);
   return window;
 }
 
@@ -126,9 +127,18 @@ int completed_request(MPI_Request* request) {
   return real().Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
 }
 
-void note(Function function, int target) {
-  note_call(function, runtime().comms.find(runtime().world), target, 0, 0);
-}
+/// A call of the application on a window. Of several threads, each is to work on windows of its own: answers are
+/// ordered by window.
+class WindowCall {
+ public:
+  WindowCall(Function function, int target, Window& window) : inside_(function, window.user()) {
+    note_call(function, runtime().comms.find(runtime().world), target, 0, 0);
+    if (many_threads()) asking.order = window.id();
+  }
+
+ private:
+  OneThread::Call inside_;
+};
 
 }  // namespace
 
@@ -167,23 +177,23 @@ int hook::Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info
 int hook::Win_free(MPI_Win* win) {
   Window* window = protected_window(*win);
   if (!window) return real().Win_free(win);
-  note(Function::Win_free, -1);
+  { const WindowCall inside(Function::Win_free, -1, *window); }
   const MPI_Win freed = *win;
   window->meet();
   window->close();
   windows().remove(freed);
-  return real().Win_free(win);
+  return call_that_waits([&] { return real().Win_free(win); });
 }
 
 int hook::Put(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
-  Window* window =
-      accessed(win, target_rank, {origin_count, target_count}, {origin_datatype, target_datatype}, target_disp);
+  Window* window = accessed(Function::Put, win, target_rank, {origin_count, target_count},
+                            {origin_datatype, target_datatype}, target_disp);
   if (!window) {
     return real().Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                       target_datatype, win);
   }
-  Window::Access access{target_rank, {}, {}, {}, false, {}};
+  Window::Access access{.target = target_rank, .displacement = target_disp};
   goes_out(*window, access, origin_addr, origin_count, origin_datatype);
   const MPI_Datatype from = keep(origin_datatype, access.types);
   const MPI_Datatype to = keep(target_datatype, access.types);
@@ -196,13 +206,13 @@ int hook::Put(const void* origin_addr, int origin_count, MPI_Datatype origin_dat
 
 int hook::Get(void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
               int target_count, MPI_Datatype target_datatype, MPI_Win win) {
-  Window* window =
-      accessed(win, target_rank, {origin_count, target_count}, {origin_datatype, target_datatype}, target_disp);
+  Window* window = accessed(Function::Get, win, target_rank, {origin_count, target_count},
+                            {origin_datatype, target_datatype}, target_disp);
   if (!window) {
     return real().Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                       target_datatype, win);
   }
-  Window::Access access{target_rank, {}, {}, {}, false, {}};
+  Window::Access access{.target = target_rank, .displacement = target_disp};
   comes_in(access, origin_addr, origin_count, origin_datatype);
   const MPI_Datatype to = keep(origin_datatype, access.types);
   const MPI_Datatype from = keep(target_datatype, access.types);
@@ -215,13 +225,13 @@ int hook::Get(void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
 
 int hook::Accumulate(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
                      MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-  Window* window =
-      accessed(win, target_rank, {origin_count, target_count}, {origin_datatype, target_datatype}, target_disp);
+  Window* window = accessed(Function::Accumulate, win, target_rank, {origin_count, target_count},
+                            {origin_datatype, target_datatype}, target_disp);
   if (!window || op == MPI_OP_NULL) {
     return real().Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                              target_datatype, op, win);
   }
-  Window::Access access{target_rank, {}, {}, {}, false, {}};
+  Window::Access access{.target = target_rank, .displacement = target_disp};
   goes_out(*window, access, origin_addr, origin_count, origin_datatype);
   const MPI_Datatype from = keep(origin_datatype, access.types);
   const MPI_Datatype to = keep(target_datatype, access.types);
@@ -235,13 +245,14 @@ int hook::Get_accumulate(const void* origin_addr, int origin_count, MPI_Datatype
                          int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
                          int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
   const bool reads_only = op == MPI_NO_OP;  // the origin arguments mean nothing then
-  Window* window = accessed(win, target_rank, {reads_only ? 0 : origin_count, result_count, target_count},
-                            {result_datatype, target_datatype}, target_disp);
+  Window* window =
+      accessed(Function::Get_accumulate, win, target_rank, {reads_only ? 0 : origin_count, result_count, target_count},
+               {result_datatype, target_datatype}, target_disp);
   if (!window || op == MPI_OP_NULL || (!reads_only && origin_datatype == MPI_DATATYPE_NULL)) {
     return real().Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
                                  target_rank, target_disp, target_count, target_datatype, op, win);
   }
-  Window::Access access{target_rank, {}, {}, {}, false, {}};
+  Window::Access access{.target = target_rank, .displacement = target_disp};
   if (!reads_only) goes_out(*window, access, origin_addr, origin_count, origin_datatype);
   comes_in(access, result_addr, result_count, result_datatype);
   const MPI_Datatype from = reads_only ? origin_datatype : keep(origin_datatype, access.types);
@@ -256,11 +267,11 @@ int hook::Get_accumulate(const void* origin_addr, int origin_count, MPI_Datatype
 
 int hook::Fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank,
                        MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
-  Window* window = accessed(win, target_rank, {}, {datatype}, target_disp);
+  Window* window = accessed(Function::Fetch_and_op, win, target_rank, {}, {datatype}, target_disp);
   if (!window || op == MPI_OP_NULL || !predefined(datatype)) {
     return real().Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
   }
-  Window::Access access{target_rank, {}, {}, {}, false, {}};
+  Window::Access access{.target = target_rank, .displacement = target_disp};
   if (op != MPI_NO_OP) goes_out(*window, access, origin_addr, 1, datatype);
   comes_in(access, result_addr, 1, datatype);
   access.call = [=, origin = Origin(origin_addr, op != MPI_NO_OP ? 1 : 0, datatype)] {
@@ -271,11 +282,11 @@ int hook::Fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype 
 
 int hook::Compare_and_swap(const void* origin_addr, const void* compare_addr, void* result_addr, MPI_Datatype datatype,
                            int target_rank, MPI_Aint target_disp, MPI_Win win) {
-  Window* window = accessed(win, target_rank, {}, {datatype}, target_disp);
+  Window* window = accessed(Function::Compare_and_swap, win, target_rank, {}, {datatype}, target_disp);
   if (!window || !swappable(datatype)) {
     return real().Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
   }
-  Window::Access access{target_rank, {}, {}, {}, false, {}};
+  Window::Access access{.target = target_rank, .displacement = target_disp};
   goes_out(*window, access, origin_addr, 1, datatype);
   access.out.push_back(Region::keep(compare_addr, 1, datatype));
   comes_in(access, result_addr, 1, datatype);
@@ -290,13 +301,13 @@ int hook::Compare_and_swap(const void* origin_addr, const void* compare_addr, vo
 int hook::Rput(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
                MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win,
                MPI_Request* request) {
-  Window* window =
-      accessed(win, target_rank, {origin_count, target_count}, {origin_datatype, target_datatype}, target_disp);
+  Window* window = accessed(Function::Rput, win, target_rank, {origin_count, target_count},
+                            {origin_datatype, target_datatype}, target_disp);
   if (!window || !window->passive(target_rank)) {
     return real().Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                        target_datatype, win, request);
   }
-  Window::Access access{target_rank, {}, {}, {}, false, {}};
+  Window::Access access{.target = target_rank, .displacement = target_disp};
   goes_out(*window, access, origin_addr, origin_count, origin_datatype);
   access.call = [=, origin = Origin(origin_addr, origin_count, origin_datatype)] {
     return real().Put(origin.address(), origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -308,13 +319,13 @@ int hook::Rput(const void* origin_addr, int origin_count, MPI_Datatype origin_da
 
 int hook::Rget(void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
                int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
-  Window* window =
-      accessed(win, target_rank, {origin_count, target_count}, {origin_datatype, target_datatype}, target_disp);
+  Window* window = accessed(Function::Rget, win, target_rank, {origin_count, target_count},
+                            {origin_datatype, target_datatype}, target_disp);
   if (!window || !window->passive(target_rank)) {
     return real().Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                        target_datatype, win, request);
   }
-  Window::Access access{target_rank, {}, {}, {}, false, {}};
+  Window::Access access{.target = target_rank, .displacement = target_disp};
   comes_in(access, origin_addr, origin_count, origin_datatype);
   access.call = [=] {
     return real().Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -327,8 +338,8 @@ int hook::Rget(void* origin_addr, int origin_count, MPI_Datatype origin_datatype
 int hook::Raccumulate(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
                       MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
                       MPI_Request* request) {
-  Window* window =
-      accessed(win, target_rank, {origin_count, target_count}, {origin_datatype, target_datatype}, target_disp);
+  Window* window = accessed(Function::Raccumulate, win, target_rank, {origin_count, target_count},
+                            {origin_datatype, target_datatype}, target_disp);
   if (!window || !window->passive(target_rank)) {
     return real().Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                               target_datatype, op, win, request);
@@ -342,8 +353,8 @@ int hook::Rget_accumulate(const void* origin_addr, int origin_count, MPI_Datatyp
                           int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
                           int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
                           MPI_Request* request) {
-  Window* window =
-      accessed(win, target_rank, {result_count, target_count}, {result_datatype, target_datatype}, target_disp);
+  Window* window = accessed(Function::Rget_accumulate, win, target_rank, {result_count, target_count},
+                            {result_datatype, target_datatype}, target_disp);
   if (!window || !window->passive(target_rank)) {
     return real().Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count,
                                   result_datatype, target_rank, target_disp, target_count, target_datatype, op, win,
@@ -357,7 +368,7 @@ int hook::Rget_accumulate(const void* origin_addr, int origin_count, MPI_Datatyp
 int hook::Win_fence(int assert, MPI_Win win) {
   Window* window = protected_window(win);
   if (!window) return real().Win_fence(assert, win);
-  note(Function::Win_fence, -1);
+  const WindowCall inside(Function::Win_fence, -1, *window);
   window->meet();  // by testing, so that MPI's own wait is short
   const int code = window->complete(Function::Win_fence, -1, [&] { return real().Win_fence(assert, win); });
   if (code != MPI_SUCCESS) return code;
@@ -371,8 +382,8 @@ int hook::Win_fence(int assert, MPI_Win win) {
 int hook::Win_start(MPI_Group group, int assert, MPI_Win win) {
   Window* window = protected_window(win);
   if (!window) return real().Win_start(group, assert, win);
-  note(Function::Win_start, -1);
-  const int code = real().Win_start(group, assert, win);
+  const WindowCall inside(Function::Win_start, -1, *window);
+  const int code = call_that_waits([&] { return real().Win_start(group, assert, win); });
   if (code == MPI_SUCCESS) window->note_start();
   return code;
 }
@@ -380,21 +391,21 @@ int hook::Win_start(MPI_Group group, int assert, MPI_Win win) {
 int hook::Win_complete(MPI_Win win) {
   Window* window = protected_window(win);
   if (!window) return real().Win_complete(win);
-  note(Function::Win_complete, -1);
+  const WindowCall inside(Function::Win_complete, -1, *window);
   const int code = window->complete(Function::Win_complete, -1, [&] { return real().Win_complete(win); });
   window->note_complete();
   return code;
 }
 
 int hook::Win_post(MPI_Group group, int assert, MPI_Win win) {
-  if (protected_window(win)) note(Function::Win_post, -1);
+  if (Window* window = protected_window(win)) const WindowCall inside(Function::Win_post, -1, *window);
   return real().Win_post(group, assert, win);
 }
 
 int hook::Win_wait(MPI_Win win) {
   Window* window = protected_window(win);
   if (!window) return real().Win_wait(win);
-  note(Function::Win_wait, -1);
+  const WindowCall inside(Function::Win_wait, -1, *window);
   int done = 0;
   int code = MPI_SUCCESS;
   wait_until([&] {
@@ -427,7 +438,7 @@ int hook::Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
   const bool right = window && rank >= 0 && rank < window->peers() && !window->passive(rank) &&
                      (lock_type == MPI_LOCK_SHARED || lock_type == MPI_LOCK_EXCLUSIVE);
   if (!right) return real().Win_lock(lock_type, rank, assert, win);
-  note(Function::Win_lock, rank);
+  const WindowCall inside(Function::Win_lock, rank, *window);
   return window->lock(lock_type, rank, assert);
 }
 
@@ -435,21 +446,21 @@ int hook::Win_unlock(int rank, MPI_Win win) {
   Window* window = protected_window(win);
   const bool right = window && rank >= 0 && rank < window->peers() && window->locked(rank);
   if (!right) return real().Win_unlock(rank, win);
-  note(Function::Win_unlock, rank);
+  const WindowCall inside(Function::Win_unlock, rank, *window);
   return window->unlock(rank);
 }
 
 int hook::Win_lock_all(int assert, MPI_Win win) {
   Window* window = protected_window(win);
   if (!window || window->any_lock()) return real().Win_lock_all(assert, win);
-  note(Function::Win_lock_all, -1);
+  const WindowCall inside(Function::Win_lock_all, -1, *window);
   return window->lock_all(assert);
 }
 
 int hook::Win_unlock_all(MPI_Win win) {
   Window* window = protected_window(win);
   if (!window || !window->locked_all()) return real().Win_unlock_all(win);
-  note(Function::Win_unlock_all, -1);
+  const WindowCall inside(Function::Win_unlock_all, -1, *window);
   return window->unlock_all();
 }
 
@@ -459,7 +470,7 @@ template <class Flush>
 int flush(Function function, MPI_Win win, int target, Flush call) {
   Window* window = protected_window(win);
   if (!window || target < -1 || target >= window->peers()) return call();
-  note(function, target);
+  const WindowCall inside(function, target, *window);
   return window->complete(function, target, call);
 }
 

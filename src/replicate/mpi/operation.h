@@ -80,6 +80,7 @@ struct Operation {
   MessageId identity;  ///< channel and the sender's sequence number: the name all replicas use
   std::vector<Lane>* lanes = nullptr;
   Ballot own;
+  std::uint64_t what = 0;  ///< windows and files: what is accessed, see Comparison
   std::uint64_t corrected_bytes = 0;
   bool was_corrected = false;
   bool whole = false;        ///< a receive: compared with its padding, since one side calls the elements bytes

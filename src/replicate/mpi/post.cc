@@ -63,6 +63,8 @@ void PostOffice::close() {
   }
   posted_.clear();
   ring_.clear();
+  real().Comm_free(&records_);
+  real().Comm_free(&payloads_);
 }
 
 void PostOffice::abandon() {

@@ -391,6 +391,11 @@ int finish_receive(Operation& op, MPI_Status* status) {
   return code;
 }
 
+bool has_waiting_receives(const Comm& comm) {
+  const auto line = waiting_line.find(const_cast<Comm*>(&comm));
+  return line != waiting_line.end() && !line->second.empty();
+}
+
 void take_office() {
   in_office = true;
   for (auto& [comm, line] : std::exchange(waiting_line, {})) {

@@ -17,6 +17,9 @@ bool advance_receive(Operation& op);
 /// Ends a complete receive: frees or resets what MPI holds, fills `status`, and returns MPI's error code.
 int finish_receive(Operation& op, MPI_Status* status);
 
+/// Whether receives on this communicator are still to be given to MPI.
+bool has_waiting_receives(const Comm& comm);
+
 /// From here on this replica posts wildcard receives to MPI as they are: at the start replica 0, later one that leads
 /// after another and has heard all that that one said. What waited for the leader's word is posted in order.
 void take_office();

@@ -85,7 +85,8 @@ std::atomic<const Recording*> present{nullptr};
 
 bool compared() {
   config::Settings<Options> settings(options_table());
-  return config::read_environment(settings, environ).ok() && settings.options().files && asks_for_replicas(settings.options().degree);
+  return config::read_environment(settings, environ).ok() && settings.options().files &&
+         asks_for_replicas(settings.options().degree);
 }
 
 /// A child's output is not the program's.
@@ -112,28 +113,49 @@ int record_file(Stream& stream) {
   return file;
 }
 
-__attribute__((constructor)) void place_streams() {
+/// In the environment of what a process starts whose streams were placed: where its output goes, and which descriptor
+/// the standard error of the job is. A child has its parent's streams, or those that the parent gave it (a pipe, a
+/// file).
+constexpr const char* placed_variable = "HOLDFAST_RUN_PLACED";
+
+bool placed_by_parent(const std::string& stem) {
+  const char* text = std::getenv(placed_variable);
+  if (!text) return false;
+  char* rest = nullptr;
+  const long descriptor = std::strtol(text, &rest, 10);
+  if (stem != rest + (*rest == ' ')) return false;  // that of another job
+  if (::fcntl(static_cast<int>(descriptor), F_GETFD) >= 0) original_stderr = static_cast<int>(descriptor);
+  return true;
+}
+
+void place_streams(const Place& place, const std::string& stem, bool shown) {
+  if (const char* input = std::getenv("HOLDFAST_RUN_STDIN"); input && place.rank == 0) read_from(input, place.replica);
+  if (!shown) {
+    original_stderr = ::fcntl(STDERR_FILENO, F_DUPFD, lowest_descriptor);
+    const std::string rest = stem + (prepared ? ".other" : "");
+    send_to_file(STDOUT_FILENO, rest + ".out");
+    send_to_file(STDERR_FILENO, rest + ".err");
+  }
+  ::setenv(placed_variable, (std::to_string(original_stderr) + " " + stem).c_str(), 1);
+}
+
+__attribute__((constructor)) void prepare_streams() {
   const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
   const std::optional<Place> place = launched_place();
   if (!place || !directory) return;
-  const auto [rank, replica] = *place;
-  if (const char* input = std::getenv("HOLDFAST_RUN_STDIN"); input && rank == 0) read_from(input, replica);
   const bool all_to_files = std::getenv("HOLDFAST_RUN_OUTPUT") != nullptr;
-  const bool shown = replica == 0 && !all_to_files;
+  const bool shown = place->replica == 0 && !all_to_files;
   const std::string stem =
-      std::string(directory) + "/rank-" + std::to_string(rank) + ".replica-" + std::to_string(replica);
+      std::string(directory) + "/rank-" + std::to_string(place->rank) + ".replica-" + std::to_string(place->replica);
   if (compared()) {
     prepared = new Recording();
     prepared->streams[0].path = stem + ".out";
     prepared->streams[1].path = stem + ".err";
     prepared->only = !shown;
   }
-  if (shown) return;
-  original_stderr = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, lowest_descriptor);
-  const std::string rest = stem + (prepared ? ".other" : "");
-  send_to_file(STDOUT_FILENO, rest + ".out");
-  send_to_file(STDERR_FILENO, rest + ".err");
-  if (all_to_files) ::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // as under a launcher with a terminal: shown line by line
+  if (!placed_by_parent(stem)) place_streams(*place, stem, shown);
+  if (all_to_files)
+    ::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // as under a launcher with a terminal: shown line by line
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/runtime.h"
+#include "replicate/mpi/threads.h"
 
 namespace holdfast::replicate {
 
@@ -21,16 +22,17 @@ Turns::Turns(MPI_Comm members) {
   // A whole cache line: with 40 bytes MPICH 4.0.2 was seen to answer with the value of another rank's slot.
   constexpr MPI_Aint bytes = 64;
   static_assert(static_cast<MPI_Aint>(Slot::count) * static_cast<MPI_Aint>(sizeof(std::int64_t)) <= bytes);
-  real().Win_allocate(bytes, sizeof(std::int64_t), MPI_INFO_NULL, members, &memory, &window_);
+  call_that_waits(
+      [&] { return real().Win_allocate(bytes, sizeof(std::int64_t), MPI_INFO_NULL, members, &memory, &window_); });
   real().Win_lock_all(MPI_MODE_NOCHECK, window_);
   std::memset(memory, 0, static_cast<std::size_t>(bytes));
   real().Win_sync(window_);
-  real().Barrier(members);
+  call_that_waits([&] { return real().Barrier(members); });
 }
 
 void Turns::close() {
   real().Win_unlock_all(window_);
-  real().Win_free(&window_);
+  call_that_waits([&] { return real().Win_free(&window_); });
 }
 
 std::int64_t Turns::read(Slot slot, int target) {

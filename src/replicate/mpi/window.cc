@@ -47,6 +47,16 @@ std::vector<Region> gathered(std::vector<Window::Access>& accesses, std::vector<
   return all;
 }
 
+/// What tells accesses apart, where several threads make them.
+std::uint64_t what_of(const std::vector<Window::Access>& accesses) {
+  std::uint64_t what = 0;
+  for (std::size_t i = 0; many_threads() && i < accesses.size(); ++i) {
+    const auto target = static_cast<std::uint64_t>(accesses[i].target);
+    what = mix(mix(what, target), static_cast<std::uint64_t>(accesses[i].displacement));
+  }
+  return what;
+}
+
 int call(Window::Access& access) {
   const int code = access.call();
   for (MPI_Datatype& type : access.types) real().Type_free(&type);
@@ -62,7 +72,8 @@ Window::Window(MPI_Win handle, MPI_Comm comm, void* own_base, MPI_Aint own_bytes
   id_ = mix(mix(parent.id, parent.created++), window_mark);
   MPI_Group group = MPI_GROUP_NULL;
   real().Comm_group(comm, &group);
-  real().Comm_create(comm, group, &members_);  // a duplicate would call the application's attribute callbacks
+  // A duplicate would call the application's attribute callbacks.
+  call_that_waits([&] { return real().Comm_create(comm, group, &members_); });
   real().Group_free(&group);
   real().Comm_set_errhandler(members_, MPI_ERRORS_RETURN);
   turns_ = std::make_unique<Turns>(members_);
@@ -70,7 +81,7 @@ Window::Window(MPI_Win handle, MPI_Comm comm, void* own_base, MPI_Aint own_bytes
     exposed_.push_back(Region::borrow(own_base, static_cast<std::uint64_t>(own_bytes), MPI_BYTE));
   }
   // Memory that was never set may differ, and then all that can be compared is what is put there.
-  exposed_comparable_ = same_in_team(id_, next_number(), exposed_) && !exposed_.empty();
+  exposed_comparable_ = same_in_team(next(), exposed_) && !exposed_.empty();
 }
 
 bool Window::accessible(int target) const {
@@ -97,10 +108,11 @@ std::vector<Window::Access> Window::take(int target) {
 
 int Window::complete(Function function, int target, const std::function<int()>& synchronise) {
   std::vector<Access> accesses = take(target);
+  const std::uint64_t what = what_of(accesses);
   std::vector<Region> out = gathered(accesses, &Access::out, false);
   std::vector<Region> racing_out = gathered(accesses, &Access::out, true);
   std::move(racing_out.begin(), racing_out.end(), std::back_inserter(out));
-  if (!out.empty()) compare_in_team(function, id_, next_number(), std::move(out));
+  if (!out.empty()) compare_in_team(function, next(what), std::move(out));
   int code = MPI_SUCCESS;
   for (Access& access : accesses) {
     const int one = call(access);
@@ -109,19 +121,22 @@ int Window::complete(Function function, int target, const std::function<int()>& 
   const int synchronised = call_that_waits(synchronise);
   std::vector<Region> in = gathered(accesses, &Access::in, false);
   std::vector<Region> racing = gathered(accesses, &Access::in, true);
-  if (!in.empty()) compare_in_team(function, id_, next_number(), std::move(in));
-  if (!racing.empty()) copy_from_leader(function, id_, next_number(), std::move(racing));
+  if (!in.empty()) compare_in_team(function, next(what), std::move(in));
+  if (!racing.empty()) copy_from_leader(function, next(), std::move(racing));
   return code != MPI_SUCCESS ? code : synchronised;
 }
 
 int Window::perform_now(Function function, Access access, bool atomic) {
-  if (!access.out.empty()) compare_in_team(function, id_, next_number(), std::move(access.out));
+  const OneThread::Call inside(function, user_);
+  const std::uint64_t what =
+      mix(static_cast<std::uint64_t>(access.target), static_cast<std::uint64_t>(access.displacement));
+  if (!access.out.empty()) compare_in_team(function, next(what), std::move(access.out));
   const auto whole = [&] {
     const int code = call(access);
     return code == MPI_SUCCESS ? real().Win_flush(access.target, handle_) : code;
   };
   const int code = atomic && shared(access.target) ? turns_->take_turn(access.target, whole) : whole();
-  if (!access.in.empty()) compare_in_team(function, id_, next_number(), std::move(access.in));
+  if (!access.in.empty()) compare_in_team(function, next(what), std::move(access.in));
   return code;
 }
 
@@ -129,7 +144,7 @@ void Window::compare_exposed(Function function) {
   if (!exposed_comparable_) return;
   std::vector<Region> memory;
   for (const Region& region : exposed_) memory.push_back(Region::borrow(region.data(), region.bytes(), MPI_BYTE));
-  compare_in_team(function, id_, next_number(), std::move(memory));
+  compare_in_team(function, next(), std::move(memory));
 }
 
 void Window::meet() {
@@ -145,7 +160,7 @@ void Window::meet() {
 
 int Window::lock(int type, int target, int assertion) {
   turns_->begin_epoch(type, target);
-  const int code = real().Win_lock(type, target, assertion, handle_);
+  const int code = call_that_waits([&] { return real().Win_lock(type, target, assertion, handle_); });
   if (code == MPI_SUCCESS) {
     locks_[static_cast<std::size_t>(target)] = type;
     fenced_ = false;  // a fence opens an epoch only if accesses follow it (MPI 3.1, section 11.5.1)
@@ -165,7 +180,7 @@ int Window::unlock(int target) {
 
 int Window::lock_all(int assertion) {
   for (int target = 0; target < peers(); ++target) turns_->begin_epoch(MPI_LOCK_SHARED, target);
-  const int code = real().Win_lock_all(assertion, handle_);
+  const int code = call_that_waits([&] { return real().Win_lock_all(assertion, handle_); });
   lock_all_ = code == MPI_SUCCESS;
   fenced_ = fenced_ && !lock_all_;
   for (int target = 0; !lock_all_ && target < peers(); ++target) turns_->end_epoch(MPI_LOCK_SHARED, target);

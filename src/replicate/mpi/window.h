@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "functions.h"
+#include "replicate/mpi/collective.h"
 #include "replicate/mpi/layout.h"
+#include "replicate/mpi/one_thread.h"
 #include "replicate/mpi/turns.h"
 
 namespace holdfast::replicate {
@@ -18,13 +20,14 @@ namespace holdfast::replicate {
 ///
 /// What goes out (Put, Accumulate) is held until the synchronisation that completes it, compared across the replicas,
 /// corrected where it lies, and given to MPI then. What comes back (Get) is compared when that synchronisation is over.
-/// One thread at a time.
+/// One thread at a time uses it (user()); different ones may be used by several at once.
 class Window {
  public:
   /// `own_base` and `own_bytes`: the memory that this process exposes, null where that is not one piece.
   Window(MPI_Win handle, MPI_Comm comm, void* own_base, MPI_Aint own_bytes, bool shared);
 
   MPI_Win handle() const { return handle_; }
+  std::uint64_t id() const { return id_; }  ///< alike in every replica
   int peers() const { return static_cast<int>(locks_.size()); }
   int virtual_rank(int target) const { return ranks_[static_cast<std::size_t>(target)]; }
 
@@ -41,11 +44,12 @@ class Window {
   /// `racing`: its result may depend on who comes first, and is the leader's then.
   struct Access {
     int target;
-    std::vector<Region> out;
-    std::vector<Region> in;
-    std::vector<MPI_Datatype> types;  ///< kept for the call, freed after it
+    MPI_Aint displacement;
+    std::vector<Region> out{};
+    std::vector<Region> in{};
+    std::vector<MPI_Datatype> types{};  ///< kept for the call, freed after it
     bool racing = false;
-    std::function<int()> call;
+    std::function<int()> call{};
   };
   /// Holds it until the epoch's end.
   void queue(Access access);
@@ -74,9 +78,11 @@ class Window {
   /// Frees what stands beside MPI's window. Collective.
   void close();
 
+  OneThread& user() { return user_; }
+
  private:
   std::vector<Access> take(int target);
-  std::uint64_t next_number() { return comparisons_++; }
+  Comparison next(std::uint64_t what = 0) { return {id_, comparisons_++, what}; }
 
   MPI_Win handle_;
   MPI_Comm members_ = MPI_COMM_NULL;  ///< a communicator of the same group that the application cannot see
@@ -90,6 +96,7 @@ class Window {
   bool started_ = false;
   std::vector<Access> queued_;
   std::uint64_t comparisons_ = 0;
+  OneThread user_;
   std::unique_ptr<Turns> turns_;
 };
 
