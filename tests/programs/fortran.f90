@@ -117,11 +117,11 @@ contains
     ierror = MPI_SUCCESS
   end subroutine copy_attribute
 
+  ! What Open MPI 4.1 hands a deleting function as the communicator is whatever lies on its stack, natively too.
   subroutine delete_attribute(comm, number, in, state, ierror)
     integer :: comm, number, ierror
     integer(kind=MPI_ADDRESS_KIND) :: in, state
-    if (.not. sees_world() .or. state /= 7 .or. comm == MPI_COMM_NULL .or. number == MPI_KEYVAL_INVALID .or. in < 40) &
-      failures = failures + 1
+    if (.not. sees_world() .or. state /= 7 .or. number == MPI_KEYVAL_INVALID .or. in < 40) failures = failures + 1
     counted = counted + 10
     ierror = MPI_SUCCESS
   end subroutine delete_attribute
