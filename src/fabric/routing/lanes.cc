@@ -1,6 +1,7 @@
 #include "fabric/routing/lanes.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <deque>
 
@@ -93,9 +94,12 @@ unsigned assign_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned mos
   return tables.lanes_used;
 }
 
-void spread_over_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned available) {
+namespace {
+
+/// The lanes that the routes of each lane are dealt to: what fills a lane most gets the next free one.
+std::vector<std::vector<std::uint8_t>> parts_of_lanes(const SwitchGraph& graph, const Forwarding& tables,
+                                                      unsigned available) {
   const unsigned used = tables.lanes_used;
-  if (used >= available) return;
   std::vector<std::uint64_t> routes(used, 0);
   for (std::uint32_t source = 0; source < graph.rows(); ++source) {
     if (graph.sources_at(source) == 0) continue;
@@ -110,6 +114,10 @@ void spread_over_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned av
     for (unsigned other = 1; other < used; ++other) fullest = share(other) > share(fullest) ? other : fullest;
     parts[fullest].push_back(static_cast<std::uint8_t>(lane));
   }
+  return parts;
+}
+
+void deal_in_turn(const SwitchGraph& graph, Forwarding& tables, const std::vector<std::vector<std::uint8_t>>& parts) {
   for (std::uint32_t source = 0; source < graph.rows(); ++source) {
     if (graph.sources_at(source) == 0) continue;
     std::size_t turn = 0;
@@ -117,6 +125,50 @@ void spread_over_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned av
       const std::vector<std::uint8_t>& mine = parts[tables.service_level(source, 0, terminal.lid)];
       tables.set_service_level(source, 0, terminal.lid, mine[(turn++ + source) % mine.size()]);
     }
+  }
+}
+
+constexpr unsigned most_lanes = 16;
+using PerLane = std::array<std::uint32_t, most_lanes>;
+
+/// Of equal ones the next from `first` on.
+unsigned least_of(const PerLane& cost, unsigned lanes, std::size_t first) {
+  unsigned least = static_cast<unsigned>(first % lanes);
+  for (unsigned lane = least, seen = 0; seen < lanes; ++seen, lane = lane + 1 == lanes ? 0 : lane + 1) {
+    if (cost[lane] < cost[least]) least = lane;
+  }
+  return least;
+}
+
+/// Route after route on the lane that carries least on the channels of its way.
+void deal_evenly(const SwitchGraph& graph, Forwarding& tables, unsigned available) {
+  const ArcTables arcs(graph, tables);
+  std::vector<PerLane> carried(graph.arcs().size(), PerLane{});  // routes, by arc
+  std::vector<std::uint32_t> path;
+  for (std::uint32_t source = 0; source < graph.rows(); ++source) {
+    if (graph.sources_at(source) == 0) continue;
+    std::size_t turn = source;
+    for (const SwitchGraph::Terminal& terminal : graph.terminals()) {
+      arcs.path(source, terminal.lid, path);
+      PerLane cost{};
+      for (const std::uint32_t arc : path) {
+        for (unsigned lane = 0; lane < most_lanes; ++lane) cost[lane] += carried[arc][lane];
+      }
+      const unsigned lane = least_of(cost, available, turn++);
+      for (const std::uint32_t arc : path) carried[arc][lane] += graph.sources_at(source);
+      tables.set_service_level(source, 0, terminal.lid, static_cast<std::uint8_t>(lane));
+    }
+  }
+}
+
+}  // namespace
+
+void spread_over_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned available) {
+  if (tables.lanes_used >= available) return;
+  if (tables.lanes_used == 1) {
+    deal_evenly(graph, tables, available);
+  } else {
+    deal_in_turn(graph, tables, parts_of_lanes(graph, tables, available));
   }
   tables.lanes_used = static_cast<std::uint8_t>(available);
 }

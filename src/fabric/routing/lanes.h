@@ -45,9 +45,10 @@ bool is_acyclic(const SwitchGraph& graph, const Forwarding& tables, unsigned thr
 /// There are 16 levels: with more lanes they say nothing.
 unsigned assign_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned most);
 
-/// Deals the routes of lanes to more lanes, up to `available`, so that fewer wait behind others: what fills a lane most
-/// gets the next free one, and pairs of a source and a destination take turns on the lanes of theirs. A part of an
-/// acyclic lane is acyclic.
+/// Deals the routes of lanes to more lanes, up to `available` (at most 16), so that fewer wait behind others: what
+/// fills a lane most gets the next free one. A part of an acyclic lane is acyclic. Routes that need one lane, as on
+/// trees, go each to the lane that carries least along its way, those of several take turns on the lanes of theirs
+/// (docs/design/routing.md says why).
 /// For tables whose lanes are their service levels.
 void spread_over_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned available);
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 
@@ -22,6 +24,14 @@ std::map<std::uint8_t, std::uint64_t> pairs_by_lane(const SwitchGraph& graph, co
   return pairs;
 }
 
+std::uint32_t next_row(const SwitchGraph& graph, std::uint32_t row, std::uint8_t port) {
+  for (const SwitchGraph::Channel& channel : graph.channels()) {
+    if (graph.arc(channel.arc).from == row && channel.port == port) return graph.arc(channel.arc).to;
+  }
+  ADD_FAILURE() << "no channel out of row " << row << " at port " << int{port};
+  return row;
+}
+
 TEST(Lanes, AnAcyclicLaneIsSpreadEvenlyOverAllThereAre) {
   const Fabric fabric = generate("tree(4,3)").value();
   const SwitchGraph graph(fabric);
@@ -34,6 +44,31 @@ TEST(Lanes, AnAcyclicLaneIsSpreadEvenlyOverAllThereAre) {
   for (const auto& [lane, count] : pairs) EXPECT_NEAR(static_cast<double>(count), 64 * 64 / 5.0, 64.0) << int{lane};
   EXPECT_TRUE(check_paths(fabric, tables).complete());
   EXPECT_TRUE(check_credit_loops(fabric, tables).none_found());
+}
+
+/// Hosts of a leaf take the roots in turn, and eight divides sixteen: dealt in turn over destinations, all that a leaf
+/// sends to a root would have one lane.
+TEST(Lanes, EveryChannelOfATreeUsesAllLanesAlike) {
+  const Fabric fabric = generate("16-ary-2-tree").value();
+  const SwitchGraph graph(fabric);
+  const Forwarding tables = route(fabric, "dfsssp").value();
+  std::map<std::pair<std::uint32_t, std::uint8_t>, std::array<std::uint64_t, 8>> carried;  // by row and port
+  for (std::uint32_t source = 0; source < graph.rows(); ++source) {
+    for (const SwitchGraph::Terminal& terminal : graph.terminals()) {
+      if (graph.sources_at(source) == 0 || source == terminal.row) continue;
+      const std::uint8_t lane = tables.service_level(source, 0, terminal.lid);
+      for (std::uint32_t row = source; row != terminal.row;) {
+        const std::uint8_t port = tables.out_port(row, terminal.lid);
+        carried[{row, port}][lane] += graph.sources_at(source);
+        row = next_row(graph, row, port);
+      }
+    }
+  }
+  ASSERT_EQ(carried.size(), 512U);
+  for (const auto& [channel, lanes] : carried) {
+    const auto [least, most] = std::minmax_element(lanes.begin(), lanes.end());
+    EXPECT_LE(*most, *least + 32) << "of 240 routes, 16 from each leaf; row " << channel.first;
+  }
 }
 
 TEST(Lanes, SpreadingKeepsRoutesOfDifferentLanesApart) {
