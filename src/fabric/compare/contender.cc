@@ -8,6 +8,7 @@
 
 #include "core/status/hint.h"
 #include "core/time/clock.h"
+#include "fabric/formats/opensm_config.h"
 #include "fabric/opensm/configuration.h"
 #include "fabric/routing/engine.h"
 
@@ -98,7 +99,7 @@ EngineOptions engine_options(const ContestRules& rules) {
 
 Status check_torus(const Contender& contender, const Fabric& fabric, const ContestRules& rules) {
   if (!contender.in_opensm || contender.engine != "torus-2QoS" || !rules.torus_config.empty()) return {};
-  return opensm::torus_configuration(fabric).status();
+  return torus_config_of(fabric).status();
 }
 
 opensm::Request opensm_request(const Contender& contender, const ContestRules& rules) {

@@ -175,39 +175,63 @@ std::string write_torus_config(const Fabric& fabric, const TorusConfig& config) 
   return fmt::to_string(text);
 }
 
+namespace {
+
+bool joined(const Fabric& fabric, NodeId a, NodeId b) {
+  for (std::uint32_t number = 1; number <= fabric.node(a).port_count; ++number) {
+    const PortId peer = fabric.peer(fabric.node(a).first_port + number);
+    if (peer != none && fabric.port(peer).node == b) return true;
+  }
+  return false;
+}
+
+/// A seed at this switch, if all links that it needs work.
+std::optional<TorusConfig::Seed> seed_at(const Fabric& fabric, const Structure& structure, NodeId at) {
+  TorusConfig::Seed seed;
+  seed.at = at;
+  for (std::size_t d = 0; d < structure.extent.size(); ++d) {
+    const auto extent = static_cast<std::int32_t>(structure.extent[d]);
+    if (extent < 2) continue;
+    seed.next[d] = switch_along(structure, at, d, 1);
+    if (seed.next[d] == none || !joined(fabric, at, seed.next[d])) return std::nullopt;
+    if (structure.shape == Shape::torus && extent == 4) {
+      seed.previous[d] = switch_along(structure, at, d, -1);
+      if (!joined(fabric, at, seed.previous[d])) return std::nullopt;
+    }
+    seed.dateline[d] = (extent - static_cast<std::int32_t>(structure.at(at)[d])) % extent;
+  }
+  return seed;
+}
+
+/// No group of parallel links, or of a switch's hosts, is larger than a switch.
+std::uint32_t most_ports(const Fabric& fabric) {
+  std::uint32_t most = TorusConfig{}.max_ports_in_group;
+  for (NodeId node = 0; node < fabric.switch_count(); ++node) most = std::max<std::uint32_t>(most, fabric.node(node).port_count);
+  return most;
+}
+
+}  // namespace
+
 Result<TorusConfig> torus_config_of(const Fabric& fabric) {
   const std::optional<Structure> found = find_grid_structure(fabric);
-  if (!found || found->extent.size() > 3)
+  if (!found || found->extent.empty() || found->extent.size() > 3)
     return Status(Code::bad_input, "writing the configuration of torus-2QoS",
-                  "the fabric is no mesh or torus of at most 3 dimensions", "generate one, as torus(5,5)");
-  const Structure& structure = *found;
-  const bool torus = structure.shape == Shape::torus;
+                  "the fabric is no mesh or torus of at most 3 dimensions",
+                  "generate one, as torus(5,5), or choose another engine");
   TorusConfig config;
   for (std::size_t d = 0; d < 3; ++d) {
-    config.looped[d] = torus;
-    if (d < structure.extent.size()) config.size[d] = structure.extent[d];
+    config.looped[d] = found->shape == Shape::torus;
+    if (d < found->extent.size()) config.size[d] = found->extent[d];
   }
-  TorusConfig::Seed seed;
-  seed.at = 0;
-  const auto at_origin = [&](NodeId node) {
-    return std::ranges::all_of(structure.at(node), [](auto c) { return c == 0; });
-  };
-  while (seed.at + 1 < fabric.switch_count() && !at_origin(seed.at)) ++seed.at;
-  for (std::size_t d = 0; d < structure.extent.size(); ++d) {
-    seed.next[d] = switch_along(structure, seed.at, d, 1);
-    if (torus && structure.extent[d] == 4) seed.previous[d] = switch_along(structure, seed.at, d, -1);
-  }
-  config.seeds.push_back(seed);
-  // Parallel links, and the hosts of a switch, are port groups: they must fit.
-  std::vector<std::uint32_t> hosts(fabric.switch_count());
-  for (const Link& link : fabric.links()) {
-    for (PortId end : {link.a, link.b}) {
-      const PortId other = end == link.a ? link.b : link.a;
-      if (fabric.is_switch(fabric.port(end).node) && !fabric.is_switch(fabric.port(other).node))
-        config.max_ports_in_group = std::max(config.max_ports_in_group, ++hosts[fabric.port(end).node]);
+  config.max_ports_in_group = most_ports(fabric);
+  for (NodeId at = 0; at < fabric.switch_count(); ++at) {
+    if (const auto seed = seed_at(fabric, *found, at)) {
+      config.seeds.push_back(*seed);
+      return config;
     }
   }
-  return config;
+  return Status(Code::bad_input, "writing the configuration of torus-2QoS",
+                "no switch has working links to all its neighbours", "choose another engine");
 }
 
 }  // namespace holdfast::fabric

@@ -37,8 +37,9 @@ struct TorusConfig {
 Result<TorusConfig> read_torus_config(std::string_view text, std::string_view name, const Fabric& fabric);
 std::string write_torus_config(const Fabric& fabric, const TorusConfig& config);
 
-/// The configuration of a mesh or torus (generated, or found in the cables) of at most 3 dimensions. Error (bad_input):
-/// the fabric is none.
+/// The configuration of a mesh or torus (generated, or found in the cables) of at most 3 dimensions, its seed at the
+/// first switch that has working links to all its neighbours; coordinates start where the structure has its origin.
+/// Error (bad_input): the fabric is none, or no switch has them.
 Result<TorusConfig> torus_config_of(const Fabric& fabric);
 
 }  // namespace holdfast::fabric

@@ -41,7 +41,9 @@ TEST(TorusConfig, RoundTrip) {
   EXPECT_EQ(torus.node(config.seeds[0].next[1]).name, "s-0-1");
   EXPECT_EQ(torus.node(config.seeds[0].previous[0]).name, "s-3-0") << "size 4 needs both directions";
   EXPECT_EQ(config.seeds[0].previous[1], none);
-  EXPECT_EQ(torus_config_of(generate("torus(2,2,2) hosts=200").value()).value().max_ports_in_group, 25U);
+  EXPECT_EQ(torus_config_of(generate("torus(2,2,2) hosts=200").value()).value().max_ports_in_group,
+            generate("torus(2,2,2) hosts=200").value().node(0).port_count)
+      << "25 hosts at a switch are a group";
 }
 
 TEST(TorusConfig, OfATorusFoundInTheCables) {
@@ -51,6 +53,21 @@ TEST(TorusConfig, OfATorusFoundInTheCables) {
   ASSERT_TRUE(config.ok()) << config.status().message();
   EXPECT_EQ(config.value().size[0] * config.value().size[1], 15U);
   EXPECT_NE(config.value().seeds[0].next[0], config.value().seeds[0].next[1]);
+}
+
+TEST(TorusConfig, ASeedWithADeadLinkIsNotTakenAndTheOriginStays) {
+  Fabric fabric = generate("torus(5,3)").value();
+  for (LinkId link = 0; link < fabric.links().size(); ++link) {
+    if (fabric.port(fabric.link(link).a).node == 0 || fabric.port(fabric.link(link).b).node == 0)
+      fabric.set_link_up(link, false);
+  }
+  const auto config = torus_config_of(fabric);
+  ASSERT_TRUE(config.ok()) << config.status().message();
+  EXPECT_EQ(fabric.node(config.value().seeds[0].at).name, "s-0-1");
+  EXPECT_EQ(config.value().seeds[0].dateline, (std::array{0, 2, 0}));
+  EXPECT_THAT(write_torus_config(fabric, config.value()), HasSubstr("\ny_dateline 2\n"));
+  for (LinkId link = 0; link < fabric.links().size(); ++link) fabric.set_link_up(link, false);
+  EXPECT_THAT(torus_config_of(fabric).status().message(), HasSubstr("no switch has working links"));
 }
 
 TEST(TorusConfig, TakesWhatTheManualPageShows) {

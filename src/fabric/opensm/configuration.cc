@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <optional>
 #include <queue>
-
-#include "fabric/routing/grid.h"
 
 namespace holdfast::fabric::opensm {
 namespace {
@@ -74,31 +71,6 @@ NodeId middle_switch(const Fabric& fabric) {
   return best;
 }
 
-bool joined(const Fabric& fabric, NodeId a, NodeId b) {
-  for (std::uint32_t number = 1; number <= fabric.node(a).port_count; ++number) {
-    const PortId peer = fabric.peer(fabric.node(a).first_port + number);
-    if (peer != none && fabric.port(peer).node == b) return true;
-  }
-  return false;
-}
-
-/// Neighbours of a seed as torus-2QoS.conf wants them: forward of each dimension, and backward where the size is 4.
-struct SeedLink {
-  std::string keyword;
-  NodeId to = none;
-};
-
-std::vector<SeedLink> seed_links(const Structure& structure, NodeId seed) {
-  std::vector<SeedLink> links;
-  for (std::size_t i = 0; i < structure.extent.size(); ++i) {
-    if (structure.extent[i] < 2) continue;
-    const std::string letter(1, "xyz"[i]);
-    links.push_back({letter + "p_link", switch_along(structure, seed, i, 1)});
-    if (structure.extent[i] == 4) links.push_back({letter + "m_link", switch_along(structure, seed, i, -1)});
-  }
-  return links;
-}
-
 }  // namespace
 
 std::string configuration(const Request& request, const std::string& folder) {
@@ -147,12 +119,6 @@ std::string lid_table(const Fabric& fabric) {
   return text;
 }
 
-std::string root_guids(const Fabric& fabric, const std::vector<NodeId>& roots) {
-  std::string text;
-  for (const NodeId root : roots) text += hex(fabric.node(root).guid, 16) + "\n";
-  return text;
-}
-
 std::vector<NodeId> choose_roots(const Fabric& fabric) {
   const std::vector<std::uint32_t> level = hops_from(fabric, switches_with_adapters(fabric));
   std::uint32_t top = 0;
@@ -166,32 +132,6 @@ std::vector<NodeId> choose_roots(const Fabric& fabric) {
   for (NodeId node = 0; node < level.size(); ++node)
     if (level[node] == top) roots.push_back(node);
   return roots;
-}
-
-Result<std::string> torus_configuration(const Fabric& fabric) {
-  const std::optional<Structure> found = find_grid_structure(fabric);
-  if (!found || found->extent.empty() || found->extent.size() > 3)
-    return Status(Code::bad_input, "writing torus-2QoS.conf",
-                  "the fabric is no mesh or torus of up to three dimensions", "choose another engine");
-  const Structure& structure = *found;
-  std::string text = structure.shape == Shape::torus ? "torus" : "mesh";
-  for (std::size_t i = 0; i < 3; ++i)
-    text += " " + std::to_string(i < structure.extent.size() ? structure.extent[i] : 1);
-  text += "\nportgroup_max_ports 64\n";
-  for (NodeId seed = 0; seed < fabric.switch_count(); ++seed) {
-    const std::vector<SeedLink> links = seed_links(structure, seed);
-    if (!std::all_of(links.begin(), links.end(),
-                     [&](const SeedLink& link) { return link.to != none && joined(fabric, seed, link.to); }))
-      continue;
-    for (const SeedLink& link : links)
-      text += link.keyword + " " + hex(fabric.node(seed).guid, 16) + " " + hex(fabric.node(link.to).guid, 16) + "\n";
-    for (std::size_t i = 0; i < structure.extent.size(); ++i)  // the origin stays where the generator has it
-      text += std::string(1, "xyz"[i]) + "_dateline " +
-              std::to_string((structure.extent[i] - structure.at(seed)[i]) % structure.extent[i]) + "\n";
-    return text;
-  }
-  return Status(Code::bad_input, "writing torus-2QoS.conf", "no switch has links to all its neighbours",
-                "choose another engine");
 }
 
 }  // namespace holdfast::fabric::opensm

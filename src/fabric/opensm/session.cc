@@ -17,6 +17,7 @@
 #include "core/time/clock.h"
 #include "fabric/formats/ibsim_net.h"
 #include "fabric/formats/node_name.h"
+#include "fabric/formats/opensm_config.h"
 #include "fabric/opensm/configuration.h"
 #include "fabric/opensm/keeper.h"
 #include "fabric/opensm/log.h"
@@ -149,13 +150,26 @@ struct Session::State {
   std::string path(const std::string& file) const { return keeper.folder() + "/" + file; }
 };
 
+namespace {
+
+/// torus-2QoS.conf: what the request has, otherwise what the fabric's shape says.
+Result<std::string> torus_text(const Fabric& fabric, const Request& request) {
+  if (!request.torus_config.empty()) return request.torus_config;
+  const auto config = torus_config_of(fabric);
+  if (!config.ok()) return config.status();
+  return write_torus_config(fabric, config.value());
+}
+
+}  // namespace
+
 Status Session::State::prepare_files() {
   Status status = write_file(path("fabric.net"), write_ibsim_net(fabric));
   if (status.ok()) status = write_file(path("opensm.conf"), configuration(request, keeper.folder()));
   if (status.ok()) status = write_file(path("guid2lid"), lid_table(fabric));
-  if (status.ok() && !request.roots.empty()) status = write_file(path("roots"), root_guids(fabric, request.roots));
+  if (status.ok() && !request.roots.empty())
+    status = write_file(path("roots"), write_root_guids(fabric, request.roots));
   if (status.ok() && request.engine == "torus-2QoS") {
-    auto text = request.torus_config.empty() ? torus_configuration(fabric) : Result<std::string>(request.torus_config);
+    auto text = torus_text(fabric, request);
     status = text.ok() ? write_file(path("torus-2QoS.conf"), text.value()) : text.status();
   }
   return status;

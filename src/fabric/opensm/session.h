@@ -31,7 +31,7 @@ struct Request {
   std::optional<bool> lane_maps;
   /// For one sweep: CPU time of OpenSM, so that a busy machine changes no verdict; and ten times that on the clock.
   std::int64_t time_limit_ns = 600'000'000'000;
-  std::string torus_config;  ///< torus-2QoS.conf for that engine; empty: torus_configuration()
+  std::string torus_config;  ///< torus-2QoS.conf for that engine; empty: torus_config_of()
   NodeId home = none;        ///< the adapter that OpenSM runs on; none: the first with a working cable
   std::string keep_folder;   ///< when not empty: the session's files stay, under this name
 };
