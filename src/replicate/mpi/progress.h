@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include "replicate/mpi/idle_tests.h"
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/threads.h"
 #include "replicate/mpi/watch.h"
@@ -24,6 +25,7 @@ bool advance(Operation& op);
 /// diagnosis when another replica stays silent past the limit (watch.h).
 template <class Ready>
 void wait_until(Ready ready) {
+  const KeepCoreInTests keep;
   if (ready()) return;
   Watch watch;
   for (unsigned rounds = 1;; ++rounds) {
