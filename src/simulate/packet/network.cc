@@ -66,14 +66,17 @@ void Network::prefetch() {
 inline void Network::prefetch_record(Kind kind, std::uint32_t index) {
   if (kind == Kind::head) return prefetch_lane(index);
   if (kind == Kind::wake) return lanes_n_ == 1 ? prefetch_out(index, index) : prefetch_port(index);
-  if (kind == Kind::host) prefetch_line(&senders_[index]);
+  if (kind != Kind::host) return;
+  prefetch_line(&senders_[index]);
+  traffic_.prefetch(index);
 }
 
-/// A head's forwarding entry; the lane that a port will let across.
+/// A head's forwarding entry; the lane that a port will let across; an adapter's output.
 inline void Network::prefetch_route(Kind kind, std::uint32_t index) {
   if (kind == Kind::head) {
     const InLane& lane = lanes_[index];
-    if (lane.row != nothing) prefetch_line(forwarding_.table(lane.row) + lane.head.destination());
+    if (lane.row == nothing) return prefetch_sender(index, lane);
+    prefetch_line(forwarding_.table(lane.row) + lane.head.destination());
   } else if (kind == Kind::wake) {
     const OutPort& port = ports_[index];
     if (lanes_n_ > 1) {
@@ -84,7 +87,10 @@ inline void Network::prefetch_route(Kind kind, std::uint32_t index) {
     }
   } else if (kind == Kind::host) {
     const Sender& sender = senders_[index];
-    prefetch_lane((sender.port << lane_bits_) + sender.lane);
+    const std::uint32_t lane = (sender.port << lane_bits_) + sender.lane;
+    prefetch_lane(lane);
+    prefetch_out(sender.port, lane);
+    prefetch_line(&queued_flits_[std::size_t{index} * lanes_n_ + sender.lane]);
   }
 }
 
@@ -93,8 +99,12 @@ inline void Network::prefetch_way(Kind kind, std::uint32_t index) {
   if (kind == Kind::wake) {
     const OutPort& port = ports_[index];
     if (lanes_n_ > 1) return prefetch_chosen(index, port);
-    if (!port.to_adapter() || port.lanes_wanted == 0) return;
-    return packets_.prefetch(lanes_[next_asking(index, port, index, outs_[index]).lane].head.index());
+    if (port.lanes_wanted == 0) return;
+    const std::uint32_t asking = next_asking(index, port, index, outs_[index]).lane;
+    const InLane& lane = lanes_[asking];
+    if (!port.is_switch) return prefetch_sender(asking, lane);
+    if (port.to_adapter()) packets_.prefetch(lane.head.index());
+    prefetch_feeder(lane);
   }
   if (kind != Kind::head) return;
   InLane& lane = lanes_[index];
@@ -102,6 +112,21 @@ inline void Network::prefetch_way(Kind kind, std::uint32_t index) {
   if (lane.out == nothing) return;
   prefetch_out(lane.out >> lane_bits_, lane.out);
   if (peers_[lane.out] >= receiving_) packets_.prefetch(lane.head.index());
+  prefetch_feeder(lane);
+}
+
+/// What a packet that leaves an adapter changes there.
+inline void Network::prefetch_sender(std::uint32_t index, const InLane& lane) const {
+  if (lane.feeder == nothing) return;
+  prefetch_line(&senders_[lane.feeder]);
+  prefetch_line(&queued_flits_[std::size_t{lane.feeder} * lanes_n_ + (index & lane_mask_)]);
+}
+
+/// The port that waits for the blocks of this lane's head.
+inline void Network::prefetch_feeder(const InLane& lane) const {
+  if (lane.need == 0) return;
+  prefetch_line(&ports_[lane.feeder >> lane_bits_]);
+  prefetch_line(&outs_[lane.feeder]);
 }
 
 inline void Network::prefetch_lane(std::uint32_t index) const {

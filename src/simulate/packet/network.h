@@ -65,6 +65,8 @@ class [[gnu::visibility("hidden")]] Network {
   void prefetch_chosen(fabric::PortId index, const OutPort& port) const;
   void prefetch_out(fabric::PortId index, std::uint32_t out) const;
   void prefetch_peer(std::uint32_t out) const;
+  void prefetch_sender(std::uint32_t index, const InLane& lane) const;
+  void prefetch_feeder(const InLane& lane) const;
   void mark(fabric::PortId port);
   void schedule(fabric::PortId port, OutPort & record, Time at);
   void append(std::uint32_t lane, const Queued& packet);
