@@ -29,13 +29,30 @@ void sort_eight(EventQueue::Entry* at) {
   at[0] = e0, at[1] = e1, at[2] = e2, at[3] = e3, at[4] = e4, at[5] = e5, at[6] = e6, at[7] = e7;
 }
 
-/// `held` has room for 8 entries more than `count`.
+/// Sorts what rises and then falls (a bitonic merge; Knuth, 5.3.4).
+template <std::size_t count>
+inline void merge(EventQueue::Entry* at) {
+  constexpr std::size_t half = count / 2;
+  for (std::size_t i = 0; i < half; ++i) put_in_order(at[i], at[i + half]);
+  if constexpr (half > 1) {
+    merge<half>(at);
+    merge<half>(at + half);
+  }
+}
+
+/// `held` has room for 8 entries more than `count`, and for 16.
 void sort_bucket(EventQueue::Entry* held, std::size_t count) {
   if (count <= 1) return;
-  if (count > 2 * network) return std::sort(held, held + count);
-  for (std::size_t i = count; i < network; ++i) held[i] = ~EventQueue::Entry{0};
+  if (count > 3 * network) return std::sort(held, held + count);
+  const std::size_t full = count <= network ? network : 2 * network;
+  for (std::size_t i = count; i < full; ++i) held[i] = ~EventQueue::Entry{0};
   sort_eight(held);
-  for (std::size_t end = network; end < count; ++end) {
+  if (count > network) {
+    sort_eight(held + network);
+    std::reverse(held + network, held + 2 * network);
+    merge<2 * network>(held);
+  }
+  for (std::size_t end = full; end < count; ++end) {
     const EventQueue::Entry moved = held[end];
     std::size_t at = end;
     for (; at > 0 && held[at - 1] > moved; --at) held[at] = held[at - 1];
