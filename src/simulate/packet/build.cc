@@ -59,7 +59,7 @@ Network::Network(const fabric::Fabric& fabric, const fabric::Forwarding& forward
   words_n_ = (maps_lanes_ ? lanes_n_ << stride_ : 1U << stride_) / 64;
   build_ports();
   build_senders();
-  prefetches_ = memory() > 2'000'000;
+  prefetches_ = memory() > 1'000'000;
   next_check_ = parameters.deadlock_check_ns * ps_per_ns;
   next_control_ = std::min({statistics_.sample(), next_check_, control.limit});
 }
