@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/scratch/scratch_folder.h"
 #include "plan/job_options.h"
 
 namespace holdfast::plan {
@@ -123,7 +124,8 @@ TEST(Recommend, SaysThatOverheadsAreThePapers) {
 }
 
 TEST(Recommend, TakesMeasuredOverheads) {
-  const std::string folder = testing::TempDir();
+  const scratch::ScratchFolder scratch;
+  const std::string& folder = scratch.path();
   std::ofstream(folder + "/overheads.json")
       << R"({"ratios": {"2 msg-plus-hash": {"median": 1.5}, "3 msg-plus-hash": {"median": 1.75}}})";
   auto machine = read_machine(

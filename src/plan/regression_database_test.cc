@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include <cstdio>
 #include <fstream>
+
+#include "core/scratch/scratch_folder.h"
 
 namespace holdfast::plan {
 namespace {
@@ -13,9 +14,7 @@ namespace {
 using testing::HasSubstr;
 
 /// A database with a table in place of the study's view: what is read is a name and its columns.
-std::string database_with(const std::string& name, const std::string& rows) {
-  const std::string path = testing::TempDir() + name;
-  std::remove(path.c_str());
+std::string database_with(const std::string& path, const std::string& rows) {
   sqlite3* database = nullptr;
   EXPECT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
   const std::string sql =
@@ -28,8 +27,9 @@ std::string database_with(const std::string& name, const std::string& rows) {
 }
 
 TEST(RegressionDatabase, FitsALineForEachEngine) {
+  const scratch::ScratchFolder folder;
   const std::string path =
-      database_with("regression_fit.sqlite",
+      database_with(folder.file("fit.sqlite"),
                     "('g','f','t','a','measured',0,0,100e9), ('g','f','t','a','measured',9,1,80e9),"
                     "('g','f','t','a','measured',18,2,60e9),"
                     "('g','f','t','b','measured',0,0,90e9), ('g','f','t','b','measured',9,1,90e9),"
@@ -49,18 +49,19 @@ TEST(RegressionDatabase, FitsALineForEachEngine) {
 }
 
 TEST(RegressionDatabase, SaysWhatThereIsToChoose) {
-  const std::string two = database_with("regression_two.sqlite",
+  const scratch::ScratchFolder folder;
+  const std::string two = database_with(folder.file("two.sqlite"),
                                         "('g','f','t','a','measured',0,0,1e9), ('g','f','t','a','measured',2,0,1e9),"
                                         "('h','f','t','a','measured',0,0,1e9), ('h','f2','t','a','measured',2,0,1e9)");
   EXPECT_THAT(read_regression_database(two, "").status().message(), HasSubstr("the groups 'g', 'h'"));
   EXPECT_THAT(read_regression_database(two, "x").status().message(), HasSubstr("no group 'x'"));
   EXPECT_THAT(read_regression_database(two, "h").status().message(), HasSubstr("several fabrics"));
   EXPECT_EQ(read_regression_database(two, "g").value().failures, "links");
-  const std::string none = database_with("regression_none.sqlite", "");
+  const std::string none = database_with(folder.file("none.sqlite"), "");
   EXPECT_THAT(read_regression_database(none, "").status().message(), HasSubstr("no finished run"));
-  const std::string one = database_with("regression_one.sqlite", "('g','f','t','a','measured',0,0,1e9)");
+  const std::string one = database_with(folder.file("one.sqlite"), "('g','f','t','a','measured',0,0,1e9)");
   EXPECT_THAT(read_regression_database(one, "").status().message(), HasSubstr("two numbers of failures"));
-  const std::string text = testing::TempDir() + "regression_text.sqlite";
+  const std::string text = folder.file("text.sqlite");
   std::ofstream(text) << "{}";
   EXPECT_FALSE(is_database(text));
   EXPECT_EQ(read_regression_database(text, "").status().code(), Code::bad_input);

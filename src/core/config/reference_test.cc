@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -42,7 +43,7 @@ TEST(Reference, EveryRowIsInBothPages) {
 }
 
 TEST(Reference, ACommittedFileIsHeldToTheRows) {
-  const std::string path = testing::TempDir() + "holdfast_reference_test.md";
+  const std::string path = testing::TempDir() + "holdfast_reference_test-" + std::to_string(::getpid());
   const std::string page = reference_markdown(tables);
   std::ofstream(path, std::ios::binary) << page;
   EXPECT_EQ(check_generated_file(path, page, "make page").message(), "ok");

@@ -1,6 +1,7 @@
 #include "core/config/toml_file.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -58,7 +59,7 @@ TEST(TomlFile, ErrorsNameFileAndLineAndHint) {
 }
 
 TEST(TomlFile, ReadsAFileAndSaysWhenThereIsNone) {
-  const std::string path = testing::TempDir() + "holdfast_toml_file_test.toml";
+  const std::string path = testing::TempDir() + "holdfast_toml_file_test-" + std::to_string(::getpid());
   std::ofstream(path) << "[replicate]\nwindow = 77\n";
   Settings<sample::Options> settings(sample::table());
   AnySettings* const all[] = {&settings};

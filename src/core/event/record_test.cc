@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -75,7 +76,7 @@ TEST(Record, BytesThatAreNoTextDoNotStopTheWriter) {
 }
 
 TEST(Record, AFileIsReplacedWhole) {
-  const std::string path = testing::TempDir() + "holdfast_record_test.json";
+  const std::string path = testing::TempDir() + "holdfast_record_test-" + std::to_string(::getpid());
   ASSERT_TRUE(write_record_file(path, make_record("holdfast.run", 1)));
   ASSERT_TRUE(write_record_file(path, make_record("holdfast.run", 2)));
   std::ostringstream text;

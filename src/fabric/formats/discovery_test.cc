@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/scratch/scratch_folder.h"
 #include "fabric/faults/difference.h"
 #include "fabric/formats/export.h"
 #include "fabric/formats/ibsim_net.h"
@@ -348,7 +349,8 @@ TEST(Discovery, AListOfNodesIsNoNetwork) {
 }
 
 TEST(Discovery, IncludesWhatIbsimIncludes) {
-  const std::string folder = testing::TempDir();
+  const scratch::ScratchFolder scratch;
+  const std::string& folder = scratch.path();
   ASSERT_TRUE(
       write_text_file(folder + "/part.net", "Switch 4 \"S1\"\n[1] \"H1\"[1]\nHca 1 \"H1\"\n[1] \"S1\"[1]\n").ok());
   ASSERT_TRUE(write_text_file(folder + "/itself.net", "include \"itself.net\"\n").ok());

@@ -5,8 +5,9 @@
 #include <sys/stat.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
+
+#include "core/scratch/scratch_folder.h"
 
 namespace holdfast::launch {
 namespace {
@@ -37,19 +38,17 @@ TEST(ParseSlurmCounts, ExpandsRepeats) {
 }
 
 TEST(SlurmHosts, AsksScontrol) {
-  std::string folder = testing::TempDir() + "holdfast-scontrol";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder + "/scontrol") << "#!/bin/sh\n[ \"$3\" = 'n[1-3]' ] && printf 'n1\\nn2\\nn3\\n'\n";
-  chmod((folder + "/scontrol").c_str(), 0755);
+  const scratch::ScratchFolder folder;
+  std::ofstream(folder.file("scontrol")) << "#!/bin/sh\n[ \"$3\" = 'n[1-3]' ] && printf 'n1\\nn2\\nn3\\n'\n";
+  chmod(folder.file("scontrol").c_str(), 0755);
   std::string path = std::getenv("PATH");
-  setenv("PATH", (folder + ":" + path).c_str(), 1);
+  setenv("PATH", (folder.path() + ":" + path).c_str(), 1);
   setenv("SLURM_JOB_NODELIST", "n[1-3]", 1);
   setenv("SLURM_TASKS_PER_NODE", "4(x2),2", 1);
   auto hosts = slurm_hosts();
   unsetenv("SLURM_JOB_NODELIST");
   unsetenv("SLURM_TASKS_PER_NODE");
   setenv("PATH", path.c_str(), 1);
-  std::filesystem::remove_all(folder);
   ASSERT_TRUE(hosts.ok()) << hosts.status().message();
   EXPECT_THAT(hosts.value(), ElementsAre(Host{"n1", 4}, Host{"n2", 4}, Host{"n3", 2}));
   EXPECT_THAT(slurm_hosts().value(), ElementsAre()) << "outside an allocation";

@@ -29,13 +29,30 @@ void sort_eight(EventQueue::Entry* at) {
   at[0] = e0, at[1] = e1, at[2] = e2, at[3] = e3, at[4] = e4, at[5] = e5, at[6] = e6, at[7] = e7;
 }
 
-/// `held` has room for 8 entries more than `count`.
+/// Sorts what rises and then falls (a bitonic merge; Knuth, 5.3.4).
+template <std::size_t count>
+inline void merge(EventQueue::Entry* at) {
+  constexpr std::size_t half = count / 2;
+  for (std::size_t i = 0; i < half; ++i) put_in_order(at[i], at[i + half]);
+  if constexpr (half > 1) {
+    merge<half>(at);
+    merge<half>(at + half);
+  }
+}
+
+/// `held` has room for 8 entries more than `count`, and for 16.
 void sort_bucket(EventQueue::Entry* held, std::size_t count) {
   if (count <= 1) return;
-  if (count > 2 * network) return std::sort(held, held + count);
-  for (std::size_t i = count; i < network; ++i) held[i] = ~EventQueue::Entry{0};
+  if (count > 3 * network) return std::sort(held, held + count);
+  const std::size_t full = count <= network ? network : 2 * network;
+  for (std::size_t i = count; i < full; ++i) held[i] = ~EventQueue::Entry{0};
   sort_eight(held);
-  for (std::size_t end = network; end < count; ++end) {
+  if (count > network) {
+    sort_eight(held + network);
+    std::reverse(held + network, held + 2 * network);
+    merge<2 * network>(held);
+  }
+  for (std::size_t end = full; end < count; ++end) {
     const EventQueue::Entry moved = held[end];
     std::size_t at = end;
     for (; at > 0 && held[at - 1] > moved; --at) held[at] = held[at - 1];
@@ -50,22 +67,23 @@ EventQueue::EventQueue(Time bucket_ps, std::uint32_t buckets) {
   const std::uint32_t count = std::bit_ceil(std::max<std::uint32_t>(buckets, 64));
   shift_ = static_cast<unsigned>(std::countr_zero(width));
   mask_ = count - 1;
-  heads_.assign(count, no_chunk);
+  tops_.assign(count, no_chunk);
   occupied_.assign(count / 64, 0);
   ready_.resize(2 * network);
   instant_.resize(16);
 }
 
-std::uint32_t EventQueue::take_chunk(std::uint32_t next) {
-  std::uint32_t taken = free_chunk_;
+/// A chunk without entries that goes before `next`.
+EventQueue::Filled EventQueue::take_chunk(Filled next) {
+  Filled taken = free_chunk_;
   if (taken == no_chunk) {
-    taken = static_cast<std::uint32_t>(chunks_.size());
+    if (chunks_.empty()) chunks_.emplace_back();  // number 0 with no entries is no_chunk
+    taken = static_cast<Filled>(chunks_.size() << 3);
     chunks_.emplace_back();
   } else {
-    free_chunk_ = chunks_[taken].next;
+    free_chunk_ = chunks_[chunk_of(taken)].next;
   }
-  chunks_[taken].next = next;
-  chunks_[taken].count = 0;
+  chunks_[chunk_of(taken)].next = next;
   return taken;
 }
 
@@ -114,17 +132,17 @@ bool EventQueue::load() {
   position_ = 0;
   begins_ = true;
   const std::uint32_t slot = static_cast<std::uint32_t>(bucket & mask_);
-  for (std::uint32_t at = heads_[slot]; at != no_chunk;) {
-    Chunk& chunk = chunks_[at];
+  for (Filled at = tops_[slot]; at != no_chunk;) {
+    Chunk& chunk = chunks_[chunk_of(at)];
     std::copy_n(chunk.entries, per_chunk, ready_.data() + ready_n_);  // all of it, as that is faster than to count
-    ready_n_ += chunk.count;
+    ready_n_ += count_of(at);
     if (ready_n_ + network > ready_.size()) ready_.resize(2 * ready_.size());
-    const std::uint32_t next = chunk.next;
+    const Filled next = chunk.next;
     chunk.next = free_chunk_;
-    free_chunk_ = at;
+    free_chunk_ = at & ~Filled{7};
     at = next;
   }
-  heads_[slot] = no_chunk;
+  tops_[slot] = no_chunk;
   occupied_[slot >> 6] &= ~(1ULL << (slot & 63));
   while (!far_.empty() && (static_cast<std::uint64_t>(far_.front().at) >> shift_) - current_ <= mask_) {
     const Far near = far_.front();
@@ -141,7 +159,7 @@ bool EventQueue::load() {
 }
 
 std::uint64_t EventQueue::bytes() const {
-  return heads_.capacity() * sizeof(std::uint32_t) + occupied_.capacity() * 8 + chunks_.capacity() * sizeof(Chunk) +
+  return tops_.capacity() * sizeof(Filled) + occupied_.capacity() * 8 + chunks_.capacity() * sizeof(Chunk) +
          far_.capacity() * sizeof(Far) + ready_.capacity() * sizeof(Entry) + instant_.capacity() * sizeof(Event);
 }
 

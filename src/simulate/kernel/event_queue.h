@@ -66,8 +66,8 @@ class EventQueue {
   std::uint64_t bytes() const;  ///< held by the queue
   /// Asks the memory for what visit() will read.
   void prefetch(std::uint32_t ahead) const {
-    const std::uint32_t chunk = heads_[(current_ + ahead) & mask_];
-    if (chunk != no_chunk) prefetch_line(&chunks_[chunk]);
+    const Filled top = tops_[(current_ + ahead) & mask_];
+    if (top != no_chunk) prefetch_line(&chunks_[chunk_of(top)]);
   }
 
   /// 32 low bits of the time above the event, so that a bucket sorts by one comparison of integers.
@@ -79,15 +79,21 @@ class EventQueue {
   /// order; for prefetching.
   template <class Visit>
   void visit(std::uint32_t ahead, const Visit& visit_event) const {
-    for (std::uint32_t at = heads_[(current_ + ahead) & mask_]; at != no_chunk; at = chunks_[at].next)
-      for (std::uint32_t i = 0; i < chunks_[at].count; ++i) visit_event(event_of(chunks_[at].entries[i]));
+    for (Filled at = tops_[(current_ + ahead) & mask_]; at != no_chunk; at = chunks_[chunk_of(at)].next)
+      for (std::uint32_t i = 0; i < count_of(at); ++i) visit_event(event_of(chunks_[chunk_of(at)].entries[i]));
   }
 
  private:
+  /// A chunk's number and, in the low three bits, how many entries it has. The count stands beside the number, not in
+  /// the chunk, so that an event is put there without waiting for the chunk to come from the memory.
+  using Filled = std::uint32_t;
+  static constexpr Filled no_chunk = 0;  ///< no chunk: those that are in use have entries
+  static std::uint32_t chunk_of(Filled held) { return held >> 3; }
+  static std::uint32_t count_of(Filled held) { return held & 7; }
+
   static constexpr std::uint32_t per_chunk = 7;
   struct alignas(64) Chunk {
-    std::uint32_t next;
-    std::uint32_t count;
+    Filled next;
     Entry entries[per_chunk];
   };
   struct Far {
@@ -95,8 +101,6 @@ class EventQueue {
     Event event;
     bool operator>(const Far& other) const { return at > other.at || (at == other.at && event > other.event); }
   };
-  static constexpr std::uint32_t no_chunk = 0xffffffff;
-
   static Entry entry(Time at, Event event) { return (static_cast<std::uint64_t>(at) << 32) | event; }
   Time time_of(Entry held) const {
     const auto start = static_cast<std::uint64_t>(current_ << shift_);
@@ -104,17 +108,16 @@ class EventQueue {
   }
 
   void put(std::uint64_t bucket, Entry held) {
-    const std::uint32_t slot = static_cast<std::uint32_t>(bucket & mask_);
-    std::uint32_t head = heads_[slot];
-    if (head == no_chunk || chunks_[head].count == per_chunk) {
-      head = take_chunk(head);
-      heads_[slot] = head;
+    const auto slot = static_cast<std::uint32_t>(bucket & mask_);
+    Filled top = tops_[slot];
+    if (((top + 1) & 7) <= 1) {  // empty, or its chunk is full
+      top = take_chunk(top);
       occupied_[slot >> 6] |= 1ULL << (slot & 63);
     }
-    Chunk& chunk = chunks_[head];
-    chunk.entries[chunk.count++] = held;
+    chunks_[chunk_of(top)].entries[count_of(top)] = held;
+    tops_[slot] = top + 1;
   }
-  std::uint32_t take_chunk(std::uint32_t next);
+  Filled take_chunk(Filled next);
   void push_elsewhere(Time at, Event event);
   std::uint64_t next_bucket() const;
   bool load();
@@ -131,10 +134,10 @@ class EventQueue {
   std::vector<Entry> ready_;  // the current bucket in its first ready_n_, sorted; taken up to position_
   std::size_t instant_n_ = 0;
   std::vector<Event> instant_;
-  std::vector<std::uint32_t> heads_;
+  std::vector<Filled> tops_;  // of each bucket's chunks, which are chained
   std::vector<std::uint64_t> occupied_;
   std::vector<Chunk> chunks_;
-  std::uint32_t free_chunk_ = no_chunk;
+  Filled free_chunk_ = no_chunk;
   std::vector<Far> far_;  // a heap, earliest first
 };
 

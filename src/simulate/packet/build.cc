@@ -59,7 +59,7 @@ Network::Network(const fabric::Fabric& fabric, const fabric::Forwarding& forward
   words_n_ = (maps_lanes_ ? lanes_n_ << stride_ : 1U << stride_) / 64;
   build_ports();
   build_senders();
-  prefetches_ = memory() > 2'000'000;
+  prefetches_ = memory() > 1'000'000;
   next_check_ = parameters.deadlock_check_ns * ps_per_ns;
   next_control_ = std::min({statistics_.sample(), next_check_, control.limit});
 }
@@ -72,8 +72,9 @@ void Network::build_ports() {
   outs_.resize(count << lane_bits_);
   peers_.assign(count << lane_bits_, nothing);
   const std::uint32_t flits = flits_of(parameters_.mtu + header_bytes);
-  usual_in_ = std::bit_ceil((parameters_.input_buffer - 1) / flits + 1);
-  usual_out_ = std::bit_ceil(parameters_.output_buffer / flits);
+  const auto packets_in = [flits](std::uint32_t blocks) { return std::bit_ceil((blocks - 1) / flits + 1); };
+  usual_in_ = packets_in(parameters_.input_buffer);  // the oldest of them may be there but for a block
+  usual_out_ = packets_in(parameters_.output_buffer);
   slots_.reserve(std::size_t{usual_in_} * ((count + host_ports_.count()) << lane_bits_));
   departures_.reserve(std::size_t{usual_out_} * count);
   if (words_n_ > 1) words_.resize((count << lane_bits_) * words_n_);

@@ -42,10 +42,9 @@ void Network::queue_to_send(std::uint32_t index, const Queued& packet) {
   if (!first) return;
   lane.head = packet;
   const Time at = forward_time(lane);
-  if (at <= now_)
-    came_to_head(index);
-  else
-    queue_.push(at, event(Kind::head, index));
+  if (at > now_) return queue_.push(at, event(Kind::head, index));
+  const fabric::PortId port = came_to_head(index);
+  if (port != fabric::none) mark(port);
 }
 
 void Network::begin_fetch(std::uint32_t index) {

@@ -54,24 +54,57 @@ class [[gnu::visibility("hidden")]] Network {
   void build_lanes(fabric::PortId id, fabric::PortId peer);
   void build_senders();
 
-  // network.cc: events, heads, arbitration, sending
-  void handle(Event event);
+  // network.cc: events, heads, arbitration, sending. `plain`: compiled for networks of one virtual lane and few ports a
+  // node, without periodic credits and lifetimes; right for those alone, as the general form is for all.
+  bool is_plain() const {
+    return lanes_n_ == 1 && words_n_ == 1 && !maps_lanes_ && update_ == 0 && lifetime_ == never;
+  }
+  template <bool plain>
+  void loop();
+  template <bool plain>
+  std::uint32_t lanes_n() const {
+    return plain ? 1 : lanes_n_;
+  }
+  template <bool plain>
+  std::uint32_t lane_bits() const {
+    return plain ? 0 : lane_bits_;
+  }
+  template <bool plain>
+  std::uint32_t lane_mask() const {
+    return plain ? 0 : lane_mask_;
+  }
+  template <bool plain = false>
+  fabric::PortId handle(Event event);
+  template <bool plain = false>
   void prefetch();
+  template <bool plain = false>
   void prefetch_record(Kind kind, std::uint32_t index);
+  template <bool plain = false>
   void prefetch_route(Kind kind, std::uint32_t index);
+  template <bool plain = false>
   void prefetch_way(Kind kind, std::uint32_t index);
   void prefetch_lane(std::uint32_t index) const;
+  template <bool plain = false>
   void prefetch_port(fabric::PortId index) const;
+  template <bool plain = false>
   void prefetch_chosen(fabric::PortId index, const OutPort& port) const;
+  template <bool plain = false>
   void prefetch_out(fabric::PortId index, std::uint32_t out) const;
+  template <bool plain = false>
   void prefetch_peer(std::uint32_t out) const;
+  template <bool plain = false>
+  void prefetch_sender(std::uint32_t index, const InLane& lane) const;
+  template <bool plain = false>
+  void prefetch_feeder(const InLane& lane) const;
   void mark(fabric::PortId port);
   void schedule(fabric::PortId port, OutPort & record, Time at);
   void append(std::uint32_t lane, const Queued& packet);
   void expect_head(std::uint32_t index, InLane & lane);
   Time forward_time(const InLane& lane) const;
+  template <bool plain = false>
   void look_up(std::uint32_t index, InLane & lane) const;
-  void came_to_head(std::uint32_t lane);
+  template <bool plain = false>
+  fabric::PortId came_to_head(std::uint32_t lane);
   Queued take_head(InLane & lane);
   void drop_slot(InLane & lane);
 
@@ -80,27 +113,41 @@ class [[gnu::visibility("hidden")]] Network {
   struct Asking {
     std::uint32_t request, lane;
   };
+  template <bool plain = false>
   Asking next_asking(fabric::PortId port, const OutPort& record, std::uint32_t out, const OutLane& out_record) const;
   Asking next_asking(std::uint32_t out) const;
+  template <bool plain = false>
   std::uint32_t next_request(std::uint32_t out, const OutLane& record) const;
+  template <bool plain = false>
   void set_request(OutPort & port, std::uint32_t out, std::uint32_t request);
+  template <bool plain = false>
   void clear_request(OutPort & port, std::uint32_t out, std::uint32_t request);
+  template <bool plain = false>
   std::uint64_t& request_word(std::uint32_t out, std::uint32_t request);
+  template <bool plain = false>
   std::uint32_t request_of(std::uint32_t index, const InLane& lane) const;
+  template <bool plain = false>
   std::uint32_t lane_of(fabric::PortId port, const OutPort& record, std::uint32_t out, std::uint32_t request) const;
 
+  template <bool plain = false>
   void arbitrate(fabric::PortId port);
-  bool may_send(fabric::PortId index, OutPort & port, std::uint32_t out, Time & wake);
+  template <bool plain = false>
+  bool may_send(OutPort & port, std::uint32_t out, Asking asking, Time & wake);
   int choose(fabric::PortId index, OutPort & port, Time & wake);
+  template <bool plain = false>
   void send(OutPort & port, std::uint32_t out, Asking asking);
   void arrive(OutPort & port, const OutLane& out, Queued packet, Time head);
   void in_memory(std::uint32_t host, const Queued& packet, Time at);
+  template <bool plain = false>
   void give_back(InLane & lane, const Drain& drain);
+  template <bool plain = false>
   void wake_feeder(InLane & lane);
 
+  template <bool plain = false>
   Time credit_time(const OutPort& port, OutLane& out, std::uint32_t flits);
   Time last_leaves(const OutPort& port, const Drain& drain) const;
   Time block_leaves(const OutPort& port, const Drain& drain, std::uint32_t block) const;
+  template <bool plain = false>
   Time announced(Time freed, const OutPort& port) const;
   Time room_time(OutPort & port, std::uint32_t flits);
 
@@ -212,25 +259,30 @@ inline void Network::schedule(fabric::PortId port, OutPort& record, Time at) {
   queue_.push(at, event(Kind::wake, port));
 }
 
+template <bool plain>
 inline std::uint32_t Network::lane_of(fabric::PortId port, const OutPort& record, std::uint32_t out,
                                       std::uint32_t request) const {
+  if constexpr (plain) return port - record.number + request;
   const std::uint32_t number = request & ((1U << stride_) - 1);
   const std::uint32_t lane = (request >> stride_) | (out & lane_mask_ & ~asking_lanes_);
   return ((port - record.number + number) << lane_bits_) + lane;
 }
 
+template <bool plain>
 inline std::uint32_t Network::request_of(std::uint32_t index, const InLane& lane) const {
-  return ((index & asking_lanes_) << stride_) + lane.number;
+  return plain ? lane.number : ((index & asking_lanes_) << stride_) + lane.number;
 }
 
+template <bool plain>
 inline std::uint64_t& Network::request_word(std::uint32_t out, std::uint32_t request) {
-  return words_n_ == 1 ? outs_[out].requests : words_[std::size_t{out} * words_n_ + request / 64];
+  return plain || words_n_ == 1 ? outs_[out].requests : words_[std::size_t{out} * words_n_ + request / 64];
 }
 
 /// The request after the last one served, in a circle. There is one.
+template <bool plain>
 inline std::uint32_t Network::next_request(std::uint32_t out, const OutLane& record) const {
   const std::uint32_t from = record.turn + 1U;
-  if (words_n_ == 1)
+  if (plain || words_n_ == 1)
     return (from + static_cast<std::uint32_t>(std::countr_zero(std::rotr(record.requests, from & 63)))) & 63;
   const std::uint64_t* words = &words_[std::size_t{out} * words_n_];
   const std::uint32_t first = from / 64 % words_n_;
@@ -243,10 +295,11 @@ inline std::uint32_t Network::next_request(std::uint32_t out, const OutLane& rec
   return 0;
 }
 
+template <bool plain>
 inline Network::Asking Network::next_asking(fabric::PortId port, const OutPort& record, std::uint32_t out,
                                             const OutLane& out_record) const {
-  const std::uint32_t request = next_request(out, out_record);
-  return {request, lane_of(port, record, out, request)};
+  const std::uint32_t request = next_request<plain>(out, out_record);
+  return {request, lane_of<plain>(port, record, out, request)};
 }
 
 inline Network::Asking Network::next_asking(std::uint32_t out) const {
@@ -254,11 +307,12 @@ inline Network::Asking Network::next_asking(std::uint32_t out) const {
   return next_asking(port, ports_[port], out, outs_[out]);
 }
 
+template <bool plain>
 inline void Network::clear_request(OutPort& port, std::uint32_t out, std::uint32_t request) {
-  request_word(out, request) &= ~(std::uint64_t{1} << (request & 63));
+  request_word<plain>(out, request) &= ~(std::uint64_t{1} << (request & 63));
   OutLane& record = outs_[out];
   record.lacking = OutLane::none;
-  if (--record.waiting == 0) port.lanes_wanted &= static_cast<std::uint16_t>(~(1U << (out & lane_mask_)));
+  if (--record.waiting == 0) port.lanes_wanted &= static_cast<std::uint16_t>(~(1U << (out & lane_mask<plain>())));
 }
 
 /// When the head of a lane comes forward: when the packet before it has left wholly and its own first flit has come
@@ -283,9 +337,10 @@ inline Queued Network::take_head(InLane& lane) {
 }
 
 /// The packet that was taken last leaves a buffer whose credits go back to the port at the other end of its cable.
+template <bool plain>
 inline void Network::give_back(InLane& lane, const Drain& drain) {
   slots_.at(lane.slots, lane.left - 1U) = Slot(drain);
-  if (lane.need != 0) wake_feeder(lane);
+  if (lane.need != 0) wake_feeder<plain>(lane);
 }
 
 /// A slot of which nobody wants to know any more, the oldest.

@@ -28,6 +28,8 @@ class Traffic {
 
   /// The next message of a host that has handed over all before it.
   virtual Answer next(std::uint32_t host, Time now, Message& message) = 0;
+  /// Asks the memory for what next() will read of this host; it will be called soon.
+  virtual void prefetch(std::uint32_t host) const { (void)host; }
 
   /// True when the pattern ends by itself, so that a run of it has a completion time.
   virtual bool finite() const = 0;

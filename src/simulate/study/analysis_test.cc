@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include "core/scratch/scratch_folder.h"
 
 namespace holdfast::simulate::study {
 namespace {
@@ -81,9 +81,8 @@ class MadeUp final : public Study {
 
 TEST(Analysis, KnownAnswers) {
   const MadeUp study;
-  const std::string path = testing::TempDir() + "analysis.sqlite";
-  std::filesystem::remove(path);
-  auto database = Database::open_to_write(path, study);
+  const scratch::ScratchFolder folder;
+  auto database = Database::open_to_write(folder.file("analysis.sqlite"), study);
   ASSERT_TRUE(database.ok()) << database.status().message();
   for (std::size_t i = 0; i < study.points.size(); ++i)
     ASSERT_TRUE(database.value().add(study.points[i], study.run(i).value()).ok());

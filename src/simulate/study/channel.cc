@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -97,7 +98,7 @@ std::optional<Answer> read_answer(const Json& message) {
   Answer answer;
   answer.run = run->get<std::size_t>();
   if (const auto waited = message.find("waited_ns"); waited != message.end() && waited->is_number_integer())
-    answer.waited_ns = waited->get<std::int64_t>();
+    answer.waited_ns = std::max<std::int64_t>(0, waited->get<std::int64_t>());
   const auto outcome = text("outcome");
   const auto result = message.find("result");
   const auto cpu = message.find("cpu_s");
@@ -108,8 +109,8 @@ std::optional<Answer> read_answer(const Json& message) {
   const auto code = message.find("code");
   const auto doing = text("doing"), wrong = text("wrong"), remedy = text("remedy");
   if (code == message.end() || !code->is_number_unsigned() || !doing || !wrong || !remedy) return std::nullopt;
-  const auto number = code->get<unsigned>();
-  if (number == 0 || number > static_cast<unsigned>(Code::internal)) return std::nullopt;
+  const auto number = code->get<std::uint64_t>();
+  if (number == 0 || number > static_cast<std::uint64_t>(Code::internal)) return std::nullopt;
   answer.finished = Status{static_cast<Code>(number), *doing, *wrong, *remedy};
   return answer;
 }

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/scratch/scratch_folder.h"
+
 namespace holdfast::simulate::study {
 namespace {
 
@@ -27,14 +29,15 @@ class Small final : public Study {
   }
 };
 
-std::string fresh(const std::string& name) {
-  const std::string path = testing::TempDir() + name;
-  for (const char* more : {"", "-wal", "-shm", ".lock"}) std::filesystem::remove(path + more);
-  return path;
-}
+/// Files of its own for every test.
+class DatabaseTest : public testing::Test {
+ protected:
+  std::string fresh(const std::string& name) const { return folder_.file(name); }
+  scratch::ScratchFolder folder_;
+};
 
-TEST(Database, KeepsRunsAcrossOpeningAndAChangedStudy) {
-  const std::string path = fresh("database_keeps.sqlite");
+TEST_F(DatabaseTest, KeepsRunsAcrossOpeningAndAChangedStudy) {
+  const std::string path = fresh("keeps.sqlite");
   const Small study;
   {
     auto database = Database::open_to_write(path, study);
@@ -55,8 +58,8 @@ TEST(Database, KeepsRunsAcrossOpeningAndAChangedStudy) {
   EXPECT_EQ(rows[1].parameters["seed"], 1);
 }
 
-TEST(Database, TurnsAwayWhatIsNotItsOwn) {
-  const std::string path = fresh("database_turns.sqlite");
+TEST_F(DatabaseTest, TurnsAwayWhatIsNotItsOwn) {
+  const std::string path = fresh("turns.sqlite");
   const Small study;
   {
     auto first = Database::open_to_write(path, study);
@@ -66,7 +69,7 @@ TEST(Database, TurnsAwayWhatIsNotItsOwn) {
     EXPECT_TRUE(Database::open_to_read(path).ok());
   }
   EXPECT_THAT(Database::open_to_write(path, Small("other")).status().message(), HasSubstr("holds the study 'small'"));
-  const std::string text = fresh("database_text.sqlite");
+  const std::string text = fresh("text.sqlite");
   std::ofstream(text) << "this is not a database, and long enough to have a header of its own, that is 100 bytes or so";
   EXPECT_EQ(Database::open_to_write(text, study).status().code(), Code::bad_input);
   EXPECT_EQ(Database::open_to_read(text).status().code(), Code::bad_input);
@@ -74,17 +77,17 @@ TEST(Database, TurnsAwayWhatIsNotItsOwn) {
   EXPECT_EQ(Database::open_to_write("/does/not/exist", study).status().code(), Code::io);
 }
 
-TEST(Database, ARunThatIsNoObjectIsDamage) {
+TEST_F(DatabaseTest, ARunThatIsNoObjectIsDamage) {
   for (const Json& wrong : {Json(3), Json::array(), Json("text"), Json()}) {
     const Small study;
-    auto database = Database::open_to_write(fresh("database_damaged.sqlite"), study);
+    auto database = Database::open_to_write(fresh(wrong.dump() + ".sqlite"), study);
     ASSERT_TRUE(database.ok());
     ASSERT_TRUE(database.value().add(study.points[0], {"measured", wrong, 1}).ok());
     EXPECT_THAT(database.value().rows().status().message(), HasSubstr("the file is damaged"));
   }
 }
 
-TEST(Database, MergesSharesAndSeesContradictions) {
+TEST_F(DatabaseTest, MergesSharesAndSeesContradictions) {
   const Small study;
   auto target = Database::open_to_write(fresh("merge_target.sqlite"), study);
   auto one = Database::open_to_write(fresh("merge_one.sqlite"), study);

@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
+
+#include "core/scratch/scratch_folder.h"
 
 namespace holdfast::simulate::study {
 namespace {
@@ -41,8 +42,8 @@ TEST_F(Messaging, PlaceInAJob) {
 }
 
 TEST_F(Messaging, ALibraryThatIsNotThereOrIsNone) {
-  const std::string folder = testing::TempDir() + "study_messages";
-  std::filesystem::create_directories(folder);
+  const scratch::ScratchFolder scratch;
+  const std::string& folder = scratch.path();
   const JobPlace place{0, 2, {"openmpi"}};
   const auto none = load_mpi(place, {folder});
   EXPECT_EQ(none.status().code(), Code::unavailable);
@@ -51,7 +52,6 @@ TEST_F(Messaging, ALibraryThatIsNotThereOrIsNone) {
   const auto broken = load_mpi(place, {folder});
   EXPECT_EQ(broken.status().code(), Code::unavailable);
   EXPECT_THAT(broken.status().message(), testing::HasSubstr("libholdfast-study-openmpi.so"));
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 
+#include "core/scratch/scratch_folder.h"
 #include "simulate/study/channel.h"
 #include "simulate/study/scripted_study.h"
 #include "simulate/study/worker.h"
@@ -43,6 +44,21 @@ struct Heard {
   }
 };
 
+/// A file that one process makes and another waits for, for at most a minute.
+class Marker {
+ public:
+  void set() const { std::ofstream(path_) << "x"; }
+  bool is_set() const { return std::filesystem::exists(path_); }
+  bool awaited() const {
+    for (int look = 0; look < 6000 && !is_set(); ++look) ::usleep(10'000);
+    return is_set();
+  }
+
+ private:
+  scratch::ScratchFolder folder_;
+  std::string path_ = folder_.file("marker");
+};
+
 TEST(Pool, EveryRunOnce) {
   for (const unsigned workers : {1U, 3U, 20U}) {
     const Scripted study(17);
@@ -59,12 +75,11 @@ TEST(Pool, EveryRunOnce) {
 }
 
 TEST(Pool, ARunOfADeadWorkerGoesToAnother) {
-  const std::string marker = testing::TempDir() + "pool_died_once";
-  std::filesystem::remove(marker);
+  const Marker marker;
   Scripted study(6);
   study.script = [&](std::size_t index) -> Result<Finished> {
-    if (index == 3 && !std::filesystem::exists(marker)) {
-      std::ofstream(marker) << "x";
+    if (index == 3 && !marker.is_set()) {
+      marker.set();
       ::kill(::getpid(), SIGKILL);
     }
     return Finished{"measured", {{"square", index * index}}, 0};
@@ -90,25 +105,8 @@ TEST(Pool, ARunThatEndsThreeWorkersIsGivenUp) {
   EXPECT_EQ(heard.troubles.size(), 3U);
 }
 
-/// A file that one process makes and another waits for, for at most a minute.
-class Marker {
- public:
-  explicit Marker(const std::string& name) : path_(testing::TempDir() + name + std::to_string(::getpid())) {
-    std::filesystem::remove(path_);
-  }
-  void set() const { std::ofstream(path_) << "x"; }
-  bool is_set() const { return std::filesystem::exists(path_); }
-  bool awaited() const {
-    for (int look = 0; look < 6000 && !is_set(); ++look) ::usleep(10'000);
-    return is_set();
-  }
-
- private:
-  std::string path_;
-};
-
 TEST(Pool, AWorkerGoesOnWhileTheCoordinatorWrites) {
-  const Marker second("pool_second_run");
+  const Marker second;
   Scripted study(8);
   study.script = [&](std::size_t index) -> Result<Finished> {
     if (index == 1) second.set();
@@ -133,7 +131,7 @@ TEST(Pool, AWorkerGoesOnWhileTheCoordinatorWrites) {
 }
 
 TEST(Pool, RunsThatADeadWorkerHadNotBegunAreNotItsFault) {
-  const Marker died("pool_died_with_more");
+  const Marker died;
   Scripted study(9);
   study.script = [&](std::size_t index) -> Result<Finished> {
     if (index == 2 && !died.is_set()) {
@@ -150,7 +148,7 @@ TEST(Pool, RunsThatADeadWorkerHadNotBegunAreNotItsFault) {
 }
 
 TEST(Pool, TheLastRunsAreLeftToWhoeverIsFree) {
-  const Marker other("pool_other_ran_last");
+  const Marker other;
   Scripted study(4);
   study.script = [&](std::size_t index) -> Result<Finished> {
     if (index == 3) other.set();
@@ -341,11 +339,16 @@ TEST(Channel, AnswersComeBackAsTheyWere) {
   Json waited = to_message(5, Finished{"refused", Json::object(), 1.5});
   waited["waited_ns"] = 17;
   EXPECT_EQ(read_answer(waited)->waited_ns, 17);
+  for (const Json& wrong : {Json(-1), Json(~std::uint64_t{0}), Json("1")}) {
+    waited["waited_ns"] = wrong;
+    EXPECT_EQ(read_answer(waited)->waited_ns, 0) << wrong;
+  }
   const auto failed = read_answer(to_message(6, Status{Code::io, "a", "b", "c"}));
   ASSERT_TRUE(failed);
   EXPECT_EQ(failed->finished.status().message(), "a: b: c");
   for (const char* wrong : {"[]", "{}", "{\"run\":-1}", "{\"run\":1}", "{\"run\":1,\"outcome\":\"x\"}",
-                            "{\"run\":1,\"code\":99,\"doing\":\"\",\"wrong\":\"\",\"remedy\":\"\"}"})
+                            "{\"run\":1,\"code\":99,\"doing\":\"\",\"wrong\":\"\",\"remedy\":\"\"}",
+                            "{\"run\":1,\"code\":4294967297,\"doing\":\"\",\"wrong\":\"\",\"remedy\":\"\"}"})
     EXPECT_FALSE(read_answer(Json::parse(wrong))) << wrong;
 }
 

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <random>
 
+#include "core/scratch/scratch_folder.h"
+
 namespace holdfast::simulate::study {
 namespace {
 
@@ -107,7 +109,8 @@ TEST(Preparations, TheOneUsedLongestAgoGoesFirst) {
 }
 
 TEST(Preparations, ErrorsAreNotKept) {
-  const std::string path = testing::TempDir() + "preparations_fabric.ibnetdiscover";
+  const scratch::ScratchFolder folder;
+  const std::string path = folder.file("fabric.ibnetdiscover");
   std::ofstream(path) << "nonsense\n";
   ThroughputPoint point = read(mixed_study).points.front().point;
   point.fabric = path;

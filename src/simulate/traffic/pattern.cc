@@ -9,6 +9,7 @@
 
 #include "core/random/stream.h"
 #include "core/status/hint.h"
+#include "simulate/kernel/prefetch.h"
 #include "simulate/packet/hosts.h"
 #include "simulate/traffic/distance_order.h"
 
@@ -160,6 +161,10 @@ class PatternTraffic : public Traffic {
       source.due += spec_.even ? static_cast<Time>(source.interval_ps)
                                : static_cast<Time>(source.draw.exponential(source.interval_ps));
     return Answer::send;
+  }
+  void prefetch(std::uint32_t host) const override {
+    prefetch_line(&sources_[host]);
+    prefetch_line(&sources_[host].key);
   }
   bool finite() const override { return own_quota() != 0; }
   std::uint64_t messages() const override {
