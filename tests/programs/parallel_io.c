@@ -251,6 +251,41 @@ static void atomic_mode(void) {
   MPI_File_close(&file);
 }
 
+/* One rank writes what the others read, at once: which of the values they find is nobody's promise, but it is one value
+ * in all replicas. */
+static void atomic_race(void) {
+  enum { rounds = 200 };
+  int last = 0, position = 0;
+  MPI_Status status;
+  MPI_File file = open_file(MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_File_set_atomicity(file, 1);
+  MPI_File_write_at_all(file, 0, &last, rank == 0, MPI_INT, &status);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 1; i <= rounds; ++i) {
+    int got = i;
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (rank == 0) {
+      MPI_File_write_at(file, 0, &i, 1, MPI_INT, &status);
+    } else if (i % 3 == 0) {
+      MPI_File_iread_at(file, 0, &got, 1, MPI_INT, &request);
+      MPI_Wait(&request, &status);
+    } else if (i % 3 == 1) {
+      MPI_File_seek(file, 0, MPI_SEEK_SET);
+      MPI_File_read(file, &got, 1, MPI_INT, &status);
+      MPI_Offset at;
+      MPI_File_get_position(file, &at);
+      position += at == (MPI_Offset)sizeof(int);
+    } else {
+      MPI_File_read_at(file, 0, &got, 1, MPI_INT, &status);
+    }
+    CHECK(last <= got && got <= rounds);
+    last = got;
+  }
+  CHECK(rank == 0 || position == (rounds + 2) / 3);
+  MPI_File_close(&file);
+  remove_file();
+}
+
 static int error_class(int code) {
   int class;
   MPI_Error_class(code, &class);
@@ -284,6 +319,7 @@ int main(int argc, char** argv) {
       {"non_blocking", non_blocking},
       {"shared_pointer", shared_pointer},
       {"atomic_mode", atomic_mode},
+      {"atomic_race", atomic_race},
       {"in_flight", in_flight},
       {"errors", errors},
   };

@@ -52,7 +52,7 @@ class TableAndLibraries(unittest.TestCase):
         exported = {name for kind, name in symbols(self.preloaded, "--defined-only") if kind in "TWi"}
         wanted = self.rows | {"P" + row for row in self.rows}
         self.assertEqual(wanted - exported, set())
-        self.assertEqual(exported - wanted - set(generator.C_LIBRARY) - set(generator.fortran_symbols(FLAVOUR)), set())
+        self.assertEqual(exported - wanted - set(generator.C_LIBRARY) - set(generator.binding_symbols(FLAVOUR)), set())
 
     def test_the_preloaded_library_needs_no_mpi_symbol_to_load(self):
         needed = [(kind, name) for kind, name in symbols(self.preloaded, "--undefined-only") if re.search("mpi", name, re.I)]

@@ -37,7 +37,7 @@ namespace holdfast::replicate {
 namespace {
 
 /// Functions that MPI calls without an argument of the application's: there is a function of ours for each, found by
-/// its number. As many as a program has different functions, not calls that register one.
+/// its number (caller()). As many as a program has different functions, not calls that register one.
 constexpr std::size_t most_functions = 256;
 
 /// `Function` is the type of the application's, `Ours` a class with a static call(Function*, arguments...).
@@ -57,14 +57,9 @@ struct Numbered<Result(Arguments...), Ours> {
   static constexpr std::array<Function*, most_functions> all(std::index_sequence<numbers...>) {
     return {&call<numbers>...};
   }
-  static Function* of(Function* function) {
-    static constexpr auto callers = all(std::make_index_sequence<most_functions>());
-    for (std::size_t i = 0; i < most_functions; ++i) {
-      if (functions[i] == nullptr) functions[i] = function;
-      if (functions[i] == function) return callers[i];
-    }
-    fail_unsupported("more than " + std::to_string(most_functions) + " different callback functions",
-                     "run this program without replication");
+  static const std::array<Function*, most_functions>& callers() {
+    static constexpr auto table = all(std::make_index_sequence<most_functions>());
+    return table;
   }
 };
 
@@ -82,16 +77,22 @@ struct Numbered<void(Handle*, int*, ...), Ours> {
   static constexpr std::array<Function*, most_functions> all(std::index_sequence<numbers...>) {
     return {&call<numbers>...};
   }
-  static Function* of(Function* function) {
-    static constexpr auto callers = all(std::make_index_sequence<most_functions>());
-    for (std::size_t i = 0; i < most_functions; ++i) {
-      if (functions[i] == nullptr) functions[i] = function;
-      if (functions[i] == function) return callers[i];
-    }
-    fail_unsupported("more than " + std::to_string(most_functions) + " different error handlers",
-                     "run this program without replication");
+  static const std::array<Function*, most_functions>& callers() {
+    static constexpr auto table = all(std::make_index_sequence<most_functions>());
+    return table;
   }
 };
+
+/// Ours for the application's function.
+template <class Numbers>
+typename Numbers::Function* caller(typename Numbers::Function* function) {
+  for (std::size_t i = 0; i < most_functions; ++i) {
+    if (Numbers::functions[i] == nullptr) Numbers::functions[i] = function;
+    if (Numbers::functions[i] == function) return Numbers::callers()[i];
+  }
+  fail_unsupported("more than " + std::to_string(most_functions) + " different functions for MPI to call back",
+                   "run this program without replication");
+}
 
 struct Plain {
   template <class Function, class... Arguments>
@@ -131,8 +132,8 @@ struct OnFortranCommunicator {
 template <class Function>
 Function* fortran_caller(Function* function, bool on_communicator) {
   if (!function) return nullptr;
-  return on_communicator ? Numbered<Function, OnFortranCommunicator>::of(function)
-                         : Numbered<Function, Plain>::of(function);
+  return on_communicator ? caller<Numbered<Function, OnFortranCommunicator>>(function)
+                         : caller<Numbered<Function, Plain>>(function);
 }
 
 /// A function under another type; it is called under its own.
@@ -257,6 +258,46 @@ void delete_attributes(bool on_self) {
 
 }  // namespace
 
+#ifdef MPICH
+namespace {
+
+template <class Numbers>
+typename Numbers::Function* behind(typename Numbers::Function* function) {
+  const auto& callers = Numbers::callers();
+  const auto found = std::find(callers.begin(), callers.end(), function);
+  return found == callers.end() ? function : Numbers::functions[static_cast<std::size_t>(found - callers.begin())];
+}
+
+using AttributeState = Keyval<MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function>;
+
+}  // namespace
+
+MPI_User_function* application_function(MPI_User_function* function) {
+  return behind<Numbered<MPI_User_function, Plain>>(function);
+}
+MPI_Comm_errhandler_function* application_function(MPI_Comm_errhandler_function* function) {
+  return behind<Numbered<MPI_Win_errhandler_function, Plain>>(
+      behind<Numbered<MPI_Comm_errhandler_function, OnCommunicator>>(function));
+}
+MPI_File_errhandler_function* application_function(MPI_File_errhandler_function* function) {
+  return behind<Numbered<MPI_File_errhandler_function, Plain>>(function);
+}
+AttributeFunction<MPI_Comm_copy_attr_function> application_function(MPI_Comm_copy_attr_function* function,
+                                                                    void* extra_state) {
+  if (function != copy_attribute<MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function, MPI_Comm>)
+    return {function, extra_state};
+  const auto* keyval = static_cast<const AttributeState*>(extra_state);
+  return {keyval->copy, keyval->extra_state};
+}
+AttributeFunction<MPI_Comm_delete_attr_function> application_function(MPI_Comm_delete_attr_function* function,
+                                                                      void* extra_state) {
+  if (function != delete_attribute<MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function, MPI_Comm>)
+    return {function, extra_state};
+  const auto* keyval = static_cast<const AttributeState*>(extra_state);
+  return {keyval->del, keyval->extra_state};
+}
+#endif
+
 bool from_fortran() {
   Dl_info info{};
   return dladdr(calling_address, &info) != 0 && info.dli_fname &&
@@ -284,22 +325,26 @@ void delete_attributes_at_the_end() {
 }
 
 int hook::Op_create(MPI_User_function* user_fn, int commute, MPI_Op* op) {
-  return real().Op_create(user_fn ? Numbered<MPI_User_function, Plain>::of(user_fn) : user_fn, commute, op);
+#ifdef OPEN_MPI
+  const auto* cplusplus = reinterpret_cast<void*>(ompi_mpi_cxx_op_intercept);
+  if (reinterpret_cast<void*>(user_fn) == cplusplus) return real().Op_create(user_fn, commute, op);
+#endif
+  return real().Op_create(user_fn ? caller<Numbered<MPI_User_function, Plain>>(user_fn) : user_fn, commute, op);
 }
 
 int hook::Comm_create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* errhandler) {
-  auto* ours = function ? Numbered<MPI_Comm_errhandler_function, OnCommunicator>::of(function) : function;
+  auto* ours = function ? caller<Numbered<MPI_Comm_errhandler_function, OnCommunicator>>(function) : function;
   return real().Comm_create_errhandler(ours, errhandler);
 }
 int hook::Errhandler_create(MPI_Comm_errhandler_function* function, MPI_Errhandler* errhandler) {
   return Comm_create_errhandler(function, errhandler);
 }
 int hook::Win_create_errhandler(MPI_Win_errhandler_function* function, MPI_Errhandler* errhandler) {
-  auto* ours = function ? Numbered<MPI_Win_errhandler_function, Plain>::of(function) : function;
+  auto* ours = function ? caller<Numbered<MPI_Win_errhandler_function, Plain>>(function) : function;
   return real().Win_create_errhandler(ours, errhandler);
 }
 int hook::File_create_errhandler(MPI_File_errhandler_function* function, MPI_Errhandler* errhandler) {
-  auto* ours = function ? Numbered<MPI_File_errhandler_function, Plain>::of(function) : function;
+  auto* ours = function ? caller<Numbered<MPI_File_errhandler_function, Plain>>(function) : function;
   return real().File_create_errhandler(ours, errhandler);
 }
 
@@ -344,9 +389,9 @@ int hook::Grequest_start(MPI_Grequest_query_function* query_fn, MPI_Grequest_fre
   if (from_fortran()) {
     // Called with (state, status, error), (state, error), (state, complete, error), all by reference.
     using Three = void(void*, void*, void*);
-    auto* query = Numbered<Three, Plain>::of(recast<Three*>(query_fn));
-    auto* release = Numbered<FortranHandler, Plain>::of(recast<FortranHandler*>(free_fn));
-    auto* cancel = Numbered<Three, Plain>::of(recast<Three*>(cancel_fn));
+    auto* query = caller<Numbered<Three, Plain>>(recast<Three*>(query_fn));
+    auto* release = caller<Numbered<FortranHandler, Plain>>(recast<FortranHandler*>(free_fn));
+    auto* cancel = caller<Numbered<Three, Plain>>(recast<Three*>(cancel_fn));
     const int started =
         real().Grequest_start(recast<MPI_Grequest_query_function*>(query), recast<MPI_Grequest_free_function*>(release),
                               recast<MPI_Grequest_cancel_function*>(cancel), extra_state, request);
@@ -366,7 +411,7 @@ int hook::Grequest_start(MPI_Grequest_query_function* query_fn, MPI_Grequest_fre
 
 #ifdef MPICH
 int hook::Op_create_c(MPI_User_function_c* user_fn, int commute, MPI_Op* op) {
-  return real().Op_create_c(user_fn ? Numbered<MPI_User_function_c, Plain>::of(user_fn) : user_fn, commute, op);
+  return real().Op_create_c(user_fn ? caller<Numbered<MPI_User_function_c, Plain>>(user_fn) : user_fn, commute, op);
 }
 int hook::Session_create_errhandler(MPI_Session_errhandler_function* function, MPI_Errhandler* errhandler) {
   return real().Session_create_errhandler(function, errhandler);

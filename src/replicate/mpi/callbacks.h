@@ -41,6 +41,31 @@ FortranCopy* in_application_scope(FortranCopy* function, bool on_communicator);
 FortranDelete* in_application_scope(FortranDelete* function, bool on_communicator);
 FortranHandler* in_application_scope(FortranHandler* function, bool on_communicator);
 
+#ifdef MPICH
+/// The application's function behind a caller of ours that MPI was given; any other function unchanged. For bindings
+/// that call the application's functions in their own way (cplusplus.cc). Handlers of communicators and windows have
+/// the same type.
+MPI_User_function* application_function(MPI_User_function* function);
+MPI_Comm_errhandler_function* application_function(MPI_Comm_errhandler_function* function);
+MPI_File_errhandler_function* application_function(MPI_File_errhandler_function* function);
+/// A keyval's function, with the state that it is called with; those of all objects have the same type.
+template <class Function>
+struct AttributeFunction {
+  Function* function;
+  void* extra_state;
+};
+AttributeFunction<MPI_Comm_copy_attr_function> application_function(MPI_Comm_copy_attr_function* function,
+                                                                    void* extra_state);
+AttributeFunction<MPI_Comm_delete_attr_function> application_function(MPI_Comm_delete_attr_function* function,
+                                                                      void* extra_state);
+#else
+/// What Open MPI's C++ part has MPI call for each of its operations, with the application's function as another
+/// argument than C has. In scope by itself.
+extern "C" __attribute__((visibility("default"))) void ompi_mpi_cxx_op_intercept(void* in, void* inout, int* length,
+                                                                                 MPI_Datatype* type,
+                                                                                 MPI_User_function* function);
+#endif
+
 /// The attributes that the application has set on MPI_COMM_SELF and MPI_COMM_WORLD are deleted at MPI_Finalize, while
 /// MPI still works (MPI 3.1, section 8.7.1), the last one first.
 void delete_attributes_at_the_end();

@@ -11,6 +11,7 @@
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/schedule.h"
 #include "replicate/mpi/send.h"
+#include "replicate/mpi/threads.h"
 
 namespace holdfast::replicate {
 

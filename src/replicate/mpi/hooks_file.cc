@@ -144,12 +144,43 @@ void give(MPI_Status* status, const MPI_Status& own, std::int64_t bytes) {
   real().Status_set_cancelled(status, 0);
 }
 
-/// Every replica reads; the outcome is compared.
+/// In atomic mode ranks may access the same bytes at once, and what a read finds depends on who came first (MPI 3.1,
+/// 13.6.1).
+bool in_atomic_mode(MPI_File fh) {
+  int flag = 0;
+  real().File_get_atomicity(fh, &flag);
+  return flag != 0;
+}
+
+/// What depends on the order in which ranks come: the leader reads, and the others get what it read.
 template <class Call>
-int read(Function function, MPI_File fh, void* buffer, int count, MPI_Datatype type, MPI_Status* status, Call call,
-         const MPI_Offset* at = nullptr) {
+int read_by_leader(Function function, File& file, void* buffer, int count, MPI_Datatype type, MPI_Status* status,
+                   Pointer pointer, Call call, const MPI_Offset* at) {
+  FileCall access(function, file, at);
+  MPI_Status own{};
+  const int own_code = by_leader([&] { return call(&own); });
+  Region region = memory(buffer, count, type);
+  const std::uint64_t length = region.bytes();
+  const Outcome outcome = leaders_outcome(function, access.next(length), own_code, own);
+  const int code = raised(own_code, static_cast<int>(outcome.error_class), file.handle);
+  if (code != MPI_SUCCESS) return code;
+  if (pointer == Pointer::own && !runtime().leader()) move_pointer(file.handle, outcome.bytes);
+  const Comparison name = access.next(length);
+  region.limit(static_cast<std::uint64_t>(outcome.bytes));
+  copy_from_leader(function, name, one(std::move(region)));
+  give(status, own, outcome.bytes);
+  return code;
+}
+
+/// Every replica reads; the outcome is compared. By the shared pointer the leader reads, where that stands when its
+/// turn comes.
+template <class Call>
+int read(Function function, MPI_File fh, void* buffer, int count, MPI_Datatype type, MPI_Status* status,
+         Pointer pointer, Call call, const MPI_Offset* at = nullptr) {
   File* file = accessed(fh, count, type);
   if (!file) return call(status);
+  if (pointer == Pointer::shared || in_atomic_mode(fh))
+    return read_by_leader(function, *file, buffer, count, type, status, pointer, call, at);
   FileCall access(function, *file, at);
   MPI_Status own{};
   const int code = call_that_waits([&] { return call(&own); });
@@ -159,27 +190,6 @@ int read(Function function, MPI_File fh, void* buffer, int count, MPI_Datatype t
   region.limit(static_cast<std::uint64_t>(bytes_in(own)));
   compare_in_team(function, name, one(std::move(region)));
   if (status != MPI_STATUS_IGNORE) *status = own;
-  return code;
-}
-
-/// By the shared pointer: the leader reads, where that pointer stands when its turn comes, and the others get what it
-/// read.
-template <class Call>
-int read_shared(Function function, MPI_File fh, void* buffer, int count, MPI_Datatype type, MPI_Status* status,
-                Call call) {
-  File* file = accessed(fh, count, type);
-  if (!file) return call(status);
-  FileCall access(function, *file);
-  MPI_Status own{};
-  const int own_code = by_leader([&] { return call(&own); });
-  Region region = memory(buffer, count, type);
-  const Outcome outcome = leaders_outcome(function, access.next(region.bytes()), own_code, own);
-  const int code = raised(own_code, static_cast<int>(outcome.error_class), fh);
-  if (code != MPI_SUCCESS) return code;
-  const Comparison name = access.next(region.bytes());
-  region.limit(static_cast<std::uint64_t>(outcome.bytes));
-  copy_from_leader(function, name, one(std::move(region)));
-  give(status, own, outcome.bytes);
   return code;
 }
 
@@ -224,11 +234,13 @@ int start_read(Function function, MPI_File fh, void* buffer, int count, MPI_Data
   FileCall access(function, *file, at);
   Region region = memory(buffer, count, type);
   const std::uint64_t length = region.bytes();
-  if (pointer == Pointer::shared) {
+  if (pointer == Pointer::shared || in_atomic_mode(fh)) {
     const int own_code = by_leader([&] { return call(request); });
     const Outcome outcome = leaders_outcome(function, access.next(length), own_code, {});
     const int code = raised(own_code, static_cast<int>(outcome.error_class), fh);
-    if (code == MPI_SUCCESS) follow_leader(function, access.next(length), request, one(std::move(region)), nullptr);
+    if (code != MPI_SUCCESS) return code;
+    if (pointer == Pointer::own && !runtime().leader()) move_pointer(fh, static_cast<std::int64_t>(length));
+    follow_leader(function, access.next(length), request, one(std::move(region)), queue_of(*file, together));
     return code;
   }
   const int code = call_that_waits([&] { return call(request); });
@@ -384,32 +396,32 @@ int hook::File_get_position_shared(MPI_File fh, MPI_Offset* offset) {
 
 // Reading.
 int hook::File_read(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return read(Function::File_read, fh, buf, count, datatype, status,
+  return read(Function::File_read, fh, buf, count, datatype, status, Pointer::own,
               [&](MPI_Status* s) { return real().File_read(fh, buf, count, datatype, s); });
 }
 int hook::File_read_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return read(Function::File_read_all, fh, buf, count, datatype, status,
+  return read(Function::File_read_all, fh, buf, count, datatype, status, Pointer::own,
               [&](MPI_Status* s) { return real().File_read_all(fh, buf, count, datatype, s); });
 }
 int hook::File_read_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
                        MPI_Status* status) {
   return read(
-      Function::File_read_at, fh, buf, count, datatype, status,
+      Function::File_read_at, fh, buf, count, datatype, status, Pointer::none,
       [&](MPI_Status* s) { return real().File_read_at(fh, offset, buf, count, datatype, s); }, &offset);
 }
 int hook::File_read_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype,
                            MPI_Status* status) {
   return read(
-      Function::File_read_at_all, fh, buf, count, datatype, status,
+      Function::File_read_at_all, fh, buf, count, datatype, status, Pointer::none,
       [&](MPI_Status* s) { return real().File_read_at_all(fh, offset, buf, count, datatype, s); }, &offset);
 }
 int hook::File_read_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return read_shared(Function::File_read_shared, fh, buf, count, datatype, status,
-                     [&](MPI_Status* s) { return real().File_read_shared(fh, buf, count, datatype, s); });
+  return read(Function::File_read_shared, fh, buf, count, datatype, status, Pointer::shared,
+              [&](MPI_Status* s) { return real().File_read_shared(fh, buf, count, datatype, s); });
 }
 int hook::File_read_ordered(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return read_shared(Function::File_read_ordered, fh, buf, count, datatype, status,
-                     [&](MPI_Status* s) { return real().File_read_ordered(fh, buf, count, datatype, s); });
+  return read(Function::File_read_ordered, fh, buf, count, datatype, status, Pointer::shared,
+              [&](MPI_Status* s) { return real().File_read_ordered(fh, buf, count, datatype, s); });
 }
 int hook::File_iread(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
   return start_read(Function::File_iread, fh, buf, count, datatype, request, Pointer::own, Together::alone,

@@ -1,6 +1,10 @@
 #include "replicate/mpi/progress.h"
 
+#include <sched.h>
+#include <time.h>
+
 #include <algorithm>
+#include <optional>
 
 #include "real_functions.h"
 #include "replicate/mpi/collective.h"
@@ -10,6 +14,7 @@
 #include "replicate/mpi/finish.h"
 #include "replicate/mpi/receive.h"
 #include "replicate/mpi/survivors.h"
+#include "replicate/mpi/threads.h"
 #include "replicate/mpi/written.h"
 
 namespace holdfast::replicate {
@@ -86,6 +91,20 @@ void progress() {
   compare_what_was_written();
   for (std::size_t i = 0; i < background.size(); ++i) advance(*background[i]);
   finish_orphans();
+}
+
+void give_way(unsigned looks) {
+  constexpr unsigned free_looks = 256;
+  constexpr unsigned most_yields = 32;
+  const bool crowded = runtime().crowded;
+  std::optional<OthersTurn> others;
+  if (many_threads()) others.emplace();
+  if (crowded && looks > most_yields) {
+    const timespec shortest{0, 1};  // and what the kernel adds to it: 50 us, unless told otherwise
+    nanosleep(&shortest, nullptr);
+  } else if (crowded || others || looks > free_looks) {
+    sched_yield();
+  }
 }
 
 void watch_in_background(Operation& op) {

@@ -1,10 +1,7 @@
 #pragma once
 
-#include <sched.h>
-
 #include "replicate/mpi/idle_tests.h"
 #include "replicate/mpi/runtime.h"
-#include "replicate/mpi/threads.h"
 #include "replicate/mpi/watch.h"
 
 namespace holdfast::replicate {
@@ -20,6 +17,12 @@ void forget_in_background(Operation& op);
 /// Moves one operation as far as it goes now; true when it is complete. Callable again after completion.
 bool advance(Operation& op);
 
+/// After so many fruitless looks at the world: gives other threads their turn, and the core to other processes where
+/// they outnumber the cores, by sched_yield at first. That reaches no process of another session where the kernel
+/// schedules sessions as groups (sched(7), autogroup), and MPICH's launcher gives each process a session of its own; so
+/// a longer wait sleeps between looks.
+void give_way(unsigned looks);
+
 /// Waits by testing, never inside MPI, so that this replica answers the others while it waits: ready() is asked after
 /// every look at the world. Where processes outnumber cores the core is given away between looks. Ends the job with a
 /// diagnosis when another replica stays silent past the limit (watch.h).
@@ -28,15 +31,11 @@ void wait_until(Ready ready) {
   const KeepCoreInTests keep;
   if (ready()) return;
   Watch watch;
-  for (unsigned rounds = 1;; ++rounds) {
+  for (unsigned looks = 1;; ++looks) {
     progress();
     if (ready()) return;
-    if (many_threads()) {
-      const OthersTurn others;
-      sched_yield();
-    }
-    if (runtime().crowded || rounds > 256) sched_yield();
-    if (rounds % 64 == 0) watch.look();
+    give_way(looks);
+    if (looks % 64 == 0) watch.look();
   }
 }
 
