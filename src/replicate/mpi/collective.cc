@@ -20,6 +20,7 @@ namespace {
 struct Poll {
   std::vector<Ballot> ballots;
   std::vector<std::uint64_t> whats;  ///< what each replica compares, see Comparison
+  Function function{};
 };
 struct PollKey {
   std::uint64_t communicator;
@@ -81,6 +82,7 @@ void publish_ballot(const MessageId& name, Function function, const Ballot& ball
     ++state.counters[Count::records_sent];
   }
   Poll& poll = poll_of(name.channel.communicator, name.ordinal);
+  poll.function = function;
   poll.ballots[static_cast<std::size_t>(state.replica)] = ballot;
   poll.whats[static_cast<std::size_t>(state.replica)] = what;
 }
@@ -415,4 +417,46 @@ std::size_t open_polls() {
   return polls.size();
 }
 
+  poll.function = static_cast<Function>(record.flags);
 }  // namespace holdfast::replicate
+namespace {
+
+/// The replicas that have said what they have, and of what.
+std::string said_by(const Poll& poll) {
+  std::string text;
+  for (std::size_t k = 0; k < poll.ballots.size(); ++k)
+    if (poll.ballots[k].known) text += (text.empty() ? "" : ", ") + std::to_string(k);
+  const std::size_t one = static_cast<std::size_t>(
+      std::find_if(poll.ballots.begin(), poll.ballots.end(), [](const Ballot& b) { return b.known; }) -
+      poll.ballots.begin());
+  return "replica " + text + " at offset " + std::to_string(poll.whats[one]);
+}
+
+bool with_offset(Function function) {
+  return std::string_view(function_name(function)).find("_at") != std::string_view::npos;
+}
+
+/// Whether nobody has come to both.
+bool apart(const Poll& a, const Poll& b) {
+  if (a.function != b.function || !with_offset(a.function)) return false;
+  for (std::size_t k = 0; k < a.ballots.size(); ++k)
+    if (a.ballots[k].known && b.ballots[k].known) return false;
+  return true;
+}
+
+}  // namespace
+
+std::string accesses_apart() {
+  if (!many_threads()) return {};
+  const auto own = static_cast<std::size_t>(runtime().replica);
+  for (const auto& [key, mine] : polls) {
+    if (!mine.ballots[own].known) continue;
+    for (const auto& [other_key, other] : polls) {
+      if (other_key == key || !apart(mine, other)) continue;
+      return std::string(function_name(mine.function)) + " of rank " + std::to_string(runtime().rank) +
+             " accesses different parts of a file: " + said_by(mine) + ", " + said_by(other);
+    }
+  }
+  return {};
+}
+

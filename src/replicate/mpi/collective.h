@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -154,3 +155,7 @@ void file_collective_ballot(int replica, const Record& record);
 std::size_t open_polls();
 
 }  // namespace holdfast::replicate
+/// Where several threads communicate: an access of a file with an explicit offset that this replica made at one place and
+/// others at another, for a person; empty where there is none. Of use when both have waited for long: until then the
+/// threads may only be late.
+std::string accesses_apart();
