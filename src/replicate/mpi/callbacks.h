@@ -41,6 +41,11 @@ FortranCopy* in_application_scope(FortranCopy* function, bool on_communicator);
 FortranDelete* in_application_scope(FortranDelete* function, bool on_communicator);
 FortranHandler* in_application_scope(FortranHandler* function, bool on_communicator);
 
+/// Deletes the attributes of a communicator that the application has freed and MPI still has, as MPI_Comm_free would:
+/// MPI's code where a callback refuses. Those of keyvals that were freed, and under Open MPI Fortran's, stay until
+/// MPI's own communicator goes.
+int delete_attributes_of(MPI_Comm comm);
+
 /// The attributes that the application has set on MPI_COMM_SELF and MPI_COMM_WORLD are deleted at MPI_Finalize, while
 /// MPI still works (MPI 3.1, section 8.7.1), the last one first.
 void delete_attributes_at_the_end();

@@ -225,7 +225,11 @@ void Collective::follow(MPI_Request* request) {
   watch_in_background(op);
 }
 
-void Collective::file_persistent(MPI_Request* request) {
+void Collective::stand_in(MPI_Request* request) {
+  real().Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, comm_->handle, request);
+}
+
+void Collective::file_persistent(MPI_Request* request, std::shared_ptr<Schedule> schedule) {
   Operation& op = runtime().requests.make();
   op.kind = Operation::Kind::collective;
   op.function = function_;
@@ -235,6 +239,8 @@ void Collective::file_persistent(MPI_Request* request) {
   op.comm = comm_;
   op.inputs = std::move(inputs_);
   op.outputs = std::move(outputs_);
+  op.schedule = std::move(schedule);
+  runtime().requests.hold_comm(op);
   runtime().requests.file(op);
   *request = op.visible;
 }
@@ -242,13 +248,15 @@ void Collective::file_persistent(MPI_Request* request) {
 int start_persistent(Operation& op) {
   note_call(op.function, *op.comm, -1, 0, 0);
   for (const Region& input : op.inputs) inject(input, -1);
-  const int code = real().Start(&op.native);
+  if (op.schedule) op.schedule->restart();
+  const int code = op.schedule ? MPI_SUCCESS : real().Start(&op.native);
   if (code != MPI_SUCCESS || !runtime().verifying) return code;
   op.identity = {{op.comm->id, -1, -1}, op.comm->collectives++};
   op.active = true;
   op.stage = Operation::Stage::native;
   ++op.comm->pending;
   watch_in_background(op);
+  advance_collective(op);
   return code;
 }
 
@@ -409,16 +417,11 @@ bool advance_collective(Operation& op) {
 
 void file_collective_ballot(int replica, const Record& record) {
   Poll& poll = poll_of(record.communicator, record.ordinal);
+  poll.function = static_cast<Function>(record.flags);
   poll.ballots[static_cast<std::size_t>(replica)] = {record.digest, record.bytes, true};
   poll.whats[static_cast<std::size_t>(replica)] = record.extra;
 }
 
-std::size_t open_polls() {
-  return polls.size();
-}
-
-  poll.function = static_cast<Function>(record.flags);
-}  // namespace holdfast::replicate
 namespace {
 
 /// The replicas that have said what they have, and of what.
@@ -460,3 +463,8 @@ std::string accesses_apart() {
   return {};
 }
 
+std::size_t open_polls() {
+  return polls.size();
+}
+
+}  // namespace holdfast::replicate
