@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <time.h>
 
+#include "replica.h"
 #include "scenarios.h"
 
 /* Both sides of what is made from an intercommunicator understand each other (MPI 3.1, section 6.6). */
@@ -166,9 +167,8 @@ static void error_fields(void) {
 /* A program may read a clock as often as it likes between two calls that communicate. Replicas other than the first
  * are late, so that its answers queue up. */
 static void clock_read_often(void) {
-  const char* native = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
   const struct timespec late = {0, 300000000};
-  if (native && atoi(native) >= ranks) nanosleep(&late, NULL);
+  if (native_rank() >= ranks) nanosleep(&late, NULL);
   double last = MPI_Wtime();
   for (int i = 0; i < 40000; ++i) {
     const double now = MPI_Wtime();

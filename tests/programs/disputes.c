@@ -2,8 +2,7 @@
  * bits, or another length. Without replication it says the truth. What rank 1 prints must be the same with and without.
  *
  * usage: disputes [--bad REPLICA[,REPLICA...]] [--alike] SCENARIO...
- * --alike: the bad replicas send the same wrong values, not each its own.
- * HOLDFAST_TEST_REPLICAS: which replica each process is, in the order of the launcher, with ',' between them. */
+ * --alike: the bad replicas send the same wrong values, not each its own. */
 #define _DEFAULT_SOURCE
 #include <mpi.h>
 #include <stdio.h>
@@ -11,18 +10,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "replica.h"
+
 enum { length = 500, stream_length = 3000 };
 
 static int rank, replica = -1, bad, alike;
 static double data[2 * length];
 
 static void find_replica(const char* list) {
-  const char* replicas = getenv("HOLDFAST_TEST_REPLICAS");
-  const char* native = getenv("OMPI_COMM_WORLD_RANK");
-  if (native == NULL) native = getenv("PMI_RANK");
-  if (replicas == NULL || native == NULL) return;
-  for (int skip = atoi(native); skip > 0; --skip) replicas = strchr(replicas, ',') + 1;
-  replica = atoi(replicas);
+  replica = own_replica();
+  if (replica < 0) return;
   for (const char* at = list; at != NULL && *at != '\0'; at += strcspn(at, ","), at += *at == ',')
     if (atoi(at) == replica) bad = 1;
 }

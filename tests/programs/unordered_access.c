@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "replica.h"
+
 static int rank, ranks, replica, on_file, at_once;
 static MPI_File file;
 static MPI_Win window;
@@ -64,8 +66,7 @@ int main(int argc, char** argv) {
   at_once = strcmp(argv[2], "at-once") == 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const char* native = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
-  replica = atoi(native) / ranks;
+  replica = native_rank() / ranks;
   char name[32];
   int* memory = NULL;
   snprintf(name, sizeof name, "unordered-%d.data", rank);
