@@ -41,6 +41,36 @@ static void persistent(void) {
   }
 }
 
+/* Each rank starts them in another order (MPI 4.0, section 6.13), and starts those again that are over. */
+static void persistent_in_any_order(void) {
+  enum { most = 8, kinds = 5 };
+  int own[most], sums[most], scanned, before = 0, part, from[most], once = rank;
+  MPI_Datatype pair;
+  MPI_Request requests[kinds];
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  MPI_Type_commit(&pair);
+  int to_all[2 * most], from_all[2 * most];
+  PERSISTENT(Reduce)(own, sums, ranks, MPI_INT, MPI_SUM, ranks - 1, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+  PERSISTENT(Scan)(&once, &scanned, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
+  PERSISTENT(Reduce_scatter_block)(own, &part, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[2]);
+  PERSISTENT(Gather)(&once, 1, MPI_INT, from, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[3]);
+  PERSISTENT(Alltoall)(to_all, 1, pair, from_all, 1, pair, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[4]);
+  MPI_Type_free(&pair);
+  for (int i = 0; i < rank; ++i) before += i;
+  for (int round = 0; round < 4; ++round) {
+    for (int i = 0; i < ranks; ++i) own[i] = to_all[2 * i] = 10 * rank + i + round, to_all[2 * i + 1] = -i;
+    for (int i = 0; i < kinds; ++i) MPI_Start(&requests[(i + rank + round) % kinds]);
+    MPI_Waitall(kinds, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < ranks; ++i) {
+      if (rank == ranks - 1) CHECK(sums[i] == 5 * ranks * (ranks - 1) + ranks * (i + round));
+      if (rank == 0) CHECK(from[i] == i);
+      CHECK(from_all[2 * i] == 10 * i + rank + round && from_all[2 * i + 1] == -rank);
+    }
+    CHECK(scanned == before + rank && part == 10 * (ranks - 1) + rank + round);
+  }
+  for (int i = 0; i < kinds; ++i) MPI_Request_free(&requests[i]);
+}
+
 static void neighbours(void) {
   const int dims[1] = {ranks}, periods[1] = {1};
   int own[2] = {rank, rank + 100}, got[2], left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
@@ -294,6 +324,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const struct Scenario scenarios[] = {
       {"persistent", persistent},
+      {"persistent_in_any_order", persistent_in_any_order},
       {"neighbours", neighbours},
       {"grid_edges", grid_edges},
       {"at_bottom", at_bottom},

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <time.h>
 
+#include "replica.h"
 #include "scenarios.h"
 
 /* Both sides of what is made from an intercommunicator understand each other (MPI 3.1, section 6.6). */
@@ -41,6 +42,64 @@ static void intercommunicators(void) {
   MPI_Comm_free(&copy);
   MPI_Comm_free(&inter);
   MPI_Comm_free(&half);
+}
+
+/* Wildcard receives that match nothing are cancelled before and after their communicator is freed, and one that matches
+ * goes on beside them (MPI 3.1, sections 3.8.4 and 6.4.3). Attributes are deleted by then. */
+static int deletions;
+static int count_deletion(MPI_Comm comm, int keyval, void* value, void* extra) {
+  (void)comm, (void)keyval, (void)value, (void)extra;
+  ++deletions;
+  return MPI_SUCCESS;
+}
+
+static void cancelled_when_freed(void) {
+  int keyval, freed_keyval, got[3] = {-1, -1, -1}, out = 40 + rank, gone, before = deletions;
+  const int peer = (rank + 1) % ranks;
+  MPI_Request receives[3], send;
+  MPI_Status status;
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, count_deletion, &keyval, NULL);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, count_deletion, &freed_keyval, NULL);
+  MPI_Comm_set_attr(comm, keyval, &out);
+  MPI_Comm_set_attr(comm, freed_keyval, &out);
+  MPI_Comm_free_keyval(&freed_keyval);
+  MPI_Irecv(&got[0], 1, MPI_INT, MPI_ANY_SOURCE, 5, comm, &receives[0]);
+  MPI_Irecv(&got[1], 1, MPI_INT, MPI_ANY_SOURCE, 6, comm, &receives[1]);
+  MPI_Irecv(&got[2], 1, MPI_INT, MPI_ANY_SOURCE, 7, comm, &receives[2]);
+  MPI_Isend(&out, 1, MPI_INT, peer, 6, comm, &send);
+  MPI_Cancel(&receives[0]);
+  MPI_Comm_free(&comm);
+  CHECK(comm == MPI_COMM_NULL);
+  MPI_Cancel(&receives[2]);
+  for (int i = 0; i < 3; i += 2) {
+    MPI_Wait(&receives[i], &status);
+    MPI_Test_cancelled(&status, &gone);
+    CHECK(gone && got[i] == -1);
+  }
+  MPI_Wait(&receives[1], &status);
+  CHECK(got[1] == 40 + status.MPI_SOURCE && status.MPI_SOURCE == (rank + ranks - 1) % ranks);
+  MPI_Wait(&send, MPI_STATUS_IGNORE);
+  CHECK(deletions > before);
+  MPI_Comm_free_keyval(&keyval);
+}
+
+/* Persistent requests keep their communicator. */
+static void started_when_freed(void) {
+  int out = 70 + rank, got = -1;
+  const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+  MPI_Request requests[2];
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Recv_init(&got, 1, MPI_INT, left, 2, comm, &requests[0]);
+  MPI_Send_init(&out, 1, MPI_INT, right, 2, comm, &requests[1]);
+  MPI_Comm_free(&comm);
+  MPI_Startall(2, requests);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  CHECK(got == 70 + left);
+  MPI_Request_free(&requests[0]);
+  MPI_Request_free(&requests[1]);
 }
 
 /* Calls that return one status leave its error field alone (MPI 3.1, section 3.2.5). */
@@ -108,9 +167,8 @@ static void error_fields(void) {
 /* A program may read a clock as often as it likes between two calls that communicate. Replicas other than the first
  * are late, so that its answers queue up. */
 static void clock_read_often(void) {
-  const char* native = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
   const struct timespec late = {0, 300000000};
-  if (native && atoi(native) >= ranks) nanosleep(&late, NULL);
+  if (native_rank() >= ranks) nanosleep(&late, NULL);
   double last = MPI_Wtime();
   for (int i = 0; i < 40000; ++i) {
     const double now = MPI_Wtime();
@@ -245,6 +303,8 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const struct Scenario scenarios[] = {
       {"intercommunicators", intercommunicators},
+      {"cancelled_when_freed", cancelled_when_freed},
+      {"started_when_freed", started_when_freed},
       {"error_fields", error_fields},
       {"clock_read_often", clock_read_often},
       {"started_copies", started_copies},

@@ -2,8 +2,7 @@
  * bits, or another length. Without replication it says the truth. What rank 1 prints must be the same with and without.
  *
  * usage: disputes [--bad REPLICA[,REPLICA...]] [--alike] SCENARIO...
- * --alike: the bad replicas send the same wrong values, not each its own.
- * HOLDFAST_TEST_REPLICAS: which replica each process is, in the order of the launcher, with ',' between them. */
+ * --alike: the bad replicas send the same wrong values, not each its own. */
 #define _DEFAULT_SOURCE
 #include <mpi.h>
 #include <stdio.h>
@@ -11,18 +10,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "replica.h"
+
 enum { length = 500, stream_length = 3000 };
 
 static int rank, replica = -1, bad, alike;
 static double data[2 * length];
 
 static void find_replica(const char* list) {
-  const char* replicas = getenv("HOLDFAST_TEST_REPLICAS");
-  const char* native = getenv("OMPI_COMM_WORLD_RANK");
-  if (native == NULL) native = getenv("PMI_RANK");
-  if (replicas == NULL || native == NULL) return;
-  for (int skip = atoi(native); skip > 0; --skip) replicas = strchr(replicas, ',') + 1;
-  replica = atoi(replicas);
+  replica = own_replica();
+  if (replica < 0) return;
   for (const char* at = list; at != NULL && *at != '\0'; at += strcspn(at, ","), at += *at == ',')
     if (atoi(at) == replica) bad = 1;
 }
@@ -216,21 +213,83 @@ static void truncated(void) {
   printf("truncated: %d\n", class == MPI_ERR_TRUNCATE);
 }
 
+/* A receive with errors returned; says how it ended, which is the MPI library's own matter. */
+static void receive_torn(const char* what, MPI_Datatype type) {
+  double got[8] = {0};
+  int class;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Error_class(MPI_Recv(got, 1, type, 0, 18, MPI_COMM_WORLD, MPI_STATUS_IGNORE), &class);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  printf("%s: %s\n", what, class == MPI_SUCCESS ? "taken" : class == MPI_ERR_TRUNCATE ? "truncated" : "another error");
+}
+
+/* An int, and a double behind a gap; of both, and of the double alone, nothing lies side by side. */
+static void make_apart(MPI_Datatype* indexed, MPI_Datatype* mixed) {
+  const int lengths[] = {1, 1}, places[] = {0, 2};
+  const MPI_Aint bytes[] = {0, 16};
+  const MPI_Datatype types[] = {MPI_INT, MPI_DOUBLE};
+  MPI_Type_indexed(2, lengths, places, MPI_INT, indexed);
+  MPI_Type_create_struct(2, lengths, bytes, types, mixed);
+  MPI_Type_commit(indexed);
+  MPI_Type_commit(mixed);
+}
+
 /* Part of an element arrives everywhere: MPICH reports that as truncated, too, and Open MPI takes it. */
 static void torn(void) {
-  const char three[] = {1, 2, 3};
-  if (rank == 0) MPI_Send(three, 3, MPI_CHAR, 1, 18, MPI_COMM_WORLD);
-  if (rank != 1) return;
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Datatype apart;
-  const int lengths[] = {1, 1}, places[] = {0, 2};
-  int class, got[3];
-  MPI_Type_indexed(2, lengths, places, MPI_INT, &apart);
-  MPI_Type_commit(&apart);
-  MPI_Error_class(MPI_Recv(got, 1, apart, 0, 18, MPI_COMM_WORLD, MPI_STATUS_IGNORE), &class);
-  MPI_Type_free(&apart);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
-  printf("torn: %d\n", class == MPI_SUCCESS || class == MPI_ERR_TRUNCATE);
+  const char bytes[] = {1, 2, 3, 4, 5, 6, 7};
+  MPI_Datatype indexed, mixed;
+  make_apart(&indexed, &mixed);
+  if (rank == 0) {
+    MPI_Send(bytes, 7, MPI_CHAR, 1, 18, MPI_COMM_WORLD);
+    MPI_Send(bytes, 3, MPI_CHAR, 1, 18, MPI_COMM_WORLD);
+    MPI_Send(bytes, 7, MPI_CHAR, 1, 18, MPI_COMM_WORLD);
+    MPI_Send(bytes, 4, MPI_CHAR, 1, 18, MPI_COMM_WORLD);
+  }
+  if (rank == 1) {
+    receive_torn("torn double", MPI_DOUBLE);
+    receive_torn("torn integers", indexed);
+    receive_torn("torn structure", mixed);
+    receive_torn("part of a structure", mixed);
+  }
+  MPI_Type_free(&indexed);
+  MPI_Type_free(&mixed);
+}
+
+/* Torn in a bad replica only. */
+static void torn_in_one(void) {
+  MPI_Datatype indexed, mixed;
+  make_apart(&indexed, &mixed);
+  fill(160);
+  if (rank == 0) {
+    MPI_Send(data, bad ? 7 : 8, MPI_CHAR, 1, 18, MPI_COMM_WORLD);
+    MPI_Send(data, bad ? 7 : 8, MPI_CHAR, 1, 18, MPI_COMM_WORLD);
+    MPI_Send(data, bad ? 11 : 12, MPI_CHAR, 1, 18, MPI_COMM_WORLD);
+  }
+  if (rank == 1) {
+    receive_torn("torn double", MPI_DOUBLE);
+    receive_torn("torn integers", indexed);
+    receive_torn("torn structure", mixed);
+  }
+  MPI_Type_free(&indexed);
+  MPI_Type_free(&mixed);
+}
+
+/* Whole in a bad replica only, which cannot be given what MPICH refuses. */
+static void whole_in_one(void) {
+  MPI_Datatype indexed, mixed;
+  make_apart(&indexed, &mixed);
+  fill(170);
+  if (rank == 0) MPI_Send(data, bad ? 8 : 7, MPI_CHAR, 1, 18, MPI_COMM_WORLD);
+  if (rank == 1) receive_torn("whole integers", indexed);
+  MPI_Type_free(&indexed);
+  MPI_Type_free(&mixed);
+}
+
+/* Too long for the buffer in all replicas but the bad one. */
+static void fits_in_one(void) {
+  fill(180);
+  if (rank == 0) MPI_Send(data, bad ? 4 : 16, MPI_CHAR, 1, 18, MPI_COMM_WORLD);
+  if (rank == 1) receive_torn("too long", MPI_DOUBLE);
 }
 
 /* A sender that stays corrupt, and a receiver that is far behind it. */
@@ -297,10 +356,25 @@ static const struct {
   const char* name;
   void (*run)(void);
 } scenarios[] = {
-    {"blocking", blocking},   {"pending", pending}, {"persistent", persistent},   {"strided", strided},
-    {"wildcards", wildcards}, {"probed", probed},   {"decided", decided},         {"given_away", given_away},
-    {"empty", empty},         {"shorter", shorter}, {"longer", longer},           {"truncated", truncated},
-    {"torn", torn},           {"stream", stream},   {"collectives", collectives}, {"cancelled", cancelled},
+    {"blocking", blocking},
+    {"pending", pending},
+    {"persistent", persistent},
+    {"strided", strided},
+    {"wildcards", wildcards},
+    {"probed", probed},
+    {"decided", decided},
+    {"given_away", given_away},
+    {"empty", empty},
+    {"shorter", shorter},
+    {"longer", longer},
+    {"truncated", truncated},
+    {"torn", torn},
+    {"torn_in_one", torn_in_one},
+    {"whole_in_one", whole_in_one},
+    {"fits_in_one", fits_in_one},
+    {"stream", stream},
+    {"collectives", collectives},
+    {"cancelled", cancelled},
 };
 
 int main(int argc, char** argv) {

@@ -1,10 +1,9 @@
 /* Long doubles in every way that data can travel, between memory that was not cleared: x86 leaves 6 of their 16 bytes
- * as they were, and each replica had something else there. The values are the same, so nothing may be reported.
- *
- * HOLDFAST_TEST_REPLICAS: which replica each process is, in the order of the launcher, with ',' between them. */
+ * as they were, and each replica had something else there. The values are the same, so nothing may be reported. */
 #include <float.h>
 #include <stddef.h>
 
+#include "replica.h"
 #include "scenarios.h"
 
 enum { length = 37, value_bytes = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double) };
@@ -20,15 +19,6 @@ struct Particle {
 };
 
 static int replica, left, right;
-
-static void find_replica(void) {
-  const char* replicas = getenv("HOLDFAST_TEST_REPLICAS");
-  const char* native = getenv("OMPI_COMM_WORLD_RANK");
-  if (native == NULL) native = getenv("PMI_RANK");
-  if (replicas == NULL || native == NULL) return;
-  for (int skip = atoi(native); skip > 0; --skip) replicas = strchr(replicas, ',') + 1;
-  replica = atoi(replicas);
-}
 
 /* What was in memory before. */
 static void dirty(void* memory, size_t bytes) {
@@ -261,7 +251,7 @@ static void windows(void) {
 }
 
 int main(int argc, char** argv) {
-  find_replica();
+  replica = own_replica();
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

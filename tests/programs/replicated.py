@@ -36,17 +36,31 @@ def command(args, processes, environment, program):
     return line + program
 
 
+def end(child):
+    """A launcher that is asked to end takes its processes with it."""
+    if child.poll() is not None:
+        return
+    child.terminate()
+    try:
+        child.communicate(timeout=20)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
+
+
 def run(line, limit, directory):
-    """Runs it in its own process group; nothing of it is left when this returns."""
-    child = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             text=True, start_new_session=True, cwd=directory)
+    """Runs it in its own process group; nothing of it is left when this returns, and the kernel asks it to end where this
+    program is killed."""
+    child = subprocess.Popen(["setpriv", "--pdeathsig", "TERM"] + line, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                             cwd=directory)
     try:
         out, err = child.communicate(timeout=limit)
         return child.returncode, out, err
     except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)
-        child.communicate()
         sys.exit(f"FAILED: still running after {limit} s: {' '.join(line)}")
+    finally:
+        end(child)
 
 
 def expect(condition, what, detail=""):
@@ -87,6 +101,7 @@ def main():
     parser.add_argument("program", nargs="+")
     args = parser.parse_args()
 
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("FAILED: asked to end"))
     degrees = degrees_of(args.degree, args.ranks)
     partial = min(degrees) != max(degrees)
     directory = pathlib.Path(tempfile.mkdtemp(prefix="holdfast-test-"))

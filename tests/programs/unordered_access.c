@@ -1,8 +1,9 @@
 /* Two threads that use one window, or one file by its pointer: an order on which replicas do not agree, which must be
-   found out.
+   found out. And threads that use one file by explicit offsets, one of them another one in one replica.
 
-   usage: unordered_access window|file turns|at-once
+   usage: unordered_access window|file turns|at-once, unordered_access file offset
      turns    one after the other, and in the next replica the other first
+     offset   each writes by an offset of its own; replica 1 has one wrong
      at-once  the second goes on while the first is inside a call, in which the next replica's first never comes */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -12,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "replica.h"
 
 static int rank, ranks, replica, on_file, at_once;
 static MPI_File file;
@@ -38,6 +41,12 @@ static void* use_in_turn(void* argument) {
   return NULL;
 }
 
+static void* use_offset(void* argument) {
+  const int number = *(int*)argument, wrong = number == 1 && replica == 1;
+  MPI_File_write_at(file, (number + (wrong ? 16 : 0)) * (int)sizeof number, &number, 1, MPI_INT, MPI_STATUS_IGNORE);
+  return NULL;
+}
+
 static void* use_at_once(void* argument) {
   if (*(int*)argument == 0) {
     while (replica > 0) pause();
@@ -57,8 +66,7 @@ int main(int argc, char** argv) {
   at_once = strcmp(argv[2], "at-once") == 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const char* native = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
-  replica = atoi(native) / ranks;
+  replica = native_rank() / ranks;
   char name[32];
   int* memory = NULL;
   snprintf(name, sizeof name, "unordered-%d.data", rank);
@@ -67,8 +75,9 @@ int main(int argc, char** argv) {
   MPI_Win_lock_all(0, window);
   pthread_barrier_init(&first_is_done, NULL, 2);
   int numbers[2] = {0, 1};
+  void* (*const how)(void*) = strcmp(argv[2], "offset") == 0 ? use_offset : at_once ? use_at_once : use_in_turn;
   pthread_t threads[2];
-  for (int i = 0; i < 2; ++i) pthread_create(&threads[i], NULL, at_once ? use_at_once : use_in_turn, &numbers[i]);
+  for (int i = 0; i < 2; ++i) pthread_create(&threads[i], NULL, how, &numbers[i]);
   for (int i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
   MPI_Win_unlock_all(window);
   MPI_Win_free(&window);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "replica.h"
+
 static int rank, replica;
 static pthread_barrier_t both, first_is_done;
 
@@ -29,8 +31,7 @@ int main(int argc, char **argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const char *native = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
-  replica = atoi(native) / ranks;
+  replica = native_rank() / ranks;
   rank = 0; /* on MPI_COMM_SELF */
   pthread_barrier_init(&both, NULL, 2);
   pthread_barrier_init(&first_is_done, NULL, 2);

@@ -22,6 +22,7 @@
 #include "replicate/launch/supervise.h"
 #include "replicate/launch/tee.h"
 #include "replicate/launch/transport.h"
+#include "replicate/launch/window_folders.h"
 
 namespace holdfast::launch {
 namespace {
@@ -90,6 +91,7 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, st
     options.over_descriptor = roster->over_descriptor();
   }
   auto ended = supervise(plan.command, watch, options);
+  if (!plan.window_folders.empty()) remove_window_folders(plan.window_folders, plan.map.degree());
   if (!ended.ok()) return ended.status();
   Finished finished{ended.value(), {}};
   if (roster) finished.roster = roster->stop();

@@ -17,6 +17,7 @@
 #include "replicate/launch/preload.h"
 #include "replicate/launch/run_directory.h"
 #include "replicate/launch/transport.h"
+#include "replicate/launch/window_folders.h"
 
 namespace holdfast::launch {
 namespace {
@@ -107,11 +108,15 @@ std::string now_ns() {
   return std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
 }
 
+std::uint64_t random_bits() {
+  std::random_device entropy;
+  return std::uint64_t{entropy()} << 32 | entropy();
+}
+
 /// What replicas must have in common before they can talk to each other, each where its option is on.
 std::vector<Variable> agreed_before_init(const config::AnySettings& settings) {
   std::vector<Variable> variables;
-  std::random_device entropy;
-  const std::uint64_t bits = std::uint64_t{entropy()} << 32 | entropy();
+  const std::uint64_t bits = random_bits();
   auto add = [&](const char* option, const char* variable, const std::string& value) {
     if (value_of(settings, option) == "true") variables.emplace_back(variable, value);
   };
@@ -278,6 +283,10 @@ Result<JobPlan> plan_job(const JobRequest& request) {
         Variable("HOLDFAST_RUN_DIRECTORY", plan.run_directory), Variable("HOLDFAST_RUN_STDIN", plan.input.path),
         Variable("HOLDFAST_RUN_PROGRAM", real_path(plan.program.path))})
     spec.value().variables.push_back(std::move(variable));
+  if (plan.program.mpi == Mpi::openmpi && plan.map.degree() > 1) {
+    plan.window_folders = window_folders(random_bits());
+    spec.value().variables.emplace_back("HOLDFAST_RUN_WINDOWS", plan.window_folders);
+  }
   for (Variable& variable : agreed_before_init(*request.library)) spec.value().variables.push_back(std::move(variable));
   if (request.transport) {
     auto transport = transport_variables(plan.program.mpi, request.rails.value_or(""), plan.run_directory);

@@ -48,6 +48,7 @@ struct JobPlan {
   bool one_host = true;
   bool goes_on = false;  ///< when a process dies, without its replica
   bool holds_output = false;  ///< until a majority of the replicas has written it
+  std::string window_folders;  ///< what the library's folders for windows begin with; empty: it has none
   std::string seed;  ///< of the injected faults; empty without any
   Command command;
 };

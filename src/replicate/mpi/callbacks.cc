@@ -230,6 +230,8 @@ int cancel_own(void* state, int complete) {
   return request->cancel(request->extra_state, complete);
 }
 
+std::vector<int> comm_keyvals;  // that the application has made
+
 struct Attribute {
   bool on_self;
   int keyval;
@@ -319,6 +321,24 @@ bool is_own_request(MPI_Request request) {
   return own_requests().contains(handle_key(request));
 }
 
+int delete_attributes_of(MPI_Comm comm) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  real().Comm_get_errhandler(comm, &handler);
+  real().Comm_set_errhandler(comm, MPI_ERRORS_RETURN);  // keyvals may be gone
+  int code = MPI_SUCCESS;
+  for (auto keyval = comm_keyvals.rbegin(); keyval != comm_keyvals.rend() && code == MPI_SUCCESS; ++keyval) {
+    int of_keyval = *keyval;
+    void* value = nullptr;
+    int set = 0;
+    if (real().Comm_get_attr(comm, of_keyval, &value, &set) == MPI_SUCCESS && set)
+      code = real().Comm_delete_attr(comm, of_keyval);
+  }
+  real().Comm_set_errhandler(comm, handler);
+  real().Errhandler_free(&handler);
+  if (code != MPI_SUCCESS) real().Comm_call_errhandler(comm, code);
+  return code;
+}
+
 void delete_attributes_at_the_end() {
   delete_attributes(true);
   delete_attributes(false);
@@ -350,8 +370,10 @@ int hook::File_create_errhandler(MPI_File_errhandler_function* function, MPI_Err
 
 int hook::Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* del, int* keyval,
                              void* extra_state) {
-  return create_keyval<MPI_Comm>(real().Comm_create_keyval, copy, del, keyval, extra_state, MPI_COMM_NULL_COPY_FN,
-                                 MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN);
+  const int code = create_keyval<MPI_Comm>(real().Comm_create_keyval, copy, del, keyval, extra_state,
+                                           MPI_COMM_NULL_COPY_FN, MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN);
+  if (code == MPI_SUCCESS) comm_keyvals.push_back(*keyval);
+  return code;
 }
 int hook::Type_create_keyval(MPI_Type_copy_attr_function* copy, MPI_Type_delete_attr_function* del, int* keyval,
                              void* extra_state) {

@@ -66,6 +66,11 @@ extern "C" __attribute__((visibility("default"))) void ompi_mpi_cxx_op_intercept
                                                                                  MPI_User_function* function);
 #endif
 
+/// Deletes the attributes of a communicator that the application has freed and MPI still has, as MPI_Comm_free would:
+/// MPI's code where a callback refuses. Those of keyvals that were freed, and under Open MPI Fortran's, stay until
+/// MPI's own communicator goes.
+int delete_attributes_of(MPI_Comm comm);
+
 /// The attributes that the application has set on MPI_COMM_SELF and MPI_COMM_WORLD are deleted at MPI_Finalize, while
 /// MPI still works (MPI 3.1, section 8.7.1), the last one first.
 void delete_attributes_at_the_end();

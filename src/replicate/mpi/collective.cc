@@ -20,6 +20,7 @@ namespace {
 struct Poll {
   std::vector<Ballot> ballots;
   std::vector<std::uint64_t> whats;  ///< what each replica compares, see Comparison
+  Function function{};
 };
 struct PollKey {
   std::uint64_t communicator;
@@ -81,6 +82,7 @@ void publish_ballot(const MessageId& name, Function function, const Ballot& ball
     ++state.counters[Count::records_sent];
   }
   Poll& poll = poll_of(name.channel.communicator, name.ordinal);
+  poll.function = function;
   poll.ballots[static_cast<std::size_t>(state.replica)] = ballot;
   poll.whats[static_cast<std::size_t>(state.replica)] = what;
 }
@@ -223,7 +225,11 @@ void Collective::follow(MPI_Request* request) {
   watch_in_background(op);
 }
 
-void Collective::file_persistent(MPI_Request* request) {
+void Collective::stand_in(MPI_Request* request) {
+  real().Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, comm_->handle, request);
+}
+
+void Collective::file_persistent(MPI_Request* request, std::shared_ptr<Schedule> schedule) {
   Operation& op = runtime().requests.make();
   op.kind = Operation::Kind::collective;
   op.function = function_;
@@ -233,6 +239,8 @@ void Collective::file_persistent(MPI_Request* request) {
   op.comm = comm_;
   op.inputs = std::move(inputs_);
   op.outputs = std::move(outputs_);
+  op.schedule = std::move(schedule);
+  runtime().requests.hold_comm(op);
   runtime().requests.file(op);
   *request = op.visible;
 }
@@ -240,13 +248,15 @@ void Collective::file_persistent(MPI_Request* request) {
 int start_persistent(Operation& op) {
   note_call(op.function, *op.comm, -1, 0, 0);
   for (const Region& input : op.inputs) inject(input, -1);
-  const int code = real().Start(&op.native);
+  if (op.schedule) op.schedule->restart();
+  const int code = op.schedule ? MPI_SUCCESS : real().Start(&op.native);
   if (code != MPI_SUCCESS || !runtime().verifying) return code;
   op.identity = {{op.comm->id, -1, -1}, op.comm->collectives++};
   op.active = true;
   op.stage = Operation::Stage::native;
   ++op.comm->pending;
   watch_in_background(op);
+  advance_collective(op);
   return code;
 }
 
@@ -407,8 +417,50 @@ bool advance_collective(Operation& op) {
 
 void file_collective_ballot(int replica, const Record& record) {
   Poll& poll = poll_of(record.communicator, record.ordinal);
+  poll.function = static_cast<Function>(record.flags);
   poll.ballots[static_cast<std::size_t>(replica)] = {record.digest, record.bytes, true};
   poll.whats[static_cast<std::size_t>(replica)] = record.extra;
+}
+
+namespace {
+
+/// The replicas that have said what they have, and of what.
+std::string said_by(const Poll& poll) {
+  std::string text;
+  for (std::size_t k = 0; k < poll.ballots.size(); ++k)
+    if (poll.ballots[k].known) text += (text.empty() ? "" : ", ") + std::to_string(k);
+  const std::size_t one = static_cast<std::size_t>(
+      std::find_if(poll.ballots.begin(), poll.ballots.end(), [](const Ballot& b) { return b.known; }) -
+      poll.ballots.begin());
+  return "replica " + text + " at offset " + std::to_string(poll.whats[one]);
+}
+
+bool with_offset(Function function) {
+  return std::string_view(function_name(function)).find("_at") != std::string_view::npos;
+}
+
+/// Whether nobody has come to both.
+bool apart(const Poll& a, const Poll& b) {
+  if (a.function != b.function || !with_offset(a.function)) return false;
+  for (std::size_t k = 0; k < a.ballots.size(); ++k)
+    if (a.ballots[k].known && b.ballots[k].known) return false;
+  return true;
+}
+
+}  // namespace
+
+std::string accesses_apart() {
+  if (!many_threads()) return {};
+  const auto own = static_cast<std::size_t>(runtime().replica);
+  for (const auto& [key, mine] : polls) {
+    if (!mine.ballots[own].known) continue;
+    for (const auto& [other_key, other] : polls) {
+      if (other_key == key || !apart(mine, other)) continue;
+      return std::string(function_name(mine.function)) + " of rank " + std::to_string(runtime().rank) +
+             " accesses different parts of a file: " + said_by(mine) + ", " + said_by(other);
+    }
+  }
+  return {};
 }
 
 std::size_t open_polls() {

@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,8 +19,8 @@ namespace holdfast::replicate {
 /// One collective of the application, in one of two ways (replicate.collectives). native: run by MPI in each replica's
 /// own world; the results that this rank gets are compared with those of its other replicas, and a wrong one is
 /// replaced by the majority's. p2p: a schedule of messages, each verified as the application's own are; always native
-/// on intercommunicators and between topology neighbours, and for non-blocking reductions by operations that the
-/// application made, because it may free them meanwhile.
+/// on intercommunicators, and for reductions that outlive their call by operations that the application made, because
+/// it may free them meanwhile.
 class Collective {
  public:
   enum class Kind : std::uint8_t { once, persistent };
@@ -46,17 +47,17 @@ class Collective {
   /// The operation of a reduction.
   void operation(MPI_Op op);
 
+  /// Between topology neighbours: whether the communicator has a topology.
+  void topology(bool there) { sound_ = sound_ && there; }
+
   /// Runs a blocking collective and verifies it; returns MPI's error code. `build` makes the schedule of messages.
   template <class Call, class Build>
   int run(Call call, Build build) {
-    if (!by_messages()) return run(call);
-    Schedule schedule(*comm_, false);
-    build(schedule);
-    return perform(schedule);
-  }
-  /// The same for collectives that have no schedule.
-  template <class Call>
-  int run(Call call) {
+    if (by_messages()) {
+      Schedule schedule(*comm_, Schedule::Life::call);
+      build(schedule);
+      return perform(schedule);
+    }
     if (sound_) {
       require_equal_degrees(function_);
       enter();
@@ -74,12 +75,15 @@ class Collective {
   /// Starts a non-blocking one; it is verified when the application completes the request.
   template <class Call, class Build>
   int start(MPI_Request* request, Call call, Build build) {
-    if (!by_messages() || own_operation_) return start(request, call);
-    auto schedule = std::make_shared<Schedule>(*comm_, true);
-    build(*schedule);
-    begin(std::move(schedule), request);
-    return MPI_SUCCESS;
+    if (by_messages() && !own_operation_) {
+      auto schedule = std::make_shared<Schedule>(*comm_, Schedule::Life::request);
+      build(*schedule);
+      begin(std::move(schedule), request);
+      return MPI_SUCCESS;
+    }
+    return start(request, call);
   }
+  /// The same for what has no schedule.
   template <class Call>
   int start(MPI_Request* request, Call call) {
     if (sound_) require_equal_degrees(function_);
@@ -88,12 +92,19 @@ class Collective {
     return code;
   }
 
-  /// Makes a persistent one, which start_persistent() starts; always run by MPI itself.
-  template <class Call>
-  int make_persistent(MPI_Request* request, Call call) {
-    require_equal_degrees(function_);
+  /// Makes a persistent one, which start_persistent() starts.
+  template <class Call, class Build>
+  int make_persistent(MPI_Request* request, Call call, Build build) {
+    if (by_messages() && !own_operation_) {
+      auto schedule = std::make_shared<Schedule>(*comm_, Schedule::Life::persistent);
+      build(*schedule);
+      stand_in(request);
+      file_persistent(request, std::move(schedule));
+      return MPI_SUCCESS;
+    }
+    if (sound_) require_equal_degrees(function_);
     const int code = call(request);
-    if (code == MPI_SUCCESS) file_persistent(request);
+    if (code == MPI_SUCCESS) file_persistent(request, nullptr);
     return code;
   }
 
@@ -106,7 +117,9 @@ class Collective {
   void enter();
   void verify_now();
   void follow(MPI_Request* request);
-  void file_persistent(MPI_Request* request);
+  /// A request of MPI's that is never started, for what the application does with an inactive one.
+  void stand_in(MPI_Request* request);
+  void file_persistent(MPI_Request* request, std::shared_ptr<Schedule> schedule);
 
   Function function_;
   Kind kind_;
@@ -151,6 +164,10 @@ void follow_leader(Function function, const Comparison& name, MPI_Request* reque
 /// not change them, so they are used as they are.
 bool advance_collective(Operation& op);
 void file_collective_ballot(int replica, const Record& record);
+/// Where several threads communicate: an access of a file with an explicit offset that this replica made at one place and
+/// others at another, for a person; empty where there is none. Of use when both have waited for long: until then the
+/// threads may only be late.
+std::string accesses_apart();
 /// Results of which other replicas have said what they have, and this one nothing.
 std::size_t open_polls();
 

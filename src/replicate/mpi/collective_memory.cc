@@ -46,6 +46,7 @@ void input_block(Collective& call, const void* buffer, const int* counts, const 
 }
 
 void from_neighbours(Collective& call, void* buffer, int count, MPI_Datatype type, MPI_Comm comm) {
+  call.topology(has_topology(comm));
   const std::vector<bool> there = sending_neighbours(comm);
   if (std::find(there.begin(), there.end(), false) == there.end()) {
     call.output(buffer, count < 0 ? Collective::no_count : size_of(count) * there.size(), type);
@@ -59,6 +60,7 @@ void from_neighbours(Collective& call, void* buffer, int count, MPI_Datatype typ
 
 void from_neighbours(Collective& call, void* buffer, const int* counts, const int* displacements, MPI_Datatype type,
                      MPI_Comm comm) {
+  call.topology(has_topology(comm));
   const std::vector<bool> there = sending_neighbours(comm);
   const MPI_Aint extent = extent_of(type);
   for (std::size_t i = 0; i < there.size(); ++i) {
@@ -68,6 +70,7 @@ void from_neighbours(Collective& call, void* buffer, const int* counts, const in
 
 void from_neighbours(Collective& call, void* buffer, const int* counts, const MPI_Aint* displacements,
                      const MPI_Datatype* types, MPI_Comm comm) {
+  call.topology(has_topology(comm));
   const std::vector<bool> there = sending_neighbours(comm);
   for (std::size_t i = 0; i < there.size(); ++i) {
     if (there[i]) call.output(static_cast<std::byte*>(buffer) + displacements[i], size_of(counts[i]), types[i]);

@@ -136,9 +136,10 @@ std::unique_ptr<Comm> Comms::describe(MPI_Comm handle, std::uint64_t id) const {
   return comm;
 }
 
-void Comms::remove(MPI_Comm handle) {
+void Comms::remove(MPI_Comm handle, bool held) {
   auto found = comms_.find(handle_key(handle));
   if (found == comms_.end()) return;
+  found->second->held = held;
   freed_.push_back(std::move(found->second));
   comms_.erase(found);
   last_ = nullptr;
@@ -150,6 +151,7 @@ void Comms::free_idle() {
     if (comm->pending > 0) return false;
     free_shadow(*comm);
     free_carried(*comm);
+    if (comm->held) real().Comm_free(&comm->handle);
     return true;
   });
 }

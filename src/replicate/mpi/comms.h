@@ -38,12 +38,14 @@ struct Comm {
   std::unordered_map<std::uint64_t, std::uint64_t> sent_by_tag;  ///< the same by destination and tag, for many threads
   std::unordered_map<std::uint64_t, std::uint64_t> groups;       ///< MPI_Comm_create_group calls alike so far
   int pending = 0;                                               ///< operations that refer to this
+  bool held = false;  ///< freed by the application, and not by MPI: receives on it are still to be given to MPI
   /// Where collectives on point-to-point messages travel: a communicator of the same group that the
   /// application cannot see. Null unless
   /// replicate.collectives asks for it, and for intercommunicators.
   std::unique_ptr<Comm> shadow;
   std::uint64_t schedules = 0;                     ///< schedules made so far
   std::array<std::uint64_t, 16> schedules_done{};  ///< by tag: schedules completed so far
+  std::uint64_t persistent_schedules = 0;          ///< made so far
 
   int virtual_rank(int peer) const { return peers.empty() ? peer : peers[static_cast<std::size_t>(peer)]; }
 };
@@ -69,8 +71,9 @@ class Comms {
   /// The id of the next communicator made from `parent`, as add() gives it.
   static std::uint64_t next_id(Comm& parent, std::uint64_t distinguishing);
   /// The application has freed it. Operations on it that are pending go on (MPI 3.1, 6.4.3): what they travel on in its
-  /// place, a shadow and the communicators of carried worlds, is freed when they are over.
-  void remove(MPI_Comm handle);
+  /// place, a shadow and the communicators of carried worlds, is freed when they are over. So is the communicator
+  /// itself where MPI has not freed it (`held`).
+  void remove(MPI_Comm handle, bool held = false);
   /// A communicator of the same group that the application cannot see, for its members to make together. Its owner
   /// frees the handle.
   std::unique_ptr<Comm> make_hidden(MPI_Comm of, std::uint64_t id) const;

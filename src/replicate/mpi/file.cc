@@ -39,7 +39,7 @@ Comparison File::at(Function function, MPI_Offset offset, std::uint64_t bytes) {
   if (!many_threads()) return next();
   const std::uint64_t name =
       mix(mix(mix(id, static_cast<std::uint64_t>(function)), static_cast<std::uint64_t>(offset)), bytes);
-  return {name, accesses[name]++};
+  return {name, accesses[name]++, static_cast<std::uint64_t>(offset)};
 }
 
 void arrive(Function function, File& file) {

@@ -22,7 +22,8 @@ struct File {
   MPI_File handle = MPI_FILE_NULL;
   std::uint64_t id = 0;
   std::uint64_t comparisons = 0;
-  MPI_Comm comm = MPI_COMM_NULL;  ///< a duplicate of the one that it was opened on, in this replica's world
+  MPI_Comm comm = MPI_COMM_NULL;  ///< a duplicate of the one that it was opened on, in this replica's world; null at
+                                  ///< followers that opened it by themselves
   int amode = 0;                  ///< as the application gave it; followers do not create or delete
   std::shared_ptr<FileQueue> in_flight = std::make_shared<FileQueue>();
   MPI_Status split{};  ///< outcome of a split collective between its begin and its end

@@ -23,7 +23,7 @@ bool has_finished(int replica) {
 int finish_native(Operation& op, MPI_Status* status) {
   MPI_Status own = op.status;
   int code = op.schedule ? op.schedule->code() : MPI_SUCCESS;
-  if (op.native != MPI_REQUEST_NULL) code = real().Wait(&op.native, &own);
+  if (op.native != MPI_REQUEST_NULL && !op.schedule) code = real().Wait(&op.native, &own);
   for (MPI_Request& carried : op.carried) real().Wait(&carried, MPI_STATUS_IGNORE);
   hand_over(own, status);
   return code;

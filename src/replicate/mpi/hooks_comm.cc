@@ -7,6 +7,7 @@
 
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/mpi/callbacks.h"
 #include "replicate/mpi/carry.h"
 #include "replicate/mpi/collective.h"
 #include "replicate/mpi/comms.h"
@@ -104,11 +105,18 @@ std::vector<Comm::Carried> make_in_carried(Function function, const Comm& from, 
   return carried;
 }
 
+/// The same communicator in a world that this process carries.
+MPI_Comm in_world(MPI_Comm comm, int world) {
+  const std::vector<Comm::Carried>& carried = runtime().comms.find(comm).carried;
+  const auto found =
+      std::find_if(carried.begin(), carried.end(), [&](const auto& each) { return each.world == world; });
+  return found == carried.end() ? MPI_COMM_NULL : found->handle;
+}
+
 /// Runs a call that makes a communicator from `parent`, and registers the result.
 template <class Make>
 int make(Function function, MPI_Comm parent, MPI_Comm* result, Make call) {
   Comm& from = runtime().comms.find(parent);
-  if (from.inter) require_equal_degrees(function);
   Collective entry(function, parent);
   const int code = entry.create([&] { return call(parent, result); });
   if (code == MPI_SUCCESS) {
@@ -211,17 +219,26 @@ int hook::Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* n
 }
 int hook::Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
                            MPI_Comm* newintercomm) {
-  require_equal_degrees(Function::Intercomm_create);
   Comm& from = runtime().comms.find(local_comm);
   note_call(Function::Intercomm_create, from, -1, tag, 0);
-  const int code = call_that_waits(
-      [&] { return real().Intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm); });
-  if (code != MPI_SUCCESS) return code;
   // The two sides share nothing that both can derive: each tells the other its own.
   const std::uint64_t mine = mix(mix(from.id, from.created++), first_member(local_comm));
   std::uint64_t theirs = 0;
-  real().Allreduce(&mine, &theirs, 1, MPI_UINT64_T, MPI_MAX, *newintercomm);
-  runtime().comms.add_with_id(*newintercomm, {}, mix(std::min(mine, theirs), std::max(mine, theirs)));
+  const auto create = [&](MPI_Comm local, MPI_Comm peer, MPI_Comm* made) {
+    const int code = real().Intercomm_create(local, local_leader, peer, remote_leader, tag, made);
+    if (code == MPI_SUCCESS) real().Allreduce(&mine, &theirs, 1, MPI_UINT64_T, MPI_MAX, *made);
+    return code;
+  };
+  const int code = call_that_waits([&] { return create(local_comm, peer_comm, newintercomm); });
+  if (code != MPI_SUCCESS) return code;
+  std::vector<Comm::Carried> carried;
+  for (const Comm::Carried& local : from.carried) {
+    MPI_Comm same = MPI_COMM_NULL;
+    const MPI_Comm peer = from.rank == local_leader ? in_world(peer_comm, local.world) : MPI_COMM_NULL;
+    call_that_waits([&] { return create(local.handle, peer, &same); });
+    carried.push_back({local.world, same});
+  }
+  runtime().comms.add_with_id(*newintercomm, carried, mix(std::min(mine, theirs), std::max(mine, theirs)));
   return code;
 }
 int hook::Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
@@ -259,17 +276,18 @@ int hook::Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int 
 }
 namespace {
 
-/// A follower's receive behind a wildcard is given to MPI when the leader's has matched, which must be before MPI's
-/// handle is gone. What they match has been sent: this call is collective, and nobody may send there after it.
+/// A follower's receive behind a wildcard is given to MPI when the leader's has matched, for which MPI must have the
+/// communicator still. It may never match, where the application cancels it later; so MPI frees the communicator when
+/// no receive waits any more. That is collective in name alone: neither MPI waits for other processes there.
 template <class Free>
 int free_communicator(MPI_Comm* comm, Free call) {
   const MPI_Comm freed = *comm;
-  if (known(freed)) {
-    const Comm& known_comm = runtime().comms.find(freed);
-    wait_until([&] {
-      set_awaited({Awaited::What::decision, runtime().rank, runtime().leading});
-      return !has_waiting_receives(known_comm);
-    });
+  if (known(freed) && has_waiting_receives(runtime().comms.find(freed))) {
+    const int code = delete_attributes_of(freed);
+    if (code != MPI_SUCCESS) return code;
+    runtime().comms.remove(freed, true);
+    *comm = MPI_COMM_NULL;
+    return MPI_SUCCESS;
   }
   const int code = call_that_waits([&] { return call(comm); });
   if (code == MPI_SUCCESS) runtime().comms.remove(freed);

@@ -7,7 +7,6 @@
 
 #include "hooks.h"
 #include "real_functions.h"
-#include "replicate/mpi/carry.h"
 #include "replicate/mpi/collective.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/file.h"
@@ -315,11 +314,16 @@ const char* without_prefix(const char* filename) {
   return prefixed ? colon + 1 : filename;
 }
 
+/// Whom a follower opens a file with. Replica 0 of all ranks is there for what they do together; where degrees differ,
+/// others have not all of them in their world, and only read, each by itself.
+MPI_Comm followers_comm(MPI_Comm comm) {
+  return runtime().partial ? MPI_COMM_SELF : comm;
+}
+
 }  // namespace
 
 int hook::File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
   if (!runtime().verifying || !known(comm)) return real().File_open(comm, filename, amode, info, fh);
-  require_equal_degrees(Function::File_open);
   Comm& from = runtime().comms.find(comm);
   note_call(Function::File_open, from, -1, 0, 0);
   const std::uint64_t id = mix(mix(from.id, from.created++), file_mark);
@@ -329,12 +333,12 @@ int hook::File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info inf
   if (code != MPI_SUCCESS) return code;
   if (!runtime().leader()) {
     const int opened = amode & ~(MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE);
-    code = call_that_waits([&] { return real().File_open(comm, filename, opened, info, fh); });
+    code = call_that_waits([&] { return real().File_open(followers_comm(comm), filename, opened, info, fh); });
     if (code != MPI_SUCCESS) return code;
   }
   if ((amode & MPI_MODE_CREATE) != 0) note_common_file(without_prefix(filename));
   File& file = files().add(*fh, id, amode);
-  call_that_waits([&] { return real().Comm_dup(comm, &file.comm); });
+  if (runtime().leader() || !runtime().partial) call_that_waits([&] { return real().Comm_dup(comm, &file.comm); });
   arrive(Function::File_open, file);
   return code;
 }
@@ -346,7 +350,7 @@ int hook::File_close(MPI_File* fh) {
   arrive(Function::File_close, *file);
   const MPI_File closed = *fh;
   const int code = call_that_waits([&] {
-    real().Comm_free(&file->comm);
+    if (file->comm != MPI_COMM_NULL) real().Comm_free(&file->comm);
     return real().File_close(fh);
   });
   if (code == MPI_SUCCESS) files().remove(closed);

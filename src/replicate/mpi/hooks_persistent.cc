@@ -16,7 +16,9 @@ namespace holdfast::replicate {
 
 int hook::PERSISTENT(Barrier)(MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   Collective call(Function::PERSISTENT(Barrier), comm, Collective::Kind::persistent);
-  return call.make_persistent(request, [&](MPI_Request* r) { return real().PERSISTENT(Barrier)(comm, info, r); });
+  return call.make_persistent(
+      request, [&](MPI_Request* r) { return real().PERSISTENT(Barrier)(comm, info, r); },
+      [&](Schedule& s) { algorithm::barrier(s); });
 }
 
 int hook::PERSISTENT(Allgather)(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
@@ -25,7 +27,8 @@ int hook::PERSISTENT(Allgather)(const void* sb, int sc, MPI_Datatype st, void* r
   call.input(sb, size_of(sc), st);
   call.output(rb, size_of(rc) * size_of(call.size()), rt);
   return call.make_persistent(
-      request, [&](MPI_Request* r) { return real().PERSISTENT(Allgather)(sb, sc, st, rb, rc, rt, comm, info, r); });
+      request, [&](MPI_Request* r) { return real().PERSISTENT(Allgather)(sb, sc, st, rb, rc, rt, comm, info, r); },
+      [&](Schedule& s) { algorithm::allgather(s, sb, sc, st, rb, rc, rt); });
 }
 
 int hook::PERSISTENT(Allgatherv)(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[], const int rd[],
@@ -33,9 +36,9 @@ int hook::PERSISTENT(Allgatherv)(const void* sb, int sc, MPI_Datatype st, void* 
   Collective call(Function::PERSISTENT(Allgatherv), comm, Collective::Kind::persistent);
   call.input(sb, size_of(sc), st);
   call.outputs(rb, rc, rd, rt, call.size());
-  return call.make_persistent(request, [&](MPI_Request* r) {
-    return real().PERSISTENT(Allgatherv)(sb, sc, st, rb, rc, rd, rt, comm, info, r);
-  });
+  return call.make_persistent(
+      request, [&](MPI_Request* r) { return real().PERSISTENT(Allgatherv)(sb, sc, st, rb, rc, rd, rt, comm, info, r); },
+      [&](Schedule& s) { algorithm::allgatherv(s, sb, sc, st, rb, rc, rd, rt); });
 }
 
 int hook::PERSISTENT(Allreduce)(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
@@ -45,7 +48,8 @@ int hook::PERSISTENT(Allreduce)(const void* sb, void* rb, int c, MPI_Datatype t,
   call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
   call.output(rb, size_of(c), t);
   return call.make_persistent(
-      request, [&](MPI_Request* r) { return real().PERSISTENT(Allreduce)(sb, rb, c, t, op, comm, info, r); });
+      request, [&](MPI_Request* r) { return real().PERSISTENT(Allreduce)(sb, rb, c, t, op, comm, info, r); },
+      [&](Schedule& s) { algorithm::allreduce(s, sb, rb, c, t, op); });
 }
 
 int hook::PERSISTENT(Alltoall)(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
@@ -54,7 +58,8 @@ int hook::PERSISTENT(Alltoall)(const void* sb, int sc, MPI_Datatype st, void* rb
   call.input(sb, size_of(sc) * size_of(call.size()), st);
   call.output(rb, size_of(rc) * size_of(call.size()), rt);
   return call.make_persistent(
-      request, [&](MPI_Request* r) { return real().PERSISTENT(Alltoall)(sb, sc, st, rb, rc, rt, comm, info, r); });
+      request, [&](MPI_Request* r) { return real().PERSISTENT(Alltoall)(sb, sc, st, rb, rc, rt, comm, info, r); },
+      [&](Schedule& s) { algorithm::alltoall(s, sb, sc, st, rb, rc, rt); });
 }
 
 int hook::PERSISTENT(Alltoallv)(const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb,
@@ -63,9 +68,10 @@ int hook::PERSISTENT(Alltoallv)(const void* sb, const int sc[], const int sd[], 
   Collective call(Function::PERSISTENT(Alltoallv), comm, Collective::Kind::persistent);
   input_block(call, sb, sc, sd, st);
   call.outputs(rb, rc, rd, rt, call.size());
-  return call.make_persistent(request, [&](MPI_Request* r) {
-    return real().PERSISTENT(Alltoallv)(sb, sc, sd, st, rb, rc, rd, rt, comm, info, r);
-  });
+  return call.make_persistent(
+      request,
+      [&](MPI_Request* r) { return real().PERSISTENT(Alltoallv)(sb, sc, sd, st, rb, rc, rd, rt, comm, info, r); },
+      [&](Schedule& s) { algorithm::alltoallv(s, sb, sc, sd, st, rb, rc, rd, rt); });
 }
 
 int hook::PERSISTENT(Alltoallw)(const void* sb, const int sc[], const int sd[], const MPI_Datatype st[], void* rb,
@@ -73,9 +79,10 @@ int hook::PERSISTENT(Alltoallw)(const void* sb, const int sc[], const int sd[], 
                                 MPI_Request* request) {
   Collective call(Function::PERSISTENT(Alltoallw), comm, Collective::Kind::persistent);
   outputs_each(call, rb, rc, rd, rt, call.size());
-  return call.make_persistent(request, [&](MPI_Request* r) {
-    return real().PERSISTENT(Alltoallw)(sb, sc, sd, st, rb, rc, rd, rt, comm, info, r);
-  });
+  return call.make_persistent(
+      request,
+      [&](MPI_Request* r) { return real().PERSISTENT(Alltoallw)(sb, sc, sd, st, rb, rc, rd, rt, comm, info, r); },
+      [&](Schedule& s) { algorithm::alltoallw(s, sb, sc, sd, st, rb, rc, rd, rt); });
 }
 
 int hook::PERSISTENT(Bcast)(void* b, int c, MPI_Datatype t, int root, MPI_Comm comm, MPI_Info info,
@@ -83,8 +90,9 @@ int hook::PERSISTENT(Bcast)(void* b, int c, MPI_Datatype t, int root, MPI_Comm c
   Collective call(Function::PERSISTENT(Bcast), comm, Collective::Kind::persistent);
   if (call.is_root(root)) call.input(b, size_of(c), t);
   if (!call.is_root(root) && !call.idle_root(root)) call.output(b, size_of(c), t);
-  return call.make_persistent(request,
-                              [&](MPI_Request* r) { return real().PERSISTENT(Bcast)(b, c, t, root, comm, info, r); });
+  return call.make_persistent(
+      request, [&](MPI_Request* r) { return real().PERSISTENT(Bcast)(b, c, t, root, comm, info, r); },
+      [&](Schedule& s) { algorithm::broadcast(s, b, c, t, root); });
 }
 
 int hook::PERSISTENT(Exscan)(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_Comm comm, MPI_Info info,
@@ -94,7 +102,8 @@ int hook::PERSISTENT(Exscan)(const void* sb, void* rb, int c, MPI_Datatype t, MP
   call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
   if (call.comm().rank > 0) call.output(rb, size_of(c), t);
   return call.make_persistent(
-      request, [&](MPI_Request* r) { return real().PERSISTENT(Exscan)(sb, rb, c, t, op, comm, info, r); });
+      request, [&](MPI_Request* r) { return real().PERSISTENT(Exscan)(sb, rb, c, t, op, comm, info, r); },
+      [&](Schedule& s) { algorithm::exscan(s, sb, rb, c, t, op); });
 }
 
 int hook::PERSISTENT(Scan)(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_Comm comm, MPI_Info info,
@@ -103,8 +112,9 @@ int hook::PERSISTENT(Scan)(const void* sb, void* rb, int c, MPI_Datatype t, MPI_
   call.operation(op);
   call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
   call.output(rb, size_of(c), t);
-  return call.make_persistent(request,
-                              [&](MPI_Request* r) { return real().PERSISTENT(Scan)(sb, rb, c, t, op, comm, info, r); });
+  return call.make_persistent(
+      request, [&](MPI_Request* r) { return real().PERSISTENT(Scan)(sb, rb, c, t, op, comm, info, r); },
+      [&](Schedule& s) { algorithm::scan(s, sb, rb, c, t, op); });
 }
 
 int hook::PERSISTENT(Gather)(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, int root,
@@ -113,7 +123,8 @@ int hook::PERSISTENT(Gather)(const void* sb, int sc, MPI_Datatype st, void* rb, 
   if (contributes(call, root)) call.input(sb, size_of(sc), st);
   if (call.is_root(root)) call.output(rb, size_of(rc) * size_of(call.size()), rt);
   return call.make_persistent(
-      request, [&](MPI_Request* r) { return real().PERSISTENT(Gather)(sb, sc, st, rb, rc, rt, root, comm, info, r); });
+      request, [&](MPI_Request* r) { return real().PERSISTENT(Gather)(sb, sc, st, rb, rc, rt, root, comm, info, r); },
+      [&](Schedule& s) { algorithm::gather(s, sb, sc, st, rb, rc, rt, root); });
 }
 
 int hook::PERSISTENT(Gatherv)(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[], const int rd[],
@@ -121,9 +132,10 @@ int hook::PERSISTENT(Gatherv)(const void* sb, int sc, MPI_Datatype st, void* rb,
   Collective call(Function::PERSISTENT(Gatherv), comm, Collective::Kind::persistent);
   if (contributes(call, root)) call.input(sb, size_of(sc), st);
   if (call.is_root(root)) call.outputs(rb, rc, rd, rt, call.size());
-  return call.make_persistent(request, [&](MPI_Request* r) {
-    return real().PERSISTENT(Gatherv)(sb, sc, st, rb, rc, rd, rt, root, comm, info, r);
-  });
+  return call.make_persistent(
+      request,
+      [&](MPI_Request* r) { return real().PERSISTENT(Gatherv)(sb, sc, st, rb, rc, rd, rt, root, comm, info, r); },
+      [&](Schedule& s) { algorithm::gatherv(s, sb, sc, st, rb, rc, rd, rt, root); });
 }
 
 int hook::PERSISTENT(Scatter)(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, int root,
@@ -132,7 +144,8 @@ int hook::PERSISTENT(Scatter)(const void* sb, int sc, MPI_Datatype st, void* rb,
   if (call.is_root(root)) call.input(sb, size_of(sc) * size_of(call.size()), st);
   if (receives(call, root)) call.output(rb, size_of(rc), rt);
   return call.make_persistent(
-      request, [&](MPI_Request* r) { return real().PERSISTENT(Scatter)(sb, sc, st, rb, rc, rt, root, comm, info, r); });
+      request, [&](MPI_Request* r) { return real().PERSISTENT(Scatter)(sb, sc, st, rb, rc, rt, root, comm, info, r); },
+      [&](Schedule& s) { algorithm::scatter(s, sb, sc, st, rb, rc, rt, root); });
 }
 
 int hook::PERSISTENT(Scatterv)(const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb, int rc,
@@ -140,9 +153,10 @@ int hook::PERSISTENT(Scatterv)(const void* sb, const int sc[], const int sd[], M
   Collective call(Function::PERSISTENT(Scatterv), comm, Collective::Kind::persistent);
   if (call.is_root(root)) input_block(call, sb, sc, sd, st);
   if (receives(call, root)) call.output(rb, size_of(rc), rt);
-  return call.make_persistent(request, [&](MPI_Request* r) {
-    return real().PERSISTENT(Scatterv)(sb, sc, sd, st, rb, rc, rt, root, comm, info, r);
-  });
+  return call.make_persistent(
+      request,
+      [&](MPI_Request* r) { return real().PERSISTENT(Scatterv)(sb, sc, sd, st, rb, rc, rt, root, comm, info, r); },
+      [&](Schedule& s) { algorithm::scatterv(s, sb, sc, sd, st, rb, rc, rt, root); });
 }
 
 int hook::PERSISTENT(Reduce)(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, int root, MPI_Comm comm,
@@ -152,7 +166,8 @@ int hook::PERSISTENT(Reduce)(const void* sb, void* rb, int c, MPI_Datatype t, MP
   if (contributes(call, root)) call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
   if (call.is_root(root)) call.output(rb, size_of(c), t);
   return call.make_persistent(
-      request, [&](MPI_Request* r) { return real().PERSISTENT(Reduce)(sb, rb, c, t, op, root, comm, info, r); });
+      request, [&](MPI_Request* r) { return real().PERSISTENT(Reduce)(sb, rb, c, t, op, root, comm, info, r); },
+      [&](Schedule& s) { algorithm::reduce(s, sb, rb, c, t, op, root); });
 }
 
 int hook::PERSISTENT(Reduce_scatter)(const void* sb, void* rb, const int rc[], MPI_Datatype t, MPI_Op op, MPI_Comm comm,
@@ -162,7 +177,8 @@ int hook::PERSISTENT(Reduce_scatter)(const void* sb, void* rb, const int rc[], M
   call.input(sb == MPI_IN_PLACE ? rb : sb, sum(rc, call.comm().size), t);
   call.output(rb, size_of(rc[call.comm().rank]), t);
   return call.make_persistent(
-      request, [&](MPI_Request* r) { return real().PERSISTENT(Reduce_scatter)(sb, rb, rc, t, op, comm, info, r); });
+      request, [&](MPI_Request* r) { return real().PERSISTENT(Reduce_scatter)(sb, rb, rc, t, op, comm, info, r); },
+      [&](Schedule& s) { algorithm::reduce_scatter(s, sb, rb, rc, t, op); });
 }
 
 int hook::PERSISTENT(Reduce_scatter_block)(const void* sb, void* rb, int rc, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
@@ -171,9 +187,10 @@ int hook::PERSISTENT(Reduce_scatter_block)(const void* sb, void* rb, int rc, MPI
   call.operation(op);
   call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(rc) * size_of(call.comm().size), t);
   call.output(rb, size_of(rc), t);
-  return call.make_persistent(request, [&](MPI_Request* r) {
-    return real().PERSISTENT(Reduce_scatter_block)(sb, rb, rc, t, op, comm, info, r);
-  });
+  return call.make_persistent(
+      request,
+      [&](MPI_Request* r) { return real().PERSISTENT(Reduce_scatter_block)(sb, rb, rc, t, op, comm, info, r); },
+      [&](Schedule& s) { algorithm::reduce_scatter_block(s, sb, rb, rc, t, op); });
 }
 
 int hook::PERSISTENT(Neighbor_allgather)(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
@@ -181,9 +198,10 @@ int hook::PERSISTENT(Neighbor_allgather)(const void* sb, int sc, MPI_Datatype st
   Collective call(Function::PERSISTENT(Neighbor_allgather), comm, Collective::Kind::persistent);
   call.input(sb, size_of(sc), st);
   from_neighbours(call, rb, rc, rt, comm);
-  return call.make_persistent(request, [&](MPI_Request* r) {
-    return real().PERSISTENT(Neighbor_allgather)(sb, sc, st, rb, rc, rt, comm, info, r);
-  });
+  return call.make_persistent(
+      request,
+      [&](MPI_Request* r) { return real().PERSISTENT(Neighbor_allgather)(sb, sc, st, rb, rc, rt, comm, info, r); },
+      [&](Schedule& s) { algorithm::neighbor_allgather(s, sb, sc, st, rb, rc, rt, comm); });
 }
 
 int hook::PERSISTENT(Neighbor_allgatherv)(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[],
@@ -192,9 +210,10 @@ int hook::PERSISTENT(Neighbor_allgatherv)(const void* sb, int sc, MPI_Datatype s
   Collective call(Function::PERSISTENT(Neighbor_allgatherv), comm, Collective::Kind::persistent);
   call.input(sb, size_of(sc), st);
   from_neighbours(call, rb, rc, rd, rt, comm);
-  return call.make_persistent(request, [&](MPI_Request* r) {
-    return real().PERSISTENT(Neighbor_allgatherv)(sb, sc, st, rb, rc, rd, rt, comm, info, r);
-  });
+  return call.make_persistent(
+      request,
+      [&](MPI_Request* r) { return real().PERSISTENT(Neighbor_allgatherv)(sb, sc, st, rb, rc, rd, rt, comm, info, r); },
+      [&](Schedule& s) { algorithm::neighbor_allgatherv(s, sb, sc, st, rb, rc, rd, rt, comm); });
 }
 
 int hook::PERSISTENT(Neighbor_alltoall)(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
@@ -202,9 +221,10 @@ int hook::PERSISTENT(Neighbor_alltoall)(const void* sb, int sc, MPI_Datatype st,
   Collective call(Function::PERSISTENT(Neighbor_alltoall), comm, Collective::Kind::persistent);
   call.input(sb, size_of(sc), st);
   from_neighbours(call, rb, rc, rt, comm);
-  return call.make_persistent(request, [&](MPI_Request* r) {
-    return real().PERSISTENT(Neighbor_alltoall)(sb, sc, st, rb, rc, rt, comm, info, r);
-  });
+  return call.make_persistent(
+      request,
+      [&](MPI_Request* r) { return real().PERSISTENT(Neighbor_alltoall)(sb, sc, st, rb, rc, rt, comm, info, r); },
+      [&](Schedule& s) { algorithm::neighbor_alltoall(s, sb, sc, st, rb, rc, rt, comm); });
 }
 
 int hook::PERSISTENT(Neighbor_alltoallv)(const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb,
@@ -212,9 +232,12 @@ int hook::PERSISTENT(Neighbor_alltoallv)(const void* sb, const int sc[], const i
                                          MPI_Request* request) {
   Collective call(Function::PERSISTENT(Neighbor_alltoallv), comm, Collective::Kind::persistent);
   from_neighbours(call, rb, rc, rd, rt, comm);
-  return call.make_persistent(request, [&](MPI_Request* r) {
-    return real().PERSISTENT(Neighbor_alltoallv)(sb, sc, sd, st, rb, rc, rd, rt, comm, info, r);
-  });
+  return call.make_persistent(
+      request,
+      [&](MPI_Request* r) {
+        return real().PERSISTENT(Neighbor_alltoallv)(sb, sc, sd, st, rb, rc, rd, rt, comm, info, r);
+      },
+      [&](Schedule& s) { algorithm::neighbor_alltoallv(s, sb, sc, sd, st, rb, rc, rd, rt, comm); });
 }
 
 int hook::PERSISTENT(Neighbor_alltoallw)(const void* sb, const int sc[], const MPI_Aint sd[], const MPI_Datatype st[],
@@ -222,9 +245,12 @@ int hook::PERSISTENT(Neighbor_alltoallw)(const void* sb, const int sc[], const M
                                          MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   Collective call(Function::PERSISTENT(Neighbor_alltoallw), comm, Collective::Kind::persistent);
   from_neighbours(call, rb, rc, rd, rt, comm);
-  return call.make_persistent(request, [&](MPI_Request* r) {
-    return real().PERSISTENT(Neighbor_alltoallw)(sb, sc, sd, st, rb, rc, rd, rt, comm, info, r);
-  });
+  return call.make_persistent(
+      request,
+      [&](MPI_Request* r) {
+        return real().PERSISTENT(Neighbor_alltoallw)(sb, sc, sd, st, rb, rc, rd, rt, comm, info, r);
+      },
+      [&](Schedule& s) { algorithm::neighbor_alltoallw(s, sb, sc, sd, st, rb, rc, rd, rt, comm); });
 }
 
 }  // namespace holdfast::replicate

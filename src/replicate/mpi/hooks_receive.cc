@@ -172,6 +172,7 @@ int hook::Recv_init(void* buf, int count, MPI_Datatype datatype, int source, int
   op.type = datatype;
   op.posted_source = source;
   op.posted_tag = tag;
+  runtime().requests.hold_comm(op);
   runtime().requests.file(op);
   return code;
 }

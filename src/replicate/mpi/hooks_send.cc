@@ -142,6 +142,7 @@ int make_persistent_in_all(StartSend make, const void* buffer, int count, MPI_Da
     runtime().requests.drop(op);
     return code;
   }
+  runtime().requests.hold_comm(op);
   runtime().requests.file(op);
   *request = op.visible;
   return code;
@@ -162,6 +163,7 @@ int make_persistent(StartSend make, const void* buffer, int count, MPI_Datatype 
   op.region = Region::keep(buffer, static_cast<std::uint64_t>(count), type);
   op.source = destination;
   op.tag = tag;
+  runtime().requests.hold_comm(op);
   runtime().requests.file(op);
   return code;
 }

@@ -16,6 +16,7 @@
 #include "replicate/mpi/send.h"
 #include "replicate/mpi/type_contents.h"
 #include "replicate/mpi/window.h"
+#include "replicate/mpi/window_backing.h"
 
 namespace holdfast::replicate {
 
@@ -24,6 +25,7 @@ namespace {
 /// Registers a window that a call made.
 template <class Make>
 int make(Function function, MPI_Comm comm, MPI_Win* win, bool shared, MPI_Aint bytes, Make call) {
+  make_window_backing();
   if (!known(comm) || !runtime().verifying) return call();
   require_equal_degrees(function);
   note_call(function, runtime().comms.find(comm), -1, 0, 0);

@@ -253,6 +253,10 @@ void Region::for_each_part(std::uint64_t elements, Act act) const {
   }
 }
 
+bool Region::torn_by(std::uint64_t length) const {
+  return !dense_ && ends_within_element(type_, length);
+}
+
 Ballot Region::ballot(std::uint64_t length) const {
   if (!padding_) return whole_ballot(length);
   gather(length, scratch());

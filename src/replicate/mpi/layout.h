@@ -59,6 +59,10 @@ class Region {
   /// Whether it has bytes that have no value (padding.h).
   bool padded() const { return padding_ != nullptr; }
 
+  /// Whether so many bytes end within a basic element, with gaps about it: MPICH refuses such a message then, and takes
+  /// one where elements lie side by side.
+  bool torn_by(std::uint64_t length) const;
+
   /// Digest and length of the first `length` selected bytes in type-map order (length <= bytes()), with zero in place
   /// of padding. Contiguous memory without padding is digested where it is; all else is gathered in a scratch buffer
   /// first.

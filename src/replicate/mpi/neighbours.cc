@@ -24,6 +24,61 @@ Neighbours neighbours(MPI_Comm comm) {
   return found;
 }
 
+namespace {
+
+void add(std::vector<Neighbour>& list, int rank, int block) {
+  if (rank != MPI_PROC_NULL) list.push_back({rank, block});
+}
+
+void add_all(std::vector<Neighbour>& list, const std::vector<int>& ranks) {
+  for (std::size_t i = 0; i < ranks.size(); ++i) add(list, ranks[i], static_cast<int>(i));
+}
+
+NeighbourLists in_grid(MPI_Comm comm, int dimensions) {
+  NeighbourLists lists;
+  for (int dimension = 0; dimension < dimensions; ++dimension) {
+    int below = MPI_PROC_NULL;
+    int above = MPI_PROC_NULL;
+    real().Cart_shift(comm, dimension, 1, &below, &above);
+    add(lists.in, below, 2 * dimension);
+    add(lists.in, above, 2 * dimension + 1);
+    add(lists.out, above, 2 * dimension + 1);
+    add(lists.out, below, 2 * dimension);
+  }
+  return lists;
+}
+
+}  // namespace
+
+NeighbourLists neighbour_lists(MPI_Comm comm) {
+  int topology = MPI_UNDEFINED;
+  real().Topo_test(comm, &topology);
+  const Neighbours count = neighbours(comm);
+  if (topology == MPI_CART) return in_grid(comm, count.in / 2);
+  std::vector<int> in(static_cast<std::size_t>(count.in));
+  std::vector<int> out(static_cast<std::size_t>(count.out));
+  if (topology == MPI_GRAPH) {
+    int rank = 0;
+    real().Comm_rank(comm, &rank);
+    real().Graph_neighbors(comm, rank, count.in, in.data());
+    out = in;
+  } else if (topology == MPI_DIST_GRAPH) {
+    std::vector<int> weights(in.size() + out.size());
+    real().Dist_graph_neighbors(comm, count.in, in.data(), weights.data(), count.out, out.data(),
+                                weights.data() + in.size());
+  }
+  NeighbourLists lists;
+  add_all(lists.in, in);
+  add_all(lists.out, out);
+  return lists;
+}
+
+bool has_topology(MPI_Comm comm) {
+  int topology = MPI_UNDEFINED;
+  real().Topo_test(comm, &topology);
+  return topology != MPI_UNDEFINED;
+}
+
 std::vector<bool> sending_neighbours(MPI_Comm comm) {
   std::vector<bool> there(static_cast<std::size_t>(neighbours(comm).in), true);
   int topology = MPI_UNDEFINED;

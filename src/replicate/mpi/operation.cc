@@ -56,7 +56,13 @@ void Requests::orphan(Operation& op) {
   orphans_.push_back(&op);
 }
 
+void Requests::hold_comm(Operation& op) {
+  op.holds_comm = true;
+  ++op.comm->pending;
+}
+
 void Requests::drop(Operation& op) {
+  if (op.holds_comm) --op.comm->pending;
   if (op.orphan) {
     std::erase(orphans_, &op);
   } else if (op.visible != MPI_REQUEST_NULL) {

@@ -48,6 +48,7 @@ struct Operation {
   Stage stage = Stage::native;
   Function function{};
   bool persistent = false;
+  bool holds_comm = false;  ///< persistent: what the library knows of `comm` stays as long as the request (pending)
   bool active = true;  ///< persistent only: started and not completed
   bool wildcard = false;
   bool has_ticket = false;
@@ -109,6 +110,8 @@ class Requests {
   /// Gives `op` a visible handle of its own, for one that MPI has not got yet.
   void give_placeholder(Operation& op);
   bool has_placeholder(const Operation& op) const { return op.visible != op.native; }
+  /// A persistent operation may be started after its communicator was freed.
+  void hold_comm(Operation& op);
   /// The handle is no longer valid; forgets and destroys the operation.
   void drop(Operation& op);
   /// Takes the operation from the application (it freed the handle); orphans() has it until drop().

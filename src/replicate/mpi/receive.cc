@@ -208,12 +208,37 @@ void complete(Operation& op) {
   state.counters[Count::bytes] += op.own.bytes;
 }
 
-/// MPI refused the message for its length: longer than the buffer, or, under MPICH, the last element there in part. It
-/// does not say how long the message was. Of two replicas, one whose message was taken reports the difference.
-bool refused_for_length(const Operation& op) {
-  int error_class = MPI_SUCCESS;
-  if (op.failed) real().Error_class(op.status.MPI_ERROR, &error_class);
-  return error_class == MPI_ERR_TRUNCATE;
+/// MPI refused the message, does not say how long it was, and would refuse one of that length too: longer than the
+/// buffer, or, under MPICH, the last element there in part.
+bool refused_like(const Operation& op, std::uint64_t bytes) {
+  return op.failed && (bytes > op.region.bytes() || op.region.torn_by(bytes));
+}
+
+/// Whether the message is the application's mistake, which MPI tells it at completion: that of each other replica
+/// longer than the buffer, or of a length that MPI refused here. Open MPI does not tell before that one was too long.
+bool mistaken_everywhere(const Operation& op, std::span<const Ballot> ballots, std::size_t own) {
+  const Runtime& state = runtime();
+  int others = 0;
+  bool longer = op.failed || op.own.bytes == op.region.bytes();
+  bool refused = op.failed;
+  for (std::size_t k = 0; k < ballots.size(); ++k) {
+    if (k == own || !state.here(static_cast<int>(k))) continue;
+    ++others;
+    longer = longer && ballots[k].bytes > op.region.bytes();
+    refused = refused && refused_like(op, ballots[k].bytes);
+  }
+  return others == 0 ? op.failed : longer || refused;
+}
+
+/// A message that MPI refuses for its length cannot be given to a replica whose own it took.
+void require_supply(const Operation& op, std::span<const Ballot> ballots) {
+  const Verdict verdict = vote(ballots);
+  if (verdict.winner < 0) return;
+  const std::uint64_t length = ballots[static_cast<std::size_t>(verdict.winner)].bytes;
+  if (length <= op.region.bytes() && !refused_like(op, length)) return;
+  fail(Incident::uncorrected, described(op) +
+                                  ": MPI refuses the majority's copy for its length, and took another replica's" +
+                                  ballot_list(ballots));
 }
 
 /// msg-plus-hash: the sender replica below has said something about the message.
@@ -232,7 +257,8 @@ bool compare_with_below(Operation& op) {
   // Too long for the buffer in both replicas: the application's mistake, which MPI tells it at completion. Open MPI
   // does not tell before; of two replicas, the one whose message did fit reports the difference.
   const bool cut = op.failed || (state.degree == 2 && op.own.bytes == op.region.bytes());
-  const bool cut_alike = (cut && announced.bytes > op.region.bytes()) || (state.degree == 2 && refused_for_length(op));
+  const bool cut_alike =
+      (cut && announced.bytes > op.region.bytes()) || (state.degree == 2 && refused_like(op, announced.bytes));
   if (op.own == announced || cut_alike || tolerated(op)) {
     note_agreement(op.identity);
     complete(op);
@@ -252,10 +278,8 @@ bool compare_with_all(Operation& op) {
   const int own = state.replica % senders;  // whose message this is
   std::vector<Ballot> ballots(senders);
   std::vector<std::shared_ptr<const std::vector<std::byte>>> copies(senders);
-  int others = 0;
   for (int k = 0; k < senders; ++k) {
     if (k == own || !state.here(k)) continue;
-    ++others;
     const Arrival* said = (*op.lanes)[k].find(op.place.ordinal);
     if (!said || !said->complete) {
       set_awaited({Awaited::What::verdict, op.comm->virtual_rank(op.source), k});
@@ -266,20 +290,17 @@ bool compare_with_all(Operation& op) {
     ballots[k] = copies[k] && op.region.padded() ? op.region.ballot_of_copy(*copies[k]) : comparable(op, *said);
   }
   ballots[own] = op.own;
-  bool truncated = others > 0;  // they say that it was longer than the buffer; MPI reports it at completion
-  for (int k = 0; k < senders; ++k) {
-    if (k == own || !state.here(k)) continue;
-    truncated = truncated && ballots[k].bytes > op.region.bytes();
-    (*op.lanes)[k].take(op.place.ordinal);
-  }
-  if (truncated || (op.failed && others == 0) || (senders == 2 && refused_for_length(op))) {
+  for (int k = 0; k < senders; ++k)
+    if (k != own && state.here(k)) (*op.lanes)[k].take(op.place.ordinal);
+  if (mistaken_everywhere(op, ballots, static_cast<std::size_t>(own))) {
     op.failed = true;
     complete(op);
-  } else {
-    settle(op, ballots, copies);
-    if (op.stage == Operation::Stage::complete) complete(op);
-    if (op.stage == Operation::Stage::disputed) ask_for_correction(op, op.supplier, ballots);
+    return true;
   }
+  if (senders > 2) require_supply(op, ballots);
+  settle(op, ballots, copies);
+  if (op.stage == Operation::Stage::complete) complete(op);
+  if (op.stage == Operation::Stage::disputed) ask_for_correction(op, op.supplier, ballots);
   return true;
 }
 

@@ -9,18 +9,26 @@
 
 namespace holdfast::replicate {
 
-Schedule::Schedule(Comm& comm, bool outlives_call)
-    : comm_(&comm),
-      tag_(static_cast<int>(comm.schedules % comm.schedules_done.size())),
-      outlives_call_(outlives_call),
-      turn_(comm.schedules++ / comm.schedules_done.size()) {}
+namespace {
+constexpr std::uint64_t every_tag = 32768;  // which any MPI has (MPI 4.0, section 9.1.2)
+}  // namespace
+
+Schedule::Schedule(Comm& comm, Life life) : comm_(&comm), life_(life) {
+  const std::uint64_t tags_in_turn = comm.schedules_done.size();
+  if (life == Life::persistent) {
+    tag_ = static_cast<int>(tags_in_turn + comm.persistent_schedules++ % (every_tag - tags_in_turn));
+    return;
+  }
+  tag_ = static_cast<int>(comm.schedules % tags_in_turn);
+  turn_ = comm.schedules++ / tags_in_turn;
+}
 
 Schedule::~Schedule() {
   for (MPI_Datatype& type : kept_) free_type(type);
 }
 
 MPI_Datatype Schedule::keep(MPI_Datatype type) {
-  if (!outlives_call_ || predefined(type)) return type;
+  if (life_ == Life::call || predefined(type)) return type;
   MPI_Datatype copy = MPI_DATATYPE_NULL;
   real().Type_dup(type, &copy);
   kept_.push_back(copy);
@@ -122,13 +130,19 @@ bool Schedule::round_done() {
   return receives_.empty() && sends_.empty();
 }
 
+void Schedule::restart() {
+  next_ = 0;
+  complete_ = false;
+  code_ = MPI_SUCCESS;
+}
+
 bool Schedule::advance() {
   if (complete_) return true;
-  std::uint64_t& done_with_tag = comm_->schedules_done[static_cast<std::size_t>(tag_)];
-  if (done_with_tag != turn_) return false;
+  const auto tag = static_cast<std::size_t>(tag_);
+  if (life_ != Life::persistent && comm_->schedules_done[tag] != turn_) return false;
   while (round_done()) {
     if (next_ == steps_.size()) {
-      ++done_with_tag;
+      if (life_ != Life::persistent) ++comm_->schedules_done[tag];
       complete_ = true;
       return true;
     }

@@ -17,15 +17,18 @@ namespace holdfast::replicate {
 /// form). Its messages travel on the communicator's shadow, so that no receive of the application can take one.
 ///
 /// Sixteen tags are used in turn; a schedule begins when the one that had its tag before is complete here, so that
-/// their messages cannot mix and the number of channels stays bounded.
+/// their messages cannot mix and the number of channels stays bounded. Those of persistent collectives may be started
+/// in another order at each rank (MPI 4.0, section 6.13), so each has a tag of its own.
 ///
 /// First built by the functions of algorithms.h, then advanced until it is complete. Buffers are the application's, or
 /// scratch memory that the schedule owns. One thread at a time.
 class Schedule {
  public:
-  /// For a collective on `comm`, which must have a shadow. `outlives_call`: the application may free datatypes while it
-  /// runs (non-blocking collectives), so it works on duplicates of derived ones.
-  Schedule(Comm& comm, bool outlives_call);
+  /// How long it lasts. The application may free datatypes while one runs that outlives its call, so that works on
+  /// duplicates of derived ones.
+  enum class Life : std::uint8_t { call, request, persistent };
+  /// For a collective on `comm`, which must have a shadow.
+  Schedule(Comm& comm, Life life);
   ~Schedule();
   Schedule(const Schedule&) = delete;
   Schedule& operator=(const Schedule&) = delete;
@@ -46,6 +49,8 @@ class Schedule {
 
   /// Goes as far as it can now, without waiting; true when complete. Callable again after that.
   bool advance();
+  /// Of a persistent one that is complete, or has not begun: from the first step again.
+  void restart();
   /// MPI_SUCCESS, or the first error of a message (truncation).
   int code() const { return code_; }
 
@@ -69,9 +74,9 @@ class Schedule {
   void note(int code);
 
   Comm* comm_;
+  Life life_;
   int tag_;
-  bool outlives_call_;
-  std::uint64_t turn_;  ///< how many schedules had this tag before
+  std::uint64_t turn_ = 0;  ///< how many schedules had this tag before
   bool complete_ = false;
   std::vector<Step> steps_;
   std::size_t next_ = 0;

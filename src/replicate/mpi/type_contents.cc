@@ -43,6 +43,31 @@ void free_unless_predefined(MPI_Datatype type) {
   if (!predefined(type)) real().Type_free(&type);
 }
 
+namespace {
+
+std::uint64_t size_of(MPI_Datatype type) {
+  MPI_Count size = 0;
+  real().Type_size_x(type, &size);
+  return size > 0 ? static_cast<std::uint64_t>(size) : 0;
+}
+
+}  // namespace
+
+bool ends_within_element(MPI_Datatype type, std::uint64_t bytes) {
+  const std::uint64_t size = size_of(type);
+  std::uint64_t rest = size == 0 ? 0 : bytes % size;
+  if (rest == 0) return false;
+  const TypeContents contents(type);
+  if (contents.combiner == MPI_COMBINER_NAMED) return true;
+  if (contents.combiner != MPI_COMBINER_STRUCT) return ends_within_element(contents.types.front(), rest);
+  for (std::size_t i = 0; i < contents.types.size(); ++i) {
+    const std::uint64_t part = static_cast<std::uint64_t>(contents.integers[1 + i]) * size_of(contents.types[i]);
+    if (rest < part) return ends_within_element(contents.types[i], rest);
+    rest -= part;
+  }
+  return false;
+}
+
 TypeContents::TypeContents(MPI_Datatype type) {
   const Envelope e = envelope_of(type);
   combiner = e.combiner;

@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <vector>
 
 namespace holdfast::replicate {
@@ -11,6 +12,9 @@ bool predefined(MPI_Datatype type);
 
 /// Frees a handle that a query of MPI gave (MPI_Type_get_contents, MPI_File_get_view): predefined ones are not freed.
 void free_unless_predefined(MPI_Datatype type);
+
+/// Whether so many bytes of packed elements end within a basic element.
+bool ends_within_element(MPI_Datatype type, std::uint64_t bytes);
 
 /// How a datatype was made (MPI 4.0, section 5.1.13), in the classic form whether it was made with counts of int or of
 /// MPI_Count: lengths, and displacements that count in extents, are integers; those in bytes are addresses. Of

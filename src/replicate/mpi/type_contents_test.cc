@@ -34,6 +34,24 @@ TEST(TypeContents, GivesBackTheArguments) {
   MPI_Type_free(&made);
 }
 
+TEST(TypeContents, KnowsWhereElementsEnd) {
+  const int lengths[] = {2, 1};
+  const MPI_Aint places[] = {0, 24};
+  const MPI_Datatype kinds[] = {MPI_DOUBLE, MPI_INT};
+  MPI_Datatype made = MPI_DATATYPE_NULL, several = MPI_DATATYPE_NULL;
+  MPI_Type_create_struct(2, lengths, places, kinds, &made);
+  MPI_Type_vector(2, 3, 5, made, &several);
+  for (std::uint64_t bytes = 0; bytes < 300; ++bytes) {
+    const std::uint64_t rest = bytes % 20;  // two doubles and an int
+    const bool ends = rest == 0 || rest == 8 || rest == 16;
+    EXPECT_EQ(ends_within_element(made, bytes), !ends) << bytes;
+    EXPECT_EQ(ends_within_element(several, bytes), !ends) << bytes;
+    EXPECT_EQ(ends_within_element(MPI_INT, bytes), bytes % 4 != 0) << bytes;
+  }
+  MPI_Type_free(&several);
+  MPI_Type_free(&made);
+}
+
 #ifdef MPICH
 void expect_the_same(const std::function<void(MPI_Datatype*)>& small, const std::function<void(MPI_Datatype*)>& large) {
   MPI_Datatype one = MPI_DATATYPE_NULL, two = MPI_DATATYPE_NULL;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "functions.h"
+#include "replicate/mpi/collective.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/real_clock.h"
 #include "replicate/mpi/runtime.h"
@@ -99,6 +100,7 @@ void ask(int rank) {
 
 [[noreturn]] void diagnose() {
   Runtime& state = runtime();
+  if (const std::string accesses = accesses_apart(); !accesses.empty()) fail(Incident::uncorrected, accesses);
   std::string text = "replicas diverged or one is silent: " + place(state.rank, state.replica) + " has waited " +
                      std::to_string(state.options.silence_limit_ns / 1000000000) + " s in " + call_text(own_answer()) +
                      ", for " + what_text() + ", from " + place(awaited.rank, awaited.replica) + "; rank " +

@@ -36,13 +36,19 @@ void separate_window_backing() {
 #ifdef OPEN_MPI
   const int replica = own_replica();
   if (replica < 0) return;
-  const std::string job = text_of("PMIX_NAMESPACE");
-  directory = "/dev/shm/holdfast-" + std::to_string(::getuid()) + "-" + (job.empty() ? "job" : job) + "-" +
-              std::to_string(replica);
-  ::mkdir(directory.c_str(), 0700);
+  std::string folders = text_of("HOLDFAST_RUN_WINDOWS");
+  if (folders.empty()) {
+    const std::string job = text_of("PMIX_NAMESPACE");
+    folders = "/dev/shm/holdfast-" + std::to_string(::getuid()) + "-" + (job.empty() ? "job" : job);
+  }
+  directory = folders + "-" + std::to_string(replica);
   ::setenv("OMPI_MCA_osc_sm_backing_directory", directory.c_str(), 0);
   ::setenv("OMPI_MCA_osc_rdma_backing_directory", directory.c_str(), 0);
 #endif
+}
+
+void make_window_backing() {
+  if (!directory.empty()) ::mkdir(directory.c_str(), 0700);
 }
 
 void remove_window_backing() {

@@ -7,7 +7,10 @@ namespace holdfast::replicate {
 /// its own for them (osc_sm_backing_directory, osc_rdma_backing_directory), unless the user has chosen one. Before
 /// MPI_Init of the MPI library.
 void separate_window_backing();
-/// Removes the directory when the last process of the replica on this host leaves.
+/// Makes the directory, before a window that may need it.
+void make_window_backing();
+/// Removes the directory when the last process of the replica on this host leaves. Of a job that is killed,
+/// `holdfast run` removes it (launch/window_folders.h).
 void remove_window_backing();
 
 }  // namespace holdfast::replicate
