@@ -44,6 +44,26 @@ CREATE VIEW collectives AS SELECT p.group_name, p.key ->> 'assumptions' AS assum
   r.cpu_s FROM point p JOIN run r USING (key) WHERE (SELECT kind FROM study) = 'collectives';
 )sql";
 
+constexpr int deepest = 64;  ///< of JSON in a cell; ours nests four deep
+
+bool nests_too_deep(std::string_view text) {
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\') ++i;
+    if (c == '"') quoted = !quoted;
+    if (!quoted && (c == '{' || c == '[') && ++depth > deepest) return true;
+    if (!quoted && (c == '}' || c == ']')) --depth;
+  }
+  return false;
+}
+
+/// Discarded JSON when it is none, or nests so deep that to copy or to print it could exhaust the stack.
+Json read_cell(const std::string& text) {
+  return nests_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
+}
+
 }  // namespace
 
 /// Keeps a second writer out for as long as it lives. A file of its own: SQLite's locks are the process's, and closing
@@ -264,9 +284,8 @@ Result<std::vector<Database::Row>> Database::rows() const {
                   "SELECT p.group_name, p.key, r.outcome, r.result, r.cpu_s FROM point p LEFT JOIN run r "
                   "USING (key) ORDER BY p.number");
   while (asked.step()) {
-    Row row{asked.column(0), Json::parse(asked.column(1), nullptr, false), {}};
-    if (!asked.is_null(2))
-      row.finished = Finished{asked.column(2), Json::parse(asked.column(3), nullptr, false), asked.real_column(4)};
+    Row row{asked.column(0), read_cell(asked.column(1)), {}};
+    if (!asked.is_null(2)) row.finished = Finished{asked.column(2), read_cell(asked.column(3)), asked.real_column(4)};
     if (!row.parameters.is_object() || (row.finished && !row.finished->result.is_object()))
       return Status{Code::bad_input, "reading the database " + path_, "a run is no JSON object", "the file is damaged"};
     rows.push_back(std::move(row));

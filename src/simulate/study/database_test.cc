@@ -87,6 +87,17 @@ TEST_F(DatabaseTest, ARunThatIsNoObjectIsDamage) {
   }
 }
 
+TEST_F(DatabaseTest, WhatNestsTooDeepIsDamage) {
+  for (const auto& [depth, read] : {std::pair(63, true), std::pair(64, false), std::pair(100'000, false)}) {
+    Small study;
+    const auto count = static_cast<std::size_t>(depth);
+    study.points[0].key = R"({"a\"{[":)" + std::string(count, '[') + std::string(count, ']') + "}";
+    auto database = Database::open_to_write(fresh(std::to_string(depth) + ".sqlite"), study);
+    ASSERT_TRUE(database.ok());
+    EXPECT_EQ(database.value().rows().ok(), read) << depth;
+  }
+}
+
 TEST_F(DatabaseTest, MergesSharesAndSeesContradictions) {
   const Small study;
   auto target = Database::open_to_write(fresh("merge_target.sqlite"), study);

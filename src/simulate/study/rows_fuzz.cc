@@ -1,11 +1,11 @@
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "simulate/study/analysis.h"
@@ -17,9 +17,9 @@ namespace {
 
 using namespace holdfast::simulate::study;
 
-/// SQLite's databases in memory take the place of files; "/" is the name of one that all connections share, and there
-/// is such a path.
-constexpr const char* path = "/";
+/// SQLite's databases in memory take the place of files. One whose name begins with a slash is shared by all
+/// connections; this name is of a file that is there, which is looked for first.
+constexpr const char* path = "/dev/null";
 
 void sql(sqlite3* database, const char* text) {
   if (sqlite3_exec(database, text, nullptr, nullptr, nullptr) != SQLITE_OK) std::abort();
