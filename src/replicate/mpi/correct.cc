@@ -7,6 +7,7 @@
 #include "real_functions.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/runtime.h"
+#include "replicate/mpi/threads.h"
 #include "replicate/mpi/tolerance.h"
 
 namespace holdfast::replicate {
@@ -270,7 +271,10 @@ void report_pair(Operation& op, const Ballot& other) {
   const Ballot both[] = {op.own, other};
   const std::string text = described(op) + ": the two replicas' copies differ, which of them is wrong cannot be told" +
                            ballot_list(both) +
-                           "; three replicas would correct it, and memory that was never set agrees with --fill-heap";
+                           "; three replicas would correct it, and memory that was never set agrees with --fill-heap" +
+                           (many_threads() ? "; threads that send to one rank need a tag each, or a communicator, for "
+                                             "their order to be the same in all replicas"
+                                           : "");
   if (state.options.on_corruption == OnCorruption::stop) fail(Incident::uncorrected, text);
   if (state.leader()) say(text);  // once is enough
 }
