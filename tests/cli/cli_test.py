@@ -186,6 +186,7 @@ class DryRun(Case):
         line = ended.stdout.replace(self.folder, "DIR").replace(JOBS, "JOBS")
         line = re.sub(r"HOLDFAST_RUN_EPOCH([= ])\d+", r"HOLDFAST_RUN_EPOCH\1EPOCH", line)
         line = re.sub(r"HOLDFAST_RUN_(ENTROPY|IDENTITY)([= ])\d+", r"HOLDFAST_RUN_\1\2BITS", line)
+        line = re.sub(r"HOLDFAST_RUN_WINDOWS=/dev/shm/holdfast-\S+", "HOLDFAST_RUN_WINDOWS=WINDOWS", line)
         line = line.replace(" --allow-run-as-root", "").replace(" --mca mpi_yield_when_idle 1", "")
         return re.sub(r"(DIR|/\S*)/((?:mpirun|mpiexec|srun)\S*)", r"\2", line)
 
@@ -198,7 +199,7 @@ class DryRun(Case):
             "-x HOLDFAST_REPLICATE_PROTOCOL=all-to-all "
             "-x 'HOLDFAST_REPLICATE_INJECT=flip rank 1 message 40 bit 7; flip rate 1/9' -x HOLDFAST_REPLICATE_SEED=5 "
             "-x HOLDFAST_RUN_RANKS=2 -x HOLDFAST_RUN_DIRECTORY=DIR/out -x HOLDFAST_RUN_STDIN=/dev/null "
-            "-x HOLDFAST_RUN_PROGRAM=JOBS/job-openmpi -x HOLDFAST_RUN_EPOCH=EPOCH -x HOLDFAST_RUN_ENTROPY=BITS "
+            "-x HOLDFAST_RUN_PROGRAM=JOBS/job-openmpi -x HOLDFAST_RUN_WINDOWS=WINDOWS -x HOLDFAST_RUN_EPOCH=EPOCH -x HOLDFAST_RUN_ENTROPY=BITS "
             "-x HOLDFAST_RUN_IDENTITY=BITS "
             "-x LD_PRELOAD=DIR/lib/libholdfast-replicate-openmpi.so "
             "JOBS/job-openmpi 'it'\\''s' -n\n")
@@ -211,7 +212,7 @@ class DryRun(Case):
             "# DIR/out/hosts:\n#   a\n#   a\n#   b\n#   b\n#   c\n#   c\n"
             "mpirun.openmpi -n 6 --map-by seq --hostfile DIR/out/hosts -x HOLDFAST_REPLICATE_DEGREE=3 "
             "-x HOLDFAST_RUN_RANKS=2 -x HOLDFAST_RUN_DIRECTORY=DIR/out -x HOLDFAST_RUN_STDIN=/dev/null "
-            "-x HOLDFAST_RUN_PROGRAM=JOBS/job-openmpi -x HOLDFAST_RUN_EPOCH=EPOCH -x HOLDFAST_RUN_ENTROPY=BITS "
+            "-x HOLDFAST_RUN_PROGRAM=JOBS/job-openmpi -x HOLDFAST_RUN_WINDOWS=WINDOWS -x HOLDFAST_RUN_EPOCH=EPOCH -x HOLDFAST_RUN_ENTROPY=BITS "
             "-x HOLDFAST_RUN_IDENTITY=BITS "
             "-x LD_PRELOAD=DIR/lib/libholdfast-replicate-openmpi.so JOBS/job-openmpi\n")
 
@@ -233,6 +234,7 @@ class DryRun(Case):
         self.write("hosts", "a slots=2\nb:2\nc slots=2\n")
         flavour = FLAVOURS[0]
         plugin = {"openmpi": "pmix", "mpich": "pmi2"}[flavour]
+        windows = {"openmpi": "HOLDFAST_RUN_WINDOWS=WINDOWS ", "mpich": ""}[flavour]
         path = self.folder + ":" + os.environ["PATH"]
         self.assertEqual(
             self.command("-n", "2", "--launcher", "srun", "--hostfile", "hosts", "--chain", "--", job(flavour), PATH=path,
@@ -240,7 +242,7 @@ class DryRun(Case):
             "# DIR/out/hosts:\n#   a\n#   a\n#   b\n#   b\n#   c\n#   c\n"
             "HOLDFAST_REPLICATE_DEGREE=3 HOLDFAST_REPLICATE_CHAIN=true HOLDFAST_RUN_RANKS=2 "
             "HOLDFAST_RUN_DIRECTORY=DIR/out HOLDFAST_RUN_STDIN=/dev/null "
-            f"HOLDFAST_RUN_PROGRAM=JOBS/job-{flavour} HOLDFAST_RUN_EPOCH=EPOCH HOLDFAST_RUN_ENTROPY=BITS "
+            f"HOLDFAST_RUN_PROGRAM=JOBS/job-{flavour} {windows}HOLDFAST_RUN_EPOCH=EPOCH HOLDFAST_RUN_ENTROPY=BITS "
             "HOLDFAST_RUN_IDENTITY=BITS "
             "SLURM_HOSTFILE=DIR/out/hosts srun -n 6 --export=ALL --input=none --quit-on-interrupt "
             f"--mpi={plugin} --distribution=arbitrary "

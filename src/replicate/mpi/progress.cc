@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "real_functions.h"
 #include "replicate/mpi/collective.h"
@@ -97,14 +96,15 @@ void give_way(unsigned looks) {
   constexpr unsigned free_looks = 256;
   constexpr unsigned most_yields = 32;
   const bool crowded = runtime().crowded;
-  std::optional<OthersTurn> others;
-  if (many_threads()) others.emplace();
-  if (crowded && looks > most_yields) {
+  if (many_threads()) {
+    const OthersTurn others;
+    sched_yield();
+  } else if (crowded && looks > most_yields) {
     const timespec shortest{0, 1};  // and what the kernel adds to it: 50 us, unless told otherwise
     nanosleep(&shortest, nullptr);
-  } else if (crowded || others || looks > free_looks) {
-    sched_yield();
+    return;
   }
+  if (crowded || looks > free_looks) sched_yield();
 }
 
 void watch_in_background(Operation& op) {
