@@ -92,6 +92,12 @@ void progress() {
   finish_orphans();
 }
 
+#ifdef MPICH
+constexpr bool own_sessions = true;  // of the processes that its launcher starts
+#else
+constexpr bool own_sessions = false;
+#endif
+
 void give_way(unsigned looks) {
   constexpr unsigned free_looks = 256;
   constexpr unsigned most_yields = 32;
@@ -99,7 +105,7 @@ void give_way(unsigned looks) {
   if (many_threads()) {
     const OthersTurn others;
     sched_yield();
-  } else if (crowded && looks > most_yields) {
+  } else if (own_sessions && crowded && looks > most_yields) {
     const timespec shortest{0, 1};  // and what the kernel adds to it: 50 us, unless told otherwise
     nanosleep(&shortest, nullptr);
     return;
