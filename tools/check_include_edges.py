@@ -22,6 +22,7 @@ EDGES = {
     "fabric": ["core"],
     "plan": ["core"],
     "replicate/engine": ["core"],
+    "replicate/heap": [],
     "replicate/launch": ["core", "replicate/engine"],
     "replicate/mpi": ["core", "replicate/engine"],
     "replicate/libc": ["core", "replicate/engine", "replicate/mpi"],

@@ -113,8 +113,9 @@ void add_own_options(CLI::App& run, RunFlags& flags) {
   run.add_option("--hostfile", request.hostfile, "Hosts: 'name slots=4' or 'name:4' a line")->type_name("FILE");
   run.add_option("--slots", request.slots, "Processes that this host may run. Default: any number")->type_name("N");
   run.add_flag("--colocate", request.colocate, "Let replicas of one rank share a host where they must");
-  run.add_flag("--fill-heap", request.fill_heap,
-               "Give memory that the program sends without having set it the same bytes in every replica");
+  run.add_flag(
+      "--same-memory", request.same_memory,
+      "Give memory that the program never set the same contents, and all the same addresses, in every replica");
   run.add_flag("--hold-output", request.hold_output,
                "Show a line when most replicas have printed it: never a wrong one, but later");
   run.add_flag("--transport", request.transport,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a program that is not ours natively and under `holdfast run`, and holds its answer to the native one.
 
-Usage: applications_test.py HOLDFAST lammps|hpcc
+Usage: applications_test.py HOLDFAST lammps|hpcc|espresso
 """
 import json
 import os
@@ -29,6 +29,26 @@ fix 1 all nve
 thermo_modify norm no
 thermo 10
 run 60
+"""
+ESPRESSO_INPUT = """
+&control
+  calculation = 'scf', prefix = 'si', pseudo_dir = '/usr/share/espresso/pseudo/', outdir = './out'
+/
+&system
+  ibrav = 2, celldm(1) = 10.20, nat = 2, ntyp = 1, ecutwfc = 12.0
+/
+&electrons
+  conv_thr = 1.0d-8
+/
+ATOMIC_SPECIES
+ Si 28.086 Si.pz-vbc.UPF
+ATOMIC_POSITIONS alat
+ Si 0.00 0.00 0.00
+ Si 0.25 0.25 0.25
+K_POINTS
+ 2
+ 0.25 0.25 0.25 1.0
+ 0.25 0.25 0.75 3.0
 """
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 
@@ -100,7 +120,7 @@ def hpcc(holdfast, folder):
     # HPCC sends parts of its buffers that it has never set (RandomAccess's verification, the latency test).
     for options in (["--replicas", "2"], ["--replicas", "3", "--inject", "replica 1 rate 1/2000", "--seed", "3"]):
         result.unlink(missing_ok=True)
-        out, counters = replicated(holdfast, ["--fill-heap", *options], ["hpcc"], folder)
+        out, counters = replicated(holdfast, ["--same-memory", *options], ["hpcc"], folder)
         text = result.read_text()
         expect("Success=1" in text, f"{options}: HPCC says that its tests failed", text[-2000:])
         expect("FAILED" not in text, f"{options}: one of HPCC's tests failed", text[-2000:])
@@ -111,6 +131,22 @@ def hpcc(holdfast, folder):
             expect(counters["mismatches"] == 0, "copies differed without a fault", counters)
 
 
+def espresso(holdfast, folder):
+    """Silicon's energy. Strings of which it has set a part are broadcast from the stack (docs/design/same-memory.md)."""
+    (folder / "si.in").write_text(ESPRESSO_INPUT)
+    program = ["pw.x", "-in", "si.in"]
+    code, out, err = natively(program, folder)
+    energy = re.findall(r"^! .*$", out, re.MULTILINE)
+    expect(code == 0 and len(energy) == 1, f"the native run ended with {code}", out + err)
+    for options in (["--replicas", "2"], ["--replicas", "3"],
+                    ["--replicas", "3", "--inject", "flip rank 1 replica 1 message 20 bit 5"]):
+        out, counters = replicated(holdfast, ["--same-memory", *options], program, folder)
+        expect(re.findall(r"^! .*$", out, re.MULTILINE) == energy, f"{options}: the answer is another one", out)
+        expect(counters["messages"] > 50, f"{options}: messages were verified", counters)
+        expect((counters["corrections"] > 0) == ("--inject" in options), f"{options}: a flip, and nothing else, is corrected",
+               counters)
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="holdfast-test-") as name:
-        {"lammps": lammps, "hpcc": hpcc}[sys.argv[2]](sys.argv[1], pathlib.Path(name))
+        {"lammps": lammps, "hpcc": hpcc, "espresso": espresso}[sys.argv[2]](sys.argv[1], pathlib.Path(name))

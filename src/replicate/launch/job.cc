@@ -70,9 +70,9 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, st
   SignalWatch watch;
   std::unique_ptr<RosterServer> roster;
   if (plan.map.degree() > 1) {
-    auto started = RosterServer::start({plan.run_directory, plan.one_host},
-                                       Roster(plan.map.ranks(), plan.map.degree(), plan.goes_on),
-                                       [&err](const Death& death) { err << "holdfast: " << death_line(death) << std::endl; });
+    auto started = RosterServer::start(
+        {plan.run_directory, plan.one_host}, Roster(plan.map.ranks(), plan.map.degree(), plan.goes_on),
+        [&err](const Death& death) { err << "holdfast: " << death_line(death) << std::endl; });
     if (!started.ok()) return started.status();
     roster = std::move(started).value();
   }
@@ -81,6 +81,8 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, st
     relay.emplace(plan.run_directory, plan.map.ranks(), [&roster] { return roster->leader(); });
   else if (plan.holds_output)
     relay.emplace(plan.run_directory, plan.map.ranks(), plan.map.degree());
+  else if (plan.same_memory)
+    relay.emplace(plan.run_directory, plan.map.ranks(), [] { return 0; });
   std::optional<InputTee> tee;
   if (plan.input.kind == InputPlan::Kind::tee)
     tee.emplace(STDIN_FILENO, plan.input.fifos, plan.run_directory + "/stdin.spool");

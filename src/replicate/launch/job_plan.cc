@@ -16,6 +16,7 @@
 #include "replicate/launch/placement.h"
 #include "replicate/launch/preload.h"
 #include "replicate/launch/run_directory.h"
+#include "replicate/launch/same_memory.h"
 #include "replicate/launch/transport.h"
 #include "replicate/launch/window_folders.h"
 
@@ -132,14 +133,6 @@ std::string real_path(const std::string& path) {
   return error ? path : resolved.string();
 }
 
-/// Makes glibc fill what malloc() gives out, so that memory which a program sends without ever setting it is the same
-/// in every replica. The cache of a thread's freed blocks must be off: what comes from it is not filled (glibc 2.36).
-Variable fill_heap_variable() {
-  std::string tunables = "glibc.malloc.perturb=165:glibc.malloc.tcache_count=0";
-  if (const char* users = std::getenv("GLIBC_TUNABLES")) tunables = std::string(users) + ":" + tunables;
-  return {"GLIBC_TUNABLES", tunables};
-}
-
 Result<CommandSpec> plan_command(const JobRequest& request, const JobPlan& plan) {
   CommandSpec spec;
   spec.mpi = plan.program.mpi;
@@ -156,8 +149,14 @@ Result<CommandSpec> plan_command(const JobRequest& request, const JobPlan& plan)
   auto library = find_library(spec.mpi);
   if (!library.ok()) return library.status();
   const char* users = std::getenv("LD_PRELOAD");
-  spec.preload = join_preload(library.value(), users != nullptr ? users : "",
-                              value_of(*request.library, "replicate.chain") == "true");
+  std::string libraries = library.value();
+  if (plan.same_memory) {
+    auto heap = find_heap();
+    if (!heap.ok()) return heap.status();
+    libraries += ":" + heap.value();
+  }
+  spec.preload =
+      join_preload(libraries, users != nullptr ? users : "", value_of(*request.library, "replicate.chain") == "true");
   spec.processes = plan.map.natives();
   spec.cores = usable_cores();
   spec.as_root = geteuid() == 0;
@@ -199,10 +198,10 @@ Result<bool> plan_failure(const JobRequest& request, JobPlan& plan, CommandSpec&
                   "ranks have different numbers of replicas, so that a replica cannot be taken out of all",
                   "give all ranks the same number, or leave --on-failure out");
   if (plan.program.mpi != Mpi::openmpi || spec.srun)
-    return Status(Code::bad_input, "reading --on-failure continue",
-                  spec.srun ? "srun ends a job in which a process is killed"
-                            : "MPICH ends a job in which a process is killed",
-                  "it can go on under Open MPI's mpirun; here leave --on-failure out");
+    return Status(
+        Code::bad_input, "reading --on-failure continue",
+        spec.srun ? "srun ends a job in which a process is killed" : "MPICH ends a job in which a process is killed",
+        "it can go on under Open MPI's mpirun; here leave --on-failure out");
   plan.goes_on = true;
   spec.recovers = true;
   return true;
@@ -259,6 +258,7 @@ Result<JobPlan> plan_job(const JobRequest& request) {
   auto program = plan_program(request);
   if (!program.ok()) return program.status();
   plan.program = program.value();
+  plan.same_memory = request.same_memory && plan.map.degree() > 1;
   plan.protocol = value_of(*request.library, "replicate.protocol");
   if (plan.map.partial() && plan.protocol == "msg-plus-hash") plan.protocol = "msg-plus-vote";
   if (!value_of(*request.library, "replicate.inject").empty()) plan.seed = value_of(*request.library, "replicate.seed");
@@ -293,13 +293,17 @@ Result<JobPlan> plan_job(const JobRequest& request) {
     if (!transport.ok()) return transport.status();
     for (Variable& variable : transport.value()) spec.value().variables.push_back(std::move(variable));
   }
-  // Who leads may change, or what is shown depends on all: what all replicas write goes to files, from which it is
-  // shown.
-  if (plan.goes_on || plan.holds_output) {
+  // Who leads may change, or what is shown depends on all, or a program is not to have another buffer for a pipe than
+  // for a file: what all replicas write goes to files, from which it is shown.
+  if (plan.goes_on || plan.holds_output || plan.same_memory) {
     spec.value().variables.emplace_back("HOLDFAST_RUN_OUTPUT", "files");
     spec.value().variables.emplace_back("GFORTRAN_UNBUFFERED_PRECONNECTED", "y");
   }
-  if (request.fill_heap) spec.value().variables.push_back(fill_heap_variable());
+  if (plan.same_memory) {
+    auto same = same_memory_variables();
+    if (!same.ok()) return same.status();
+    for (Variable& variable : same.value()) spec.value().variables.push_back(std::move(variable));
+  }
   plan.command = build_command(spec.value());
   return plan;
 }

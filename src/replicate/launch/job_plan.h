@@ -29,7 +29,7 @@ struct JobRequest {
   bool keep = false;
   bool dry_run = false;
   bool colocate = false;
-  bool fill_heap = false;
+  bool same_memory = false;  ///< what was never set has the same contents in all replicas, at the same addresses
   bool hold_output = false;
   bool transport = false;            ///< over the holdfast provider
   std::optional<std::string> rails;  ///< its rails; none: those that it finds
@@ -46,10 +46,11 @@ struct JobPlan {
   std::string placement_text;  ///< for the file run_directory/hosts; empty: none is needed
   InputPlan input;
   bool one_host = true;
-  bool goes_on = false;  ///< when a process dies, without its replica
-  bool holds_output = false;  ///< until a majority of the replicas has written it
+  bool goes_on = false;        ///< when a process dies, without its replica
+  bool holds_output = false;   ///< until a majority of the replicas has written it
+  bool same_memory = false;    ///< in all replicas
   std::string window_folders;  ///< what the library's folders for windows begin with; empty: it has none
-  std::string seed;  ///< of the injected faults; empty without any
+  std::string seed;            ///< of the injected faults; empty without any
   Command command;
 };
 

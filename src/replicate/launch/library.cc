@@ -55,6 +55,10 @@ Result<std::string> find_library(Mpi mpi) {
                    "install Holdfast for " + std::string(name(mpi)) + ", or set HOLDFAST_LIBRARY_PATH");
 }
 
+Result<std::string> find_heap() {
+  return find_file("libholdfast-heap.so", "install Holdfast whole, or set HOLDFAST_LIBRARY_PATH");
+}
+
 Result<std::string> find_provider() {
   return find_file("libholdfast-fi.so", "build Holdfast with libfabric-dev, or set HOLDFAST_LIBRARY_PATH");
 }

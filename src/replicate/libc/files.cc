@@ -211,6 +211,12 @@ bool file_call(int folder, const char* path, std::string& name) {
 
 bool agree_on_file(FileCall call, const std::string& name, const std::function<bool(Manner)>& act) {
   const bool together = agreed_clocks() && own_process() == watched.load()->process;
+  const int before = errno;
+  const auto ended = [before](int error) {
+    if (error == 0)
+      errno = before;  // which differs between replicas by now, and may be looked at, or left on the stack
+    return fails(error);
+  };
   const Inside inside;
   if (!together) return act(Manner::own);
   const integrity::Digest digest =
@@ -221,14 +227,14 @@ bool agree_on_file(FileCall call, const std::string& name, const std::function<b
     const bool done = act(Manner::own);
     const int error = done ? 0 : errno;
     publish_number(static_cast<std::int64_t>(what | static_cast<std::uint64_t>(error)));
-    return fails(error);
+    return ended(error);
   }
   const auto said = static_cast<std::uint64_t>(*told);
   if ((said >> 16) != (what >> 16))
     went_another_way(call, name, " where replica 0 uses another file or uses it otherwise");
   const int error = static_cast<int>(said & 0xffff);
   if (error == 0) repeat(call, name, act);
-  return fails(error);
+  return ended(error);
 }
 
 bool read_in_view(const std::string& name, bool follow, const std::function<bool(const char*)>& act,

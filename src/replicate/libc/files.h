@@ -9,7 +9,7 @@
 #include <string>
 
 #include "replicate/engine/file_view.h"
-#include "replicate/mpi/guard.h"
+#include "replicate/mpi/own_memory.h"
 
 namespace holdfast::replicate {
 

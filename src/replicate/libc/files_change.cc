@@ -92,6 +92,7 @@ int code(bool done) {
 }
 
 int remove_path(int folder, const char* path, int flags) {
+  const Answering answering;
   static const auto real = next_function<int (*)(int, const char*, int)>("unlinkat");
   std::string name;
   if (!file_call(folder, path, name)) return real(folder, path, flags);
@@ -102,6 +103,7 @@ int remove_path(int folder, const char* path, int flags) {
 }
 
 int rename_path(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {
+  const Answering answering;
   static const auto real = next_function<int (*)(int, const char*, int, const char*, unsigned)>("renameat2");
   std::string source;
   std::string target;
@@ -117,6 +119,7 @@ int rename_path(int from_folder, const char* from, int to_folder, const char* to
 }
 
 int make_directory(int folder, const char* path, mode_t mode) {
+  const Answering answering;
   static const auto real = next_function<int (*)(int, const char*, mode_t)>("mkdirat");
   std::string name;
   if (!file_call(folder, path, name)) return real(folder, path, mode);
@@ -126,6 +129,7 @@ int make_directory(int folder, const char* path, mode_t mode) {
 }
 
 int make_symbolic_link(const char* text, int folder, const char* path) {
+  const Answering answering;
   static const auto real = next_function<int (*)(const char*, int, const char*)>("symlinkat");
   std::string name;
   if (!file_call(folder, path, name)) return real(text, folder, path);
@@ -135,6 +139,7 @@ int make_symbolic_link(const char* text, int folder, const char* path) {
 }
 
 int make_link(int from_folder, const char* from, int to_folder, const char* to, int flags) {
+  const Answering answering;
   static const auto real = next_function<int (*)(int, const char*, int, const char*, int)>("linkat");
   std::string source;
   std::string target;
@@ -152,6 +157,7 @@ int make_link(int from_folder, const char* from, int to_folder, const char* to, 
 
 template <class Real>
 int alter_path(int folder, const char* path, bool follow, Real real) {
+  const Answering answering;
   std::string name;
   if (!file_call(folder, path, name)) return real(folder, path);
   return code(agree_on_file(FileCall::change, name, [&](Manner) {

@@ -18,6 +18,7 @@ namespace {
 /// Asks `real(folder, path)` about the file that this replica sees.
 template <class Real>
 int look_at(FileCall call, int folder, const char* path, bool follow, Real real) {
+  const Answering answering;
   std::string name;
   if (!file_call(folder, path, name)) return real(folder, path);
   int answer = -1;
@@ -45,6 +46,7 @@ char* give(const std::string& text, char* buffer, std::size_t size) {
     errno = ERANGE;
     return nullptr;
   }
+  const ForProgram for_program;
   if (!buffer) buffer = static_cast<char*>(std::malloc(std::max(size, text.size() + 1)));
   if (buffer) std::memcpy(buffer, text.c_str(), text.size() + 1);
   return buffer;
@@ -72,9 +74,13 @@ bool enter(const std::string& name, const std::function<bool(const char*)>& go) 
 }
 
 char* real_name(const char* path, char* buffer, std::size_t size) {
+  const Answering answering;
   static const auto real = next_function<char* (*)(const char*, char*)>("realpath");
   std::string name;
-  if (!file_call(AT_FDCWD, path, name) || file_view().leader()) return real(path, buffer);
+  if (!file_call(AT_FDCWD, path, name) || file_view().leader()) {
+    const ForProgram for_program;
+    return real(path, buffer);
+  }
   const Depth inside;
   std::string resolved;
   const int error = file_view().resolve(name, true, resolved);
@@ -192,8 +198,12 @@ extern "C" {
 
 [[gnu::visibility("default")]] char* getcwd(char* buffer, size_t size) noexcept {
   static const auto real = hr::next_function<char* (*)(char*, size_t)>("getcwd");
+  const hr::Answering answering;
   char text[PATH_MAX];
-  if (!hr::looking() || !hr::works_in_shadow(real(text, sizeof text))) return real(buffer, size);
+  if (!hr::looking() || !hr::works_in_shadow(real(text, sizeof text))) {
+    const hr::ForProgram for_program;
+    return real(buffer, size);
+  }
   const hr::Depth inside;
   return hr::give(hr::working_directory(), buffer, size);
 }

@@ -103,11 +103,15 @@ auto open_file(int folder, const char* path, int flags, Open open, Close close) 
   const bool done = agree_on_file(FileCall::open, name, [&](Manner manner) {
     return open_in_view(name, flags, manner, {opened_there, taken_back});
   });
-  if (done) opened(number_of(result), name, opens_for_writing(flags));
-  return done ? result : failed;
+  if (!done) return failed;
+  const int before = errno;
+  opened(number_of(result), name, opens_for_writing(flags));
+  errno = before;
+  return result;
 }
 
 int open_descriptor(int folder, const char* path, int flags, mode_t mode) {
+  const Answering answering;
   static const auto real = next_function<int (*)(int, const char*, int, ...)>("openat");
   if (const std::optional<int> numbers = open_random_device(path, flags)) return *numbers;
   return open_file(
@@ -136,23 +140,32 @@ std::string mode_for(const char* mode, int flags) {
 using OpenStream = FILE* (*)(const char*, const char*);
 
 FILE* open_stream(OpenStream real, const char* path, const char* mode) {
+  const Answering answering;
   const int flags = flags_of(mode);
   if (const std::optional<int> numbers = open_random_device(path, flags)) {
+    const ForProgram for_program;
     return *numbers < 0 ? nullptr : ::fdopen(*numbers, mode);
   }
   return open_file(
       AT_FDCWD, path, flags,
-      [&](const char* at, int how) { return how == flags ? real(at, mode) : real(at, mode_for(mode, how).c_str()); },
+      [&](const char* at, int how) {
+        const std::string other = how == flags ? "" : mode_for(mode, how);
+        const ForProgram for_program;
+        return real(at, how == flags ? mode : other.c_str());
+      },
       [](FILE* stream) { std::fclose(stream); });
 }
 
 using ReopenStream = FILE* (*)(const char*, const char*, FILE*);
 
 FILE* reopen_stream(ReopenStream real, const char* path, const char* mode, FILE* stream) {
+  const Answering answering;
   return open_file(
       AT_FDCWD, path, flags_of(mode),
       [&](const char* at, int how) {
-        return at ? real(at, mode_for(mode, how).c_str(), stream) : real(at, mode, stream);
+        const std::string other = at ? mode_for(mode, how) : "";
+        const ForProgram for_program;
+        return real(at, at ? other.c_str() : mode, stream);
       },
       [](FILE*) {});
 }
@@ -191,6 +204,7 @@ int make_temporary(char* pattern, int suffix, Make make) {
 }
 
 int temporary_file(char* pattern, int suffix, int flags) {
+  const Answering answering;
   std::string name;
   if (!pattern || !file_call(AT_FDCWD, pattern, name)) {
     static const auto real = next_function<int (*)(char*, int, int)>("mkostemps");
@@ -280,8 +294,13 @@ extern "C" {
 
 [[gnu::visibility("default")]] DIR* opendir(const char* path) {
   static const auto real = hr::next_function<DIR* (*)(const char*)>("opendir");
+  const hr::Answering answering;
   return hr::open_file(
-      AT_FDCWD, path, O_RDONLY | O_DIRECTORY, [&](const char* at, int) { return real(at); },
+      AT_FDCWD, path, O_RDONLY | O_DIRECTORY,
+      [&](const char* at, int) {
+        const hr::ForProgram for_program;
+        return real(at);
+      },
       [](DIR* directory) { ::closedir(directory); });
 }
 
@@ -312,6 +331,7 @@ extern "C" {
 
 [[gnu::visibility("default")]] char* mkdtemp(char* pattern) {
   static const auto real = hr::next_function<char* (*)(char*)>("mkdtemp");
+  const hr::Answering answering;
   std::string name;
   if (!hr::file_call(AT_FDCWD, pattern, name)) return real(pattern);
   return hr::make_temporary(pattern, 0, [](const char* path) { return ::mkdir(path, 0700); }) == 0 ? pattern : nullptr;

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include "replicate/libc/files.h"
+#include "replicate/libc/same_memory.h"
 #include "replicate/libc/writes.h"
 #include "replicate/mpi/attendance.h"
 #include "replicate/mpi/exit_status.h"
@@ -27,8 +28,9 @@ extern "C" {
 
 // glibc's entry, called by every dynamically linked program's crt1.o with these arguments
 // (Linux Standard Base, Core, __libc_start_main).
-[[gnu::visibility("default")]] int __libc_start_main(Main main, int count, char** arguments, void (*init)(),
-                                                     void (*fini)(), void (*loader_fini)(), void* stack) {
+[[gnu::visibility("default")]] __attribute__((no_stack_protector)) int __libc_start_main(
+    Main main, int count, char** arguments, void (*init)(), void (*fini)(), void (*loader_fini)(), void* stack) {
+  holdfast::replicate::begin_with_same_memory(arguments);
   const auto start = reinterpret_cast<Start>(dlsym(RTLD_NEXT, "__libc_start_main"));
   holdfast::replicate::program_begins();
   holdfast::replicate::watch_writes();

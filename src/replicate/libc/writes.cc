@@ -21,7 +21,7 @@
 #include "replicate/engine/file_patterns.h"
 #include "replicate/libc/files.h"
 #include "replicate/mpi/failure.h"
-#include "replicate/mpi/guard.h"
+#include "replicate/mpi/own_memory.h"
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/streams.h"
 #include "replicate/mpi/written.h"
@@ -137,6 +137,7 @@ ssize_t write_as_program(Writing& writing, int descriptor, std::span<const iovec
 
 template <class Real>
 ssize_t write_pieces(int descriptor, const iovec* pieces, int count, Real real) {
+  const Answering answering;
   Writing* const writing = depth > 0 || count <= 0 ? nullptr : writing_at(descriptor);
   if (!writing || !recording()) return real();
   return write_as_program(*writing, descriptor, {pieces, static_cast<std::size_t>(count)}, real);
@@ -169,6 +170,7 @@ void closed(int descriptor) {
 }
 
 void closing(int descriptor) {
+  const Answering answering;
   if (!writing_at(descriptor)) return;
   const int before = errno;
   if (depth > 0 || !recording())
@@ -214,10 +216,12 @@ ssize_t write_inside(FILE* stream, const void* bytes, ssize_t length) {
 }
 
 ssize_t stream_write(FILE* stream, const void* bytes, ssize_t length) {
+  const Answering answering;
   return depth > 0 ? write_inside(stream, bytes, length) : write_of_program(stream, bytes, length);
 }
 
 int stream_close(FILE* stream) {
+  const Answering answering;
   closing(stream->_fileno);
   return real_stream_close(stream);
 }

@@ -269,12 +269,12 @@ void report_pair(Operation& op, const Ballot& other) {
   ++state.counters[Count::uncorrected];
   if (state.leader()) ++state.counters[Count::mismatches];
   const Ballot both[] = {op.own, other};
-  const std::string text = described(op) + ": the two replicas' copies differ, which of them is wrong cannot be told" +
-                           ballot_list(both) +
-                           "; three replicas would correct it, and memory that was never set agrees with --fill-heap" +
-                           (many_threads() ? "; threads that send to one rank need a tag each, or a communicator, for "
-                                             "their order to be the same in all replicas"
-                                           : "");
+  const std::string text =
+      described(op) + ": the two replicas' copies differ, which of them is wrong cannot be told" + ballot_list(both) +
+      "; three replicas would correct it, and memory that was never set agrees with --same-memory" +
+      (many_threads() ? "; threads that send to one rank need a tag each, or a communicator, for "
+                        "their order to be the same in all replicas"
+                      : "");
   if (state.options.on_corruption == OnCorruption::stop) fail(Incident::uncorrected, text);
   if (state.leader()) say(text);  // once is enough
 }

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "functions.h"
+#include "replicate/mpi/stack.h"
 #include "replicate/mpi/threads.h"
 
 namespace holdfast::replicate {
@@ -33,7 +34,9 @@ class Depth {
   Depth() {
     if (depth++ == 0) note_unwritten();
   }
-  ~Depth() { --depth; }
+  ~Depth() {
+    if (--depth == 0 && program_stack.highest != 0) clear_stack();
+  }
   Depth(const Depth&) = delete;
   Depth& operator=(const Depth&) = delete;
 };
