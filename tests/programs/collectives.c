@@ -145,6 +145,107 @@ static void at_bottom(void) {
   MPI_Type_free(&type);
 }
 
+/* The buffer of the result holds what each rank gives. Each function is called first by itself, so that a flipped bit
+ * can be had in its first message. */
+static void allreduce_in_place(void) {
+  int sum[2] = {rank, 1};
+  MPI_Request request;
+  MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  CHECK(sum[0] == ranks * (ranks - 1) / 2 && sum[1] == ranks);
+  MPI_Iallreduce(MPI_IN_PLACE, sum, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  CHECK(sum[0] == ranks * (ranks - 1) / 2 && sum[1] == ranks);
+}
+
+static void allgather_in_place(void) {
+  int all[32], counts[16], places[16];
+  MPI_Request request;
+  for (int i = 0; i < ranks; ++i) all[i] = i == rank ? 7 * rank : -1;
+  MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, 1, MPI_INT, MPI_COMM_WORLD);
+  for (int i = 0; i < ranks; ++i) CHECK(all[i] == 7 * i);
+  for (int i = 0; i < ranks; ++i) counts[i] = 1, places[i] = 2 * (ranks - 1 - i);
+  for (int i = 0; i < 2 * ranks; ++i) all[i] = i == places[rank] ? rank + 1 : -1;
+  MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, counts, places, MPI_INT, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (int i = 0; i < ranks; ++i) CHECK(all[places[i]] == i + 1);
+}
+
+/* What rank `from` gives to rank `to`. */
+static int given(int from, int to) {
+  return 100 * from + to;
+}
+
+static void alltoall_in_place(void) {
+  int blocks[16], counts[16], places[16];
+  MPI_Request request;
+  for (int i = 0; i < ranks; ++i) blocks[i] = given(rank, i), counts[i] = 1, places[i] = i;
+  MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, blocks, 1, MPI_INT, MPI_COMM_WORLD);
+  for (int i = 0; i < ranks; ++i) CHECK(blocks[i] == given(i, rank));
+  MPI_Ialltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, blocks, counts, places, MPI_INT, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (int i = 0; i < ranks; ++i) CHECK(blocks[i] == given(rank, i));
+}
+
+static void alltoallw(void) {
+  int out[16], in[16], counts[16], bytes[16], back[16];
+  MPI_Datatype types[16];
+  MPI_Request request;
+  for (int i = 0; i < ranks; ++i) {
+    out[i] = given(rank, i);
+    counts[i] = 1;
+    bytes[i] = i * (int)sizeof(int);
+    back[i] = (ranks - 1 - i) * (int)sizeof(int);
+    types[i] = MPI_INT;
+  }
+  MPI_Alltoallw(out, counts, bytes, types, in, counts, back, types, MPI_COMM_WORLD);
+  for (int i = 0; i < ranks; ++i) CHECK(in[ranks - 1 - i] == given(i, rank));
+  MPI_Ialltoallw(out, counts, bytes, types, in, counts, bytes, types, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (int i = 0; i < ranks; ++i) CHECK(in[i] == given(i, rank));
+  MPI_Alltoallw(MPI_IN_PLACE, NULL, NULL, NULL, in, counts, bytes, types, MPI_COMM_WORLD);
+  for (int i = 0; i < ranks; ++i) CHECK(in[i] == given(rank, i));
+}
+
+/* A block for each neighbour; at the ends of the line one of them is not there. */
+static void neighbour_blocks(void) {
+  const int dims[1] = {ranks}, periods[1] = {0}, counts[2] = {1, 1}, places[2] = {0, 1};
+  const MPI_Aint bytes[2] = {0, sizeof(int)};
+  const MPI_Datatype types[2] = {MPI_INT, MPI_INT};
+  int own[2] = {given(rank, rank - 1), given(rank, rank + 1)};
+  MPI_Comm line;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &line);
+  for (int call = 0; call < 3; ++call) {
+    int got[2] = {-1, -1};
+    if (call == 0) MPI_Neighbor_alltoallw(own, counts, bytes, types, got, counts, bytes, types, line);
+    if (call == 1) MPI_Neighbor_alltoallv(own, counts, places, MPI_INT, got, counts, places, MPI_INT, line);
+    if (call == 2) MPI_Neighbor_alltoall(own, 1, MPI_INT, got, 1, MPI_INT, line);
+    CHECK(got[0] == (rank > 0 ? given(rank - 1, rank) : -1));
+    CHECK(got[1] == (rank + 1 < ranks ? given(rank + 1, rank) : -1));
+  }
+  MPI_Comm_free(&line);
+}
+
+static void rooted_in_place(void) {
+  int all[16], counts[16], places[16], own = rank + 3, part[16];
+  const int root = 0;
+  for (int i = 0; i < ranks; ++i) all[i] = i == rank ? own : -1, counts[i] = 1, places[i] = i;
+  const void* mine = rank == root ? MPI_IN_PLACE : &own;
+  MPI_Gather(mine, 1, MPI_INT, all, 1, MPI_INT, root, MPI_COMM_WORLD);
+  for (int i = 0; i < ranks && rank == root; ++i) CHECK(all[i] == i + 3);
+  for (int i = 0; i < ranks && rank == root; ++i) all[i] = i == rank ? own : -1;
+  MPI_Gatherv(mine, 1, MPI_INT, all, counts, places, MPI_INT, root, MPI_COMM_WORLD);
+  for (int i = 0; i < ranks && rank == root; ++i) CHECK(all[i] == i + 3);
+  own = -1;
+  MPI_Scatter(all, 1, MPI_INT, rank == root ? MPI_IN_PLACE : &own, 1, MPI_INT, root, MPI_COMM_WORLD);
+  CHECK(rank == root || own == rank + 3);
+  own = rank;
+  MPI_Reduce(mine, rank == root ? &own : NULL, 1, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
+  CHECK(rank != root || own == ranks * (ranks - 1) / 2);
+  for (int i = 0; i < ranks; ++i) part[i] = rank + i;
+  MPI_Reduce_scatter_block(MPI_IN_PLACE, part, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  CHECK(part[0] == ranks * (ranks - 1) / 2 + ranks * rank);
+}
+
 static void intercommunicators(void) {
   if (ranks < 2) return;
   MPI_Comm half, across, merged;
@@ -328,6 +429,12 @@ int main(int argc, char** argv) {
       {"neighbours", neighbours},
       {"grid_edges", grid_edges},
       {"at_bottom", at_bottom},
+      {"allreduce_in_place", allreduce_in_place},
+      {"allgather_in_place", allgather_in_place},
+      {"alltoall_in_place", alltoall_in_place},
+      {"alltoallw", alltoallw},
+      {"rooted_in_place", rooted_in_place},
+      {"neighbour_blocks", neighbour_blocks},
       {"intercommunicators", intercommunicators},
       {"freed_while_pending", freed_while_pending},
       {"errors_returned", errors_returned},

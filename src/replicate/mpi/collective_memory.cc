@@ -14,8 +14,21 @@ namespace {
 MPI_Aint extent_of(MPI_Datatype type) {
   MPI_Aint lower = 0;
   MPI_Aint extent = 0;
-  real().Type_get_extent(type, &lower, &extent);
+  if (type != MPI_DATATYPE_NULL) real().Type_get_extent(type, &lower, &extent);  // without one, MPI refuses the call
   return extent;
+}
+
+const void* at(const void* buffer, MPI_Aint bytes) {
+  return static_cast<const std::byte*>(buffer) + bytes;
+}
+
+/// The first block that a neighbour gets and `wanted` holds of; -1 without one.
+template <class Wanted>
+int first_given(MPI_Comm comm, Wanted wanted) {
+  int first = -1;
+  for (const Neighbour& to : neighbour_lists(comm).out)
+    if (wanted(to.block) && (first < 0 || to.block < first)) first = to.block;
+  return first;
 }
 
 }  // namespace
@@ -35,14 +48,56 @@ bool receives(Collective& call, int root) {
   return contributes(call, root);
 }
 
+void input_gathered(Collective& call, const void* sb, int sc, MPI_Datatype st, const void* rb, int rc,
+                    MPI_Datatype rt) {
+  if (sb != MPI_IN_PLACE) return call.input(sb, size_of(sc), st);
+  call.input(at(rb, extent_of(rt) * rc * call.comm().rank), size_of(rc), rt);
+}
+
+void input_gathered(Collective& call, const void* sb, int sc, MPI_Datatype st, const void* rb, const int* rc,
+                    const int* rd, MPI_Datatype rt) {
+  if (sb != MPI_IN_PLACE) return call.input(sb, size_of(sc), st);
+  const int own = call.comm().rank;
+  call.input(at(rb, extent_of(rt) * rd[own]), size_of(rc[own]), rt);
+}
+
+void input_exchanged(Collective& call, const void* sb, int sc, MPI_Datatype st, const void* rb, int rc,
+                     MPI_Datatype rt) {
+  const bool in_place = sb == MPI_IN_PLACE;
+  call.input(in_place ? rb : sb, size_of(in_place ? rc : sc) * size_of(call.size()), in_place ? rt : st);
+}
+
 void input_block(Collective& call, const void* buffer, const int* counts, const int* displacements, MPI_Datatype type) {
-  if (buffer == MPI_IN_PLACE) return;
   const MPI_Aint extent = extent_of(type);
   for (int i = 0; i < call.size(); ++i) {
     if (counts[i] == 0) continue;
-    call.input(static_cast<const std::byte*>(buffer) + displacements[i] * extent, size_of(counts[i]), type);
-    return;
+    return call.input(at(buffer, displacements[i] * extent), size_of(counts[i]), type);
   }
+}
+
+void input_block(Collective& call, const void* buffer, const int* counts, const int* displacements,
+                 const MPI_Datatype* types) {
+  for (int i = 0; i < call.size(); ++i) {
+    if (counts[i] == 0) continue;
+    return call.input(at(buffer, displacements[i]), size_of(counts[i]), types[i]);
+  }
+}
+
+void to_neighbours(Collective& call, const void* buffer, int count, MPI_Datatype type, MPI_Comm comm) {
+  const int block = first_given(comm, [](int) { return true; });
+  if (block >= 0) call.input(at(buffer, extent_of(type) * count * block), size_of(count), type);
+}
+
+void to_neighbours(Collective& call, const void* buffer, const int* counts, const int* displacements, MPI_Datatype type,
+                   MPI_Comm comm) {
+  const int block = first_given(comm, [&](int i) { return counts[i] != 0; });
+  if (block >= 0) call.input(at(buffer, extent_of(type) * displacements[block]), size_of(counts[block]), type);
+}
+
+void to_neighbours(Collective& call, const void* buffer, const int* counts, const MPI_Aint* displacements,
+                   const MPI_Datatype* types, MPI_Comm comm) {
+  const int block = first_given(comm, [&](int i) { return counts[i] != 0; });
+  if (block >= 0) call.input(at(buffer, displacements[block]), size_of(counts[block]), types[block]);
 }
 
 void from_neighbours(Collective& call, void* buffer, int count, MPI_Datatype type, MPI_Comm comm) {

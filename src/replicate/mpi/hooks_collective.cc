@@ -19,7 +19,7 @@ int hook::Ibarrier(MPI_Comm comm, MPI_Request* request) {
 
 int hook::Allgather(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm) {
   Collective call(Function::Allgather, comm);
-  call.input(sb, size_of(sc), st);
+  input_gathered(call, sb, sc, st, rb, rc, rt);
   call.output(rb, size_of(rc) * size_of(call.size()), rt);
   return call.run([&] { return real().Allgather(sb, sc, st, rb, rc, rt, comm); },
                   [&](Schedule& s) { algorithm::allgather(s, sb, sc, st, rb, rc, rt); });
@@ -27,7 +27,7 @@ int hook::Allgather(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, M
 int hook::Iallgather(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm,
                      MPI_Request* request) {
   Collective call(Function::Iallgather, comm);
-  call.input(sb, size_of(sc), st);
+  input_gathered(call, sb, sc, st, rb, rc, rt);
   call.output(rb, size_of(rc) * size_of(call.size()), rt);
   return call.start(
       request, [&](MPI_Request* r) { return real().Iallgather(sb, sc, st, rb, rc, rt, comm, r); },
@@ -37,7 +37,7 @@ int hook::Iallgather(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, 
 int hook::Allgatherv(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[], const int rd[], MPI_Datatype rt,
                      MPI_Comm comm) {
   Collective call(Function::Allgatherv, comm);
-  call.input(sb, size_of(sc), st);
+  input_gathered(call, sb, sc, st, rb, rc, rd, rt);
   call.outputs(rb, rc, rd, rt, call.size());
   return call.run([&] { return real().Allgatherv(sb, sc, st, rb, rc, rd, rt, comm); },
                   [&](Schedule& s) { algorithm::allgatherv(s, sb, sc, st, rb, rc, rd, rt); });
@@ -45,7 +45,7 @@ int hook::Allgatherv(const void* sb, int sc, MPI_Datatype st, void* rb, const in
 int hook::Iallgatherv(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[], const int rd[],
                       MPI_Datatype rt, MPI_Comm comm, MPI_Request* request) {
   Collective call(Function::Iallgatherv, comm);
-  call.input(sb, size_of(sc), st);
+  input_gathered(call, sb, sc, st, rb, rc, rd, rt);
   call.outputs(rb, rc, rd, rt, call.size());
   return call.start(
       request, [&](MPI_Request* r) { return real().Iallgatherv(sb, sc, st, rb, rc, rd, rt, comm, r); },
@@ -72,7 +72,7 @@ int hook::Iallreduce(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op,
 
 int hook::Alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm) {
   Collective call(Function::Alltoall, comm);
-  call.input(sb, size_of(sc) * size_of(call.size()), st);
+  input_exchanged(call, sb, sc, st, rb, rc, rt);
   call.output(rb, size_of(rc) * size_of(call.size()), rt);
   return call.run([&] { return real().Alltoall(sb, sc, st, rb, rc, rt, comm); },
                   [&](Schedule& s) { algorithm::alltoall(s, sb, sc, st, rb, rc, rt); });
@@ -80,7 +80,7 @@ int hook::Alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MP
 int hook::Ialltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm,
                     MPI_Request* request) {
   Collective call(Function::Ialltoall, comm);
-  call.input(sb, size_of(sc) * size_of(call.size()), st);
+  input_exchanged(call, sb, sc, st, rb, rc, rt);
   call.output(rb, size_of(rc) * size_of(call.size()), rt);
   return call.start(
       request, [&](MPI_Request* r) { return real().Ialltoall(sb, sc, st, rb, rc, rt, comm, r); },
@@ -90,7 +90,7 @@ int hook::Ialltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, M
 int hook::Alltoallv(const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb, const int rc[],
                     const int rd[], MPI_Datatype rt, MPI_Comm comm) {
   Collective call(Function::Alltoallv, comm);
-  input_block(call, sb, sc, sd, st);
+  input_exchanged(call, sb, sc, sd, st, rb, rc, rd, rt);
   call.outputs(rb, rc, rd, rt, call.size());
   return call.run([&] { return real().Alltoallv(sb, sc, sd, st, rb, rc, rd, rt, comm); },
                   [&](Schedule& s) { algorithm::alltoallv(s, sb, sc, sd, st, rb, rc, rd, rt); });
@@ -98,7 +98,7 @@ int hook::Alltoallv(const void* sb, const int sc[], const int sd[], MPI_Datatype
 int hook::Ialltoallv(const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb, const int rc[],
                      const int rd[], MPI_Datatype rt, MPI_Comm comm, MPI_Request* request) {
   Collective call(Function::Ialltoallv, comm);
-  input_block(call, sb, sc, sd, st);
+  input_exchanged(call, sb, sc, sd, st, rb, rc, rd, rt);
   call.outputs(rb, rc, rd, rt, call.size());
   return call.start(
       request, [&](MPI_Request* r) { return real().Ialltoallv(sb, sc, sd, st, rb, rc, rd, rt, comm, r); },
@@ -108,6 +108,7 @@ int hook::Ialltoallv(const void* sb, const int sc[], const int sd[], MPI_Datatyp
 int hook::Alltoallw(const void* sb, const int sc[], const int sd[], const MPI_Datatype st[], void* rb, const int rc[],
                     const int rd[], const MPI_Datatype rt[], MPI_Comm comm) {
   Collective call(Function::Alltoallw, comm);
+  input_exchanged(call, sb, sc, sd, st, rb, rc, rd, rt);
   outputs_each(call, rb, rc, rd, rt, call.size());
   return call.run([&] { return real().Alltoallw(sb, sc, sd, st, rb, rc, rd, rt, comm); },
                   [&](Schedule& s) { algorithm::alltoallw(s, sb, sc, sd, st, rb, rc, rd, rt); });
@@ -115,6 +116,7 @@ int hook::Alltoallw(const void* sb, const int sc[], const int sd[], const MPI_Da
 int hook::Ialltoallw(const void* sb, const int sc[], const int sd[], const MPI_Datatype st[], void* rb, const int rc[],
                      const int rd[], const MPI_Datatype rt[], MPI_Comm comm, MPI_Request* request) {
   Collective call(Function::Ialltoallw, comm);
+  input_exchanged(call, sb, sc, sd, st, rb, rc, rd, rt);
   outputs_each(call, rb, rc, rd, rt, call.size());
   return call.start(
       request, [&](MPI_Request* r) { return real().Ialltoallw(sb, sc, sd, st, rb, rc, rd, rt, comm, r); },
@@ -175,7 +177,7 @@ int hook::Iscan(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_
 
 int hook::Gather(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, int root, MPI_Comm comm) {
   Collective call(Function::Gather, comm);
-  if (contributes(call, root)) call.input(sb, size_of(sc), st);
+  if (contributes(call, root)) input_gathered(call, sb, sc, st, rb, rc, rt);
   if (call.is_root(root)) call.output(rb, size_of(rc) * size_of(call.size()), rt);
   return call.run([&] { return real().Gather(sb, sc, st, rb, rc, rt, root, comm); },
                   [&](Schedule& s) { algorithm::gather(s, sb, sc, st, rb, rc, rt, root); });
@@ -183,7 +185,7 @@ int hook::Gather(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_
 int hook::Igather(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, int root, MPI_Comm comm,
                   MPI_Request* request) {
   Collective call(Function::Igather, comm);
-  if (contributes(call, root)) call.input(sb, size_of(sc), st);
+  if (contributes(call, root)) input_gathered(call, sb, sc, st, rb, rc, rt);
   if (call.is_root(root)) call.output(rb, size_of(rc) * size_of(call.size()), rt);
   return call.start(
       request, [&](MPI_Request* r) { return real().Igather(sb, sc, st, rb, rc, rt, root, comm, r); },
@@ -193,7 +195,7 @@ int hook::Igather(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI
 int hook::Gatherv(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[], const int rd[], MPI_Datatype rt,
                   int root, MPI_Comm comm) {
   Collective call(Function::Gatherv, comm);
-  if (contributes(call, root)) call.input(sb, size_of(sc), st);
+  if (contributes(call, root)) input_gathered(call, sb, sc, st, rb, rc, rd, rt);
   if (call.is_root(root)) call.outputs(rb, rc, rd, rt, call.size());
   return call.run([&] { return real().Gatherv(sb, sc, st, rb, rc, rd, rt, root, comm); },
                   [&](Schedule& s) { algorithm::gatherv(s, sb, sc, st, rb, rc, rd, rt, root); });
@@ -201,7 +203,7 @@ int hook::Gatherv(const void* sb, int sc, MPI_Datatype st, void* rb, const int r
 int hook::Igatherv(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[], const int rd[], MPI_Datatype rt,
                    int root, MPI_Comm comm, MPI_Request* request) {
   Collective call(Function::Igatherv, comm);
-  if (contributes(call, root)) call.input(sb, size_of(sc), st);
+  if (contributes(call, root)) input_gathered(call, sb, sc, st, rb, rc, rd, rt);
   if (call.is_root(root)) call.outputs(rb, rc, rd, rt, call.size());
   return call.start(
       request, [&](MPI_Request* r) { return real().Igatherv(sb, sc, st, rb, rc, rd, rt, root, comm, r); },
@@ -338,7 +340,7 @@ int hook::Ineighbor_allgatherv(const void* sb, int sc, MPI_Datatype st, void* rb
 
 int hook::Neighbor_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm) {
   Collective call(Function::Neighbor_alltoall, comm);
-  call.input(sb, size_of(sc), st);
+  to_neighbours(call, sb, sc, st, comm);
   from_neighbours(call, rb, rc, rt, comm);
   return call.run([&] { return real().Neighbor_alltoall(sb, sc, st, rb, rc, rt, comm); },
                   [&](Schedule& s) { algorithm::neighbor_alltoall(s, sb, sc, st, rb, rc, rt, comm); });
@@ -346,7 +348,7 @@ int hook::Neighbor_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, i
 int hook::Ineighbor_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm,
                              MPI_Request* request) {
   Collective call(Function::Ineighbor_alltoall, comm);
-  call.input(sb, size_of(sc), st);
+  to_neighbours(call, sb, sc, st, comm);
   from_neighbours(call, rb, rc, rt, comm);
   return call.start(
       request, [&](MPI_Request* r) { return real().Ineighbor_alltoall(sb, sc, st, rb, rc, rt, comm, r); },
@@ -356,6 +358,7 @@ int hook::Ineighbor_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, 
 int hook::Neighbor_alltoallv(const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb, const int rc[],
                              const int rd[], MPI_Datatype rt, MPI_Comm comm) {
   Collective call(Function::Neighbor_alltoallv, comm);
+  to_neighbours(call, sb, sc, sd, st, comm);
   from_neighbours(call, rb, rc, rd, rt, comm);
   return call.run([&] { return real().Neighbor_alltoallv(sb, sc, sd, st, rb, rc, rd, rt, comm); },
                   [&](Schedule& s) { algorithm::neighbor_alltoallv(s, sb, sc, sd, st, rb, rc, rd, rt, comm); });
@@ -363,6 +366,7 @@ int hook::Neighbor_alltoallv(const void* sb, const int sc[], const int sd[], MPI
 int hook::Ineighbor_alltoallv(const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb, const int rc[],
                               const int rd[], MPI_Datatype rt, MPI_Comm comm, MPI_Request* request) {
   Collective call(Function::Ineighbor_alltoallv, comm);
+  to_neighbours(call, sb, sc, sd, st, comm);
   from_neighbours(call, rb, rc, rd, rt, comm);
   return call.start(
       request, [&](MPI_Request* r) { return real().Ineighbor_alltoallv(sb, sc, sd, st, rb, rc, rd, rt, comm, r); },
@@ -372,6 +376,7 @@ int hook::Ineighbor_alltoallv(const void* sb, const int sc[], const int sd[], MP
 int hook::Neighbor_alltoallw(const void* sb, const int sc[], const MPI_Aint sd[], const MPI_Datatype st[], void* rb,
                              const int rc[], const MPI_Aint rd[], const MPI_Datatype rt[], MPI_Comm comm) {
   Collective call(Function::Neighbor_alltoallw, comm);
+  to_neighbours(call, sb, sc, sd, st, comm);
   from_neighbours(call, rb, rc, rd, rt, comm);
   return call.run([&] { return real().Neighbor_alltoallw(sb, sc, sd, st, rb, rc, rd, rt, comm); },
                   [&](Schedule& s) { algorithm::neighbor_alltoallw(s, sb, sc, sd, st, rb, rc, rd, rt, comm); });
@@ -380,6 +385,7 @@ int hook::Ineighbor_alltoallw(const void* sb, const int sc[], const MPI_Aint sd[
                               const int rc[], const MPI_Aint rd[], const MPI_Datatype rt[], MPI_Comm comm,
                               MPI_Request* request) {
   Collective call(Function::Ineighbor_alltoallw, comm);
+  to_neighbours(call, sb, sc, sd, st, comm);
   from_neighbours(call, rb, rc, rd, rt, comm);
   return call.start(
       request, [&](MPI_Request* r) { return real().Ineighbor_alltoallw(sb, sc, sd, st, rb, rc, rd, rt, comm, r); },

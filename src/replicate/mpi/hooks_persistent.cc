@@ -24,7 +24,7 @@ int hook::PERSISTENT(Barrier)(MPI_Comm comm, MPI_Info info, MPI_Request* request
 int hook::PERSISTENT(Allgather)(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
                                 MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   Collective call(Function::PERSISTENT(Allgather), comm, Collective::Kind::persistent);
-  call.input(sb, size_of(sc), st);
+  input_gathered(call, sb, sc, st, rb, rc, rt);
   call.output(rb, size_of(rc) * size_of(call.size()), rt);
   return call.make_persistent(
       request, [&](MPI_Request* r) { return real().PERSISTENT(Allgather)(sb, sc, st, rb, rc, rt, comm, info, r); },
@@ -34,7 +34,7 @@ int hook::PERSISTENT(Allgather)(const void* sb, int sc, MPI_Datatype st, void* r
 int hook::PERSISTENT(Allgatherv)(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[], const int rd[],
                                  MPI_Datatype rt, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   Collective call(Function::PERSISTENT(Allgatherv), comm, Collective::Kind::persistent);
-  call.input(sb, size_of(sc), st);
+  input_gathered(call, sb, sc, st, rb, rc, rd, rt);
   call.outputs(rb, rc, rd, rt, call.size());
   return call.make_persistent(
       request, [&](MPI_Request* r) { return real().PERSISTENT(Allgatherv)(sb, sc, st, rb, rc, rd, rt, comm, info, r); },
@@ -55,7 +55,7 @@ int hook::PERSISTENT(Allreduce)(const void* sb, void* rb, int c, MPI_Datatype t,
 int hook::PERSISTENT(Alltoall)(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
                                MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   Collective call(Function::PERSISTENT(Alltoall), comm, Collective::Kind::persistent);
-  call.input(sb, size_of(sc) * size_of(call.size()), st);
+  input_exchanged(call, sb, sc, st, rb, rc, rt);
   call.output(rb, size_of(rc) * size_of(call.size()), rt);
   return call.make_persistent(
       request, [&](MPI_Request* r) { return real().PERSISTENT(Alltoall)(sb, sc, st, rb, rc, rt, comm, info, r); },
@@ -66,7 +66,7 @@ int hook::PERSISTENT(Alltoallv)(const void* sb, const int sc[], const int sd[], 
                                 const int rc[], const int rd[], MPI_Datatype rt, MPI_Comm comm, MPI_Info info,
                                 MPI_Request* request) {
   Collective call(Function::PERSISTENT(Alltoallv), comm, Collective::Kind::persistent);
-  input_block(call, sb, sc, sd, st);
+  input_exchanged(call, sb, sc, sd, st, rb, rc, rd, rt);
   call.outputs(rb, rc, rd, rt, call.size());
   return call.make_persistent(
       request,
@@ -78,6 +78,7 @@ int hook::PERSISTENT(Alltoallw)(const void* sb, const int sc[], const int sd[], 
                                 const int rc[], const int rd[], const MPI_Datatype rt[], MPI_Comm comm, MPI_Info info,
                                 MPI_Request* request) {
   Collective call(Function::PERSISTENT(Alltoallw), comm, Collective::Kind::persistent);
+  input_exchanged(call, sb, sc, sd, st, rb, rc, rd, rt);
   outputs_each(call, rb, rc, rd, rt, call.size());
   return call.make_persistent(
       request,
@@ -120,7 +121,7 @@ int hook::PERSISTENT(Scan)(const void* sb, void* rb, int c, MPI_Datatype t, MPI_
 int hook::PERSISTENT(Gather)(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, int root,
                              MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   Collective call(Function::PERSISTENT(Gather), comm, Collective::Kind::persistent);
-  if (contributes(call, root)) call.input(sb, size_of(sc), st);
+  if (contributes(call, root)) input_gathered(call, sb, sc, st, rb, rc, rt);
   if (call.is_root(root)) call.output(rb, size_of(rc) * size_of(call.size()), rt);
   return call.make_persistent(
       request, [&](MPI_Request* r) { return real().PERSISTENT(Gather)(sb, sc, st, rb, rc, rt, root, comm, info, r); },
@@ -130,7 +131,7 @@ int hook::PERSISTENT(Gather)(const void* sb, int sc, MPI_Datatype st, void* rb, 
 int hook::PERSISTENT(Gatherv)(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[], const int rd[],
                               MPI_Datatype rt, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   Collective call(Function::PERSISTENT(Gatherv), comm, Collective::Kind::persistent);
-  if (contributes(call, root)) call.input(sb, size_of(sc), st);
+  if (contributes(call, root)) input_gathered(call, sb, sc, st, rb, rc, rd, rt);
   if (call.is_root(root)) call.outputs(rb, rc, rd, rt, call.size());
   return call.make_persistent(
       request,
@@ -219,7 +220,7 @@ int hook::PERSISTENT(Neighbor_allgatherv)(const void* sb, int sc, MPI_Datatype s
 int hook::PERSISTENT(Neighbor_alltoall)(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
                                         MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   Collective call(Function::PERSISTENT(Neighbor_alltoall), comm, Collective::Kind::persistent);
-  call.input(sb, size_of(sc), st);
+  to_neighbours(call, sb, sc, st, comm);
   from_neighbours(call, rb, rc, rt, comm);
   return call.make_persistent(
       request,
@@ -231,6 +232,7 @@ int hook::PERSISTENT(Neighbor_alltoallv)(const void* sb, const int sc[], const i
                                          const int rc[], const int rd[], MPI_Datatype rt, MPI_Comm comm, MPI_Info info,
                                          MPI_Request* request) {
   Collective call(Function::PERSISTENT(Neighbor_alltoallv), comm, Collective::Kind::persistent);
+  to_neighbours(call, sb, sc, sd, st, comm);
   from_neighbours(call, rb, rc, rd, rt, comm);
   return call.make_persistent(
       request,
@@ -244,6 +246,7 @@ int hook::PERSISTENT(Neighbor_alltoallw)(const void* sb, const int sc[], const M
                                          void* rb, const int rc[], const MPI_Aint rd[], const MPI_Datatype rt[],
                                          MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   Collective call(Function::PERSISTENT(Neighbor_alltoallw), comm, Collective::Kind::persistent);
+  to_neighbours(call, sb, sc, sd, st, comm);
   from_neighbours(call, rb, rc, rd, rt, comm);
   return call.make_persistent(
       request,
