@@ -284,6 +284,123 @@ static void intercommunicators(void) {
   MPI_Comm_free(&half);
 }
 
+/* The composition of affine maps x -> a x + b, which does not commute. */
+static void compose(void* in, void* inout, int* length, MPI_Datatype* type) {
+  (void)type;
+  const int* first = in;
+  int* second = inout;
+  for (int i = 0; i < *length; ++i) {
+    second[2 * i + 1] += second[2 * i] * first[2 * i + 1];
+    second[2 * i] *= first[2 * i];
+  }
+}
+
+/* Every collective between two groups, whose lengths differ where the number of ranks is odd. */
+static void across(void) {
+  if (ranks < 2) return;
+  MPI_Comm half, inter;
+  MPI_Request request;
+  MPI_Datatype map;
+  MPI_Op op;
+  const int side = rank % 2;
+  int here, size, remote, out[64], in[64], counts[16], places[16];
+  MPI_Datatype types[16];
+  MPI_Comm_split(MPI_COMM_WORLD, side, rank, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - side, 6, &inter);
+  MPI_Comm_rank(inter, &here);
+  MPI_Comm_size(inter, &size);
+  MPI_Comm_remote_size(inter, &remote);
+  const int root = side == 1 ? 0 : here == 0 ? MPI_ROOT : MPI_PROC_NULL, rooted = root == MPI_ROOT;
+  for (int i = 0; i < remote; ++i) {
+    out[i] = given(rank, 2 * i + 1 - side);
+    counts[i] = 1;
+    places[i] = remote - 1 - i;
+    types[i] = MPI_INT;
+  }
+  MPI_Alltoall(out, 1, MPI_INT, in, 1, MPI_INT, inter);
+  for (int i = 0; i < remote; ++i) CHECK(in[i] == given(2 * i + 1 - side, rank));
+  for (int i = 0; i < remote; ++i) places[i] *= (int)sizeof(int), out[remote - 1 - i] = given(rank, 2 * i + 1 - side);
+  MPI_Alltoallw(out, counts, places, types, in, counts, places, types, inter);
+  for (int i = 0; i < remote; ++i) CHECK(in[remote - 1 - i] == given(2 * i + 1 - side, rank));
+  for (int i = 0; i < remote; ++i) places[i] = 2 * i;
+  MPI_Iallgatherv(&rank, 1, MPI_INT, in, counts, places, MPI_INT, inter, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (int i = 0; i < remote; ++i) CHECK(in[2 * i] == 2 * i + 1 - side);
+  MPI_Gather(&rank, 1, MPI_INT, in, 1, MPI_INT, root, inter);
+  for (int i = 0; i < remote && rooted; ++i) CHECK(in[i] == 2 * i + 1);
+  for (int i = 0; i < remote; ++i) out[i] = 50 + i;
+  MPI_Scatter(out, 1, MPI_INT, in, 1, MPI_INT, root, inter);
+  CHECK(side == 0 || in[0] == 50 + here);
+  MPI_Barrier(inter);
+  MPI_Type_contiguous(2, MPI_INT, &map);
+  MPI_Type_commit(&map);
+  MPI_Op_create(compose, 0, &op);
+  int expected[2] = {1, 0}, own[2] = {2, rank}, all[2] = {0, 0};
+  for (int i = 0; i < remote; ++i) {
+    int next[2] = {2, 2 * i + 1 - side}, one = 1;
+    compose(expected, next, &one, &map);
+    memcpy(expected, next, sizeof next);
+  }
+  MPI_Allreduce(own, all, 1, map, op, inter);
+  CHECK(all[0] == expected[0] && all[1] == expected[1]);
+  all[0] = all[1] = 0;
+  MPI_Reduce(own, all, 1, map, op, root, inter);
+  CHECK(!rooted || (all[0] == expected[0] && all[1] == expected[1]));
+  MPI_Op_free(&op);
+  MPI_Type_free(&map);
+  for (int i = 0; i < size * remote; ++i) out[i] = 10 * rank + i;
+  MPI_Reduce_scatter_block(out, in, remote, MPI_INT, MPI_MAX, inter);
+  const int last = 2 * (remote - 1) + 1 - side;
+  for (int i = 0; i < remote; ++i) CHECK(in[i] == 10 * last + here * remote + i);
+  int told = rooted ? 77 : -1;
+  MPI_Ibcast(&told, 1, MPI_INT, root, inter, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  CHECK(told == (side == 1 || rooted ? 77 : -1));
+  MPI_Comm_free(&inter);
+  MPI_Comm_free(&half);
+}
+
+/* An operation of the program that is freed while reductions by it are pending, and another that is made then. In Open MPI
+   4.1 they are over before: it ends in a segmentation fault otherwise, without replication too. */
+static void operations_freed(void) {
+  int own[2] = {2, rank}, all[2][2], expected[2] = {1, 0};
+  MPI_Datatype map;
+  MPI_Op op, another;
+  MPI_Request requests[2];
+  MPI_Type_contiguous(2, MPI_INT, &map);
+  MPI_Type_commit(&map);
+  for (int i = 0; i < ranks; ++i) {
+    int next[2] = {2, i}, one = 1;
+    compose(expected, next, &one, &map);
+    memcpy(expected, next, sizeof next);
+  }
+  MPI_Op_create(compose, 0, &op);
+  PERSISTENT(Allreduce)(own, all[1], 1, map, op, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
+  memset(all, 0, sizeof all);
+  MPI_Iallreduce(own, all[0], 1, map, op, MPI_COMM_WORLD, &requests[0]);
+  MPI_Start(&requests[1]);
+#ifndef OPEN_MPI
+  MPI_Op_free(&op);
+  CHECK(op == MPI_OP_NULL);
+  MPI_Op_create(compose, 1, &another);
+#endif
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  CHECK(all[0][0] == expected[0] && all[0][1] == expected[1]);
+  for (int time = 0; time < 2; ++time) {
+    CHECK(all[1][0] == expected[0] && all[1][1] == expected[1]);
+    all[1][0] = all[1][1] = 0;
+    MPI_Start(&requests[1]);
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+  }
+  MPI_Request_free(&requests[1]);
+#ifdef OPEN_MPI
+  MPI_Op_free(&op);
+  MPI_Op_create(compose, 1, &another);
+#endif
+  MPI_Op_free(&another);
+  MPI_Type_free(&map);
+}
+
 #if MPI_VERSION >= 4
 static void large_counts(void) {
   int own[3] = {rank, rank + 1, rank + 2}, got[48];
@@ -436,6 +553,8 @@ int main(int argc, char** argv) {
       {"rooted_in_place", rooted_in_place},
       {"neighbour_blocks", neighbour_blocks},
       {"intercommunicators", intercommunicators},
+      {"across", across},
+      {"operations_freed", operations_freed},
       {"freed_while_pending", freed_while_pending},
       {"errors_returned", errors_returned},
 #if MPI_VERSION >= 4

@@ -60,39 +60,44 @@ Blocks uneven(const void* buffer, const int counts[], const int displacements[],
   return [=](int rank) { return Block{offset(buffer, extent * displacements[rank]), counts[rank], type}; };
 }
 
+/// Across groups the root's is MPI_ROOT, and MPI_PROC_NULL that of the others in its group (MPI 3.1, section 5.2.3).
+bool at_root(const Schedule& schedule, int root) {
+  return schedule.across() ? root == MPI_ROOT : root == schedule.rank();
+}
+
+/// Partners in an order that starts at the next rank, so that not all begin with rank 0; across groups all of the
+/// other.
+template <class Do>
+void for_others(const Schedule& schedule, Do what) {
+  const int count = schedule.others();
+  for (int step = schedule.across() ? 0 : 1; step < count; ++step) what((schedule.rank() + step) % count);
+}
+
 void gather_blocks(Schedule& schedule, const Block& mine, const Blocks& all, bool in_place, int root) {
-  if (schedule.rank() != root) return send(schedule, mine, root);
-  for (int rank = 0; rank < schedule.size(); ++rank) {
-    if (rank != root) receive(schedule, all(rank), rank);
-  }
-  if (!in_place) copy(schedule, mine, all(root));
+  if (root == MPI_PROC_NULL) return;
+  if (!at_root(schedule, root)) return send(schedule, mine, root);
+  for_others(schedule, [&](int rank) { receive(schedule, all(rank), rank); });
+  if (!in_place && !schedule.across()) copy(schedule, mine, all(root));
 }
 
 void scatter_blocks(Schedule& schedule, const Blocks& all, const Block& mine, bool in_place, int root) {
-  if (schedule.rank() != root) return receive(schedule, mine, root);
-  for (int rank = 0; rank < schedule.size(); ++rank) {
-    if (rank != root) send(schedule, all(rank), rank);
-  }
-  if (!in_place) copy(schedule, all(root), mine);
-}
-
-/// Partners in an order that starts at the next rank, so that not all begin with rank 0.
-template <class Do>
-void for_others(const Schedule& schedule, Do what) {
-  for (int step = 1; step < schedule.size(); ++step) what((schedule.rank() + step) % schedule.size());
+  if (root == MPI_PROC_NULL) return;
+  if (!at_root(schedule, root)) return receive(schedule, mine, root);
+  for_others(schedule, [&](int rank) { send(schedule, all(rank), rank); });
+  if (!in_place && !schedule.across()) copy(schedule, all(root), mine);
 }
 
 void allgather_blocks(Schedule& schedule, const Block& mine, const Blocks& all, bool in_place) {
   const Block own = in_place ? all(schedule.rank()) : mine;
   for_others(schedule, [&](int rank) { receive(schedule, all(rank), rank); });
   for_others(schedule, [&](int rank) { send(schedule, own, rank); });
-  if (!in_place) copy(schedule, mine, all(schedule.rank()));
+  if (!in_place && !schedule.across()) copy(schedule, mine, all(schedule.rank()));
 }
 
 void exchange_blocks(Schedule& schedule, const Blocks& out, const Blocks& in) {
   for_others(schedule, [&](int rank) { receive(schedule, in(rank), rank); });
   for_others(schedule, [&](int rank) { send(schedule, out(rank), rank); });
-  copy(schedule, out(schedule.rank()), in(schedule.rank()));
+  if (!schedule.across()) copy(schedule, out(schedule.rank()), in(schedule.rank()));
 }
 
 void exchange_with_neighbours(Schedule& schedule, const Blocks& out, const Blocks& in, MPI_Comm comm) {
@@ -152,9 +157,41 @@ void double_recursively(Schedule& schedule, void* rb, int count, MPI_Datatype ty
   copy(schedule, {sum, count, type}, {rb, count, type});
 }
 
+void send_to_others(Schedule& schedule, const Block& block) {
+  for_others(schedule, [&](int rank) { send(schedule, block, rank); });
+}
+
+/// Across groups: what all ranks of the other one have sent becomes one in `result`, lower ranks on the left.
+void combine_others(Schedule& schedule, void* result, int count, MPI_Datatype type, MPI_Op op) {
+  std::vector<void*> parts;
+  for (int rank = 0; rank < schedule.others(); ++rank) {
+    parts.push_back(rank + 1 < schedule.others() ? schedule.scratch(count, type) : result);
+    receive(schedule, {parts.back(), count, type}, rank);
+  }
+  schedule.next_round();
+  for (int rank = schedule.others() - 2; rank >= 0; --rank)
+    schedule.combine(parts[static_cast<std::size_t>(rank)], result, count, type, op);
+}
+
+/// Nobody knows how the other group divides what it gets, so each gets it whole and keeps its part.
+void reduce_and_scatter_across(Schedule& schedule, const void* sb, void* rb, const int counts[], int total,
+                               MPI_Datatype type, MPI_Op op) {
+  send_to_others(schedule, {const_cast<void*>(sb), total, type});
+  void* const whole = schedule.scratch(total, type);
+  combine_others(schedule, whole, total, type, op);
+  const int before = std::accumulate(counts, counts + schedule.rank(), 0);
+  const int own = counts[schedule.rank()];
+  copy(schedule, {offset(whole, extent_of(type) * before), own, type}, {rb, own, type});
+}
+
 }  // namespace
 
 void barrier(Schedule& schedule) {
+  if (schedule.across()) {
+    for_others(schedule, [&](int rank) { schedule.receive(nullptr, 0, MPI_BYTE, rank); });
+    for_others(schedule, [&](int rank) { schedule.send(nullptr, 0, MPI_BYTE, rank); });
+    return;
+  }
   for (int distance = 1; distance < schedule.size(); distance <<= 1) {
     schedule.receive(nullptr, 0, MPI_BYTE, (schedule.rank() - distance + schedule.size()) % schedule.size());
     schedule.send(nullptr, 0, MPI_BYTE, (schedule.rank() + distance) % schedule.size());
@@ -163,12 +200,15 @@ void barrier(Schedule& schedule) {
 }
 
 void broadcast(Schedule& schedule, void* buffer, int count, MPI_Datatype type, int root) {
+  const Block block{buffer, count, type};
+  if (root == MPI_PROC_NULL) return;
+  if (schedule.across())
+    return at_root(schedule, root) ? send_to_others(schedule, block) : receive(schedule, block, root);
   const int size = schedule.size();
   const int relative = (schedule.rank() - root + size) % size;
   int bit = 1;
   for (; bit < size && !(relative & bit); bit <<= 1) {
   }
-  const Block block{buffer, count, type};
   if (relative != 0) receive(schedule, block, (relative - bit + root) % size);
   schedule.next_round();
   for (bit >>= 1; bit > 0; bit >>= 1) {
@@ -177,24 +217,24 @@ void broadcast(Schedule& schedule, void* buffer, int count, MPI_Datatype type, i
 }
 
 void gather(Schedule& schedule, const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, int root) {
-  const Blocks all = schedule.rank() == root ? even(rb, rc, rt) : Blocks();
+  const Blocks all = at_root(schedule, root) ? even(rb, rc, rt) : Blocks();
   gather_blocks(schedule, {const_cast<void*>(sb), sc, st}, all, sb == MPI_IN_PLACE, root);
 }
 
 void gatherv(Schedule& schedule, const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[], const int rd[],
              MPI_Datatype rt, int root) {
-  const Blocks all = schedule.rank() == root ? uneven(rb, rc, rd, rt) : Blocks();
+  const Blocks all = at_root(schedule, root) ? uneven(rb, rc, rd, rt) : Blocks();
   gather_blocks(schedule, {const_cast<void*>(sb), sc, st}, all, sb == MPI_IN_PLACE, root);
 }
 
 void scatter(Schedule& schedule, const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, int root) {
-  const Blocks all = schedule.rank() == root ? even(sb, sc, st) : Blocks();
+  const Blocks all = at_root(schedule, root) ? even(sb, sc, st) : Blocks();
   scatter_blocks(schedule, all, {rb, rc, rt}, rb == MPI_IN_PLACE, root);
 }
 
 void scatterv(Schedule& schedule, const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb, int rc,
               MPI_Datatype rt, int root) {
-  const Blocks all = schedule.rank() == root ? uneven(sb, sc, sd, st) : Blocks();
+  const Blocks all = at_root(schedule, root) ? uneven(sb, sc, sd, st) : Blocks();
   scatter_blocks(schedule, all, {rb, rc, rt}, rb == MPI_IN_PLACE, root);
 }
 
@@ -226,7 +266,9 @@ void alltoallw(Schedule& schedule, const void* sb, const int sc[], const int sd[
 }
 
 void reduce(Schedule& schedule, const void* sb, void* rb, int count, MPI_Datatype type, MPI_Op op, int root) {
-  if (count == 0) return;
+  if (count == 0 || root == MPI_PROC_NULL) return;
+  if (schedule.across() && root == MPI_ROOT) return combine_others(schedule, rb, count, type, op);
+  if (schedule.across()) return send(schedule, {const_cast<void*>(sb), count, type}, root);
   const void* sum = reduce_to_zero(schedule, sb == MPI_IN_PLACE ? rb : sb, count, type, op);
   if (schedule.rank() == 0 && root == 0) {
     copy(schedule, {const_cast<void*>(sum), count, type}, {rb, count, type});
@@ -239,6 +281,10 @@ void reduce(Schedule& schedule, const void* sb, void* rb, int count, MPI_Datatyp
 
 void allreduce(Schedule& schedule, const void* sb, void* rb, int count, MPI_Datatype type, MPI_Op op) {
   if (count == 0) return;
+  if (schedule.across()) {
+    send_to_others(schedule, {const_cast<void*>(sb), count, type});
+    return combine_others(schedule, rb, count, type, op);
+  }
   const bool power_of_two = (schedule.size() & (schedule.size() - 1)) == 0;
   if (power_of_two) {
     if (sb != MPI_IN_PLACE) copy(schedule, {const_cast<void*>(sb), count, type}, {rb, count, type});
@@ -253,6 +299,7 @@ void allreduce(Schedule& schedule, const void* sb, void* rb, int count, MPI_Data
 void reduce_scatter(Schedule& schedule, const void* sb, void* rb, const int counts[], MPI_Datatype type, MPI_Op op) {
   const int total = std::accumulate(counts, counts + schedule.size(), 0);
   if (total == 0) return;
+  if (schedule.across()) return reduce_and_scatter_across(schedule, sb, rb, counts, total, type, op);
   const void* sum = reduce_to_zero(schedule, sb == MPI_IN_PLACE ? rb : sb, total, type, op);
   const MPI_Aint extent = extent_of(type);
   int before = 0;

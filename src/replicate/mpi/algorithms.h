@@ -3,10 +3,11 @@
 #include "replicate/mpi/schedule.h"
 
 /// Collectives as schedules of point-to-point messages. Arguments are those of the MPI functions (MPI 3.1, chapter 5),
-/// MPI_IN_PLACE included, on intracommunicators. Which messages travel, and in which order operands are combined,
-/// depends on the ranks, the number of ranks and the counts alone, never on hosts or timing: every replica gets the
-/// same bits from a reduction. Operands are combined in the order of ranks, as MPI asks where an operation does not
-/// commute.
+/// MPI_IN_PLACE included on intracommunicators. On intercommunicators (section 5.2.2), which have no scans, all that
+/// has to cross goes directly between two ranks, in one round. Which messages travel, and in which order operands are
+/// combined, depends on the ranks, the number of ranks and the counts alone, never on hosts or timing: every replica
+/// gets the same bits from a reduction. Operands are combined in the order of ranks, as MPI asks where an operation
+/// does not commute.
 namespace holdfast::replicate::algorithm {
 
 /// Dissemination: ceil(log2 n) rounds.

@@ -31,6 +31,29 @@ bool receivers_may_lack(int senders, int receivers) {
   return senders - receivers > senders / 2;
 }
 
+/// A buffered send into other worlds than its own: of a copy of the library's, since the memory that the application
+/// has attached is for one send.
+void buffer_for_others(const void* buffer, int count, MPI_Datatype type, int destination, int tag, const Comm& comm) {
+  const int receivers = receivers_at(comm, destination);
+  if (comm.carried.empty() || comm.carried.front().world >= receivers) return;
+  const Region region = Region::borrow(buffer, static_cast<std::uint64_t>(count), type);
+  if (region.bytes() > INT_MAX)
+    fail_unsupported("a buffered send of more than 2 GiB between ranks with different numbers of replicas",
+                     "use MPI_Send, or the same number for all ranks");
+  auto copy = std::make_shared<std::vector<std::byte>>();
+  region.gather(region.bytes(), *copy);
+  Sends others;
+  for (const Comm::Carried& carried : comm.carried) {
+    if (carried.world >= receivers) break;
+    others.emplace_back();
+    real().Isend(copy->data(), static_cast<int>(copy->size()), MPI_BYTE, destination, tag, carried.handle,
+                 &others.back());
+  }
+  Operation& op = follow_sends(std::move(others));
+  op.keepalive = std::move(copy);
+  runtime().requests.orphan(op);
+}
+
 }  // namespace
 
 int start_in_worlds(StartSend start, const void* buffer, int count, MPI_Datatype type, int destination, int tag,
@@ -49,27 +72,10 @@ int start_in_worlds(StartSend start, const void* buffer, int count, MPI_Datatype
 
 int start_buffered(const void* buffer, int count, MPI_Datatype type, int destination, int tag, Comm& comm,
                    Sends& sends) {
-  const int receivers = receivers_at(comm, destination);
-  if (runtime().replica >= receivers) return to_nobody(comm, tag, sends);
+  if (runtime().replica >= receivers_at(comm, destination)) return to_nobody(comm, tag, sends);
   sends.emplace_back();
   const int code = real().Ibsend(buffer, count, type, destination, tag, comm.handle, &sends.back());
-  if (code != MPI_SUCCESS || comm.carried.empty() || comm.carried.front().world >= receivers) return code;
-  const Region region = Region::borrow(buffer, static_cast<std::uint64_t>(count), type);
-  if (region.bytes() > INT_MAX)
-    fail_unsupported("MPI_Bsend of more than 2 GiB between ranks with different numbers of replicas",
-                     "use MPI_Send, or the same number for all ranks");
-  auto copy = std::make_shared<std::vector<std::byte>>();
-  region.gather(region.bytes(), *copy);
-  Sends others;
-  for (const Comm::Carried& carried : comm.carried) {
-    if (carried.world >= receivers) break;
-    others.emplace_back();
-    real().Isend(copy->data(), static_cast<int>(copy->size()), MPI_BYTE, destination, tag, carried.handle,
-                 &others.back());
-  }
-  Operation& op = follow_sends(std::move(others));
-  op.keepalive = std::move(copy);
-  runtime().requests.orphan(op);
+  if (code == MPI_SUCCESS) buffer_for_others(buffer, count, type, destination, tag, comm);
   return code;
 }
 
@@ -77,11 +83,20 @@ int make_in_worlds(StartSend make, Operation& op) {
   const int receivers = receivers_at(*op.comm, op.source);
   const int destination = runtime().replica < receivers ? op.source : MPI_PROC_NULL;
   int code = make(op.buffer, op.count, op.type, destination, op.tag, op.comm->handle, &op.native);
+  if (op.function == Function::Bsend_init) return code;
   for (const Comm::Carried& carried : op.comm->carried) {
     if (code != MPI_SUCCESS || carried.world >= receivers || destination == MPI_PROC_NULL) break;
     op.carried.emplace_back();
     code = make(op.buffer, op.count, op.type, destination, op.tag, carried.handle, &op.carried.back());
   }
+  return code;
+}
+
+int start_made(Operation& op) {
+  const int code = real().Start(&op.native);
+  if (code != MPI_SUCCESS) return code;
+  if (!op.carried.empty()) real().Startall(static_cast<int>(op.carried.size()), op.carried.data());
+  if (op.function == Function::Bsend_init) buffer_for_others(op.buffer, op.count, op.type, op.source, op.tag, *op.comm);
   return code;
 }
 

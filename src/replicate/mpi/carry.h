@@ -25,8 +25,11 @@ int start_in_worlds(StartSend start, const void* buffer, int count, MPI_Datatype
 /// application has attached is for one send.
 int start_buffered(const void* buffer, int count, MPI_Datatype type, int destination, int tag, Comm& comm,
                    Sends& sends);
-/// Makes a persistent send of `op` in all those worlds; `make` is MPI's function of its mode.
+/// Makes a persistent send of `op` in all those worlds; `make` is MPI's function of its mode. A buffered one (`op` says
+/// by its function) is made in its own world.
 int make_in_worlds(StartSend make, Operation& op);
+/// Starts it there; of a buffered one copies go into the other worlds, as start_buffered() sends them.
+int start_made(Operation& op);
 /// An operation of the application that ends with all sends, which are several.
 Operation& follow_sends(Sends sends);
 /// Whether all are done; frees them.

@@ -1,11 +1,11 @@
 #include "replicate/mpi/collective.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "core/integrity/digester.h"
 #include "real_functions.h"
+#include "replicate/mpi/carry.h"
 #include "replicate/mpi/correct.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/failure.h"
@@ -138,7 +138,8 @@ bool Collective::selects_memory(std::uint64_t count, MPI_Datatype type) {
 }
 
 void Collective::input(const void* buffer, std::uint64_t count, MPI_Datatype type) {
-  if (buffer == MPI_IN_PLACE || !selects_memory(count, type)) return;
+  if (buffer == MPI_IN_PLACE) return within_one_group();
+  if (!selects_memory(count, type)) return;
   if (kind_ == Kind::persistent) {
     inputs_.push_back(Region::keep(buffer, count, type));
     return;
@@ -160,13 +161,6 @@ void Collective::outputs(void* buffer, const int* counts, const int* displacemen
   for (int i = 0; i < blocks; ++i) {
     output(static_cast<std::byte*>(buffer) + displacements[i] * extent, static_cast<std::uint64_t>(counts[i]), type);
   }
-}
-
-void Collective::operation(MPI_Op op) {
-  sound_ = sound_ && op != MPI_OP_NULL;
-  const MPI_Op predefined[] = {MPI_SUM, MPI_PROD, MPI_MAX,  MPI_MIN,    MPI_LAND,   MPI_BAND,    MPI_LOR,
-                               MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC, MPI_REPLACE, MPI_NO_OP};
-  own_operation_ = std::find(std::begin(predefined), std::end(predefined), op) == std::end(predefined);
 }
 
 int Collective::perform(Schedule& schedule) {

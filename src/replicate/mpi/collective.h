@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "replicate/mpi/algorithms.h"
-#include "replicate/mpi/carry.h"
 #include "replicate/mpi/operation.h"
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/schedule.h"
@@ -18,9 +17,8 @@ namespace holdfast::replicate {
 
 /// One collective of the application, in one of two ways (replicate.collectives). native: run by MPI in each replica's
 /// own world; the results that this rank gets are compared with those of its other replicas, and a wrong one is
-/// replaced by the majority's. p2p: a schedule of messages, each verified as the application's own are; always native
-/// on intercommunicators, and for reductions that outlive their call by operations that the application made, because
-/// it may free them meanwhile.
+/// replaced by the majority's. p2p: a schedule of messages, each verified as the application's own are; on
+/// intercommunicators native where all ranks have as many replicas.
 class Collective {
  public:
   enum class Kind : std::uint8_t { once, persistent };
@@ -32,7 +30,8 @@ class Collective {
   int size() const { return comm_->peer_count; }
   bool inter() const { return comm_->inter; }
   bool is_root(int root) {
-    sound_ = sound_ && (comm_->inter || (root >= 0 && root < comm_->peer_count));
+    const bool names_itself = comm_->inter && (root == MPI_ROOT || root == MPI_PROC_NULL);
+    sound_ = sound_ && (names_itself || (root >= 0 && root < comm_->peer_count));
     return comm_->inter ? root == MPI_ROOT : root == comm_->rank;
   }
   bool idle_root(int root) const { return comm_->inter && root == MPI_PROC_NULL; }
@@ -45,7 +44,9 @@ class Collective {
   void outputs(void* buffer, const int* counts, const int* displacements, MPI_Datatype type, int blocks);
 
   /// The operation of a reduction.
-  void operation(MPI_Op op);
+  void operation(MPI_Op op) { sound_ = sound_ && op != MPI_OP_NULL; }
+  /// One that intercommunicators do not have.
+  void within_one_group() { sound_ = sound_ && !comm_->inter; }
 
   /// Between topology neighbours: whether the communicator has a topology.
   void topology(bool there) { sound_ = sound_ && there; }
@@ -58,10 +59,7 @@ class Collective {
       build(schedule);
       return perform(schedule);
     }
-    if (sound_) {
-      require_equal_degrees(function_);
-      enter();
-    }
+    if (sound_) enter();
     const int code = call_that_waits(call);
     if (code == MPI_SUCCESS) verify_now();
     return code;
@@ -75,7 +73,7 @@ class Collective {
   /// Starts a non-blocking one; it is verified when the application completes the request.
   template <class Call, class Build>
   int start(MPI_Request* request, Call call, Build build) {
-    if (by_messages() && !own_operation_) {
+    if (by_messages()) {
       auto schedule = std::make_shared<Schedule>(*comm_, Schedule::Life::request);
       build(*schedule);
       begin(std::move(schedule), request);
@@ -86,7 +84,6 @@ class Collective {
   /// The same for what has no schedule.
   template <class Call>
   int start(MPI_Request* request, Call call) {
-    if (sound_) require_equal_degrees(function_);
     const int code = call(request);
     if (code == MPI_SUCCESS) follow(request);
     return code;
@@ -95,14 +92,13 @@ class Collective {
   /// Makes a persistent one, which start_persistent() starts.
   template <class Call, class Build>
   int make_persistent(MPI_Request* request, Call call, Build build) {
-    if (by_messages() && !own_operation_) {
+    if (by_messages()) {
       auto schedule = std::make_shared<Schedule>(*comm_, Schedule::Life::persistent);
       build(*schedule);
       stand_in(request);
       file_persistent(request, std::move(schedule));
       return MPI_SUCCESS;
     }
-    if (sound_) require_equal_degrees(function_);
     const int code = call(request);
     if (code == MPI_SUCCESS) file_persistent(request, nullptr);
     return code;
@@ -123,8 +119,7 @@ class Collective {
 
   Function function_;
   Kind kind_;
-  bool own_operation_ = false;  ///< made by the application
-  bool sound_ = true;           ///< root, counts, datatypes and operation are possible ones
+  bool sound_ = true;  ///< root, counts, datatypes and operation are possible ones
   Comm* comm_;
   std::vector<Region> inputs_;  ///< of a persistent one, for the injector
   std::vector<Region> outputs_;
@@ -164,9 +159,9 @@ void follow_leader(Function function, const Comparison& name, MPI_Request* reque
 /// not change them, so they are used as they are.
 bool advance_collective(Operation& op);
 void file_collective_ballot(int replica, const Record& record);
-/// Where several threads communicate: an access of a file with an explicit offset that this replica made at one place and
-/// others at another, for a person; empty where there is none. Of use when both have waited for long: until then the
-/// threads may only be late.
+/// Where several threads communicate: an access of a file with an explicit offset that this replica made at one place
+/// and others at another, for a person; empty where there is none. Of use when both have waited for long: until then
+/// the threads may only be late.
 std::string accesses_apart();
 /// Results of which other replicas have said what they have, and this one nothing.
 std::size_t open_polls();

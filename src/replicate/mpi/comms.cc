@@ -20,12 +20,6 @@ void free_carried(Comm& comm) {
   for (Comm::Carried& carried : comm.carried) real().Comm_free(&carried.handle);
 }
 
-void free_shadow(Comm& comm) {
-  if (!comm.shadow) return;
-  real().Comm_free(&comm.shadow->handle);
-  free_carried(*comm.shadow);
-}
-
 /// A communicator of the same members; a duplicate would call the application's attribute callbacks.
 MPI_Comm twin(MPI_Comm handle) {
   MPI_Comm made = MPI_COMM_NULL;
@@ -61,7 +55,8 @@ void Comms::open(MPI_Comm world, const std::vector<Comm::Carried>& carried, int 
 
 void Comms::close() {
   free_idle();
-  for (auto& [handle, comm] : comms_) free_shadow(*comm);
+  for (auto& [handle, comm] : comms_)
+    if (comm->shadow) free_hidden(*comm->shadow);
   comms_.clear();
   last_ = nullptr;
   if (world_group_ != MPI_GROUP_NULL) real().Group_free(&world_group_);
@@ -95,16 +90,23 @@ void Comms::add_with_id(MPI_Comm handle, const std::vector<Comm::Carried>& carri
   if (shadow != MPI_COMM_NULL) {
     real().Comm_set_errhandler(shadow, MPI_ERRORS_RETURN);
     comm->shadow = describe(shadow, mix(id, shadow_mark));
-  } else if (shadows_ && !comm->inter) {
-    comm->shadow = make_hidden(handle, mix(id, shadow_mark));
-    for (const Comm::Carried& each : carried) comm->shadow->carried.push_back({each.world, twin(each.handle)});
+  } else if (shadows_ && (!comm->inter || runtime().partial)) {
+    comm->shadow = make_hidden(handle, carried, mix(id, shadow_mark));
   }
   comms_[handle_key(handle)] = std::move(comm);
   last_ = nullptr;
 }
 
-std::unique_ptr<Comm> Comms::make_hidden(MPI_Comm of, std::uint64_t id) const {
-  return describe(twin(of), id);
+std::unique_ptr<Comm> Comms::make_hidden(MPI_Comm of, const std::vector<Comm::Carried>& carried,
+                                         std::uint64_t id) const {
+  std::unique_ptr<Comm> hidden = describe(twin(of), id);
+  for (const Comm::Carried& each : carried) hidden->carried.push_back({each.world, twin(each.handle)});
+  return hidden;
+}
+
+void Comms::free_hidden(Comm& hidden) {
+  real().Comm_free(&hidden.handle);
+  free_carried(hidden);
 }
 
 std::unique_ptr<Comm> Comms::describe(MPI_Comm handle, std::uint64_t id) const {
@@ -149,7 +151,7 @@ void Comms::remove(MPI_Comm handle, bool held) {
 void Comms::free_idle() {
   std::erase_if(freed_, [](const auto& comm) {
     if (comm->pending > 0) return false;
-    free_shadow(*comm);
+    if (comm->shadow) free_hidden(*comm->shadow);
     free_carried(*comm);
     if (comm->held) real().Comm_free(&comm->handle);
     return true;

@@ -40,8 +40,8 @@ struct Comm {
   int pending = 0;                                               ///< operations that refer to this
   bool held = false;  ///< freed by the application, and not by MPI: receives on it are still to be given to MPI
   /// Where collectives on point-to-point messages travel: a communicator of the same group that the
-  /// application cannot see. Null unless
-  /// replicate.collectives asks for it, and for intercommunicators.
+  /// application cannot see. Null unless replicate.collectives asks for it, and for intercommunicators where all ranks
+  /// have as many replicas.
   std::unique_ptr<Comm> shadow;
   std::uint64_t schedules = 0;                     ///< schedules made so far
   std::array<std::uint64_t, 16> schedules_done{};  ///< by tag: schedules completed so far
@@ -54,7 +54,7 @@ struct Comm {
 class Comms {
  public:
   /// Registers the application's world (already this replica's own communicator) and MPI_COMM_SELF. `shadows`: every
-  /// intracommunicator gets a shadow.
+  /// intracommunicator gets a shadow, and where ranks have different numbers of replicas every other one, too.
   void open(MPI_Comm world, const std::vector<Comm::Carried>& carried, int rank, bool shadows);
   void close();
 
@@ -74,9 +74,11 @@ class Comms {
   /// place, a shadow and the communicators of carried worlds, is freed when they are over. So is the communicator
   /// itself where MPI has not freed it (`held`).
   void remove(MPI_Comm handle, bool held = false);
-  /// A communicator of the same group that the application cannot see, for its members to make together. Its owner
-  /// frees the handle.
-  std::unique_ptr<Comm> make_hidden(MPI_Comm of, std::uint64_t id) const;
+  /// A communicator of the same groups that the application cannot see, for its members to make together, in the worlds
+  /// of `carried` too. Its owner frees it with free_hidden().
+  std::unique_ptr<Comm> make_hidden(MPI_Comm of, const std::vector<Comm::Carried>& carried, std::uint64_t id) const;
+  /// Frees its handles; MPI finishes what is pending there.
+  static void free_hidden(Comm& hidden);
 
   /// Number of communicators that the application has not freed, or that operations are pending on.
   std::size_t live();

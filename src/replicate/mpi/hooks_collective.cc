@@ -141,6 +141,7 @@ int hook::Ibcast(void* b, int c, MPI_Datatype t, int root, MPI_Comm comm, MPI_Re
 
 int hook::Exscan(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_Comm comm) {
   Collective call(Function::Exscan, comm);
+  call.within_one_group();
   call.operation(op);
   call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
   if (call.comm().rank > 0) call.output(rb, size_of(c), t);
@@ -149,6 +150,7 @@ int hook::Exscan(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI
 }
 int hook::Iexscan(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   Collective call(Function::Iexscan, comm);
+  call.within_one_group();
   call.operation(op);
   call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
   if (call.comm().rank > 0) call.output(rb, size_of(c), t);
@@ -159,6 +161,7 @@ int hook::Iexscan(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MP
 
 int hook::Scan(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_Comm comm) {
   Collective call(Function::Scan, comm);
+  call.within_one_group();
   call.operation(op);
   call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
   call.output(rb, size_of(c), t);
@@ -167,6 +170,7 @@ int hook::Scan(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_C
 }
 int hook::Iscan(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   Collective call(Function::Iscan, comm);
+  call.within_one_group();
   call.operation(op);
   call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
   call.output(rb, size_of(c), t);

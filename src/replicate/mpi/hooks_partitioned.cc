@@ -4,7 +4,6 @@
 
 #include "hooks.h"
 #include "real_functions.h"
-#include "replicate/mpi/carry.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/guard.h"
@@ -67,7 +66,6 @@ int hook::Psend_init(const void* buf, int partitions, MPI_Count count, MPI_Datat
   if (!runtime().verifying || dest == MPI_PROC_NULL || !plausible(partitions, count, datatype, dest, tag, comm)) {
     return real().Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
   }
-  require_equal_degrees(Function::Psend_init);
   Operation& op = make(Function::Psend_init, const_cast<void*>(buf), partitions, count, datatype, comm);
   make_partitioned_send(op, partitions, dest, tag);
   runtime().requests.file(op);
@@ -80,7 +78,6 @@ int hook::Precv_init(void* buf, int partitions, MPI_Count count, MPI_Datatype da
   if (!runtime().verifying || source == MPI_PROC_NULL || !plausible(partitions, count, datatype, source, tag, comm)) {
     return real().Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request);
   }
-  require_equal_degrees(Function::Precv_init);
   Operation& op = make(Function::Precv_init, buf, partitions, count, datatype, comm);
   make_partitioned_receive(op, partitions, source, tag);
   runtime().requests.file(op);

@@ -99,6 +99,7 @@ int hook::PERSISTENT(Bcast)(void* b, int c, MPI_Datatype t, int root, MPI_Comm c
 int hook::PERSISTENT(Exscan)(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_Comm comm, MPI_Info info,
                              MPI_Request* request) {
   Collective call(Function::PERSISTENT(Exscan), comm, Collective::Kind::persistent);
+  call.within_one_group();
   call.operation(op);
   call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
   if (call.comm().rank > 0) call.output(rb, size_of(c), t);
@@ -110,6 +111,7 @@ int hook::PERSISTENT(Exscan)(const void* sb, void* rb, int c, MPI_Datatype t, MP
 int hook::PERSISTENT(Scan)(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_Comm comm, MPI_Info info,
                            MPI_Request* request) {
   Collective call(Function::PERSISTENT(Scan), comm, Collective::Kind::persistent);
+  call.within_one_group();
   call.operation(op);
   call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
   call.output(rb, size_of(c), t);

@@ -124,10 +124,11 @@ int start_packed(Function function, const std::vector<std::byte>& packed, int by
   return code;
 }
 
-int make_persistent_in_all(StartSend make, const void* buffer, int count, MPI_Datatype type, int destination, int tag,
-                           MPI_Comm comm, MPI_Request* request) {
+int make_persistent_in_all(Function function, StartSend make, const void* buffer, int count, MPI_Datatype type,
+                           int destination, int tag, MPI_Comm comm, MPI_Request* request) {
   Operation& op = runtime().requests.make();
   op.kind = Operation::Kind::persistent_send;
+  op.function = function;
   op.persistent = true;
   op.active = false;
   op.comm = &runtime().comms.find(comm);
@@ -148,14 +149,15 @@ int make_persistent_in_all(StartSend make, const void* buffer, int count, MPI_Da
   return code;
 }
 
-int make_persistent(StartSend make, const void* buffer, int count, MPI_Datatype type, int destination, int tag,
-                    MPI_Comm comm, MPI_Request* request) {
+int make_persistent(Function function, StartSend make, const void* buffer, int count, MPI_Datatype type,
+                    int destination, int tag, MPI_Comm comm, MPI_Request* request) {
   if (runtime().partial && destination != MPI_PROC_NULL && plausible(count, type, destination, tag, comm))
-    return make_persistent_in_all(make, buffer, count, type, destination, tag, comm, request);
+    return make_persistent_in_all(function, make, buffer, count, type, destination, tag, comm, request);
   const int code = make(buffer, count, type, destination, tag, comm, request);
   if (code != MPI_SUCCESS || destination == MPI_PROC_NULL) return code;
   Operation& op = runtime().requests.make();
   op.kind = Operation::Kind::persistent_send;
+  op.function = function;
   op.persistent = true;
   op.active = false;
   op.native = *request;
@@ -195,17 +197,16 @@ int hook::Irsend(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Comm m,
   return start_send(Function::Irsend, real().Isend, b, c, t, d, g, m, r);
 }
 int hook::Send_init(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Comm m, MPI_Request* r) {
-  return make_persistent(real().Send_init, b, c, t, d, g, m, r);
+  return make_persistent(Function::Send_init, real().Send_init, b, c, t, d, g, m, r);
 }
 int hook::Bsend_init(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Comm m, MPI_Request* r) {
-  require_equal_degrees(Function::Bsend_init);  // one attached buffer, several worlds
-  return make_persistent(real().Bsend_init, b, c, t, d, g, m, r);
+  return make_persistent(Function::Bsend_init, real().Bsend_init, b, c, t, d, g, m, r);
 }
 int hook::Ssend_init(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Comm m, MPI_Request* r) {
-  return make_persistent(real().Ssend_init, b, c, t, d, g, m, r);
+  return make_persistent(Function::Ssend_init, real().Ssend_init, b, c, t, d, g, m, r);
 }
 int hook::Rsend_init(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Comm m, MPI_Request* r) {
-  return make_persistent(real().Send_init, b, c, t, d, g, m, r);
+  return make_persistent(Function::Rsend_init, real().Send_init, b, c, t, d, g, m, r);
 }
 
 int hook::Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
@@ -317,9 +318,7 @@ int hook::Start(MPI_Request* request) {
   op->stage = Operation::Stage::native;
   note_call(Function::Start, *op->comm, op->source, op->tag, op->region.bytes());
   inject(op->region, op->comm->virtual_rank(op->source));
-  const int code = real().Start(request);
-  if (code == MPI_SUCCESS && !op->carried.empty())
-    real().Startall(static_cast<int>(op->carried.size()), op->carried.data());
+  const int code = start_made(*op);
   if (code == MPI_SUCCESS && runtime().verifying) announce(op->region, op->source, op->tag, *op->comm);
   return code;
 }

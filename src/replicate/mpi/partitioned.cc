@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "real_functions.h"
+#include "replicate/mpi/carry.h"
 #include "replicate/mpi/receive.h"
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/send.h"
@@ -61,12 +62,11 @@ void prepare(Operation& op, int partitions) {
 
 void open_partitioned() {
   Runtime& replication = runtime();
-  if (replication.partial) return;  // refused when it is used
-  state().comm = replication.comms.make_hidden(replication.world, mix(1, partitioned_mark));
+  state().comm = replication.comms.make_hidden(replication.world, replication.carried, mix(1, partitioned_mark));
 }
 
 void close_partitioned() {
-  if (state().comm) real().Comm_free(&state().comm->handle);
+  if (state().comm) Comms::free_hidden(*state().comm);
   state().comm.reset();
 }
 
@@ -80,12 +80,13 @@ void make_partitioned_send(Operation& op, int partitions, int destination, int t
   const auto peer = static_cast<std::size_t>(op.source);
   if (peer >= state().tags.size()) state().tags.resize(peer + 1);
   op.tag = static_cast<int>(state().tags[peer]++ % tag_range);
-  real().Send_init(op.buffer, op.count, op.type, op.source, op.tag, op.comm->handle, &op.native);
+  make_in_worlds(real().Send_init, op);
   Record record;
   record.kind = RecordKind::partitioned;
   record.set_id(op.partitions->channel);
   record.extra = static_cast<std::uint64_t>(op.tag);
-  replication.post.send(replication.map->native(op.source, replication.replica), record);
+  for (int to = replication.replica; to < replication.map->degree(op.source); to += replication.degree)
+    replication.post.send(replication.map->native(op.source, to), record);  // those that get its message
 }
 
 void make_partitioned_receive(Operation& op, int partitions, int source, int tag) {
@@ -127,7 +128,7 @@ int part_is_ready(Operation& op, int partition) {
   if (--parts.unready > 0) return MPI_SUCCESS;
   note_call(Function::Pready, *op.comm, op.source, op.tag, op.region.bytes());
   inject(op.region, op.source);
-  const int code = real().Start(&op.native);
+  const int code = start_made(op);
   if (code == MPI_SUCCESS) announce(op.region, op.source, op.tag, *op.comm);
   return code;
 }

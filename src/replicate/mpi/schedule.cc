@@ -2,6 +2,7 @@
 
 #include "real_functions.h"
 #include "replicate/mpi/carry.h"
+#include "replicate/mpi/operators.h"
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/receive.h"
 #include "replicate/mpi/send.h"
@@ -25,6 +26,7 @@ Schedule::Schedule(Comm& comm, Life life) : comm_(&comm), life_(life) {
 
 Schedule::~Schedule() {
   for (MPI_Datatype& type : kept_) free_type(type);
+  for (MPI_Op op : operators_) leave_operator(op);
 }
 
 MPI_Datatype Schedule::keep(MPI_Datatype type) {
@@ -33,6 +35,12 @@ MPI_Datatype Schedule::keep(MPI_Datatype type) {
   real().Type_dup(type, &copy);
   kept_.push_back(copy);
   return copy;
+}
+
+void Schedule::keep_operator(MPI_Op op) {
+  if (life_ == Life::call || predefined_operator(op)) return;
+  use_operator(op);
+  operators_.push_back(op);
 }
 
 void Schedule::send(const void* buffer, int count, MPI_Datatype type, int to) {
@@ -55,6 +63,7 @@ void Schedule::copy(const void* from, int from_count, MPI_Datatype from_type, vo
 }
 
 void Schedule::combine(const void* left, void* right, int count, MPI_Datatype type, MPI_Op op) {
+  keep_operator(op);
   steps_.push_back(
       {.kind = Step::Kind::combine, .in = left, .out = right, .count = count, .type = keep(type), .op = op});
 }

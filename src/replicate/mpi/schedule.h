@@ -24,8 +24,8 @@ namespace holdfast::replicate {
 /// scratch memory that the schedule owns. One thread at a time.
 class Schedule {
  public:
-  /// How long it lasts. The application may free datatypes while one runs that outlives its call, so that works on
-  /// duplicates of derived ones.
+  /// How long it lasts. The application may free datatypes and operations while one runs that outlives its call, so
+  /// that works on duplicates of derived datatypes and keeps operations (operators.h).
   enum class Life : std::uint8_t { call, request, persistent };
   /// For a collective on `comm`, which must have a shadow.
   Schedule(Comm& comm, Life life);
@@ -35,6 +35,9 @@ class Schedule {
 
   int rank() const { return comm_->rank; }
   int size() const { return comm_->size; }
+  /// Between two groups: its messages go to the other one, which has so many ranks.
+  bool across() const { return comm_->inter; }
+  int others() const { return comm_->peer_count; }
 
   void send(const void* buffer, int count, MPI_Datatype type, int to);
   void receive(void* buffer, int count, MPI_Datatype type, int from);
@@ -68,6 +71,7 @@ class Schedule {
     MPI_Op op = MPI_OP_NULL;
   };
   MPI_Datatype keep(MPI_Datatype type);
+  void keep_operator(MPI_Op op);
   void begin(const Step& step);
   void begin_send(const Step& step);
   bool round_done();
@@ -83,6 +87,7 @@ class Schedule {
   std::vector<Operation*> receives_;
   std::vector<MPI_Request> sends_;
   std::vector<MPI_Datatype> kept_;
+  std::vector<MPI_Op> operators_;
   std::vector<std::unique_ptr<std::byte[]>> memory_;
   int code_ = MPI_SUCCESS;
 };
