@@ -44,8 +44,10 @@ elseif(HOLDFAST_SANITIZE STREQUAL "address,undefined")
   set(HOLDFAST_MPI_PROGRAM_FLAGS -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
       CACHE INTERNAL "")
   # AddressSanitizer's library comes behind the preloaded one; stacks go through MPI's libraries, which keep no frame
-  # pointers, so that leaks of theirs are known by name.
+  # pointers, so that leaks of theirs are known by name. hwloc looks for no OpenCL devices: it would load the drivers, whose
+  # leaks are nobody's here.
   set(HOLDFAST_MPI_PROGRAM_ENVIRONMENT "ASAN_OPTIONS=verify_asan_link_order=0:fast_unwind_on_malloc=0"
       "LSAN_OPTIONS=print_suppressions=0:suppressions=${CMAKE_SOURCE_DIR}/cmake/mpi_leaks.supp"
+      "HWLOC_COMPONENTS=-opencl"
       CACHE INTERNAL "")
 endif()
