@@ -89,7 +89,8 @@ bool swappable([[maybe_unused]] MPI_Datatype type) {
 class Origin {
  public:
   Origin(const void* buffer, int count, MPI_Datatype type) : buffer_(buffer), count_(count), type_(type) {
-    if (buffer && count > 0 && type_facts(type).padding) copy_ = std::make_shared<std::vector<std::byte>>();
+    const auto& padding = count > 0 && buffer ? type_facts(type).padding : nullptr;
+    if (padding && padding->has_padding()) copy_ = std::make_shared<std::vector<std::byte>>();
   }
   /// Where it is; valid as long as this object or a copy of it.
   const void* address() const {
