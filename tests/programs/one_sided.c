@@ -241,6 +241,34 @@ static void dynamic(void) {
   MPI_Win_free(&win);
 }
 
+/* Whoever polls in vain has told its replicas so before it waits for them at an access. */
+static void polls_before_accesses(void) {
+  MPI_Aint* memory;
+  MPI_Aint one = 1, before = -1;
+  MPI_Win win;
+  /* A cache line: with less MPICH 4.0.2 takes another rank's memory, without replication as well. */
+  MPI_Win_allocate(64, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  *memory = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock_all(0, win);
+  for (int times = 0; times < 8; ++times) {
+    int found = 1;
+    for (int poll = 0; poll < times; ++poll) {
+      MPI_Iprobe(MPI_ANY_SOURCE, 77, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+      CHECK(!found);
+    }
+    MPI_Fetch_and_op(&one, &before, MPI_AINT, times % ranks, 0, MPI_SUM, win);
+    MPI_Win_flush(times % ranks, win);
+    CHECK(before >= 0);
+  }
+  MPI_Win_unlock_all(win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
+  CHECK(*memory == ranks * ((7 - rank) / ranks + 1));
+  MPI_Win_unlock(rank, win);
+  MPI_Win_free(&win);
+}
+
 /* Each process tells the others where its attached memory is, as MPI_AINT; replicas have it at different addresses, and
  * whatever is corrected in them, each keeps its own. */
 struct Place {
@@ -440,6 +468,7 @@ int main(int argc, char** argv) {
       {"requests", requests},
       {"dynamic", dynamic},
       {"attached", attached},
+      {"polls_before_accesses", polls_before_accesses},
       {"shared_memory", shared_memory},
       {"errors_and_attributes", errors_and_attributes},
       {"errors_at_the_call", errors_at_the_call},
