@@ -238,6 +238,7 @@ static void windows(void) {
   MPI_Put(own, length, MPI_LONG_DOUBLE, right, 0, length, MPI_LONG_DOUBLE, win);
   MPI_Win_fence(0, win);
   check(exposed, length, left);
+  MPI_Barrier(MPI_COMM_WORLD); /* nobody writes there before all have looked */
   MPI_Accumulate(own, 5, MPI_LONG_DOUBLE, right, 10, 5, MPI_LONG_DOUBLE, MPI_REPLACE, win);
   MPI_Win_fence(0, win);
   check(exposed + 10, 5, left);

@@ -1,4 +1,7 @@
 /* One-sided communication (MPI 3.1, chapter 11) in each kind of epoch and on each kind of window. */
+#include <stddef.h>
+
+#include "replica.h"
 #include "scenarios.h"
 
 enum { length = 64 };
@@ -238,6 +241,123 @@ static void dynamic(void) {
   MPI_Win_free(&win);
 }
 
+/* Whoever polls in vain has told its replicas so before it waits for them at an access. */
+static void polls_before_accesses(void) {
+  MPI_Aint* memory;
+  MPI_Aint one = 1, before = -1;
+  MPI_Win win;
+  /* A cache line: with less MPICH 4.0.2 takes another rank's memory, without replication as well. */
+  MPI_Win_allocate(64, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  *memory = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock_all(0, win);
+  for (int times = 0; times < 8; ++times) {
+    int found = 1;
+    for (int poll = 0; poll < times; ++poll) {
+      MPI_Iprobe(MPI_ANY_SOURCE, 77, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+      CHECK(!found);
+    }
+    MPI_Fetch_and_op(&one, &before, MPI_AINT, times % ranks, 0, MPI_SUM, win);
+    MPI_Win_flush(times % ranks, win);
+    CHECK(before >= 0);
+  }
+  MPI_Win_unlock_all(win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
+  CHECK(*memory == ranks * ((7 - rank) / ranks + 1));
+  MPI_Win_unlock(rank, win);
+  MPI_Win_free(&win);
+}
+
+/* Each process tells the others where its attached memory is, as MPI_AINT; replicas have it at different addresses, and
+ * whatever is corrected in them, each keeps its own. */
+struct Place {
+  MPI_Aint address;
+  int who;
+};
+
+static void attached(void) {
+  const int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
+  char* apart = malloc((size_t)(native_rank() + 2) * 512);
+  MPI_Aint* memory = malloc(4 * sizeof *memory); /* a flag, a number, the place of a neighbour, none */
+  const int lengths[2] = {1, 1};
+  const MPI_Aint offsets[2] = {offsetof(struct Place, address), offsetof(struct Place, who)};
+  const MPI_Datatype members[2] = {MPI_AINT, MPI_INT};
+  MPI_Datatype place, places;
+  struct Place own = {0, rank + 20}, next = {0, 0};
+  MPI_Aint *all = malloc((size_t)ranks * sizeof *all), fetched = -1, nothing = 0;
+  MPI_Win win;
+  memset(apart, 1, 512);
+  memset(memory, 0, 4 * sizeof *memory);
+  MPI_Type_create_struct(2, lengths, offsets, members, &place);
+  MPI_Type_create_resized(place, 0, sizeof(struct Place), &places);
+  MPI_Type_commit(&places);
+  MPI_Get_address(memory, &own.address);
+  /* The first message of the scenario: tests flip a bit of it. */
+  MPI_Sendrecv(&own, 1, places, left, 1, &next, 1, places, right, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  CHECK(next.who == right + 20);
+  MPI_Allgather(&own.address, 1, MPI_AINT, all, 1, MPI_AINT, MPI_COMM_WORLD);
+  CHECK(all[rank] == own.address && all[right] == next.address);
+
+  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_attach(win, memory, 4 * (MPI_Aint)sizeof *memory);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Aint number = 100 + rank;
+  const MPI_Aint step = sizeof *memory;
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right, 0, win);
+  MPI_Put(&number, 1, MPI_AINT, right, MPI_Aint_add(next.address, step), 1, MPI_AINT, win);
+  MPI_Put(&all[left], 1, MPI_AINT, right, MPI_Aint_add(next.address, 2 * step), 1, MPI_AINT, win);
+  MPI_Win_unlock(right, win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
+  CHECK(memory[1] == 100 + left && memory[2] == all[(left + ranks - 1) % ranks] && memory[3] == 0);
+  MPI_Win_unlock(rank, win);
+  /* What stands there is fetched, by one call and by the other, and leads to its owner. */
+  MPI_Win_lock(MPI_LOCK_SHARED, right, 0, win);
+  MPI_Get(&fetched, 1, MPI_AINT, right, MPI_Aint_add(next.address, 2 * step), 1, MPI_AINT, win);
+  MPI_Win_unlock(right, win);
+  CHECK(fetched == all[left]);
+  fetched = -1;
+  MPI_Win_lock(MPI_LOCK_SHARED, right, 0, win);
+  MPI_Fetch_and_op(&nothing, &fetched, MPI_AINT, right, MPI_Aint_add(next.address, 2 * step), MPI_NO_OP, win);
+  MPI_Win_unlock(right, win);
+  CHECK(fetched == all[left]);
+  MPI_Win_lock(MPI_LOCK_SHARED, left, 0, win);
+  MPI_Get(&number, 1, MPI_AINT, left, MPI_Aint_add(fetched, step), 1, MPI_AINT, win);
+  MPI_Win_unlock(left, win);
+  CHECK(number == 100 + (left + ranks - 1) % ranks);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_detach(win, memory);
+  MPI_Win_free(&win);
+  MPI_Type_free(&place);
+  MPI_Type_free(&places);
+  free(all);
+  free(memory);
+  free(apart);
+}
+
+/* Refused by name: between fences replicas do not repeat who comes first, and an address of another one means nothing.
+ */
+static void raced_addresses(void) {
+  MPI_Aint memory[1] = {0}, own, fetched = 0, nothing = 0;
+  MPI_Aint* all = malloc((size_t)ranks * sizeof *all);
+  const int right = (rank + 1) % ranks;
+  MPI_Win win;
+  MPI_Get_address(memory, &own);
+  MPI_Allgather(&own, 1, MPI_AINT, all, 1, MPI_AINT, MPI_COMM_WORLD);
+  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_attach(win, memory, sizeof memory);
+  MPI_Win_fence(0, win);
+  MPI_Put(&own, 1, MPI_AINT, right, all[right], 1, MPI_AINT, win);
+  MPI_Win_fence(0, win);
+  MPI_Fetch_and_op(&nothing, &fetched, MPI_AINT, right, all[right], MPI_NO_OP, win);
+  MPI_Win_fence(0, win);
+  CHECK(fetched == own);
+  MPI_Win_detach(win, memory);
+  MPI_Win_free(&win);
+  free(all);
+}
+
 static void shared_memory(void) {
   int *own, *other;
   MPI_Comm host;
@@ -347,11 +467,16 @@ int main(int argc, char** argv) {
       {"atomics", atomics},
       {"requests", requests},
       {"dynamic", dynamic},
+      {"attached", attached},
+      {"polls_before_accesses", polls_before_accesses},
       {"shared_memory", shared_memory},
       {"errors_and_attributes", errors_and_attributes},
       {"errors_at_the_call", errors_at_the_call},
   };
-  const int code = run_scenarios(argc, argv, scenarios, sizeof scenarios / sizeof *scenarios);
+  const struct Scenario refused[] = {{"raced_addresses", raced_addresses}};
+  const int refusing = argc == 2 && strcmp(argv[1], refused[0].name) == 0;
+  const int code = refusing ? run_scenarios(argc, argv, refused, 1)
+                            : run_scenarios(argc, argv, scenarios, sizeof scenarios / sizeof *scenarios);
   MPI_Finalize();
   return code;
 }

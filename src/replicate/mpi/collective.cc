@@ -366,8 +366,8 @@ bool advance_from_leader(Operation& op) {
     if (!take_copy(op)) return false;
   } else {
     if (!run_out(op)) return false;
-    int bytes = 0;
-    real().Get_count(&op.status, MPI_BYTE, &bytes);
+    MPI_Count bytes = 0;
+    real().Get_elements_x(&op.status, MPI_BYTE, &bytes);
     *static_cast<std::int64_t*>(op.keepalive.get()) = bytes;
     supply_followers(op);
   }

@@ -62,20 +62,31 @@ Bytes copy_of(const Operation& op) {
 }
 
 void put(Operation& op, std::span<const std::byte> bytes) {
+  for (const Region& region : op.outputs) {
+    region.scatter(bytes.first(region.bytes()));
+    bytes = bytes.subspan(region.bytes());
+  }
+}
+
+/// The majority's copy, but for addresses, of which this replica has its own.
+void overwrite(Operation& op, std::span<const std::byte> bytes) {
+  bool known = true;
   if (op.kind == Operation::Kind::receive) {
-    op.region.scatter(bytes.first(std::min<std::size_t>(bytes.size(), op.region.bytes())));
+    MPI_Count arrived = 0;
+    real().Get_elements_x(&op.status, MPI_BYTE, &arrived);
+    known = op.region.restore(bytes.first(std::min<std::size_t>(bytes.size(), op.region.bytes())),
+                              static_cast<std::uint64_t>(std::max<MPI_Count>(arrived, 0)));
     op.was_corrected = true;
     op.corrected_bytes = bytes.size();
   } else {
     for (const Region& region : op.outputs) {
-      region.scatter(bytes.first(region.bytes()));
+      known = known && region.restore(bytes.first(region.bytes()), region.bytes());
       bytes = bytes.subspan(region.bytes());
     }
   }
-}
-
-void overwrite(Operation& op, std::span<const std::byte> bytes) {
-  put(op, bytes);
+  if (!known)
+    fail(Incident::uncorrected,
+         described(op) + ": this replica's copy lacks an address of its own memory, which no other replica knows");
   ++runtime().counters[Count::corrections];
 }
 

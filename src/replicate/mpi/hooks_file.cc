@@ -77,9 +77,9 @@ std::vector<Region> with_offset(Region region, MPI_Offset* at) {
 }
 
 std::int64_t bytes_in(const MPI_Status& status) {
-  int bytes = 0;
-  real().Get_count(&status, MPI_BYTE, &bytes);
-  return std::max(bytes, 0);
+  MPI_Count bytes = 0;  // more than an int holds, where elements are large
+  real().Get_elements_x(&status, MPI_BYTE, &bytes);
+  return std::max<std::int64_t>(bytes, 0);
 }
 
 /// The class of an error, which means the same in every replica.

@@ -43,6 +43,12 @@ Window* protected_window(MPI_Win win) {
   return runtime().verifying ? windows().find(win) : nullptr;
 }
 
+/// Notes a call on a window. Of several threads, each is to work on windows of its own: answers are ordered by window.
+void note_window_call(Function function, int target, const Window& window) {
+  note_call(function, runtime().comms.find(runtime().world), target, 0, 0);
+  if (many_threads()) asking.order = window.id();
+}
+
 /// The window and target of an access; null where MPI is to be called as it is, and judges the arguments.
 Window* accessed(Function function, MPI_Win win, int target, std::initializer_list<int> counts,
                  std::initializer_list<MPI_Datatype> types, MPI_Aint displacement) {
@@ -56,6 +62,7 @@ Window* accessed(Function function, MPI_Win win, int target, std::initializer_li
     if (type == MPI_DATATYPE_NULL) return nullptr;
   }
   window->user().require_free(function);
+  note_window_call(function, target, *window);
   return window;
 }
 
@@ -89,7 +96,8 @@ bool swappable([[maybe_unused]] MPI_Datatype type) {
 class Origin {
  public:
   Origin(const void* buffer, int count, MPI_Datatype type) : buffer_(buffer), count_(count), type_(type) {
-    if (buffer && count > 0 && type_facts(type).padding) copy_ = std::make_shared<std::vector<std::byte>>();
+    const auto& padding = count > 0 && buffer ? type_facts(type).padding : nullptr;
+    if (padding && padding->has_padding()) copy_ = std::make_shared<std::vector<std::byte>>();
   }
   /// Where it is; valid as long as this object or a copy of it.
   const void* address() const {
@@ -129,13 +137,11 @@ int completed_request(MPI_Request* request) {
   return real().Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
 }
 
-/// A call of the application on a window. Of several threads, each is to work on windows of its own: answers are
-/// ordered by window.
+/// A synchronising call of the application on a window.
 class WindowCall {
  public:
   WindowCall(Function function, int target, Window& window) : inside_(function, window.user()) {
-    note_call(function, runtime().comms.find(runtime().world), target, 0, 0);
-    if (many_threads()) asking.order = window.id();
+    note_window_call(function, target, window);
   }
 
  private:

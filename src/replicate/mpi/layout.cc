@@ -260,7 +260,7 @@ bool Region::torn_by(std::uint64_t length) const {
 Ballot Region::ballot(std::uint64_t length) const {
   if (!padding_) return whole_ballot(length);
   gather(length, scratch());
-  padding_->clear(scratch());
+  padding_->mask(scratch());
   return ballot_of(scratch());
 }
 
@@ -273,7 +273,7 @@ Ballot Region::whole_ballot(std::uint64_t length) const {
 Ballot Region::ballot_of_copy(std::span<const std::byte> packed) const {
   if (!padding_) return ballot_of(packed);
   scratch().assign(packed.begin(), packed.end());
-  padding_->clear(scratch());
+  padding_->mask(scratch());
   return ballot_of(scratch());
 }
 
@@ -309,6 +309,26 @@ void Region::scatter(std::span<const std::byte> in) const {
     int position = 0;
     unpack(whole.data() + at, n * static_cast<int>(size_), &position, part, n, type_, MPI_COMM_SELF);
   });
+}
+
+bool Region::restore(std::span<const std::byte> in, std::uint64_t own_bytes) const {
+  if (!padding_ || !padding_->has_addresses()) {
+    scatter(in);
+    return true;
+  }
+  std::vector<std::byte> own;
+  gather(std::min(own_bytes, bytes()), own);
+  std::vector<std::byte> copy(in.begin(), in.end());
+  const bool known = padding_->keep_addresses(copy, own);
+  if (known) scatter(copy);
+  return known;
+}
+
+bool Region::any_address() const {
+  if (!padding_ || !padding_->has_addresses()) return false;
+  std::vector<std::byte> own;
+  gather(bytes(), own);
+  return padding_->any_address(own);
 }
 
 void Region::flip(std::uint64_t bit) const {

@@ -22,7 +22,7 @@ struct TypeFacts {
   std::ptrdiff_t true_lower = 0;           ///< offset of the first selected byte from the buffer's address
   bool one_dense = false;                  ///< one element selects consecutive bytes, in the order of the type map
   bool many_dense = false;                 ///< and so do many
-  std::shared_ptr<const Padding> padding;  ///< bytes of packed elements that have no value
+  std::shared_ptr<const Padding> padding;  ///< bytes of packed elements that are not compared as they are
 };
 
 /// Facts of a datatype, from a cache; the first question about a derived type decodes it (MPI 3.1, section 4.1.13).
@@ -56,16 +56,18 @@ class Region {
   bool contiguous() const { return dense_; }
   std::byte* data() const { return buffer_; }  ///< first selected byte; only when contiguous
 
-  /// Whether it has bytes that have no value (padding.h).
+  /// Whether it has bytes that have no value, or elements that may be addresses (padding.h).
   bool padded() const { return padding_ != nullptr; }
+  /// Whether it holds an address of the application's, as MPI_AINT.
+  bool any_address() const;
 
   /// Whether so many bytes end within a basic element, with gaps about it: MPICH refuses such a message then, and takes
   /// one where elements lie side by side.
   bool torn_by(std::uint64_t length) const;
 
   /// Digest and length of the first `length` selected bytes in type-map order (length <= bytes()), with zero in place
-  /// of padding. Contiguous memory without padding is digested where it is; all else is gathered in a scratch buffer
-  /// first.
+  /// of padding, and one value for all addresses. Contiguous memory without padding is digested where it is; all else
+  /// is gathered in a scratch buffer first.
   Ballot ballot(std::uint64_t length) const;
   Ballot ballot() const { return ballot(bytes()); }
   /// The same with padding as it lies there.
@@ -76,6 +78,9 @@ class Region {
   void gather(std::uint64_t length, std::vector<std::byte>& out) const;
   /// Writes bytes back in type-map order; in.size() <= bytes().
   void scatter(std::span<const std::byte> in) const;
+  /// The same of bytes that another replica had. Addresses among the `own_bytes` that are there stay what they are;
+  /// false where the other has one and this replica none, and nothing is written then.
+  bool restore(std::span<const std::byte> in, std::uint64_t own_bytes) const;
   /// Inverts one bit, counted from the first selected byte in type-map order, in the application's memory, even where
   /// that memory is mapped read-only.
   void flip(std::uint64_t bit) const;

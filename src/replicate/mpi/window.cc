@@ -7,6 +7,7 @@
 
 #include "real_functions.h"
 #include "replicate/mpi/collective.h"
+#include "replicate/mpi/failure.h"
 #include "replicate/mpi/handle.h"
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/runtime.h"
@@ -55,6 +56,15 @@ std::uint64_t what_of(const std::vector<Window::Access>& accesses) {
     what = mix(mix(what, target), static_cast<std::uint64_t>(accesses[i].displacement));
   }
   return what;
+}
+
+/// What depends on who came first is the leader's, but its addresses mean nothing here.
+void take_from_leader(Function function, const Comparison& name, std::vector<Region> results) {
+  if (std::any_of(results.begin(), results.end(), [](const Region& result) { return result.any_address(); }))
+    fail_unsupported(
+        "addresses that processes exchange by fetching accesses between fences or in start/complete epochs",
+        "use locks, under which replicas repeat the order of accesses");
+  copy_from_leader(function, name, std::move(results));
 }
 
 int call(Window::Access& access) {
@@ -122,7 +132,7 @@ int Window::complete(Function function, int target, const std::function<int()>& 
   std::vector<Region> in = gathered(accesses, &Access::in, false);
   std::vector<Region> racing = gathered(accesses, &Access::in, true);
   if (!in.empty()) compare_in_team(function, next(what), std::move(in));
-  if (!racing.empty()) copy_from_leader(function, next(), std::move(racing));
+  if (!racing.empty()) take_from_leader(function, next(), std::move(racing));
   return code != MPI_SUCCESS ? code : synchronised;
 }
 
