@@ -13,6 +13,8 @@
 
 namespace holdfast::replicate {
 
+struct WindowMembers;
+
 /// What the library knows of one communicator of the application. The handle is the MPI library's own; this stands
 /// beside.
 struct Comm {
@@ -46,6 +48,7 @@ struct Comm {
   std::uint64_t schedules = 0;                     ///< schedules made so far
   std::array<std::uint64_t, 16> schedules_done{};  ///< by tag: schedules completed so far
   std::uint64_t persistent_schedules = 0;          ///< made so far
+  std::weak_ptr<WindowMembers> windows;            ///< those that live have this in common (window.h)
 
   int virtual_rank(int peer) const { return peers.empty() ? peer : peers[static_cast<std::size_t>(peer)]; }
 };
