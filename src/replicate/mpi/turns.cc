@@ -1,7 +1,6 @@
 #include "replicate/mpi/turns.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "real_functions.h"
@@ -19,8 +18,8 @@ bool taken = false;
 constexpr std::int64_t writer = std::int64_t{1} << 32;  // a reader counts one
 
 // A whole cache line: with 40 bytes MPICH 4.0.2 was seen to answer with the value of another rank's slot.
-constexpr std::size_t place_bytes = 64;
-static_assert(Turns::counts * sizeof(std::int64_t) <= place_bytes);
+constexpr std::size_t place_counts = 64 / sizeof(std::int64_t);
+static_assert(Turns::counts <= place_counts);
 constexpr std::size_t places_a_page = 64;
 
 }  // namespace
@@ -31,8 +30,8 @@ TurnCounts::Page& TurnCounts::with_room(MPI_Comm members) {
   Page page;
   page.used.resize(places_a_page);
   call_that_waits([&] {
-    return real().Win_allocate(places_a_page * place_bytes, sizeof(std::int64_t), MPI_INFO_NULL, members, &page.memory,
-                               &page.window);
+    return real().Win_allocate(places_a_page * place_counts * sizeof(std::int64_t), sizeof(std::int64_t), MPI_INFO_NULL,
+                               members, &page.counts, &page.window);
   });
   real().Win_lock_all(MPI_MODE_NOCHECK, page.window);
   return pages_.emplace_back(std::move(page));
@@ -42,17 +41,17 @@ TurnCounts::Place TurnCounts::take(MPI_Comm members) {
   Page& page = with_room(members);
   const auto free = std::find(page.used.begin(), page.used.end(), false);
   *free = true;
-  const MPI_Aint at = free - page.used.begin();
-  std::memset(page.memory + at * place_bytes, 0, place_bytes);
+  const std::size_t first = static_cast<std::size_t>(free - page.used.begin()) * place_counts;
+  std::fill_n(page.counts + first, place_counts, 0);
   real().Win_sync(page.window);
   call_that_waits([&] { return real().Barrier(members); });
-  return {page.window, at * place_bytes / static_cast<MPI_Aint>(sizeof(std::int64_t))};
+  return {page.window, static_cast<MPI_Aint>(first)};
 }
 
 void TurnCounts::give_back(const Place& place) {
   for (Page& page : pages_) {
     if (page.window != place.window) continue;
-    page.used[static_cast<std::size_t>(place.first) * sizeof(std::int64_t) / place_bytes] = false;
+    page.used[static_cast<std::size_t>(place.first) / place_counts] = false;
   }
 }
 

@@ -29,7 +29,7 @@ class TurnCounts {
  private:
   struct Page {
     MPI_Win window = MPI_WIN_NULL;
-    std::byte* memory = nullptr;  ///< this process's part, MPI's
+    std::int64_t* counts = nullptr;  ///< this process's, in MPI's memory
     std::vector<bool> used;
   };
   Page& with_room(MPI_Comm members);
@@ -49,7 +49,7 @@ class Turns {
   /// `place`: one of its own.
   explicit Turns(const TurnCounts::Place& place) : place_(place) {}
 
-  static constexpr int counts = 5;  ///< of a window at a target, each of 8 bytes
+  static constexpr std::size_t counts = 5;  ///< of a window at a target, each of 8 bytes
 
   void begin_epoch(int type, int target);
   void end_epoch(int type, int target);
