@@ -34,6 +34,9 @@ TurnCounts::Page& TurnCounts::with_room(MPI_Comm members) {
                                members, &page.counts, &page.window);
   });
   real().Win_lock_all(MPI_MODE_NOCHECK, page.window);
+  std::fill_n(page.counts, places_a_page * place_counts, 0);
+  real().Win_sync(page.window);
+  call_that_waits([&] { return real().Barrier(members); });
   return pages_.emplace_back(std::move(page));
 }
 
@@ -41,17 +44,15 @@ TurnCounts::Place TurnCounts::take(MPI_Comm members) {
   Page& page = with_room(members);
   const auto free = std::find(page.used.begin(), page.used.end(), false);
   *free = true;
-  const std::size_t first = static_cast<std::size_t>(free - page.used.begin()) * place_counts;
-  std::fill_n(page.counts + first, place_counts, 0);
-  real().Win_sync(page.window);
-  call_that_waits([&] { return real().Barrier(members); });
-  return {page.window, static_cast<MPI_Aint>(first)};
+  return {page.window, (free - page.used.begin()) * static_cast<MPI_Aint>(place_counts)};
 }
 
 void TurnCounts::give_back(const Place& place) {
   for (Page& page : pages_) {
     if (page.window != place.window) continue;
     page.used[static_cast<std::size_t>(place.first) / place_counts] = false;
+    std::fill_n(page.counts + place.first, place_counts, 0);
+    real().Win_sync(page.window);
   }
 }
 

@@ -13,14 +13,15 @@ namespace holdfast::replicate {
 /// for many. A window takes a communicator, of which MPICH has 2,048 (MPIR_MAX_CONTEXT_MASK), and a program may want a
 /// thousand windows.
 ///
-/// All members take and give back places in the same order.
+/// All members take and give back places in the same order, and use one only between two calls that all of them are in:
+/// those that make and free the window that it is for.
 class TurnCounts {
  public:
   struct Place {
     MPI_Win window = MPI_WIN_NULL;
     MPI_Aint first = 0;  ///< its first count, in counts
   };
-  /// One whose counts are all zero. Collective over `members`.
+  /// One whose counts are all zero. Collective over `members`, and waits for them where there is no room.
   Place take(MPI_Comm members);
   void give_back(const Place& place);
   /// Collective. All places must have been given back.
