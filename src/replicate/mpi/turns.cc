@@ -20,7 +20,7 @@ constexpr std::int64_t writer = std::int64_t{1} << 32;  // a reader counts one
 // A whole cache line: with 40 bytes MPICH 4.0.2 was seen to answer with the value of another rank's slot.
 constexpr std::size_t place_counts = 64 / sizeof(std::int64_t);
 static_assert(Turns::counts <= place_counts);
-constexpr std::size_t places_a_page = 64;
+constexpr std::size_t places_a_page = 16;
 
 }  // namespace
 
