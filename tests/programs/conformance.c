@@ -299,18 +299,62 @@ static void partitions(void) {
 }
 #endif
 
+/* A handler is the communicator's own. One that nobody ever set is MPI_ERRORS_ARE_FATAL; of MPICH it follows the
+ * world's. */
+static int handled;
+static void count_error(MPI_Comm* comm, int* code, ...) {
+  (void)comm, (void)code;
+  ++handled;
+}
+
+static int is_refused(MPI_Comm comm) {
+  int class = MPI_SUCCESS;
+  MPI_Error_class(MPI_Send(&rank, 1, MPI_INT, 10000, 0, comm), &class);
+  return class == MPI_ERR_RANK;
+}
+
+static void error_handlers(void) {
+  MPI_Comm early, own, late;
+  MPI_Errhandler counting, got;
+  MPI_Comm_create_errhandler(count_error, &counting);
+  MPI_Comm_dup(MPI_COMM_WORLD, &early);
+  MPI_Comm_dup(MPI_COMM_WORLD, &own);
+  MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+  MPI_Comm_get_errhandler(early, &got);
+  CHECK(got == MPI_ERRORS_ARE_FATAL);
+  handled = 0;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, counting);
+  MPI_Comm_dup(MPI_COMM_WORLD, &late);
+  CHECK(is_refused(MPI_COMM_WORLD) && handled == 1);
+  CHECK(is_refused(late) && handled == 2);
+  CHECK(is_refused(own) && handled == 2);
+#ifdef MPICH
+  CHECK(is_refused(early) && handled == 3);
+  CHECK(is_refused(MPI_COMM_SELF) && handled == 4);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  CHECK(is_refused(early) && handled == 4);
+  CHECK(is_refused(late) && handled == 5);
+#endif
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  MPI_Errhandler_free(&counting);
+  MPI_Comm_free(&early);
+  MPI_Comm_free(&own);
+  MPI_Comm_free(&late);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const struct Scenario scenarios[] = {
-      {"intercommunicators", intercommunicators},
-      {"cancelled_when_freed", cancelled_when_freed},
-      {"started_when_freed", started_when_freed},
-      {"error_fields", error_fields},
-      {"clock_read_often", clock_read_often},
-      {"started_copies", started_copies},
+    {"intercommunicators", intercommunicators},
+    {"cancelled_when_freed", cancelled_when_freed},
+    {"started_when_freed", started_when_freed},
+    {"error_fields", error_fields},
+    {"clock_read_often", clock_read_often},
+    {"started_copies", started_copies},
+    {"error_handlers", error_handlers},
 #if MPI_VERSION >= 4
-      {"sessions", sessions},
-      {"partitions", partitions},
+    {"sessions", sessions},
+    {"partitions", partitions},
 #endif
   };
   const int code = run_scenarios(argc, argv, scenarios, sizeof scenarios / sizeof *scenarios);

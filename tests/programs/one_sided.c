@@ -456,6 +456,46 @@ static void errors_at_the_call(void) {
   MPI_Win_free(&win);
 }
 
+/* A program may have as many windows as it has communicators for: MPICH has 2,048, of which copies take most here.
+ * Those made of one communicator do not disturb one another's locks, nor do later ones those before. */
+enum { copies = 1985, many = 20, used = 3 };
+
+static void open_window(long* memory, MPI_Win* win) {
+  memory[0] = memory[1] = 0;
+  MPI_Win_create(memory, 2 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, win);
+}
+
+/* Each rank draws a number at some of the windows and adds its own to what stands there. */
+static void draw(MPI_Win* win) {
+  long drawn[many] = {0}, one = 1, own = rank + 1;
+  for (int i = 0; i < many; i += used) {
+    MPI_Win_lock(i % 2 ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, i % ranks, 0, win[i]);
+    MPI_Fetch_and_op(&one, &drawn[i], MPI_LONG, i % ranks, 0, MPI_SUM, win[i]);
+    MPI_Accumulate(&own, 1, MPI_LONG, i % ranks, 1, 1, MPI_LONG, MPI_SUM, win[i]);
+    MPI_Win_unlock(i % ranks, win[i]);
+  }
+  MPI_Allreduce(MPI_IN_PLACE, drawn, many, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+  for (int i = 0; i < many; i += used) CHECK(drawn[i] % (ranks * (long)ranks) == ranks * (ranks - 1L) / 2);
+}
+
+static void many_windows(void) {
+  static MPI_Comm copy[copies];
+  static MPI_Win win[many];
+  static long memory[many][2];
+  for (int i = 0; i < copies; ++i) MPI_Comm_dup(MPI_COMM_SELF, &copy[i]);
+  for (int i = 0; i < many; ++i) open_window(memory[i], &win[i]);
+  draw(win);
+  for (int i = 0; i < many; i += 2 * used) MPI_Win_free(&win[i]);
+  for (int i = 0; i < many; i += 2 * used) open_window(memory[i], &win[i]);
+  draw(win);
+  for (int i = 0; i < many; ++i) MPI_Win_free(&win[i]);
+  for (int i = 0; i < many; i += used) {
+    const long rounds = i % ranks == rank ? 1 + i / used % 2 : 0;
+    CHECK(memory[i][0] == rounds * ranks && memory[i][1] == rounds * ranks * (ranks + 1) / 2);
+  }
+  for (int i = 0; i < copies; ++i) MPI_Comm_free(&copy[i]);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const struct Scenario scenarios[] = {
@@ -472,6 +512,7 @@ int main(int argc, char** argv) {
       {"shared_memory", shared_memory},
       {"errors_and_attributes", errors_and_attributes},
       {"errors_at_the_call", errors_at_the_call},
+      {"many_windows", many_windows},
   };
   const struct Scenario refused[] = {{"raced_addresses", raced_addresses}};
   const int refusing = argc == 2 && strcmp(argv[1], refused[0].name) == 0;

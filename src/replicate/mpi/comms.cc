@@ -48,9 +48,10 @@ bool known(MPI_Comm comm) {
 void Comms::open(MPI_Comm world, const std::vector<Comm::Carried>& carried, int rank, bool shadows) {
   shadows_ = shadows;
   real().Comm_group(world, &world_group_);
-  add_with_id(world, carried, world_id);
-  add_with_id(MPI_COMM_SELF, {}, self_id);
-  find(MPI_COMM_SELF).peers = {rank};
+  file(world, carried, world_id).default_errors = true;
+  Comm& self = file(MPI_COMM_SELF, {}, self_id);
+  self.default_errors = true;
+  self.peers = {rank};
 }
 
 void Comms::close() {
@@ -77,14 +78,19 @@ Comm& Comms::find(MPI_Comm handle) {
 void Comms::add(MPI_Comm handle, const std::vector<Comm::Carried>& carried, Comm& parent,
                 std::uint64_t distinguishing) {
   const std::uint64_t id = next_id(parent, distinguishing);
-  if (handle != MPI_COMM_NULL) add_with_id(handle, carried, id);
+  if (handle != MPI_COMM_NULL) add_with_id(handle, carried, parent, id);
 }
 
 std::uint64_t Comms::next_id(Comm& parent, std::uint64_t distinguishing) {
   return mix(mix(parent.id, parent.created++), distinguishing);
 }
 
-void Comms::add_with_id(MPI_Comm handle, const std::vector<Comm::Carried>& carried, std::uint64_t id, MPI_Comm shadow) {
+void Comms::add_with_id(MPI_Comm handle, const std::vector<Comm::Carried>& carried, const Comm& parent,
+                        std::uint64_t id, MPI_Comm shadow) {
+  file(handle, carried, id, shadow).default_errors = parent.default_errors;
+}
+
+Comm& Comms::file(MPI_Comm handle, const std::vector<Comm::Carried>& carried, std::uint64_t id, MPI_Comm shadow) {
   auto comm = describe(handle, id);
   comm->carried = carried;
   if (shadow != MPI_COMM_NULL) {
@@ -93,8 +99,8 @@ void Comms::add_with_id(MPI_Comm handle, const std::vector<Comm::Carried>& carri
   } else if (shadows_ && (!comm->inter || runtime().partial)) {
     comm->shadow = make_hidden(handle, carried, mix(id, shadow_mark));
   }
-  comms_[handle_key(handle)] = std::move(comm);
   last_ = nullptr;
+  return *(comms_[handle_key(handle)] = std::move(comm));
 }
 
 std::unique_ptr<Comm> Comms::make_hidden(MPI_Comm of, const std::vector<Comm::Carried>& carried,

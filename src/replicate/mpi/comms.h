@@ -13,6 +13,8 @@
 
 namespace holdfast::replicate {
 
+struct WindowMembers;
+
 /// What the library knows of one communicator of the application. The handle is the MPI library's own; this stands
 /// beside.
 struct Comm {
@@ -38,6 +40,8 @@ struct Comm {
   std::unordered_map<std::uint64_t, std::uint64_t> sent_by_tag;  ///< the same by destination and tag, for many threads
   std::unordered_map<std::uint64_t, std::uint64_t> groups;       ///< MPI_Comm_create_group calls alike so far
   int pending = 0;                                               ///< operations that refer to this
+  /// Nobody has set an error handler here, nor had on what it was made from. Of MPICH such a one has the world's.
+  bool default_errors = false;
   bool held = false;  ///< freed by the application, and not by MPI: receives on it are still to be given to MPI
   /// Where collectives on point-to-point messages travel: a communicator of the same group that the
   /// application cannot see. Null unless replicate.collectives asks for it, and for intercommunicators where all ranks
@@ -46,6 +50,7 @@ struct Comm {
   std::uint64_t schedules = 0;                     ///< schedules made so far
   std::array<std::uint64_t, 16> schedules_done{};  ///< by tag: schedules completed so far
   std::uint64_t persistent_schedules = 0;          ///< made so far
+  std::weak_ptr<WindowMembers> windows;            ///< those that live have this in common (window.h)
 
   int virtual_rank(int peer) const { return peers.empty() ? peer : peers[static_cast<std::size_t>(peer)]; }
 };
@@ -66,7 +71,7 @@ class Comms {
   /// The same for communicators made by calls that only some of the parent's members make: the id comes from what those
   /// members share, agreed by communication on the new communicator where nothing else is shared.
   /// `shadow`: where it has been made already.
-  void add_with_id(MPI_Comm handle, const std::vector<Comm::Carried>& carried, std::uint64_t id,
+  void add_with_id(MPI_Comm handle, const std::vector<Comm::Carried>& carried, const Comm& parent, std::uint64_t id,
                    MPI_Comm shadow = MPI_COMM_NULL);
   /// The id of the next communicator made from `parent`, as add() gives it.
   static std::uint64_t next_id(Comm& parent, std::uint64_t distinguishing);
@@ -80,6 +85,12 @@ class Comms {
   /// Frees its handles; MPI finishes what is pending there.
   static void free_hidden(Comm& hidden);
 
+  /// Calls it with each communicator that the application has.
+  template <class Call>
+  void each(Call call) {
+    for (auto& [handle, comm] : comms_) call(*comm);
+  }
+
   /// Number of communicators that the application has not freed, or that operations are pending on.
   std::size_t live();
 
@@ -87,6 +98,8 @@ class Comms {
   void free_idle();
   std::unordered_map<std::uint64_t, std::unique_ptr<Comm>> comms_;
   std::unique_ptr<Comm> describe(MPI_Comm handle, std::uint64_t id) const;
+  Comm& file(MPI_Comm handle, const std::vector<Comm::Carried>& carried, std::uint64_t id,
+             MPI_Comm shadow = MPI_COMM_NULL);
 
   std::vector<std::unique_ptr<Comm>> freed_;  ///< freed by the application while operations are pending
   MPI_Group world_group_ = MPI_GROUP_NULL;

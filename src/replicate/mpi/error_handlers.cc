@@ -4,6 +4,10 @@
 // Where the application leaves MPI_ERRORS_ARE_FATAL in place, errors go through a handler of ours: an error that one
 // replica alone runs into, such as a truncated message after a flipped count, is a divergence and not the
 // application's.
+//
+// MPICH raises the errors of a communicator that never had a handler on MPI_COMM_WORLD, so that it follows what is set
+// there later; the standard (MPI 3.1, 8.3) has it inherit the handler that its parent had. Ours, which is set at the
+// start, would stay there: so the world's is set on each of those, too.
 #include "replicate/mpi/error_handlers.h"
 
 #include <string>
@@ -34,16 +38,34 @@ void on_fatal_error(MPI_Comm*, int* code, ...) {
 void watch_for_fatal_errors() {
   real().Comm_create_errhandler(on_fatal_error, &fatal);
   real().Comm_set_errhandler(runtime().world, fatal);
+  real().Comm_set_errhandler(MPI_COMM_SELF, fatal);
 }
 
 void forget_fatal_errors() {
   if (fatal != MPI_ERRHANDLER_NULL) real().Errhandler_free(&fatal);
 }
 
+namespace {
+
+using SetHandler = int (*)(MPI_Comm, MPI_Errhandler);
+
+int set_handler(SetHandler set, MPI_Comm comm, MPI_Errhandler handler) {
+  const int error = set(comm, handler);
+  if (error != MPI_SUCCESS) return error;
+  if (known(comm)) runtime().comms.find(comm).default_errors = false;
+  if (comm != protection.world) return error;
+#ifdef MPICH
+  runtime().comms.each([&](const Comm& other) {
+    if (other.default_errors) set(other.handle, handler);
+  });
+#endif
+  return set(MPI_COMM_WORLD, handler);
+}
+
+}  // namespace
+
 int hook::Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
-  const int error = real().Comm_set_errhandler(comm, errhandler);
-  if (error != MPI_SUCCESS || comm != protection.world) return error;
-  return real().Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
+  return set_handler(real().Comm_set_errhandler, comm, errhandler);
 }
 
 int hook::Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {
@@ -61,9 +83,7 @@ int hook::Errhandler_get(MPI_Comm comm, MPI_Errhandler* errhandler) {
 }
 
 int hook::Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler) {
-  const int error = real().Errhandler_set(comm, errhandler);
-  if (error != MPI_SUCCESS || comm != protection.world) return error;
-  return real().Errhandler_set(MPI_COMM_WORLD, errhandler);
+  return set_handler(real().Errhandler_set, comm, errhandler);
 }
 
 }  // namespace holdfast::replicate

@@ -147,8 +147,8 @@ int start_to_make(Function function, MPI_Comm parent, MPI_Comm* result, MPI_Requ
   auto shadow = std::make_shared<MPI_Comm>(MPI_COMM_NULL);
   if (from.shadow) real().Comm_idup(from.shadow->handle, shadow.get(), &op->companion);
   // Fortran's wrappers have read the handle when the call returns; others may be given it later.
-  op->when_done = [result, now = *result, id, shadow] {
-    runtime().comms.add_with_id(now != MPI_COMM_NULL ? now : *result, {}, id, *shadow);
+  op->when_done = [result, now = *result, &from, id, shadow] {
+    runtime().comms.add_with_id(now != MPI_COMM_NULL ? now : *result, {}, from, id, *shadow);
   };
   return code;
 }
@@ -214,7 +214,7 @@ int hook::Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* n
   const std::vector<Comm::Carried> carried = make_in_carried(Function::Comm_create_group, from, *newcomm, create);
   std::uint64_t id = mix(from.id, static_cast<std::uint64_t>(tag));
   for (const int rank : members(*newcomm, comm)) id = mix(id, static_cast<std::uint64_t>(rank));
-  runtime().comms.add_with_id(*newcomm, carried, mix(id, ++from.groups[id]));
+  runtime().comms.add_with_id(*newcomm, carried, from, mix(id, ++from.groups[id]));
   return code;
 }
 int hook::Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
@@ -238,7 +238,7 @@ int hook::Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_
     call_that_waits([&] { return create(local.handle, peer, &same); });
     carried.push_back({local.world, same});
   }
-  runtime().comms.add_with_id(*newintercomm, carried, mix(std::min(mine, theirs), std::max(mine, theirs)));
+  runtime().comms.add_with_id(*newintercomm, carried, from, mix(std::min(mine, theirs), std::max(mine, theirs)));
   return code;
 }
 int hook::Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {

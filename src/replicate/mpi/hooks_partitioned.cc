@@ -10,6 +10,7 @@
 #include "replicate/mpi/partitioned.h"
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/runtime.h"
+#include "replicate/mpi/threads.h"
 
 #ifdef MPICH
 namespace holdfast::replicate {
@@ -57,6 +58,16 @@ bool may_get_ready(const Operation& op, int partition) {
 
 int get_ready(Operation& op, int partition) {
   return may_get_ready(op, partition) ? part_is_ready(op, partition) : raise(MPI_ERR_ARG);
+}
+
+/// What names the order of the answers about one part, each of which one thread asks for. Threads that look for parts
+/// of one message do so in no common order, and how often depends on when each finds its own.
+std::uint64_t order_of_part(const Operation& op, int partition) {
+  const MessageId& channel = op.partitions->channel;
+  const auto source = static_cast<std::uint32_t>(channel.channel.source);
+  const auto tag = static_cast<std::uint32_t>(channel.channel.tag);
+  return mix(mix(mix(mix(channel.channel.communicator, source), tag), channel.ordinal),
+             static_cast<std::uint64_t>(partition));
 }
 
 }  // namespace
@@ -112,6 +123,7 @@ int hook::Parrived(MPI_Request request, int partition, int* flag) {
   if (op->kind != Operation::Kind::receive || partition < 0 || partition >= op->partitions->count) {
     return raise(MPI_ERR_ARG);
   }
+  if (many_threads()) asking.order = order_of_part(*op, partition);
   *flag = !op->active || decide([&] {
     progress();
     return advance(*op);

@@ -1,6 +1,7 @@
 #include "replicate/mpi/turns.h"
 
-#include <cstring>
+#include <algorithm>
+#include <utility>
 
 #include "real_functions.h"
 #include "replicate/mpi/decide.h"
@@ -15,24 +16,52 @@ namespace {
 bool taken = false;
 
 constexpr std::int64_t writer = std::int64_t{1} << 32;  // a reader counts one
+
+// A whole cache line: with 40 bytes MPICH 4.0.2 was seen to answer with the value of another rank's slot.
+constexpr std::size_t place_counts = 64 / sizeof(std::int64_t);
+static_assert(Turns::counts <= place_counts);
+constexpr std::size_t places_a_page = 16;
+
 }  // namespace
 
-Turns::Turns(MPI_Comm members) {
-  void* memory = nullptr;
-  // A whole cache line: with 40 bytes MPICH 4.0.2 was seen to answer with the value of another rank's slot.
-  constexpr MPI_Aint bytes = 64;
-  static_assert(static_cast<MPI_Aint>(Slot::count) * static_cast<MPI_Aint>(sizeof(std::int64_t)) <= bytes);
-  call_that_waits(
-      [&] { return real().Win_allocate(bytes, sizeof(std::int64_t), MPI_INFO_NULL, members, &memory, &window_); });
-  real().Win_lock_all(MPI_MODE_NOCHECK, window_);
-  std::memset(memory, 0, static_cast<std::size_t>(bytes));
-  real().Win_sync(window_);
+TurnCounts::Page& TurnCounts::with_room(MPI_Comm members) {
+  for (Page& page : pages_)
+    if (std::find(page.used.begin(), page.used.end(), false) != page.used.end()) return page;
+  Page page;
+  page.used.resize(places_a_page);
+  call_that_waits([&] {
+    return real().Win_allocate(places_a_page * place_counts * sizeof(std::int64_t), sizeof(std::int64_t), MPI_INFO_NULL,
+                               members, &page.counts, &page.window);
+  });
+  real().Win_lock_all(MPI_MODE_NOCHECK, page.window);
+  std::fill_n(page.counts, places_a_page * place_counts, 0);
+  real().Win_sync(page.window);
   call_that_waits([&] { return real().Barrier(members); });
+  return pages_.emplace_back(std::move(page));
 }
 
-void Turns::close() {
-  real().Win_unlock_all(window_);
-  call_that_waits([&] { return real().Win_free(&window_); });
+TurnCounts::Place TurnCounts::take(MPI_Comm members) {
+  Page& page = with_room(members);
+  const auto free = std::find(page.used.begin(), page.used.end(), false);
+  *free = true;
+  return {page.window, (free - page.used.begin()) * static_cast<MPI_Aint>(place_counts)};
+}
+
+void TurnCounts::give_back(const Place& place) {
+  for (Page& page : pages_) {
+    if (page.window != place.window) continue;
+    page.used[static_cast<std::size_t>(place.first) / place_counts] = false;
+    std::fill_n(page.counts + place.first, place_counts, 0);
+    real().Win_sync(page.window);
+  }
+}
+
+void TurnCounts::close() {
+  for (Page& page : pages_) {
+    real().Win_unlock_all(page.window);
+    call_that_waits([&] { return real().Win_free(&page.window); });
+  }
+  pages_.clear();
 }
 
 std::int64_t Turns::read(Slot slot, int target) {
@@ -41,8 +70,9 @@ std::int64_t Turns::read(Slot slot, int target) {
 
 std::int64_t Turns::add(Slot slot, int target, std::int64_t value) {
   std::int64_t before = 0;
-  real().Fetch_and_op(&value, &before, MPI_INT64_T, target, static_cast<MPI_Aint>(slot), MPI_SUM, window_);
-  real().Win_flush(target, window_);
+  real().Fetch_and_op(&value, &before, MPI_INT64_T, target, place_.first + static_cast<MPI_Aint>(slot), MPI_SUM,
+                      place_.window);
+  real().Win_flush(target, place_.window);
   return before;
 }
 

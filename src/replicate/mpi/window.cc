@@ -67,6 +67,26 @@ void take_from_leader(Function function, const Comparison& name, std::vector<Reg
   copy_from_leader(function, name, std::move(results));
 }
 
+std::shared_ptr<WindowMembers> make_members(MPI_Comm comm) {
+  auto members = std::make_shared<WindowMembers>();
+  MPI_Group group = MPI_GROUP_NULL;
+  real().Comm_group(comm, &group);
+  // A duplicate would call the application's attribute callbacks.
+  call_that_waits([&] { return real().Comm_create(comm, group, &members->comm); });
+  real().Group_free(&group);
+  real().Comm_set_errhandler(members->comm, MPI_ERRORS_RETURN);
+  return members;
+}
+
+/// What the other windows of the communicator have, or else new. Windows of several threads share nothing: those are
+/// made, used and freed in no common order.
+std::shared_ptr<WindowMembers> members_of(Comm& parent) {
+  if (many_threads()) return make_members(parent.handle);
+  std::shared_ptr<WindowMembers> members = parent.windows.lock();
+  if (!members) parent.windows = members = make_members(parent.handle);
+  return members;
+}
+
 int call(Window::Access& access) {
   const int code = access.call();
   for (MPI_Datatype& type : access.types) real().Type_free(&type);
@@ -76,17 +96,14 @@ int call(Window::Access& access) {
 
 }  // namespace
 
-Window::Window(MPI_Win handle, MPI_Comm comm, void* own_base, MPI_Aint own_bytes, bool shared)
-    : handle_(handle), ranks_(virtual_ranks(handle)), locks_(ranks_.size()) {
-  Comm& parent = runtime().comms.find(comm);
-  id_ = mix(mix(parent.id, parent.created++), window_mark);
-  MPI_Group group = MPI_GROUP_NULL;
-  real().Comm_group(comm, &group);
-  // A duplicate would call the application's attribute callbacks.
-  call_that_waits([&] { return real().Comm_create(comm, group, &members_); });
-  real().Group_free(&group);
-  real().Comm_set_errhandler(members_, MPI_ERRORS_RETURN);
-  turns_ = std::make_unique<Turns>(members_);
+Window::Window(MPI_Win handle, Comm& parent, void* own_base, MPI_Aint own_bytes, bool shared)
+    : handle_(handle),
+      members_(members_of(parent)),
+      id_(mix(mix(parent.id, parent.created++), window_mark)),
+      ranks_(virtual_ranks(handle)),
+      locks_(ranks_.size()),
+      place_(members_->counts.take(members_->comm)),
+      turns_(place_) {
   if (own_base && own_bytes > 0 && !shared) {
     exposed_.push_back(Region::borrow(own_base, static_cast<std::uint64_t>(own_bytes), MPI_BYTE));
   }
@@ -145,7 +162,7 @@ int Window::perform_now(Function function, Access access, bool atomic) {
     const int code = call(access);
     return code == MPI_SUCCESS ? real().Win_flush(access.target, handle_) : code;
   };
-  const int code = atomic && shared(access.target) ? turns_->take_turn(access.target, whole) : whole();
+  const int code = atomic && shared(access.target) ? turns_.take_turn(access.target, whole) : whole();
   if (!access.in.empty()) compare_in_team(function, next(what), std::move(access.in));
   return code;
 }
@@ -159,7 +176,7 @@ void Window::compare_exposed(Function function) {
 
 void Window::meet() {
   MPI_Request here = MPI_REQUEST_NULL;
-  real().Ibarrier(members_, &here);
+  real().Ibarrier(members_->comm, &here);
   wait_until([&] {
     int done = 0;
     set_awaited({});
@@ -169,13 +186,13 @@ void Window::meet() {
 }
 
 int Window::lock(int type, int target, int assertion) {
-  turns_->begin_epoch(type, target);
+  turns_.begin_epoch(type, target);
   const int code = call_that_waits([&] { return real().Win_lock(type, target, assertion, handle_); });
   if (code == MPI_SUCCESS) {
     locks_[static_cast<std::size_t>(target)] = type;
     fenced_ = false;  // a fence opens an epoch only if accesses follow it (MPI 3.1, section 11.5.1)
   } else {
-    turns_->end_epoch(type, target);
+    turns_.end_epoch(type, target);
   }
   return code;
 }
@@ -184,23 +201,23 @@ int Window::unlock(int target) {
   const int type = locks_[static_cast<std::size_t>(target)];
   const int code = complete(Function::Win_unlock, target, [&] { return real().Win_unlock(target, handle_); });
   locks_[static_cast<std::size_t>(target)] = 0;
-  turns_->end_epoch(type, target);
+  turns_.end_epoch(type, target);
   return code;
 }
 
 int Window::lock_all(int assertion) {
-  for (int target = 0; target < peers(); ++target) turns_->begin_epoch(MPI_LOCK_SHARED, target);
+  for (int target = 0; target < peers(); ++target) turns_.begin_epoch(MPI_LOCK_SHARED, target);
   const int code = call_that_waits([&] { return real().Win_lock_all(assertion, handle_); });
   lock_all_ = code == MPI_SUCCESS;
   fenced_ = fenced_ && !lock_all_;
-  for (int target = 0; !lock_all_ && target < peers(); ++target) turns_->end_epoch(MPI_LOCK_SHARED, target);
+  for (int target = 0; !lock_all_ && target < peers(); ++target) turns_.end_epoch(MPI_LOCK_SHARED, target);
   return code;
 }
 
 int Window::unlock_all() {
   const int code = complete(Function::Win_unlock_all, -1, [&] { return real().Win_unlock_all(handle_); });
   lock_all_ = false;
-  for (int target = 0; target < peers(); ++target) turns_->end_epoch(MPI_LOCK_SHARED, target);
+  for (int target = 0; target < peers(); ++target) turns_.end_epoch(MPI_LOCK_SHARED, target);
   return code;
 }
 
@@ -209,12 +226,15 @@ void Window::note_fence(int assertion) {
 }
 
 void Window::close() {
-  turns_->close();
-  real().Comm_free(&members_);
+  members_->counts.give_back(place_);
+  if (members_.use_count() > 1) return;
+  members_->counts.close();
+  real().Comm_free(&members_->comm);
 }
 
 void Windows::add(MPI_Win handle, MPI_Comm comm, void* own_base, MPI_Aint own_bytes, bool shared) {
-  windows_[handle_key(handle)] = std::make_unique<Window>(handle, comm, own_base, own_bytes, shared);
+  windows_[handle_key(handle)] =
+      std::make_unique<Window>(handle, runtime().comms.find(comm), own_base, own_bytes, shared);
 }
 
 Window* Windows::find(MPI_Win handle) {

@@ -16,6 +16,12 @@
 
 namespace holdfast::replicate {
 
+/// What the windows of one communicator have in common.
+struct WindowMembers {
+  MPI_Comm comm = MPI_COMM_NULL;  ///< of the same group, which the application cannot see
+  TurnCounts counts;
+};
+
 /// What the library knows of one window. It is MPI's own, in the replica's own world (docs/design/one-sided.md).
 ///
 /// What goes out (Put, Accumulate) is held until the synchronisation that completes it, compared across the replicas,
@@ -24,7 +30,7 @@ namespace holdfast::replicate {
 class Window {
  public:
   /// `own_base` and `own_bytes`: the memory that this process exposes, null where that is not one piece.
-  Window(MPI_Win handle, MPI_Comm comm, void* own_base, MPI_Aint own_bytes, bool shared);
+  Window(MPI_Win handle, Comm& parent, void* own_base, MPI_Aint own_bytes, bool shared);
 
   MPI_Win handle() const { return handle_; }
   std::uint64_t id() const { return id_; }  ///< alike in every replica
@@ -85,7 +91,7 @@ class Window {
   Comparison next(std::uint64_t what = 0) { return {id_, comparisons_++, what}; }
 
   MPI_Win handle_;
-  MPI_Comm members_ = MPI_COMM_NULL;  ///< a communicator of the same group that the application cannot see
+  std::shared_ptr<WindowMembers> members_;
   std::uint64_t id_;
   std::vector<int> ranks_;
   std::vector<Region> exposed_;
@@ -97,7 +103,8 @@ class Window {
   std::vector<Access> queued_;
   std::uint64_t comparisons_ = 0;
   OneThread user_;
-  std::unique_ptr<Turns> turns_;
+  TurnCounts::Place place_;
+  Turns turns_;
 };
 
 /// All live windows by handle.
