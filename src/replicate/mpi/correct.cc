@@ -14,6 +14,8 @@ namespace holdfast::replicate {
 
 namespace {
 
+constexpr const char* unset_memory = "; memory that was never set agrees with --same-memory";
+
 using Bytes = std::shared_ptr<const std::vector<std::byte>>;
 
 /// A payload on its way to this process.
@@ -225,7 +227,7 @@ void settle(Operation& op, std::span<const Ballot> ballots,
   }
   const Verdict verdict = vote(votes);
   if (verdict.winner < 0) {
-    fail(Incident::uncorrected, described(op) + ": no majority among the replicas' copies" + ballot_list(ballots));
+    fail(Incident::uncorrected, described(op) + no_majority(ballots));
   }
   const Ballot good = votes[static_cast<std::size_t>(verdict.winner)];
   const bool copied = std::any_of(copies.begin(), copies.end(), [](const Bytes& copy) { return copy != nullptr; });
@@ -275,6 +277,10 @@ bool take_copy(Operation& op) {
   return true;
 }
 
+std::string no_majority(std::span<const Ballot> ballots) {
+  return ": no majority among the replicas' copies" + ballot_list(ballots) + unset_memory;
+}
+
 void report_pair(Operation& op, const Ballot& other) {
   Runtime& state = runtime();
   ++state.counters[Count::uncorrected];
@@ -282,7 +288,7 @@ void report_pair(Operation& op, const Ballot& other) {
   const Ballot both[] = {op.own, other};
   const std::string text =
       described(op) + ": the two replicas' copies differ, which of them is wrong cannot be told" + ballot_list(both) +
-      "; three replicas would correct it, and memory that was never set agrees with --same-memory" +
+      "; three replicas would correct it" + unset_memory +
       (many_threads() ? "; threads that send to one rank need a tag each, or a communicator, for "
                         "their order to be the same in all replicas"
                       : "");

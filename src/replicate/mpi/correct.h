@@ -28,6 +28,9 @@ void forget_transfers_from(int replica);
 /// "message from rank 0 to rank 1 (tag 7, 8 bytes)", for messages to people.
 std::string described(const Operation& op);
 
+/// ": no majority among the replicas' copies", which copies, and what else than a fault may be the cause.
+std::string no_majority(std::span<const Ballot> ballots);
+
 /// A disputed operation looks whether its correction has arrived.
 bool take_correction(Operation& op);
 

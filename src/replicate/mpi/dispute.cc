@@ -73,8 +73,7 @@ bool compared(const MessageId& id) {
   std::string why;
   switch (dispute.ruling()) {
     case Dispute::Ruling::no_majority:
-      why = ": no majority among the replicas' copies";
-      break;
+      fail(Incident::uncorrected, described(op) + no_majority(dispute.senders()));
     case Dispute::Ruling::taken:
       why =
           ": neighbouring replicas of the sender sent the same wrong copy, and a receiver took it; msg-plus-vote would "
