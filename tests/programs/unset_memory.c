@@ -113,10 +113,13 @@ static void addresses(void) {
 }
 
 int main(int argc, char** argv) {
+  char from_the_start[2000]; /* what was on the stack before the program */
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   right = (rank + 1) % ranks;
+  from_the_start[0] = 'm';
+  give(from_the_start, sizeof from_the_start);
   const struct Scenario scenarios[] = {{"stack", stack}, {"heap", heap}, {"addresses", addresses}};
   const int code = run_scenarios(argc, argv, scenarios, 3);
   MPI_Finalize();

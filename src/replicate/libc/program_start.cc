@@ -8,6 +8,7 @@
 #include "replicate/mpi/attendance.h"
 #include "replicate/mpi/exit_status.h"
 #include "replicate/mpi/program.h"
+#include "replicate/mpi/stack.h"
 
 namespace {
 
@@ -17,6 +18,7 @@ using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), voi
 Main program_main = nullptr;
 
 int settled_main(int count, char** arguments, char** environment) {
+  holdfast::replicate::clear_startup();
   const int status = holdfast::replicate::settle_exit_status(program_main(count, arguments, environment));
   holdfast::replicate::program_ends();
   return status;

@@ -71,15 +71,21 @@ template <std::size_t bytes>
   asm volatile("" : : "r"(below) : "memory");
 }
 
-bool startup_cleared = false;
+bool first_call_cleared = false;
 
 }  // namespace
+
+void clear_startup() {
+  if (program_stack.highest == 0) return;
+  clear_below<deepest_startup>();
+  clear_registers();
+}
 
 [[gnu::noinline]] void clear_stack() {
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   if (here < program_stack.lowest || here > program_stack.highest) return;
-  if (!startup_cleared) clear_below<deepest_startup>();
-  startup_cleared = true;
+  if (!first_call_cleared) clear_below<deepest_startup>();
+  first_call_cleared = true;
   clear_below<cleared_bytes>();
   clear_registers();
 }

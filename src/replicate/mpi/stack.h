@@ -18,6 +18,8 @@ inline constexpr std::uintptr_t cleared_bytes = 128 * 1024;
 
 /// From the first thread, near the beginning of its stack: `top` is an address there.
 void clear_stack_from_now_on(const void* top);
+/// Clears what the loader, libraries' constructors and Holdfast have left, before main() is called.
+void clear_startup();
 /// Clears what is below the caller's frame, in the program's first thread alone: others' stacks, and those that a
 /// program makes for its coroutines, may be too small.
 void clear_stack();
