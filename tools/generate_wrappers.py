@@ -382,8 +382,9 @@ def protected_statement(function):
 def wrapper(function):
     f = function
     passing = "depth > 0" if f.policy == "start" else "passing_through()"
-    # Who registers a callback decides how it must be called.
-    caller = "  calling_address = __builtin_return_address(0);\n" if any(a.kind == "function" for a in f.arguments) else ""
+    # Who registers a callback decides how it must be called; who makes a copy, whether its handle may come later.
+    asks_who = f.name == "Comm_idup" or any(a.kind == "function" for a in f.arguments)
+    caller = "  calling_address = __builtin_return_address(0);\n" if asks_who else ""
     unused = "".join(f"  static_cast<void>({a.name});\n" for a in unused_when_protected(f))
     return f"""static {f.result} protected_{f.name}({f.named_parameters}) {{
 {unused}  const {"Inside" if f.policy in HOOKED else "Depth"} guard;

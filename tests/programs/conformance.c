@@ -199,6 +199,31 @@ static void started_copies(void) {
   MPI_Comm_free(&copy);
 }
 
+/* Copies that are being made while the communicator is used in other collective calls (MPI 3.1, section 5.12). */
+static void copies_beside_collectives(void) {
+  enum { copies = 5 };
+  MPI_Comm copy[copies], made;
+  MPI_Request requests[copies];
+  for (int round = 0; round < 4; ++round) {
+    int sum = -1;
+    for (int i = 0; i < copies; ++i) MPI_Comm_idup(MPI_COMM_WORLD, &copy[i], &requests[i]);
+    MPI_Comm_dup(MPI_COMM_WORLD, &made);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, made);
+    CHECK(sum == ranks * (ranks - 1) / 2);
+    MPI_Comm_free(&made);
+    for (int i = 0; i < copies; ++i) {
+      MPI_Allreduce(&i, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+      CHECK(sum == i * ranks);
+    }
+    MPI_Waitall(copies, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < copies; ++i) {
+      MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_MAX, copy[i]);
+      CHECK(sum == ranks - 1);
+      MPI_Comm_free(&copy[i]);
+    }
+  }
+}
+
 #if MPI_VERSION >= 4
 /* Sessions beside MPI_Init (MPI 4.0, sections 11.3 and 7.4.2). */
 static void sessions(void) {
@@ -351,6 +376,7 @@ int main(int argc, char** argv) {
     {"error_fields", error_fields},
     {"clock_read_often", clock_read_often},
     {"started_copies", started_copies},
+    {"copies_beside_collectives", copies_beside_collectives},
     {"error_handlers", error_handlers},
 #if MPI_VERSION >= 4
     {"sessions", sessions},

@@ -100,8 +100,8 @@ void exchange_blocks(Schedule& schedule, const Blocks& out, const Blocks& in) {
   if (!schedule.across()) copy(schedule, out(schedule.rank()), in(schedule.rank()));
 }
 
-void exchange_with_neighbours(Schedule& schedule, const Blocks& out, const Blocks& in, MPI_Comm comm) {
-  const NeighbourLists lists = neighbour_lists(comm);
+void exchange_with_neighbours(Schedule& schedule, const Blocks& out, const Blocks& in) {
+  const NeighbourLists& lists = topology_of(schedule.comm()).neighbours;
   for (const Neighbour& from : lists.in) receive(schedule, in(from.block), from.rank);
   for (const Neighbour& to : lists.out) send(schedule, out(to.block), to.rank);
 }
@@ -341,36 +341,35 @@ void exscan(Schedule& schedule, const void* sb, void* rb, int count, MPI_Datatyp
   if (schedule.rank() + 1 < schedule.size()) schedule.send(mine, count, type, schedule.rank() + 1);
 }
 
-void neighbor_allgather(Schedule& schedule, const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
-                        MPI_Comm comm) {
+void neighbor_allgather(Schedule& schedule, const void* sb, int sc, MPI_Datatype st, void* rb, int rc,
+                        MPI_Datatype rt) {
   const Block mine{const_cast<void*>(sb), sc, st};
   exchange_with_neighbours(
-      schedule, [=](int) { return mine; }, even(rb, rc, rt), comm);
+      schedule, [=](int) { return mine; }, even(rb, rc, rt));
 }
 
 void neighbor_allgatherv(Schedule& schedule, const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[],
-                         const int rd[], MPI_Datatype rt, MPI_Comm comm) {
+                         const int rd[], MPI_Datatype rt) {
   const Block mine{const_cast<void*>(sb), sc, st};
   exchange_with_neighbours(
-      schedule, [=](int) { return mine; }, uneven(rb, rc, rd, rt), comm);
+      schedule, [=](int) { return mine; }, uneven(rb, rc, rd, rt));
 }
 
-void neighbor_alltoall(Schedule& schedule, const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
-                       MPI_Comm comm) {
-  exchange_with_neighbours(schedule, even(sb, sc, st), even(rb, rc, rt), comm);
+void neighbor_alltoall(Schedule& schedule, const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt) {
+  exchange_with_neighbours(schedule, even(sb, sc, st), even(rb, rc, rt));
 }
 
 void neighbor_alltoallv(Schedule& schedule, const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb,
-                        const int rc[], const int rd[], MPI_Datatype rt, MPI_Comm comm) {
-  exchange_with_neighbours(schedule, uneven(sb, sc, sd, st), uneven(rb, rc, rd, rt), comm);
+                        const int rc[], const int rd[], MPI_Datatype rt) {
+  exchange_with_neighbours(schedule, uneven(sb, sc, sd, st), uneven(rb, rc, rd, rt));
 }
 
 void neighbor_alltoallw(Schedule& schedule, const void* sb, const int sc[], const MPI_Aint sd[],
-                        const MPI_Datatype st[], void* rb, const int rc[], const MPI_Aint rd[], const MPI_Datatype rt[],
-                        MPI_Comm comm) {
+                        const MPI_Datatype st[], void* rb, const int rc[], const MPI_Aint rd[],
+                        const MPI_Datatype rt[]) {
   const Blocks in = [=](int block) { return Block{offset(rb, rd[block]), rc[block], rt[block]}; };
   const Blocks out = [=](int block) { return Block{offset(sb, sd[block]), sc[block], st[block]}; };
-  exchange_with_neighbours(schedule, out, in, comm);
+  exchange_with_neighbours(schedule, out, in);
 }
 
 }  // namespace holdfast::replicate::algorithm

@@ -42,18 +42,16 @@ void reduce_scatter_block(Schedule& schedule, const void* sb, void* rb, int coun
 void scan(Schedule& schedule, const void* sb, void* rb, int count, MPI_Datatype type, MPI_Op op);
 void exscan(Schedule& schedule, const void* sb, void* rb, int count, MPI_Datatype type, MPI_Op op);
 
-/// Between topology neighbours (MPI 3.1, section 7.6): directly, in one round. `comm` has the topology.
-void neighbor_allgather(Schedule& schedule, const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
-                        MPI_Comm comm);
+/// Between topology neighbours (MPI 3.1, section 7.6): directly, in one round.
+void neighbor_allgather(Schedule& schedule, const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt);
 void neighbor_allgatherv(Schedule& schedule, const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[],
-                         const int rd[], MPI_Datatype rt, MPI_Comm comm);
-void neighbor_alltoall(Schedule& schedule, const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
-                       MPI_Comm comm);
+                         const int rd[], MPI_Datatype rt);
+void neighbor_alltoall(Schedule& schedule, const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt);
 void neighbor_alltoallv(Schedule& schedule, const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb,
-                        const int rc[], const int rd[], MPI_Datatype rt, MPI_Comm comm);
+                        const int rc[], const int rd[], MPI_Datatype rt);
 /// Displacements in bytes.
 void neighbor_alltoallw(Schedule& schedule, const void* sb, const int sc[], const MPI_Aint sd[],
-                        const MPI_Datatype st[], void* rb, const int rc[], const MPI_Aint rd[], const MPI_Datatype rt[],
-                        MPI_Comm comm);
+                        const MPI_Datatype st[], void* rb, const int rc[], const MPI_Aint rd[],
+                        const MPI_Datatype rt[]);
 
 }  // namespace holdfast::replicate::algorithm

@@ -185,9 +185,37 @@ void Collective::begin(std::shared_ptr<Schedule> schedule, MPI_Request* request)
   advance_collective(op);
 }
 
+int Collective::start_in_turn(MPI_Request* request, std::shared_ptr<InTurn> queue, bool at_once, Begin begin,
+                              std::function<void()> when_done) {
+  MPI_Request native = MPI_REQUEST_NULL;
+  MPI_Request companion = MPI_REQUEST_NULL;
+  const bool now = at_once || queue->empty();
+  const int code = now ? begin(&native, &companion) : MPI_SUCCESS;
+  if (code != MPI_SUCCESS) return code;
+  Operation& op = runtime().requests.make();
+  prepare(op, function_, *comm_, {});
+  ++comm_->pending;
+  op.native = native;
+  op.companion = companion;
+  op.by_test = true;
+  if (!now) op.begin = [&op, begin = std::move(begin)] { begin(&op.native, &op.companion); };
+  op.when_done = std::move(when_done);
+  queue->push_back(&op);
+  op.queue = std::move(queue);
+  runtime().requests.give_placeholder(op);
+  runtime().requests.file(op);
+  *request = op.visible;
+  watch_in_background(op);
+  return code;
+}
+
 void Collective::enter() {
   const Runtime& state = runtime();
   if (!state.verifying) return;
+  wait_until([&] {
+    set_awaited({});
+    return !comm_->being_copied();
+  });
   const CollectiveEntry how = state.options.collective_entry;
   if (how == CollectiveEntry::direct || (how == CollectiveEntry::automatic && !state.crowded && !state.must_answer()))
     return;
@@ -257,12 +285,15 @@ int start_persistent(Operation& op) {
 namespace {
 
 bool run_out_in_turn(Operation& op) {
-  FileQueue& queue = *op.queue;
+  InTurn& queue = *op.queue;
   while (std::find(queue.begin(), queue.end(), &op) != queue.end()) {
     Operation& oldest = *queue.front();
+    if (oldest.begin) std::exchange(oldest.begin, nullptr)();
     int done = 0;
+    int companion_done = 0;
     real().Test(&oldest.native, &done, &oldest.status);
-    if (!done) {
+    real().Test(&oldest.companion, &companion_done, MPI_STATUS_IGNORE);
+    if (!done || !companion_done) {
       set_awaited({});
       return false;
     }
@@ -337,7 +368,7 @@ void copy_from_leader(Function function, const Comparison& name, std::vector<Reg
 }
 
 void follow_file(Function function, const Comparison& name, MPI_Request* request, std::vector<Region> outputs,
-                 std::shared_ptr<FileQueue> queue) {
+                 std::shared_ptr<InTurn> queue) {
   Runtime& state = runtime();
   Operation& op = state.requests.make();
   describe(op, function, name, std::move(outputs));
@@ -380,7 +411,7 @@ bool advance_from_leader(Operation& op) {
 }  // namespace
 
 void follow_leader(Function function, const Comparison& name, MPI_Request* request, std::vector<Region> outputs,
-                   std::shared_ptr<FileQueue> queue) {
+                   std::shared_ptr<InTurn> queue) {
   const auto bytes = std::make_shared<std::int64_t>(0);
   outputs.push_back(Region::borrow(bytes.get(), sizeof *bytes, MPI_BYTE));
   if (!runtime().leader()) *request = MPI_REQUEST_NULL;

@@ -89,6 +89,13 @@ class Collective {
     return code;
   }
 
+  /// Gives a call to MPI: sets its request, and one of a call that belongs to it; MPI's error code.
+  using Begin = std::function<int(MPI_Request* native, MPI_Request* companion)>;
+  /// Starts one that MPI must not work on beside others: in its turn in `queue`, or at once. `when_done`: called when
+  /// the application completes the request.
+  int start_in_turn(MPI_Request* request, std::shared_ptr<InTurn> queue, bool at_once, Begin begin,
+                    std::function<void()> when_done);
+
   /// Makes a persistent one, which start_persistent() starts.
   template <class Call, class Build>
   int make_persistent(MPI_Request* request, Call call, Build build) {
@@ -150,10 +157,10 @@ void copy_from_leader(Function function, const Comparison& name, std::vector<Reg
 /// meanwhile, must come in the same order in all ranks. So MPI is asked only while the application asks, as it is
 /// without replication, and only about the oldest access.
 void follow_file(Function function, const Comparison& name, MPI_Request* request, std::vector<Region> outputs,
-                 std::shared_ptr<FileQueue> queue);
+                 std::shared_ptr<InTurn> queue);
 /// The same for what replica 0 alone does; the others get its outcome, and the bytes it has in `outputs`.
 void follow_leader(Function function, const Comparison& name, MPI_Request* request, std::vector<Region> outputs,
-                   std::shared_ptr<FileQueue> queue);
+                   std::shared_ptr<InTurn> queue);
 
 /// Argument arrays that MPI reads until the operation completes must be the application's; MPI 3.1, 5.12 says it may
 /// not change them, so they are used as they are.

@@ -24,9 +24,9 @@ const void* at(const void* buffer, MPI_Aint bytes) {
 
 /// The first block that a neighbour gets and `wanted` holds of; -1 without one.
 template <class Wanted>
-int first_given(MPI_Comm comm, Wanted wanted) {
+int first_given(Collective& call, Wanted wanted) {
   int first = -1;
-  for (const Neighbour& to : neighbour_lists(comm).out)
+  for (const Neighbour& to : topology_of(call.comm()).neighbours.out)
     if (wanted(to.block) && (first < 0 || to.block < first)) first = to.block;
   return first;
 }
@@ -83,26 +83,26 @@ void input_block(Collective& call, const void* buffer, const int* counts, const 
   }
 }
 
-void to_neighbours(Collective& call, const void* buffer, int count, MPI_Datatype type, MPI_Comm comm) {
-  const int block = first_given(comm, [](int) { return true; });
+void to_neighbours(Collective& call, const void* buffer, int count, MPI_Datatype type) {
+  const int block = first_given(call, [](int) { return true; });
   if (block >= 0) call.input(at(buffer, extent_of(type) * count * block), size_of(count), type);
 }
 
-void to_neighbours(Collective& call, const void* buffer, const int* counts, const int* displacements, MPI_Datatype type,
-                   MPI_Comm comm) {
-  const int block = first_given(comm, [&](int i) { return counts[i] != 0; });
+void to_neighbours(Collective& call, const void* buffer, const int* counts, const int* displacements,
+                   MPI_Datatype type) {
+  const int block = first_given(call, [&](int i) { return counts[i] != 0; });
   if (block >= 0) call.input(at(buffer, extent_of(type) * displacements[block]), size_of(counts[block]), type);
 }
 
 void to_neighbours(Collective& call, const void* buffer, const int* counts, const MPI_Aint* displacements,
-                   const MPI_Datatype* types, MPI_Comm comm) {
-  const int block = first_given(comm, [&](int i) { return counts[i] != 0; });
+                   const MPI_Datatype* types) {
+  const int block = first_given(call, [&](int i) { return counts[i] != 0; });
   if (block >= 0) call.input(at(buffer, displacements[block]), size_of(counts[block]), types[block]);
 }
 
-void from_neighbours(Collective& call, void* buffer, int count, MPI_Datatype type, MPI_Comm comm) {
-  call.topology(has_topology(comm));
-  const std::vector<bool> there = sending_neighbours(comm);
+void from_neighbours(Collective& call, void* buffer, int count, MPI_Datatype type) {
+  const std::vector<bool>& there = topology_of(call.comm()).sending;
+  call.topology(topology_of(call.comm()).any);
   if (std::find(there.begin(), there.end(), false) == there.end()) {
     call.output(buffer, count < 0 ? Collective::no_count : size_of(count) * there.size(), type);
     return;
@@ -113,10 +113,9 @@ void from_neighbours(Collective& call, void* buffer, int count, MPI_Datatype typ
   }
 }
 
-void from_neighbours(Collective& call, void* buffer, const int* counts, const int* displacements, MPI_Datatype type,
-                     MPI_Comm comm) {
-  call.topology(has_topology(comm));
-  const std::vector<bool> there = sending_neighbours(comm);
+void from_neighbours(Collective& call, void* buffer, const int* counts, const int* displacements, MPI_Datatype type) {
+  const std::vector<bool>& there = topology_of(call.comm()).sending;
+  call.topology(topology_of(call.comm()).any);
   const MPI_Aint extent = extent_of(type);
   for (std::size_t i = 0; i < there.size(); ++i) {
     if (there[i]) call.output(static_cast<std::byte*>(buffer) + displacements[i] * extent, size_of(counts[i]), type);
@@ -124,9 +123,9 @@ void from_neighbours(Collective& call, void* buffer, const int* counts, const in
 }
 
 void from_neighbours(Collective& call, void* buffer, const int* counts, const MPI_Aint* displacements,
-                     const MPI_Datatype* types, MPI_Comm comm) {
-  call.topology(has_topology(comm));
-  const std::vector<bool> there = sending_neighbours(comm);
+                     const MPI_Datatype* types) {
+  const std::vector<bool>& there = topology_of(call.comm()).sending;
+  call.topology(topology_of(call.comm()).any);
   for (std::size_t i = 0; i < there.size(); ++i) {
     if (there[i]) call.output(static_cast<std::byte*>(buffer) + displacements[i], size_of(counts[i]), types[i]);
   }

@@ -42,11 +42,11 @@ void input_exchanged(Collective& call, const void* sb, const int* sc, const int*
 /// The injector's target in a neighbourhood collective that gives each neighbour a block: the first one that is not
 /// empty and goes to a neighbour that is there. Blocks of equal length one after the other; block i at displacements[i]
 /// extents; and at displacements[i] bytes, with a datatype each.
-void to_neighbours(Collective& call, const void* buffer, int count, MPI_Datatype type, MPI_Comm comm);
-void to_neighbours(Collective& call, const void* buffer, const int* counts, const int* displacements, MPI_Datatype type,
-                   MPI_Comm comm);
+void to_neighbours(Collective& call, const void* buffer, int count, MPI_Datatype type);
+void to_neighbours(Collective& call, const void* buffer, const int* counts, const int* displacements,
+                   MPI_Datatype type);
 void to_neighbours(Collective& call, const void* buffer, const int* counts, const MPI_Aint* displacements,
-                   const MPI_Datatype* types, MPI_Comm comm);
+                   const MPI_Datatype* types);
 
 /// Result blocks with a datatype each: block i at buffer + displacements[i] bytes.
 template <class Displacement>
@@ -60,10 +60,9 @@ void outputs_each(Collective& call, void* buffer, const int* counts, const Displ
 /// Result blocks of a neighbourhood collective, one for each neighbour that sends to this rank: those of the neighbours
 /// that a Cartesian grid lacks at its edges are the application's, with whatever they held. Blocks of equal length one
 /// after the other; block i at displacements[i] extents; and at displacements[i] bytes, with a datatype each.
-void from_neighbours(Collective& call, void* buffer, int count, MPI_Datatype type, MPI_Comm comm);
-void from_neighbours(Collective& call, void* buffer, const int* counts, const int* displacements, MPI_Datatype type,
-                     MPI_Comm comm);
+void from_neighbours(Collective& call, void* buffer, int count, MPI_Datatype type);
+void from_neighbours(Collective& call, void* buffer, const int* counts, const int* displacements, MPI_Datatype type);
 void from_neighbours(Collective& call, void* buffer, const int* counts, const MPI_Aint* displacements,
-                     const MPI_Datatype* types, MPI_Comm comm);
+                     const MPI_Datatype* types);
 
 }  // namespace holdfast::replicate

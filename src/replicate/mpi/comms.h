@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -13,6 +14,8 @@
 
 namespace holdfast::replicate {
 
+struct Operation;
+struct Topology;
 struct WindowMembers;
 
 /// What the library knows of one communicator of the application. The handle is the MPI library's own; this stands
@@ -40,6 +43,8 @@ struct Comm {
   std::unordered_map<std::uint64_t, std::uint64_t> sent_by_tag;  ///< the same by destination and tag, for many threads
   std::unordered_map<std::uint64_t, std::uint64_t> groups;       ///< MPI_Comm_create_group calls alike so far
   int pending = 0;                                               ///< operations that refer to this
+  /// Copies that are being made in turn (hooks_comm.cc), oldest first; null where none were.
+  std::shared_ptr<std::deque<Operation*>> copies;
   /// Nobody has set an error handler here, nor had on what it was made from. Of MPICH such a one has the world's.
   bool default_errors = false;
   bool held = false;  ///< freed by the application, and not by MPI: receives on it are still to be given to MPI
@@ -50,8 +55,10 @@ struct Comm {
   std::uint64_t schedules = 0;                     ///< schedules made so far
   std::array<std::uint64_t, 16> schedules_done{};  ///< by tag: schedules completed so far
   std::uint64_t persistent_schedules = 0;          ///< made so far
+  std::shared_ptr<const Topology> topology;        ///< as neighbours.h has it, where it was asked for
   std::weak_ptr<WindowMembers> windows;            ///< those that live have this in common (window.h)
 
+  bool being_copied() const { return copies && !copies->empty(); }
   int virtual_rank(int peer) const { return peers.empty() ? peer : peers[static_cast<std::size_t>(peer)]; }
 };
 

@@ -25,7 +25,7 @@ struct File {
   MPI_Comm comm = MPI_COMM_NULL;  ///< a duplicate of the one that it was opened on, in this replica's world; null at
                                   ///< followers that opened it by themselves
   int amode = 0;                  ///< as the application gave it; followers do not create or delete
-  std::shared_ptr<FileQueue> in_flight = std::make_shared<FileQueue>();
+  std::shared_ptr<InTurn> in_flight = std::make_shared<InTurn>();
   MPI_Status split{};  ///< outcome of a split collective between its begin and its end
 
   OneThread pointers;                                         ///< the file's own and the shared one

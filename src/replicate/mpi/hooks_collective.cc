@@ -310,90 +310,90 @@ int hook::Neighbor_allgather(const void* sb, int sc, MPI_Datatype st, void* rb, 
                              MPI_Comm comm) {
   Collective call(Function::Neighbor_allgather, comm);
   call.input(sb, size_of(sc), st);
-  from_neighbours(call, rb, rc, rt, comm);
+  from_neighbours(call, rb, rc, rt);
   return call.run([&] { return real().Neighbor_allgather(sb, sc, st, rb, rc, rt, comm); },
-                  [&](Schedule& s) { algorithm::neighbor_allgather(s, sb, sc, st, rb, rc, rt, comm); });
+                  [&](Schedule& s) { algorithm::neighbor_allgather(s, sb, sc, st, rb, rc, rt); });
 }
 int hook::Ineighbor_allgather(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm,
                               MPI_Request* request) {
   Collective call(Function::Ineighbor_allgather, comm);
   call.input(sb, size_of(sc), st);
-  from_neighbours(call, rb, rc, rt, comm);
+  from_neighbours(call, rb, rc, rt);
   return call.start(
       request, [&](MPI_Request* r) { return real().Ineighbor_allgather(sb, sc, st, rb, rc, rt, comm, r); },
-      [&](Schedule& s) { algorithm::neighbor_allgather(s, sb, sc, st, rb, rc, rt, comm); });
+      [&](Schedule& s) { algorithm::neighbor_allgather(s, sb, sc, st, rb, rc, rt); });
 }
 
 int hook::Neighbor_allgatherv(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[], const int rd[],
                               MPI_Datatype rt, MPI_Comm comm) {
   Collective call(Function::Neighbor_allgatherv, comm);
   call.input(sb, size_of(sc), st);
-  from_neighbours(call, rb, rc, rd, rt, comm);
+  from_neighbours(call, rb, rc, rd, rt);
   return call.run([&] { return real().Neighbor_allgatherv(sb, sc, st, rb, rc, rd, rt, comm); },
-                  [&](Schedule& s) { algorithm::neighbor_allgatherv(s, sb, sc, st, rb, rc, rd, rt, comm); });
+                  [&](Schedule& s) { algorithm::neighbor_allgatherv(s, sb, sc, st, rb, rc, rd, rt); });
 }
 int hook::Ineighbor_allgatherv(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[], const int rd[],
                                MPI_Datatype rt, MPI_Comm comm, MPI_Request* request) {
   Collective call(Function::Ineighbor_allgatherv, comm);
   call.input(sb, size_of(sc), st);
-  from_neighbours(call, rb, rc, rd, rt, comm);
+  from_neighbours(call, rb, rc, rd, rt);
   return call.start(
       request, [&](MPI_Request* r) { return real().Ineighbor_allgatherv(sb, sc, st, rb, rc, rd, rt, comm, r); },
-      [&](Schedule& s) { algorithm::neighbor_allgatherv(s, sb, sc, st, rb, rc, rd, rt, comm); });
+      [&](Schedule& s) { algorithm::neighbor_allgatherv(s, sb, sc, st, rb, rc, rd, rt); });
 }
 
 int hook::Neighbor_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm) {
   Collective call(Function::Neighbor_alltoall, comm);
-  to_neighbours(call, sb, sc, st, comm);
-  from_neighbours(call, rb, rc, rt, comm);
+  to_neighbours(call, sb, sc, st);
+  from_neighbours(call, rb, rc, rt);
   return call.run([&] { return real().Neighbor_alltoall(sb, sc, st, rb, rc, rt, comm); },
-                  [&](Schedule& s) { algorithm::neighbor_alltoall(s, sb, sc, st, rb, rc, rt, comm); });
+                  [&](Schedule& s) { algorithm::neighbor_alltoall(s, sb, sc, st, rb, rc, rt); });
 }
 int hook::Ineighbor_alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm,
                              MPI_Request* request) {
   Collective call(Function::Ineighbor_alltoall, comm);
-  to_neighbours(call, sb, sc, st, comm);
-  from_neighbours(call, rb, rc, rt, comm);
+  to_neighbours(call, sb, sc, st);
+  from_neighbours(call, rb, rc, rt);
   return call.start(
       request, [&](MPI_Request* r) { return real().Ineighbor_alltoall(sb, sc, st, rb, rc, rt, comm, r); },
-      [&](Schedule& s) { algorithm::neighbor_alltoall(s, sb, sc, st, rb, rc, rt, comm); });
+      [&](Schedule& s) { algorithm::neighbor_alltoall(s, sb, sc, st, rb, rc, rt); });
 }
 
 int hook::Neighbor_alltoallv(const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb, const int rc[],
                              const int rd[], MPI_Datatype rt, MPI_Comm comm) {
   Collective call(Function::Neighbor_alltoallv, comm);
-  to_neighbours(call, sb, sc, sd, st, comm);
-  from_neighbours(call, rb, rc, rd, rt, comm);
+  to_neighbours(call, sb, sc, sd, st);
+  from_neighbours(call, rb, rc, rd, rt);
   return call.run([&] { return real().Neighbor_alltoallv(sb, sc, sd, st, rb, rc, rd, rt, comm); },
-                  [&](Schedule& s) { algorithm::neighbor_alltoallv(s, sb, sc, sd, st, rb, rc, rd, rt, comm); });
+                  [&](Schedule& s) { algorithm::neighbor_alltoallv(s, sb, sc, sd, st, rb, rc, rd, rt); });
 }
 int hook::Ineighbor_alltoallv(const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb, const int rc[],
                               const int rd[], MPI_Datatype rt, MPI_Comm comm, MPI_Request* request) {
   Collective call(Function::Ineighbor_alltoallv, comm);
-  to_neighbours(call, sb, sc, sd, st, comm);
-  from_neighbours(call, rb, rc, rd, rt, comm);
+  to_neighbours(call, sb, sc, sd, st);
+  from_neighbours(call, rb, rc, rd, rt);
   return call.start(
       request, [&](MPI_Request* r) { return real().Ineighbor_alltoallv(sb, sc, sd, st, rb, rc, rd, rt, comm, r); },
-      [&](Schedule& s) { algorithm::neighbor_alltoallv(s, sb, sc, sd, st, rb, rc, rd, rt, comm); });
+      [&](Schedule& s) { algorithm::neighbor_alltoallv(s, sb, sc, sd, st, rb, rc, rd, rt); });
 }
 
 int hook::Neighbor_alltoallw(const void* sb, const int sc[], const MPI_Aint sd[], const MPI_Datatype st[], void* rb,
                              const int rc[], const MPI_Aint rd[], const MPI_Datatype rt[], MPI_Comm comm) {
   Collective call(Function::Neighbor_alltoallw, comm);
-  to_neighbours(call, sb, sc, sd, st, comm);
-  from_neighbours(call, rb, rc, rd, rt, comm);
+  to_neighbours(call, sb, sc, sd, st);
+  from_neighbours(call, rb, rc, rd, rt);
   return call.run([&] { return real().Neighbor_alltoallw(sb, sc, sd, st, rb, rc, rd, rt, comm); },
-                  [&](Schedule& s) { algorithm::neighbor_alltoallw(s, sb, sc, sd, st, rb, rc, rd, rt, comm); });
+                  [&](Schedule& s) { algorithm::neighbor_alltoallw(s, sb, sc, sd, st, rb, rc, rd, rt); });
 }
 int hook::Ineighbor_alltoallw(const void* sb, const int sc[], const MPI_Aint sd[], const MPI_Datatype st[], void* rb,
                               const int rc[], const MPI_Aint rd[], const MPI_Datatype rt[], MPI_Comm comm,
                               MPI_Request* request) {
   Collective call(Function::Ineighbor_alltoallw, comm);
-  to_neighbours(call, sb, sc, sd, st, comm);
-  from_neighbours(call, rb, rc, rd, rt, comm);
+  to_neighbours(call, sb, sc, sd, st);
+  from_neighbours(call, rb, rc, rd, rt);
   return call.start(
       request, [&](MPI_Request* r) { return real().Ineighbor_alltoallw(sb, sc, sd, st, rb, rc, rd, rt, comm, r); },
-      [&](Schedule& s) { algorithm::neighbor_alltoallw(s, sb, sc, sd, st, rb, rc, rd, rt, comm); });
+      [&](Schedule& s) { algorithm::neighbor_alltoallw(s, sb, sc, sd, st, rb, rc, rd, rt); });
 }
 
 }  // namespace holdfast::replicate

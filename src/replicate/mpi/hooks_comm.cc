@@ -126,30 +126,58 @@ int make(Function function, MPI_Comm parent, MPI_Comm* result, Make call) {
   return code;
 }
 
-/// Starts a call that makes a copy of `parent`; the result is registered when the application completes the request,
-/// and not before, since members may enter the call in any order of time (MPI 3.1, 6.4.2 and 5.12).
+#ifdef OPEN_MPI
+// MPI_Comm_idup of Open MPI 4.1 agrees on the copy's number by non-blocking reductions on the communicator, which each
+// member starts from within progress and numbers among the other non-blocking collectives there as they come
+// (ompi_comm_request_progress). Two copies that are being made at once end in MPI_ERR_INTERN or never, and so does a
+// barrier of ours beside one. So MPI works on one at a time, and collectives that wait begin when none is left.
+constexpr bool copies_in_turn = true;
+#else
+constexpr bool copies_in_turn = false;
+#endif
+
+/// A copy that is being made: where its handle is to be put, what the application has there since the call, and what
+/// MPI puts here. Fortran's wrappers of Open MPI have read the handle when the call returns; others may be given it
+/// later.
+struct Copy {
+  MPI_Comm* result;
+  MPI_Comm returned = MPI_COMM_NULL;
+  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Comm shadow = MPI_COMM_NULL;
+};
+
+/// Starts a call that makes a copy of `parent`: `start` takes where to put the handle, and a request. The copy is
+/// registered when the application completes the request, and not before, since members may enter the call in any order
+/// of time (MPI 3.1, 6.4.2 and 5.12).
 template <class Start>
 int start_to_make(Function function, MPI_Comm parent, MPI_Comm* result, MPI_Request* request, Start start) {
   Runtime& state = runtime();
   Comm& from = state.comms.find(parent);
-  *result = MPI_COMM_NULL;
   Collective entry(function, parent);
-  const int code = entry.start(request, start);
-  if (code != MPI_SUCCESS) return code;
-  Operation* op = state.requests.find(*request);
-  if (!op) {  // nothing is verified, so nobody would tell when it is complete
-    MPI_Status ignored;
-    call_that_waits([&] { return real().Wait(request, &ignored); });
+  const auto copy = std::make_shared<Copy>(Copy{result});
+  const auto begin = [copy, &from, start](MPI_Request* native, MPI_Request* companion) {
+    const int code = start(&copy->made, native);
+    if (code == MPI_SUCCESS && from.shadow) real().Comm_idup(from.shadow->handle, &copy->shadow, companion);
+    return code;
+  };
+  if (!state.verifying) {  // nobody would tell when it is complete
+    MPI_Request none = MPI_REQUEST_NULL;
+    const int code = begin(request, &none);
+    if (code != MPI_SUCCESS) return code;
+    call_that_waits([&] { return real().Wait(request, MPI_STATUS_IGNORE); });
+    *result = copy->made;
     state.comms.add(*result, {}, from, first_member(*result));
     return real().Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, parent, request);
   }
   const std::uint64_t id = state.comms.next_id(from, first_member(parent));
-  auto shadow = std::make_shared<MPI_Comm>(MPI_COMM_NULL);
-  if (from.shadow) real().Comm_idup(from.shadow->handle, shadow.get(), &op->companion);
-  // Fortran's wrappers have read the handle when the call returns; others may be given it later.
-  op->when_done = [result, now = *result, &from, id, shadow] {
-    runtime().comms.add_with_id(now != MPI_COMM_NULL ? now : *result, {}, from, id, *shadow);
+  const auto when_done = [copy, &from, id] {
+    if (copy->returned == MPI_COMM_NULL) *copy->result = copy->made;
+    if (copy->made != MPI_COMM_NULL) runtime().comms.add_with_id(copy->made, {}, from, id, copy->shadow);
   };
+  const auto queue = from.copies ? from.copies : std::make_shared<InTurn>();
+  if (copies_in_turn) from.copies = queue;
+  const int code = entry.start_in_turn(request, queue, from_fortran(), begin, when_done);
+  *result = copy->returned = copy->made;
   return code;
 }
 
@@ -173,13 +201,13 @@ int hook::Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
 int hook::Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
   if (runtime().partial) return make_now(Function::Comm_idup, comm, MPI_INFO_NULL, newcomm, request);
   return start_to_make(Function::Comm_idup, comm, newcomm, request,
-                       [&](MPI_Request* r) { return real().Comm_idup(comm, newcomm, r); });
+                       [=](MPI_Comm* made, MPI_Request* r) { return real().Comm_idup(comm, made, r); });
 }
 #ifdef MPICH
 int hook::Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
   if (runtime().partial) return make_now(Function::Comm_idup_with_info, comm, info, newcomm, request);
   return start_to_make(Function::Comm_idup_with_info, comm, newcomm, request,
-                       [&](MPI_Request* r) { return real().Comm_idup_with_info(comm, info, newcomm, r); });
+                       [=](MPI_Comm* made, MPI_Request* r) { return real().Comm_idup_with_info(comm, info, made, r); });
 }
 #endif
 int hook::Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
@@ -282,6 +310,7 @@ namespace {
 template <class Free>
 int free_communicator(MPI_Comm* comm, Free call) {
   const MPI_Comm freed = *comm;
+  if (known(freed)) wait_until([&] { return !runtime().comms.find(freed).being_copied(); });
   if (known(freed) && has_waiting_receives(runtime().comms.find(freed))) {
     const int code = delete_attributes_of(freed);
     if (code != MPI_SUCCESS) return code;

@@ -221,7 +221,7 @@ int write(Function function, MPI_File fh, const void* buffer, int count, MPI_Dat
   return code;
 }
 
-std::shared_ptr<FileQueue> queue_of(const File& file, Together together) {
+std::shared_ptr<InTurn> queue_of(const File& file, Together together) {
   return together == Together::all ? file.in_flight : nullptr;
 }
 

@@ -200,11 +200,11 @@ int hook::PERSISTENT(Neighbor_allgather)(const void* sb, int sc, MPI_Datatype st
                                          MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   Collective call(Function::PERSISTENT(Neighbor_allgather), comm, Collective::Kind::persistent);
   call.input(sb, size_of(sc), st);
-  from_neighbours(call, rb, rc, rt, comm);
+  from_neighbours(call, rb, rc, rt);
   return call.make_persistent(
       request,
       [&](MPI_Request* r) { return real().PERSISTENT(Neighbor_allgather)(sb, sc, st, rb, rc, rt, comm, info, r); },
-      [&](Schedule& s) { algorithm::neighbor_allgather(s, sb, sc, st, rb, rc, rt, comm); });
+      [&](Schedule& s) { algorithm::neighbor_allgather(s, sb, sc, st, rb, rc, rt); });
 }
 
 int hook::PERSISTENT(Neighbor_allgatherv)(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[],
@@ -212,50 +212,50 @@ int hook::PERSISTENT(Neighbor_allgatherv)(const void* sb, int sc, MPI_Datatype s
                                           MPI_Request* request) {
   Collective call(Function::PERSISTENT(Neighbor_allgatherv), comm, Collective::Kind::persistent);
   call.input(sb, size_of(sc), st);
-  from_neighbours(call, rb, rc, rd, rt, comm);
+  from_neighbours(call, rb, rc, rd, rt);
   return call.make_persistent(
       request,
       [&](MPI_Request* r) { return real().PERSISTENT(Neighbor_allgatherv)(sb, sc, st, rb, rc, rd, rt, comm, info, r); },
-      [&](Schedule& s) { algorithm::neighbor_allgatherv(s, sb, sc, st, rb, rc, rd, rt, comm); });
+      [&](Schedule& s) { algorithm::neighbor_allgatherv(s, sb, sc, st, rb, rc, rd, rt); });
 }
 
 int hook::PERSISTENT(Neighbor_alltoall)(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
                                         MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   Collective call(Function::PERSISTENT(Neighbor_alltoall), comm, Collective::Kind::persistent);
-  to_neighbours(call, sb, sc, st, comm);
-  from_neighbours(call, rb, rc, rt, comm);
+  to_neighbours(call, sb, sc, st);
+  from_neighbours(call, rb, rc, rt);
   return call.make_persistent(
       request,
       [&](MPI_Request* r) { return real().PERSISTENT(Neighbor_alltoall)(sb, sc, st, rb, rc, rt, comm, info, r); },
-      [&](Schedule& s) { algorithm::neighbor_alltoall(s, sb, sc, st, rb, rc, rt, comm); });
+      [&](Schedule& s) { algorithm::neighbor_alltoall(s, sb, sc, st, rb, rc, rt); });
 }
 
 int hook::PERSISTENT(Neighbor_alltoallv)(const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb,
                                          const int rc[], const int rd[], MPI_Datatype rt, MPI_Comm comm, MPI_Info info,
                                          MPI_Request* request) {
   Collective call(Function::PERSISTENT(Neighbor_alltoallv), comm, Collective::Kind::persistent);
-  to_neighbours(call, sb, sc, sd, st, comm);
-  from_neighbours(call, rb, rc, rd, rt, comm);
+  to_neighbours(call, sb, sc, sd, st);
+  from_neighbours(call, rb, rc, rd, rt);
   return call.make_persistent(
       request,
       [&](MPI_Request* r) {
         return real().PERSISTENT(Neighbor_alltoallv)(sb, sc, sd, st, rb, rc, rd, rt, comm, info, r);
       },
-      [&](Schedule& s) { algorithm::neighbor_alltoallv(s, sb, sc, sd, st, rb, rc, rd, rt, comm); });
+      [&](Schedule& s) { algorithm::neighbor_alltoallv(s, sb, sc, sd, st, rb, rc, rd, rt); });
 }
 
 int hook::PERSISTENT(Neighbor_alltoallw)(const void* sb, const int sc[], const MPI_Aint sd[], const MPI_Datatype st[],
                                          void* rb, const int rc[], const MPI_Aint rd[], const MPI_Datatype rt[],
                                          MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   Collective call(Function::PERSISTENT(Neighbor_alltoallw), comm, Collective::Kind::persistent);
-  to_neighbours(call, sb, sc, sd, st, comm);
-  from_neighbours(call, rb, rc, rd, rt, comm);
+  to_neighbours(call, sb, sc, sd, st);
+  from_neighbours(call, rb, rc, rd, rt);
   return call.make_persistent(
       request,
       [&](MPI_Request* r) {
         return real().PERSISTENT(Neighbor_alltoallw)(sb, sc, sd, st, rb, rc, rd, rt, comm, info, r);
       },
-      [&](Schedule& s) { algorithm::neighbor_alltoallw(s, sb, sc, sd, st, rb, rc, rd, rt, comm); });
+      [&](Schedule& s) { algorithm::neighbor_alltoallw(s, sb, sc, sd, st, rb, rc, rd, rt); });
 }
 
 }  // namespace holdfast::replicate

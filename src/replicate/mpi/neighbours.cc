@@ -48,12 +48,7 @@ NeighbourLists in_grid(MPI_Comm comm, int dimensions) {
   return lists;
 }
 
-}  // namespace
-
-NeighbourLists neighbour_lists(MPI_Comm comm) {
-  int topology = MPI_UNDEFINED;
-  real().Topo_test(comm, &topology);
-  const Neighbours count = neighbours(comm);
+NeighbourLists lists_of(MPI_Comm comm, int topology, const Neighbours& count) {
   if (topology == MPI_CART) return in_grid(comm, count.in / 2);
   std::vector<int> in(static_cast<std::size_t>(count.in));
   std::vector<int> out(static_cast<std::size_t>(count.out));
@@ -73,25 +68,24 @@ NeighbourLists neighbour_lists(MPI_Comm comm) {
   return lists;
 }
 
-bool has_topology(MPI_Comm comm) {
+std::shared_ptr<const Topology> describe(MPI_Comm comm) {
+  auto found = std::make_shared<Topology>();
   int topology = MPI_UNDEFINED;
   real().Topo_test(comm, &topology);
-  return topology != MPI_UNDEFINED;
+  const Neighbours count = neighbours(comm);
+  found->any = topology != MPI_UNDEFINED;
+  found->neighbours = lists_of(comm, topology, count);
+  found->sending.resize(static_cast<std::size_t>(count.in), topology != MPI_CART);
+  if (topology == MPI_CART)
+    for (const Neighbour& from : found->neighbours.in) found->sending[static_cast<std::size_t>(from.block)] = true;
+  return found;
 }
 
-std::vector<bool> sending_neighbours(MPI_Comm comm) {
-  std::vector<bool> there(static_cast<std::size_t>(neighbours(comm).in), true);
-  int topology = MPI_UNDEFINED;
-  real().Topo_test(comm, &topology);
-  if (topology != MPI_CART) return there;
-  for (std::size_t dimension = 0; 2 * dimension < there.size(); ++dimension) {
-    int below = MPI_PROC_NULL;
-    int above = MPI_PROC_NULL;
-    real().Cart_shift(comm, static_cast<int>(dimension), 1, &below, &above);
-    there[2 * dimension] = below != MPI_PROC_NULL;
-    there[2 * dimension + 1] = above != MPI_PROC_NULL;
-  }
-  return there;
+}  // namespace
+
+const Topology& topology_of(Comm& comm) {
+  if (!comm.topology) comm.topology = describe(comm.handle);
+  return *comm.topology;
 }
 
 }  // namespace holdfast::replicate

@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "replicate/mpi/comms.h"
+
 namespace holdfast::replicate {
 
 /// How many neighbours send to this rank, and to how many it sends (MPI 3.1, section 7.6).
@@ -12,7 +14,6 @@ struct Neighbours {
   int out = 0;
 };
 
-bool has_topology(MPI_Comm comm);
 /// Of a communicator with a topology; none without one.
 Neighbours neighbours(MPI_Comm comm);
 
@@ -29,10 +30,16 @@ struct NeighbourLists {
   std::vector<Neighbour> in;
   std::vector<Neighbour> out;
 };
-NeighbourLists neighbour_lists(MPI_Comm comm);
 
-/// Of each neighbour, in the order of the blocks that it sends, whether it is there: at the edge of a Cartesian grid
-/// MPI_PROC_NULL stands for one (section 7.6), and its block is not written.
-std::vector<bool> sending_neighbours(MPI_Comm comm);
+/// A communicator's topology, which stays as it is made.
+struct Topology {
+  bool any = false;
+  NeighbourLists neighbours;
+  /// Of each neighbour, in the order of the blocks that it sends, whether it is there: at the edge of a Cartesian grid
+  /// MPI_PROC_NULL stands for one (section 7.6), and its block is not written.
+  std::vector<bool> sending;
+};
+/// MPI is asked once for each communicator.
+const Topology& topology_of(Comm& comm);
 
 }  // namespace holdfast::replicate

@@ -22,8 +22,8 @@ namespace holdfast::replicate {
 class Schedule;
 struct Operation;
 
-/// Non-blocking collective accesses of one file that MPI has not finished, oldest first.
-using FileQueue = std::deque<Operation*>;
+/// Non-blocking collective calls that MPI must not work on at once, and has not finished; oldest first.
+using InTurn = std::deque<Operation*>;
 
 /// A communication of the application that has to be followed beyond the MPI library's own request: every receive,
 /// every non-blocking collective, persistent sends, and sends into several worlds.
@@ -49,18 +49,19 @@ struct Operation {
   Function function{};
   bool persistent = false;
   bool holds_comm = false;  ///< persistent: what the library knows of `comm` stays as long as the request (pending)
-  bool active = true;  ///< persistent only: started and not completed
+  bool active = true;       ///< persistent only: started and not completed
   bool wildcard = false;
   bool has_ticket = false;
   bool cancelled = false;
   bool cancel_asked = false;
-  bool cancel_sent = false;          ///< MPI was asked, too: at the leader
-  bool orphan = false;               ///< the application freed the request; completed by us
-  bool failed = false;               ///< MPI reported an error (truncation); delivered unverified with the error
-  bool from_leader = false;          ///< collective: made by replica 0 alone, which gives the others its outcome
-  bool by_test = false;              ///< MPI finishes `native` in MPI_Test only; the application has a placeholder
-  std::shared_ptr<FileQueue> queue;  ///< a collective access of a file, with those that are in flight beside it
-  bool pushed_back = false;          ///< taken from the messages that a cancelled receive had matched
+  bool cancel_sent = false;       ///< MPI was asked, too: at the leader
+  bool orphan = false;            ///< the application freed the request; completed by us
+  bool failed = false;            ///< MPI reported an error (truncation); delivered unverified with the error
+  bool from_leader = false;       ///< collective: made by replica 0 alone, which gives the others its outcome
+  bool by_test = false;           ///< MPI finishes `native` in MPI_Test only; the application has a placeholder
+  std::shared_ptr<InTurn> queue;  ///< a collective that is worked on in turn with those that are in flight beside it
+  std::function<void()> begin;    ///< one that MPI has not got yet: gives it to MPI
+  bool pushed_back = false;       ///< taken from the messages that a cancelled receive had matched
 
   MPI_Request native = MPI_REQUEST_NULL;   ///< what MPI works on; null before placement and where nothing is left
   MPI_Request visible = MPI_REQUEST_NULL;  ///< the application's handle; equals `native` wherever possible

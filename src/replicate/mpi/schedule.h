@@ -33,6 +33,7 @@ class Schedule {
   Schedule(const Schedule&) = delete;
   Schedule& operator=(const Schedule&) = delete;
 
+  Comm& comm() { return *comm_; }
   int rank() const { return comm_->rank; }
   int size() const { return comm_->size; }
   /// Between two groups: its messages go to the other one, which has so many ranks.
