@@ -329,6 +329,8 @@ def real_source(functions):
 
 #include <dlfcn.h>
 
+#include "replicate/mpi/failure.h"
+
 namespace holdfast::replicate {{
 namespace {{
 
@@ -344,10 +346,11 @@ void find(Pointer& pointer, Entry entry, const char* profiling_name) {{
 constinit Real real_functions;
 constinit Real library_functions;
 
-// RTLD_NEXT sees only what is loaded: before that (a program that opens its MPI library at run time) the pointers stay
-// null and the next call looks again.
+// RTLD_NEXT sees only what all may see, and predefined handles only what was loaded when the process began: not an MPI
+// library that the program opens by itself.
 void Real::resolve(Entry entry) {{
-{lookups}  resolved.store(Init != nullptr, std::memory_order_release);
+{lookups}  if (Init == nullptr || MPI_COMM_WORLD == MPI_Comm{{}}) fail_unseen();
+  resolved.store(true, std::memory_order_release);
 }}
 
 }}  // namespace holdfast::replicate

@@ -53,7 +53,8 @@ constexpr const char* footer =
     "  holdfast run -n 64 --hostfile hosts -- ./app     replicas of one rank run on different hosts\n"
     "  holdfast run -n 2 --dry-run -- ./app             shows the command and does not run it\n"
     "  holdfast run -n 4 --replicas 1 --rails tcp@eth0,tcp@eth1 -- ./app     survives a dead link, without replicas\n"
-    "  holdfast run -n 2 --mpi openmpi -- ./job.sh      a script: say which MPI it uses\n\n"
+    "  holdfast run -n 2 --mpi openmpi -- ./job.sh      a script: say which MPI it uses\n"
+    "  holdfast run -n 2 --mpi openmpi -- python3 job.py  what loads MPI by itself\n\n"
     "The application's output is replica 0's; the others' goes to files of the run directory.\n\n";
 
 /// All that the command line gives, alive until the action has run.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a program that is not ours natively and under `holdfast run`, and holds its answer to the native one.
 
-Usage: applications_test.py HOLDFAST lammps|hpcc|espresso
+Usage: applications_test.py HOLDFAST lammps|hpcc|espresso|mpi4py
 """
 import json
 import os
@@ -49,6 +49,25 @@ K_POINTS
  2
  0.25 0.25 0.25 1.0
  0.25 0.25 0.75 3.0
+"""
+PYTHON_SCRIPT = """#!/usr/bin/python3
+from array import array
+from mpi4py import MPI
+
+world = MPI.COMM_WORLD
+rank, ranks = world.Get_rank(), world.Get_size()
+cells = array("d", [float((7 * i + rank) % 13) for i in range(64)])
+for step in range(40):
+    right, left = (rank + 1) % ranks, (rank - 1) % ranks
+    before, after = array("d", [0.0]), array("d", [0.0])
+    world.Sendrecv(cells[-1:], right, 1, before, left, 1)
+    world.Sendrecv(cells[:1], left, 2, after, right, 2)
+    padded = before + cells + after
+    cells = array("d", [(padded[i - 1] + padded[i] + padded[i + 1]) / 3 for i in range(1, len(padded) - 1)])
+total = world.allreduce(sum(cells), op=MPI.SUM)
+told = world.gather({"rank": rank, "first": cells[0].hex(), "words": ["heat"] * rank}, root=0)
+if rank == 0:
+    print(total.hex(), told)
 """
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 
@@ -147,6 +166,22 @@ def espresso(holdfast, folder):
                counters)
 
 
+def mpi4py(holdfast, folder):
+    """Python loads its MPI by itself. Objects go pickled; the script is run by its own first line."""
+    script = folder / "heat.py"
+    script.write_text(PYTHON_SCRIPT)
+    script.chmod(0o755)
+    code, right, err = natively([str(script)], folder)
+    expect(code == 0 and "words" in right, f"the native run ended with {code}", right + err)
+    for options, program in ((["--replicas", "2"], [str(script)]), (["--replicas", "3"], ["/usr/bin/python3", str(script)]),
+                             (["--replicas", "3", "--inject", "flip rank 1 replica 1 message 9 bit 5"], [str(script)])):
+        out, counters = replicated(holdfast, ["--mpi", "openmpi", *options], program, folder)
+        expect(out == right, f"{options}: the answer is another one", out)
+        expect(counters["messages"] > 100, f"{options}: messages were verified", counters)
+        expect((counters["corrections"] > 0) == ("--inject" in options), f"{options}: a flip, and nothing else, is corrected",
+               counters)
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="holdfast-test-") as name:
-        {"lammps": lammps, "hpcc": hpcc, "espresso": espresso}[sys.argv[2]](sys.argv[1], pathlib.Path(name))
+        {"lammps": lammps, "hpcc": hpcc, "espresso": espresso, "mpi4py": mpi4py}[sys.argv[2]](sys.argv[1], pathlib.Path(name))

@@ -37,6 +37,12 @@ class Reader {
     std::array<char, 2> start{};
     return pread(file_, start.data(), start.size(), 0) == 2 && start[0] == '#' && start[1] == '!';
   }
+  std::string script_command() const {
+    std::array<char, 4096> line{};
+    const ssize_t got = pread(file_, line.data(), line.size(), 2);
+    const std::string_view text(line.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+    return std::string(text.substr(0, text.find('\n')));
+  }
   Elf* elf() const { return elf_; }
 
  private:
@@ -102,6 +108,7 @@ Result<ElfFile> read_elf(const std::string& path) {
   ElfFile file;
   file.elf = reader.is_elf();
   file.script = reader.is_script();
+  if (file.script) file.command = reader.script_command();
   if (!file.elf) return file;
   GElf_Ehdr header;
   if (gelf_getehdr(reader.elf(), &header) == nullptr) return damaged(path);

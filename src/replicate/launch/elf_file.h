@@ -10,6 +10,7 @@ namespace holdfast::launch {
 struct ElfFile {
   bool elf = false;
   bool script = false;      ///< starts with #!
+  std::string command;      ///< a script's: what stands behind the #! in its first line, at most 4 KiB
   bool executable = false;  ///< ET_EXEC, or ET_DYN as position-independent programs are
   std::string interpreter;  ///< PT_INTERP, the dynamic loader; empty when statically linked
 };

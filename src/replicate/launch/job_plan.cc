@@ -155,6 +155,9 @@ Result<CommandSpec> plan_command(const JobRequest& request, const JobPlan& plan)
     if (!heap.ok()) return heap.status();
     libraries += ":" + heap.value();
   }
+  // Loaded privately by the program (dlopen with RTLD_LOCAL), MPI is seen by the program alone: neither its functions
+  // nor its predefined handles are there for the library that stands before it.
+  if (plan.program.loads_mpi && !mpi_library(spec.mpi).empty()) libraries += ":" + std::string(mpi_library(spec.mpi));
   spec.preload =
       join_preload(libraries, users != nullptr ? users : "", value_of(*request.library, "replicate.chain") == "true");
   spec.processes = plan.map.natives();

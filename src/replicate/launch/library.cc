@@ -21,6 +21,10 @@ std::string library_file(Mpi mpi) {
   return "libholdfast-replicate-" + std::string(name(mpi)) + ".so";
 }
 
+std::string_view mpi_library(Mpi mpi) {
+  return mpi == Mpi::openmpi ? HOLDFAST_OPENMPI_SONAME : HOLDFAST_MPICH_SONAME;
+}
+
 std::vector<std::string> library_folders(const std::string& program_folder, const std::string& users) {
   std::vector<std::string> folders;
   std::string_view rest = users;

@@ -10,6 +10,8 @@ namespace holdfast::launch {
 
 /// "libholdfast-replicate-openmpi.so".
 std::string library_file(Mpi mpi);
+/// The name by which programs ask for the MPI library itself (its soname); empty where Holdfast was built without it.
+std::string_view mpi_library(Mpi mpi);
 
 /// Where libraries are looked for, in order: the folders of HOLDFAST_LIBRARY_PATH (`users`, separated by ':'); ../lib
 /// of the program's folder, as in the build tree; the installed place relative to it.

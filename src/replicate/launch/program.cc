@@ -70,10 +70,10 @@ Result<Linked> linked_mpis(const std::string& path, const std::string& interpret
   return linked;
 }
 
-Result<Program> judge_script(const std::string& path, std::optional<Mpi> told) {
+Result<Program> judge_script(const std::string& path, std::string_view command, std::optional<Mpi> told) {
   if (!told)
     return refuse(path, "it is a script, so which MPI it uses cannot be seen", "add --mpi openmpi or --mpi mpich");
-  return Program{path, *told, true};
+  return Program{path, *told, true, !runs_in_shell(command)};
 }
 
 /// A program that links no MPI library.
@@ -82,7 +82,7 @@ Result<Program> judge_unlinked(const std::string& path, std::optional<Mpi> told)
   if (!symbols.ok()) return symbols.status();
   if (symbols.value().any)
     return refuse(path, "MPI is linked into it statically, so it cannot be intercepted", "link the shared MPI library");
-  if (told) return Program{path, *told, false};
+  if (told) return Program{path, *told, false, !runs_in_shell(base_name(path))};
   return refuse(path, "it is not an MPI program (it links neither Open MPI nor MPICH)",
                 "check the program; if it loads MPI by itself, as Python does, add --mpi openmpi or --mpi mpich");
 }
@@ -95,7 +95,7 @@ Result<Program> judge_linked(const std::string& path, const Linked& linked, std:
   if (told && *told != mpi)
     return refuse(path, "it links " + std::string(name(mpi)) + ", but --mpi says " + std::string(name(*told)),
                   "leave --mpi out");
-  return Program{path, mpi, false};
+  return Program{path, mpi, false, false};
 }
 
 }  // namespace
@@ -109,6 +109,22 @@ Result<Mpi> mpi_named(std::string_view text) {
   if (found != mpi_names.end()) return static_cast<Mpi>(found - mpi_names.begin());
   return Status(Code::bad_input, "reading --mpi", "'" + std::string(text) + "' is no MPI that Holdfast knows",
                 did_you_mean(text, mpi_names, "openmpi and mpich are"));
+}
+
+bool runs_in_shell(std::string_view command) {
+  static constexpr std::array<std::string_view, 9> shells{"sh",  "bash", "dash", "ksh", "mksh",
+                                                          "zsh", "csh",  "tcsh", "fish"};
+  while (!command.empty()) {
+    const std::size_t start = command.find_first_not_of(" \t\r");
+    if (start == std::string_view::npos) return false;
+    command.remove_prefix(start);
+    const std::string_view word = command.substr(0, command.find_first_of(" \t\r"));
+    command.remove_prefix(word.size());
+    const bool told_to_env = word.starts_with('-') || word.find('=') != std::string_view::npos;
+    if (told_to_env || base_name(word) == "env") continue;
+    return std::find(shells.begin(), shells.end(), base_name(word)) != shells.end();
+  }
+  return false;
 }
 
 std::vector<std::string> listed_libraries(std::string_view output) {
@@ -131,7 +147,7 @@ Result<Program> inspect_program(std::string_view name, std::optional<Mpi> told) 
   if (!path.ok()) return path.status();
   auto file = read_elf(path.value());
   if (!file.ok()) return file.status();
-  if (file.value().script) return judge_script(path.value(), told);
+  if (file.value().script) return judge_script(path.value(), file.value().command, told);
   if (!file.value().elf || !file.value().executable)
     return refuse(path.value(), "it is neither an ELF program nor a #! script", "give a program");
   if (file.value().interpreter.empty())

@@ -21,7 +21,12 @@ struct Program {
   std::string path;
   Mpi mpi{};
   bool script = false;  ///< a #! script: which MPI its commands use is the user's word (--mpi)
+  /// It links no MPI and may load one while it runs, as Python does: neither an MPI program nor a script of a shell.
+  bool loads_mpi = false;
 };
+
+/// Whether a script with that behind its #! is run by a shell, which runs programs but is none that loads MPI.
+bool runs_in_shell(std::string_view command);
 
 /// The resolved paths in the output of the dynamic loader's --list (one library a line, "name => path (address)").
 std::vector<std::string> listed_libraries(std::string_view output);

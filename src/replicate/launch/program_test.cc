@@ -117,6 +117,30 @@ TEST_F(InspectProgram, AsksForTheMpiOfAScript) {
   EXPECT_TRUE(program.value().script);
 }
 
+TEST_F(InspectProgram, TellsWhatMayLoadMpi) {
+  const auto loads = [&](const std::string& file, const std::string& bytes) {
+    auto program = inspect_program(bytes.empty() ? file : write(file, bytes), Mpi::openmpi);
+    EXPECT_TRUE(program.ok()) << file;
+    return program.ok() && program.value().loads_mpi;
+  };
+  EXPECT_TRUE(loads("job.py", "#!/usr/bin/env python3\nimport mpi4py.MPI\n"));
+  EXPECT_TRUE(loads("job", "#! /usr/bin/env -S PYTHONHASHSEED=0 python3 -u\n"));
+  EXPECT_TRUE(loads("ends-early", "#!/usr/bin/python3"));
+  EXPECT_TRUE(loads("/bin/ls", ""));
+  EXPECT_FALSE(loads("job.sh", "#!/bin/sh\ntrue\n"));
+  EXPECT_FALSE(loads("job.bash", "#!/usr/bin/env -i bash -e\ntrue\n"));
+  EXPECT_FALSE(loads("/bin/bash", "")) << "what it starts may link another MPI of that name";
+}
+
+TEST(RunsInShell, OfWhatStandsBehindTheSigns) {
+  EXPECT_TRUE(runs_in_shell(" /bin/dash"));
+  EXPECT_TRUE(runs_in_shell("/usr/bin/env\tzsh\r"));
+  EXPECT_FALSE(runs_in_shell(""));
+  EXPECT_FALSE(runs_in_shell(" \t"));
+  EXPECT_FALSE(runs_in_shell("/usr/bin/env"));
+  EXPECT_FALSE(runs_in_shell("/opt/bash/python"));
+}
+
 TEST_F(InspectProgram, RefusesOtherFiles) {
   EXPECT_THAT(inspect_program(write("text", "hello\n"), {}).status().message(), HasSubstr("neither an ELF program"));
   EXPECT_THAT(inspect_program(write("empty", ""), {}).status().message(), HasSubstr("neither an ELF program"));

@@ -86,9 +86,25 @@ void say(std::string_view message) {
   if (::write(job_stderr(), line.data(), line.size()) < 0) return;  // nobody is left to tell
 }
 
-void fail(Incident incident, std::string_view message) {
+namespace {
+
+void tell(Incident incident, std::string_view message) {
   if (!report_incident(incident, message)) say(message);  // `holdfast run` tells what is in the file
   say_failed();
+}
+
+}  // namespace
+
+void fail_unseen() {
+  tell(Incident::refused,
+       "the program opened its MPI library for itself alone (dlopen), where Holdfast cannot stand before it: give "
+       "`holdfast run` the program itself (python3 and its arguments) in place of a script that starts it, or set "
+       "LD_PRELOAD to the MPI library");
+  std::_Exit(exit_code(Incident::refused));
+}
+
+void fail(Incident incident, std::string_view message) {
+  tell(incident, message);
   depth = 1;
   int running = 0;
   int over = 0;
