@@ -92,6 +92,10 @@ static void heap(void) {
       block[0] = 'x';
       give(block, sizes[i]);
       free(block);
+      MPI_Alloc_mem(sizes[i], MPI_INFO_NULL, &block);
+      block[0] = 'y';
+      give(block, sizes[i]);
+      MPI_Free_mem(block);
     }
   }
 }
@@ -103,11 +107,14 @@ static void addresses(void) {
     int local = round;
     void* small = malloc(40);
     void* large = malloc(3 << 20);
+    void* from_mpi;
+    MPI_Alloc_mem(1000 * (round + 1), MPI_INFO_NULL, &from_mpi);
     const uintptr_t places[] = {(uintptr_t)&local,  (uintptr_t)small,       (uintptr_t)large, (uintptr_t)&of_the_program,
-                                (uintptr_t)&strlen, (uintptr_t)&MPI_Barrier, (uintptr_t)stdout};
+                                (uintptr_t)&strlen, (uintptr_t)&MPI_Barrier, (uintptr_t)stdout, (uintptr_t)from_mpi};
     give(places, sizeof places);
     if (rank == 0 && round == 0) printf("%p %p %p\n", (void*)&local, small, large);
     if (round % 2 == 0) free(large);
+    if (round % 3 == 0) MPI_Free_mem(from_mpi);
     free(small);
   }
 }
