@@ -49,7 +49,7 @@ HOOKED = ("start", "verify", "agree", "create", "once", "hook")
 # What the preloaded libraries intercept besides MPI.
 C_LIBRARY = """clock_gettime gettimeofday time getrusage clock times timespec_get __libc_start_main exit
                getrandom getentropy arc4random arc4random_buf arc4random_uniform _ZNSt13random_device9_M_getvalEv
-               getpid kill gethostname uname pthread_create
+               getpid kill gethostname uname pthread_create thrd_create
                open open64 openat openat64 __open_2 __open64_2 __openat_2 __openat64_2 creat creat64
                fopen fopen64 freopen freopen64 opendir
                mkstemp mkstemp64 mkostemp mkostemp64 mkstemps mkstemps64 mkostemps mkostemps64 mkdtemp
@@ -390,7 +390,7 @@ def wrapper(function):
     caller = "  calling_address = __builtin_return_address(0);\n" if asks_who else ""
     unused = "".join(f"  static_cast<void>({a.name});\n" for a in unused_when_protected(f))
     return f"""static {f.result} protected_{f.name}({f.named_parameters}) {{
-{unused}  const {"Inside" if f.policy in HOOKED else "Depth"} guard;
+{unused}  const {f"InCall guard(Function::{f.name})" if f.policy in HOOKED else "Depth guard"};
   {protected_statement(f)}
 }}
 extern "C" HOLDFAST_EXPORT {f.result} entry_{f.name}({f.parameters}) __asm__("{f.symbol}");
@@ -422,6 +422,7 @@ def wrappers_source(functions):
 #include "hooks.h"
 #include "real_functions.h"
 #include "replicate/mpi/guard.h"
+#include "replicate/mpi/thread_order.h"
 
 #define HOLDFAST_EXPORT __attribute__((visibility("default")))
 

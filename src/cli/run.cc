@@ -25,7 +25,7 @@ struct Short {
   const char* doc;
   bool repeats;  ///< several values are joined by ';'
 };
-constexpr std::array<Short, 12> shorts{{
+constexpr std::array<Short, 13> shorts{{
     {"-r,--replicas", "replicate.degree", "R",
      "Processes that play each rank: 2 detect, 3 correct; 2.5: every second rank three. Default: 3", false},
     {"--protocol", "replicate.protocol", "NAME", "How the copies of a message are compared", false},
@@ -40,6 +40,8 @@ constexpr std::array<Short, 12> shorts{{
     {"--tolerate", "replicate.tolerate", "PLACE", "Where copies may differ, as 'tag 7': counted, not corrected", true},
     {"--files-may-differ", "replicate.files_may_differ", "PATTERN", "Files that are not compared, as '*.log'", false},
     {"--silence-limit", "replicate.silence_limit", "DURATION", "How long a replica may lag behind the others", false},
+    {"--same-thread-order", "replicate.same_thread_order", nullptr,
+     "Let threads call MPI in one order in every replica: for threads that share a communicator and a tag", false},
     {"--chain", "replicate.chain", nullptr, "Work beside another preloaded MPI profiling tool", false},
 }};
 

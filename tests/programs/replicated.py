@@ -101,6 +101,8 @@ def replicated(args, degrees, settings, silence, directory):
         "HOLDFAST_TEST_REPLICAS": ",".join(str(replica) for replica in range(max(degrees))
                                            for degree in degrees if replica < degree),
     }
+    if args.same_thread_order:
+        environment["HOLDFAST_REPLICATE_SAME_THREAD_ORDER"] = "on"
     if args.inject:
         environment["HOLDFAST_REPLICATE_INJECT"] = args.inject
     code, out, err = run(command(args, sum(degrees), environment, args.program), args.limit, directory)
@@ -117,6 +119,7 @@ def main():
     parser.add_argument("--protocol", default="msg-plus-hash")
     parser.add_argument("--collectives", default="native")
     parser.add_argument("--inject", default="", help="faults, as in docs/spec/faults.md")
+    parser.add_argument("--same-thread-order", action="store_true", help="let threads call MPI in one order everywhere")
     parser.add_argument("--deviates", action="store_true", help="the program itself sends wrong data in some replica")
     parser.add_argument("--silence", default="45s",
                         help="how long one replica may lag behind another; of several with ',' between them each is tried in "
@@ -124,7 +127,8 @@ def main():
                              "too short")
     parser.add_argument("--environment", default="", help="NAME=VALUE, for both runs")
     parser.add_argument("--limit", type=float, default=120)
-    parser.add_argument("--outcome", choices=["same", "detected", "diverged", "refused"], default="same")
+    parser.add_argument("--outcome", choices=["same", "detected", "diverged", "refused", "bad-input"], default="same")
+    parser.add_argument("--says", default="", help="what an incident must say, where the outcome is not the same")
     parser.add_argument("program", nargs="+")
     args = parser.parse_args()
 
@@ -136,7 +140,7 @@ def main():
         settings = dict([args.environment.split("=", 1)] if args.environment else [])
         code, native, err = run(command(args, args.ranks, settings, args.program), args.limit, directory)
         expect(code == 0, f"the native run ended with {code}", err)
-        wanted = {"same": 0, "detected": 3, "diverged": 4, "refused": 6}[args.outcome]
+        wanted = {"same": 0, "detected": 3, "diverged": 4, "refused": 6, "bad-input": 2}[args.outcome]
         for number, silence in enumerate(args.silence.split(",")):
             place = directory / str(number)
             place.mkdir()
@@ -147,8 +151,10 @@ def main():
         expect(code == wanted, f"the replicated run ended with {code}, not {wanted}", reasons + out + err)
         if args.outcome != "same":
             kinds = {incident["kind"] for incident in incidents}
-            names = {"detected": "uncorrected", "diverged": "diverged", "refused": "refused"}
+            names = {"detected": "uncorrected", "diverged": "diverged", "refused": "refused",
+                     "bad-input": "bad_input"}
             expect(names[args.outcome] in kinds, f"incidents are {kinds}", err)
+            expect(args.says in reasons, f"no incident says '{args.says}'", reasons)
             return
         expect(out == native, "the output differs from the native run's", f"native:\n{native}\nreplicated:\n{out}")
         counters = json.loads((place / "record.json").read_text())["counters"]

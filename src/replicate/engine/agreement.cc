@@ -51,6 +51,10 @@ void Publisher::clock(std::uint32_t which, std::span<const std::uint64_t, 3> wor
   queued_.push_back({Decision::Kind::clock, which, {words[0], words[1], words[2]}});
 }
 
+void Publisher::turn(std::uint64_t thread) {
+  queued_.push_back({Decision::Kind::turn, 0, {thread, 0, 0}});
+}
+
 std::vector<Decision> Publisher::due(bool all) {
   if (all) close_run();
   return std::exchange(queued_, {});
@@ -98,6 +102,14 @@ Follower::Reply Follower::clock(std::uint32_t which, std::span<std::uint64_t, 3>
   return Reply::ready;
 }
 
+std::uint64_t Follower::next_turn() const {
+  return answers_.empty() ? 0 : answers_.front().words[0];
+}
+
+void Follower::take_turn() {
+  answers_.pop_front();
+}
+
 std::vector<Decision> Follower::take_matches() {
   return std::exchange(matches_, {});
 }
@@ -114,6 +126,8 @@ const char* Follower::leader_did() const {
       return "read another clock";
     case Decision::Kind::match:
       return "matched a wildcard receive";
+    case Decision::Kind::turn:
+      return "let a thread go on";
   }
   return "something else";
 }

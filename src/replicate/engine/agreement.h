@@ -16,6 +16,7 @@ struct Decision {
     number,  ///< an index or a count, in words[0]
     match,   ///< wildcard receive words[0] matched source words[1], tag words[2]
     clock,   ///< three words of a clock's answer; `detail` says which clock
+    turn,    ///< the thread named words[0] goes on
   };
   Kind kind{};
   std::uint32_t detail = 0;  ///< where threads ask: who did; a clock's number
@@ -32,6 +33,8 @@ class Publisher {
   void number(std::int64_t value, std::uint32_t asker = 0);
   void match(std::uint64_t wildcard, int source, int tag, std::uint32_t asker = 0);
   void clock(std::uint32_t which, std::span<const std::uint64_t, 3> words);
+  /// In an order of turns alone: which thread goes on.
+  void turn(std::uint64_t thread);
 
   /// Decisions that are due now, and clock answers that the caller let wait; with `all`, those that could wait as well.
   /// Hands them over.
@@ -59,6 +62,10 @@ class Follower {
   Reply yes_or_no(bool& answer, std::uint32_t asker = 0);
   Reply number(std::int64_t& value, std::uint32_t asker = 0);
   Reply clock(std::uint32_t which, std::span<std::uint64_t, 3> words);
+  /// In an order of turns alone: the thread that goes on next, 0 where the leader has not said; and on to the next one,
+  /// where it has.
+  std::uint64_t next_turn() const;
+  void take_turn();
   /// Matches of wildcard receives come outside program order.
   std::vector<Decision> take_matches();
   /// Whether the leader has said nothing that is not used yet.

@@ -113,5 +113,24 @@ TEST(Agreement, AnAnswerToAnotherAskerIsADivergence) {
   EXPECT_TRUE(follower.caught_up());
 }
 
+TEST(Agreement, TurnsAreTakenInTheLeadersOrder) {
+  Publisher leader;
+  Follower follower;
+  EXPECT_EQ(follower.next_turn(), 0U);
+  const std::vector<std::uint64_t> threads = {7, 9, 9, 7, std::uint64_t{1} << 63};
+  for (const std::uint64_t thread : threads) {
+    leader.turn(thread);
+    EXPECT_TRUE(leader.pending());
+    follower.receive(leader.due(false));
+  }
+  for (const std::uint64_t thread : threads) {
+    EXPECT_FALSE(follower.caught_up());
+    EXPECT_EQ(follower.next_turn(), thread);
+    follower.take_turn();
+  }
+  EXPECT_EQ(follower.next_turn(), 0U);
+  EXPECT_TRUE(follower.caught_up());
+}
+
 }  // namespace
 }  // namespace holdfast::replicate

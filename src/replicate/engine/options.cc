@@ -81,6 +81,11 @@ const config::Table<Options>& options_table() {
           option<&Options::chain>({.name = "replicate.chain",
                                    .initial = "off",
                                    .doc = "Call the next preloaded profiling tool instead of the MPI library."}),
+          option<&Options::same_thread_order>(
+              {.name = "replicate.same_thread_order",
+               .initial = "off",
+               .doc = "Whether the threads of every replica make their calls of MPI in the order of replica 0's.\n"
+                      "For threads that share a communicator and a tag (MPI_THREAD_MULTIPLE)."}),
           option<&Options::inject>({.name = "replicate.inject",
                                     .initial = "",
                                     .doc = "Faults to inject into send buffers, as docs/spec/faults.md says."}),

@@ -39,6 +39,7 @@ struct Options {
   bool random{};
   bool identity{};
   bool chain{};
+  bool same_thread_order{};
   std::string inject;
   std::uint64_t seed{};
   std::string map;

@@ -1,6 +1,5 @@
 // Functions that tell whether a file is there, and what it is; and those that go by the working directory.
 #include <limits.h>
-#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -89,22 +88,6 @@ char* real_name(const char* path, char* buffer, std::size_t size) {
     return nullptr;
   }
   return give(resolved, buffer, size);
-}
-
-/// What a thread is started with that MPI starts for itself.
-struct Start {
-  void* (*function)(void*);
-  void* argument;
-};
-
-/// Runs outside ThreadSanitizer's own start function, so that in its builds nothing here may be seen by it.
-[[gnu::no_sanitize("thread")]] void* run_inside(void* given) {
-  const Start start = *static_cast<Start*>(given);
-#ifndef __SANITIZE_THREAD__
-  delete static_cast<Start*>(given);
-#endif
-  depth = 1;
-  return start.function(start.argument);
 }
 
 }  // namespace
@@ -212,19 +195,6 @@ extern "C" {
 }
 [[gnu::visibility("default")]] char* get_current_dir_name() noexcept {
   return getcwd(nullptr, 0);
-}
-
-/// A thread that MPI starts, or a library before the program, does not call for the program.
-[[gnu::visibility("default")]] int pthread_create(pthread_t* __restrict thread,
-                                                  const pthread_attr_t* __restrict attributes, void* (*function)(void*),
-                                                  void* __restrict argument) noexcept {
-  using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
-  static const auto real = hr::next_function<Create>("pthread_create");
-  if (hr::depth == 0) return real(thread, attributes, function, argument);
-  auto* start = new hr::Start{function, argument};
-  const int code = real(thread, attributes, hr::run_inside, start);
-  if (code != 0) delete start;
-  return code;
 }
 
 }  // extern "C"

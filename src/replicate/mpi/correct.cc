@@ -7,14 +7,17 @@
 #include "real_functions.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/runtime.h"
-#include "replicate/mpi/threads.h"
+#include "replicate/mpi/thread_order.h"
 #include "replicate/mpi/tolerance.h"
 
 namespace holdfast::replicate {
 
 namespace {
 
-constexpr const char* unset_memory = "; memory that was never set agrees with --same-memory";
+/// What else than a flipped bit makes copies differ.
+std::string other_causes() {
+  return std::string("; memory that was never set agrees with --same-memory") + threads_advice();
+}
 
 using Bytes = std::shared_ptr<const std::vector<std::byte>>;
 
@@ -278,7 +281,7 @@ bool take_copy(Operation& op) {
 }
 
 std::string no_majority(std::span<const Ballot> ballots) {
-  return ": no majority among the replicas' copies" + ballot_list(ballots) + unset_memory;
+  return ": no majority among the replicas' copies" + ballot_list(ballots) + other_causes();
 }
 
 void report_pair(Operation& op, const Ballot& other) {
@@ -286,12 +289,8 @@ void report_pair(Operation& op, const Ballot& other) {
   ++state.counters[Count::uncorrected];
   if (state.leader()) ++state.counters[Count::mismatches];
   const Ballot both[] = {op.own, other};
-  const std::string text =
-      described(op) + ": the two replicas' copies differ, which of them is wrong cannot be told" + ballot_list(both) +
-      "; three replicas would correct it" + unset_memory +
-      (many_threads() ? "; threads that send to one rank need a tag each, or a communicator, for "
-                        "their order to be the same in all replicas"
-                      : "");
+  const std::string text = described(op) + ": the two replicas' copies differ, which of them is wrong cannot be told" +
+                           ballot_list(both) + "; three replicas would correct it" + other_causes();
   if (state.options.on_corruption == OnCorruption::stop) fail(Incident::uncorrected, text);
   if (state.leader()) say(text);  // once is enough
 }

@@ -15,6 +15,7 @@
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/real_clock.h"
 #include "replicate/mpi/receive.h"
+#include "replicate/mpi/thread_order.h"
 #include "replicate/mpi/threads.h"
 
 namespace holdfast::replicate {
@@ -28,11 +29,19 @@ struct Order {
   Follower follower;
 };
 std::unordered_map<std::uint64_t, Order> orders;
+constexpr std::uint64_t order_of_turns = 0x7475726e73;  // no thread's name
 ClockPace pace;
 
 Order& order() {
   static Order& whole = orders[0];
   return many_threads() ? orders[asking.order] : whole;
+}
+
+std::uint64_t turns_were_taken = 0;
+
+Order& turns() {
+  static Order& all = orders[order_of_turns];
+  return all;
 }
 
 /// Who asks, as far as replicas can tell: 0 where there is one thread.
@@ -92,18 +101,10 @@ void send_due() {
 /// message that MPI has not sent yet holds a request, of which MPICH has a limited number.
 constexpr std::size_t most_unsent = 4096;
 
-void let_followers_catch_up() {
-  PostOffice& post = runtime().post;
-  if (post.unsent() < most_unsent) return;
-  wait_until([&] {
-    set_awaited({Awaited::What::team, runtime().rank, -1});
-    return post.unsent() < most_unsent / 2;
-  });
-}
-
 void apply(const Batches::Batch& batch) {
   Follower& follower = orders[batch.order].follower;
   follower.receive(batch.decisions);
+  if (batch.order == order_of_turns) wake_for_turn(follower.next_turn());
   for (const Decision& match : follower.take_matches()) {
     resolve_wildcard(match.words[0], static_cast<int>(match.words[1]), static_cast<int>(match.words[2]), match.detail);
   }
@@ -152,17 +153,15 @@ void settle_succession() {
   take_office();
 }
 
-constexpr const char* threads_advice =
-    "; threads that share a communicator and a tag have no order that replicas could agree on: give each a "
-    "communicator "
-    "of its own";
-
 [[noreturn]] void diverged(const char* here) {
   Runtime& state = runtime();
   fail(Incident::diverged, "replicas diverged: rank " + std::to_string(state.rank) + " replica " +
                                std::to_string(state.replica) + " " + here + " where replica " +
-                               std::to_string(state.leading) + " " + order().follower.leader_did() +
-                               (many_threads() ? threads_advice : ""));
+                               std::to_string(state.leading) + " " + order().follower.leader_did() + threads_advice());
+}
+
+bool leads_in(const Order& order) {
+  return runtime().leader() && !succession.open && order.follower.caught_up();
 }
 
 /// Waits for the leader's answer; false when this replica leads now and the one before it had said nothing more.
@@ -185,7 +184,39 @@ bool follow(const char* here, Ask ask) {
 }  // namespace
 
 bool leads() {
-  return runtime().leader() && !succession.open && order().follower.caught_up();
+  return leads_in(order());
+}
+
+void let_followers_catch_up() {
+  PostOffice& post = runtime().post;
+  if (post.unsent() < most_unsent) return;
+  wait_until([&] {
+    set_awaited({Awaited::What::team, runtime().rank, -1});
+    return post.unsent() < most_unsent / 2;
+  });
+}
+
+NextTurn next_turn() {
+  if (leads_in(turns())) return NextTurn::here;
+  const std::uint64_t next = turns().follower.next_turn();
+  if (next == asking.order) return NextTurn::own;
+  set_awaited({next == 0 ? Awaited::What::decision : Awaited::What::turn, runtime().rank, runtime().leading});
+  return next == 0 ? NextTurn::unsaid : NextTurn::of_other;
+}
+
+void publish_turn() {
+  turns().publisher.turn(asking.order);
+  send_due(order_of_turns, turns().publisher, false);
+}
+
+std::uint64_t turns_taken() {
+  return turns_were_taken;
+}
+
+void take_turn() {
+  turns().follower.take_turn();
+  ++turns_were_taken;
+  wake_for_turn(turns().follower.next_turn());
 }
 
 void publish_flag(bool flag) {

@@ -37,6 +37,23 @@ std::uint32_t poster_of_wildcard();
 /// The leader's message with that number, a batch of answers of one order, arrived.
 void receive_decisions(std::uint64_t number, std::uint64_t order, std::span<const std::byte> batch);
 
+/// The order in which threads go on (thread_order.h), which the leader makes.
+enum class NextTurn : std::uint8_t {
+  here,      ///< this replica says whose it is: it leads, and nothing is left of what one that led before it said
+  own,       ///< the present thread's
+  of_other,  ///< another thread's, which has not come for it
+  unsaid,    ///< the leader has not said whose
+};
+NextTurn next_turn();
+/// The present thread goes on: tells the followers.
+void publish_turn();
+/// The present thread goes on, as the leader has said.
+void take_turn();
+/// How often that was, of all threads.
+std::uint64_t turns_taken();
+/// Waits while the leader is so far ahead that MPI holds too many messages of it.
+void let_followers_catch_up();
+
 /// The leader's replica was taken out. Those that are left tell each other how many of its messages they have, who has
 /// most gives them to the others, and then the next leader decides, from its first own answer on.
 void begin_succession();

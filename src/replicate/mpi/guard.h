@@ -41,7 +41,8 @@ class Depth {
   Depth& operator=(const Depth&) = delete;
 };
 
-/// What a hook is called in: MPI's own calls pass, and other threads wait for their turn.
+/// What a function that stands for one of the C library is called in, and by InCall (thread_order.h) each hook: MPI's
+/// own calls pass, and other threads wait for their turn.
 class Inside {
  public:
   Inside() = default;
@@ -81,6 +82,6 @@ bool known(MPI_Comm comm);
 /// Why, where several threads use one window or file.
 inline constexpr const char* threads_have_no_order =
     "several threads use one window, or one file without explicit offsets, and replicas have no order of theirs to "
-    "agree on: give each thread a window or file of its own, or use explicit offsets";
+    "agree on: give each thread a window or file of its own, use explicit offsets, or use --same-thread-order";
 
 }  // namespace holdfast::replicate

@@ -43,7 +43,7 @@ class FileCall {
   FileCall(Function function, File& file, const MPI_Offset* at = nullptr) : function_(function), file_(file), at_(at) {
     if (!at) inside_.emplace(function, file.pointers);
     note_call(function, runtime().comms.find(runtime().world), -1, 0, 0);
-    if (many_threads()) asking.order = file.id;
+    if (asked_by_channel()) asking.order = file.id;
   }
 
   /// Names the next comparison of this call, which accesses so many bytes.

@@ -33,6 +33,7 @@
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/sessions.h"
 #include "replicate/mpi/start_time.h"
+#include "replicate/mpi/thread_order.h"
 #include "replicate/mpi/tolerance.h"
 #include "replicate/mpi/window.h"
 #include "replicate/mpi/window_backing.h"
@@ -145,6 +146,10 @@ void make_worlds() {
 /// message depends on what one that died has not said.
 void survive() {
   Runtime& state = runtime();
+  if (state.options.same_thread_order)
+    fail(Incident::bad_input,
+         "going on after a failure: no other replica can go on with the order of threads that the leader makes for "
+         "--same-thread-order: leave one of the two out");
   if (!attending()) fail(Incident::bad_input, "going on after a failure: 'holdfast run' cannot be reached");
   state.survives = true;
   if (state.options.protocol == Protocol::msg_plus_hash) state.options.protocol = Protocol::msg_plus_vote;
@@ -365,10 +370,13 @@ int start(Start call) {
 int start_threaded(int* argc, char*** argv, int required, int* provided) {
   const int code = start([&] { return real().Init_thread(argc, argv, required, provided); });
   if (active()) threads.many.store(required == MPI_THREAD_MULTIPLE && *provided == MPI_THREAD_MULTIPLE);
+  if (many_threads() && runtime().verifying && runtime().options.same_thread_order) order_threads();
   return code;
 }
 
 int finish() {
+  flush_decisions();
+  threads.in_order.store(false);
   threads.many.store(false);  // all others have ended their calls (MPI 3.1, 8.7)
   delete_attributes_at_the_end();
   end();

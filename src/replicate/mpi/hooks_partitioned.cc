@@ -123,7 +123,7 @@ int hook::Parrived(MPI_Request request, int partition, int* flag) {
   if (op->kind != Operation::Kind::receive || partition < 0 || partition >= op->partitions->count) {
     return raise(MPI_ERR_ARG);
   }
-  if (many_threads()) asking.order = order_of_part(*op, partition);
+  if (asked_by_channel()) asking.order = order_of_part(*op, partition);
   *flag = !op->active || decide([&] {
     progress();
     return advance(*op);

@@ -9,6 +9,7 @@
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/send.h"
 #include "replicate/mpi/status.h"
+#include "replicate/mpi/thread_order.h"
 
 namespace holdfast::replicate {
 
@@ -38,7 +39,8 @@ bool look(Comm& comm, int source, int tag, Ask ask) {
 }
 
 /// A probe in which the leader decides; `once` has looked and found nothing yet. Returns whether there is a message,
-/// with source and tag set to the leader's.
+/// with source and tag set to the leader's. Where threads go in the leader's order, finding has a turn of its own, so
+/// that no other thread's receive takes the message before, and the messages of matched probes are taken in one order.
 template <class Ask>
 bool agreed_probe(Comm& comm, int& source, int& tag, bool blocking, MPI_Status* status, Ask ask) {
   const auto mine = [&] {
@@ -47,10 +49,8 @@ bool agreed_probe(Comm& comm, int& source, int& tag, bool blocking, MPI_Status* 
     return found;
   };
   bool found = false;
-  const auto find = [&] {
-    if (!found) wait_until(mine);
-    found = true;
-  };
+  const auto now = [&] { return found = found || mine(); };
+  const auto find = [&] { wait_until(now); };
   if (!blocking && !decide([&] { return found = mine(); })) return false;
   if (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG) {
     source = static_cast<int>(decide_number([&] {
@@ -62,7 +62,7 @@ bool agreed_probe(Comm& comm, int& source, int& tag, bool blocking, MPI_Status* 
       return status->MPI_TAG;
     }));
   }
-  find();
+  wait_in_order(now);
   return true;
 }
 
@@ -83,9 +83,17 @@ auto native_matched_probe(MPI_Comm handle, MPI_Message* message, MPI_Status* sta
   };
 }
 
+/// Takes the message's place among the receives, which is known when the wildcard receives before it that could have
+/// taken a message of its channel are done: MPI has given them theirs, but may not have said so.
 void file_matched(Comm& comm, MPI_Message message, const MPI_Status& status) {
-  const MessageId place{{comm.id, status.MPI_SOURCE, status.MPI_TAG},
-                        comm.order.take(status.MPI_SOURCE, status.MPI_TAG)};
+  const ReceiveOrder::Ticket ticket = comm.order.post(status.MPI_SOURCE, status.MPI_TAG);
+  wait_until([&] {
+    set_awaited({});
+    return comm.order.placed(ticket);
+  });
+  MessageId place = comm.order.place(ticket);
+  place.channel.communicator = comm.id;
+  comm.order.done(ticket);
   ++comm.pending;
   matched[handle_key(message)] = {place, &comm};
 }

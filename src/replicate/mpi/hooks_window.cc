@@ -46,7 +46,7 @@ Window* protected_window(MPI_Win win) {
 /// Notes a call on a window. Of several threads, each is to work on windows of its own: answers are ordered by window.
 void note_window_call(Function function, int target, const Window& window) {
   note_call(function, runtime().comms.find(runtime().world), target, 0, 0);
-  if (many_threads()) asking.order = window.id();
+  if (asked_by_channel()) asking.order = window.id();
 }
 
 /// The window and target of an access; null where MPI is to be called as it is, and judges the arguments.
@@ -61,7 +61,7 @@ Window* accessed(Function function, MPI_Win win, int target, std::initializer_li
   for (const MPI_Datatype type : types) {
     if (type == MPI_DATATYPE_NULL) return nullptr;
   }
-  window->user().require_free(function);
+  window->user().come(function);
   note_window_call(function, target, *window);
   return window;
 }

@@ -14,6 +14,7 @@
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/status.h"
+#include "replicate/mpi/thread_order.h"
 #include "replicate/mpi/tolerance.h"
 
 namespace holdfast::replicate {
@@ -440,12 +441,10 @@ void resolve_wildcard(std::uint64_t wildcard, int source, int tag, std::uint32_t
   }
   Operation& op = *found->second;
   if (op.poster != poster) {
-    fail(Incident::diverged,
-         "replicas diverged: a wildcard receive of rank " + std::to_string(runtime().rank) + " replica " +
-             std::to_string(runtime().replica) +
-             " stands at another place among the receives of its communicator than the leader's: threads that receive "
-             "on one communicator with wildcards have no order that replicas could agree on: give each a communicator "
-             "of its own");
+    fail(Incident::diverged, "replicas diverged: a wildcard receive of rank " + std::to_string(runtime().rank) +
+                                 " replica " + std::to_string(runtime().replica) +
+                                 " stands at another place among the receives of its communicator than the leader's" +
+                                 threads_advice());
   }
   wildcards.open.erase(found);
   resolve(op, source, tag);

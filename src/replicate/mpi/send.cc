@@ -145,7 +145,7 @@ bool advance_send(Operation& op) {
 
 void note_call(Function function, const Comm& comm, int peer, int tag, std::uint64_t bytes) {
   if (many_threads()) {
-    asking.order = mix(comm.id, static_cast<std::uint32_t>(peer < 0 ? -1 : tag));
+    if (!threads_in_order()) asking.order = mix(comm.id, static_cast<std::uint32_t>(peer < 0 ? -1 : tag));
     ++asking.calls;
   }
   runtime().history.note({static_cast<std::uint32_t>(function), peer, tag, comm.id, bytes});

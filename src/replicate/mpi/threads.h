@@ -25,13 +25,18 @@ class Turnstile {
 };
 
 struct Threads {
-  std::atomic<bool> many{false};  ///< MPI_THREAD_MULTIPLE was granted; set before the second thread can call
+  std::atomic<bool> many{false};      ///< MPI_THREAD_MULTIPLE was granted; set before the second thread can call
+  std::atomic<bool> in_order{false};  ///< they go in the leader's order (thread_order.h); only with `many`
   Turnstile turnstile;
 };
 inline constinit Threads threads;
 
 inline bool many_threads() {
   return threads.many.load(std::memory_order_relaxed);
+}
+
+inline bool threads_in_order() {
+  return threads.in_order.load(std::memory_order_relaxed);
 }
 
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local bool in_turn = false;
@@ -83,12 +88,17 @@ auto call_that_waits(Call call) {
   return call();
 }
 
-/// What names the order in which a thread asks, alike in all replicas: the channel of its last call, and how many calls
-/// it has made. Threads have no names of their own that replicas could agree on.
+/// What names the order in which a thread asks, alike in all replicas: its name where threads go in the leader's order
+/// (thread_order.h), else the channel of its last call; and how many calls it has made.
 struct Asker {
   std::uint64_t order = 0;  ///< answers are repeated within it
   std::uint32_t calls = 0;
 };
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local Asker asking{};
+
+/// Of many threads, those without a name that replicas agree on are told apart by what their calls are about.
+inline bool asked_by_channel() {
+  return many_threads() && !threads_in_order();
+}
 
 }  // namespace holdfast::replicate

@@ -6,9 +6,11 @@
 
 #include "functions.h"
 #include "replicate/mpi/collective.h"
+#include "replicate/mpi/decide.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/real_clock.h"
 #include "replicate/mpi/runtime.h"
+#include "replicate/mpi/thread_order.h"
 #include "replicate/mpi/threads.h"
 
 namespace holdfast::replicate {
@@ -67,6 +69,8 @@ const char* what_text() {
       return "what it says of a message that has arrived";
     case Awaited::What::decision:
       return "its decision";
+    case Awaited::What::turn:
+      return "the call that the leader's next thread made";
     case Awaited::What::correction:
       return "the good copy of a corrupted message";
     case Awaited::What::team:
@@ -101,6 +105,14 @@ void ask(int rank) {
 [[noreturn]] void diagnose() {
   Runtime& state = runtime();
   if (const std::string accesses = accesses_apart(); !accesses.empty()) fail(Incident::uncorrected, accesses);
+  if (awaited.what == Awaited::What::turn)
+    fail(Incident::diverged,
+         "threads of " + place(state.rank, state.replica) + " wait for each other: one has waited " +
+             std::to_string(state.options.silence_limit_ns / 1000000000) +
+             " s for its turn to call MPI, after a call that another thread of " + place(state.rank, awaited.replica) +
+             " made first and that its counterpart here does not make: with --same-thread-order no thread may hold a "
+             "lock of the program while it calls MPI that another one takes before its own call" +
+             threads_advice());
   std::string text = "replicas diverged or one is silent: " + place(state.rank, state.replica) + " has waited " +
                      std::to_string(state.options.silence_limit_ns / 1000000000) + " s in " + call_text(own_answer()) +
                      ", for " + what_text() + ", from " + place(awaited.rank, awaited.replica) + "; rank " +
@@ -125,11 +137,13 @@ void set_awaited(Awaited what) {
 
 Watch::Watch()
     : since_ns_(steady_now_ns()),
-      next_question_ns_(since_ns_ + static_cast<std::uint64_t>(runtime().options.silence_limit_ns) / 2) {}
+      next_question_ns_(since_ns_ + static_cast<std::uint64_t>(runtime().options.silence_limit_ns) / 2),
+      turns_(turns_taken()) {}
 
 void Watch::look() {
   Runtime& state = runtime();
   if (!state.verifying) return;
+  if (turns_ != turns_taken()) *this = Watch();
   const std::uint64_t now = steady_now_ns();
   if (now < next_question_ns_) return;
   const auto limit = static_cast<std::uint64_t>(state.options.silence_limit_ns);

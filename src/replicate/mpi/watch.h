@@ -14,6 +14,7 @@ struct Awaited {
     own_world,   ///< a message or collective of the application, in this replica's own world
     verdict,     ///< what another replica says of a message that has arrived here
     decision,    ///< the leader's answer
+    turn,        ///< a call that another thread of this process is to make first (thread_order.h)
     correction,  ///< the good copy of a corrupted message
     team,        ///< the other replicas of this rank, at the end
   };
@@ -28,7 +29,8 @@ void set_awaited(Awaited awaited);
 /// Tells a replica that went another way, or died, from one that is merely slow. After half the silence limit the
 /// waiting process asks the replicas of the awaited rank and of its own what they are doing. When the limit passes and
 /// it waits for another replica, or its own replicas have all gone past this call, the job ends with a message that
-/// names the calls. Waiting for the application's own messages has no limit as long as the other replicas wait alike.
+/// names the calls. A thread that waits for its turn is not left behind while others take theirs. Waiting for the
+/// application's own messages has no limit as long as the other replicas wait alike.
 class Watch {
  public:
   Watch();
@@ -38,6 +40,7 @@ class Watch {
  private:
   std::uint64_t since_ns_;
   std::uint64_t next_question_ns_;
+  std::uint64_t turns_;  ///< taken by the threads of this process until then
 };
 
 /// Answers "what are you doing?" and files the answers of others.
