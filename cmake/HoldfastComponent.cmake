@@ -30,8 +30,7 @@ function(holdfast_component name)
   if(HOLDFAST_TESTS AND tests)
     add_executable(${name}-test ${tests})
     target_link_libraries(${name}-test PRIVATE ${name} ${arg_TEST_LINK} GTest::gmock GTest::gtest_main)
-    target_compile_definitions(${name}-test PRIVATE HOLDFAST_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
-                                                    HOLDFAST_BINARY_DIR="${CMAKE_BINARY_DIR}")
+    holdfast_folders_for_tests(${tests})
     holdfast_warnings(${name}-test)
     gtest_discover_tests(${name}-test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
   endif()
@@ -53,6 +52,18 @@ function(holdfast_component name)
       holdfast_warnings(${stem})
     endforeach()
   endif()
+endfunction()
+
+# Defines HOLDFAST_SOURCE_DIR and HOLDFAST_BINARY_DIR for those of the given tests that read them: a path in the command
+# line of every test would make the compiler's cache miss in each checkout.
+function(holdfast_folders_for_tests)
+  foreach(test ${ARGN})
+    file(STRINGS ${test} uses REGEX "HOLDFAST_(SOURCE|BINARY)_DIR" LIMIT_COUNT 1)
+    if(uses)
+      set_property(SOURCE ${test} APPEND PROPERTY COMPILE_DEFINITIONS HOLDFAST_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+                                                                      HOLDFAST_BINARY_DIR="${CMAKE_BINARY_DIR}")
+    endif()
+  endforeach()
 endfunction()
 
 # Warnings, and the sanitizers that the preset asks for.
