@@ -70,6 +70,10 @@ Json read_transport_counters(const std::string& folder) {
   return sums;
 }
 
+std::uint64_t messages_lost(const Json& counters) {
+  return counters.is_object() ? counter(counters, "messages_lost") : 0;
+}
+
 std::string transport_line(const Json& counters) {
   const auto n = [&](const char* name) { return grouped(counter(counters, name)); };
   return fmt::format(

@@ -22,6 +22,9 @@ Result<std::string> list_rails(const std::string& provider);
 /// The sums of what the processes left in `folder`; null when none did.
 nlohmann::ordered_json read_transport_counters(const std::string& folder);
 
+/// Messages that a process was told were sent, and of which nobody knows whether they arrived.
+std::uint64_t messages_lost(const nlohmann::ordered_json& counters);
+
 /// "transport: 52,311 fragments, 12 sent again, 3 corrupt, 9 duplicates, 1 rail lost, 0 ms without a rail".
 std::string transport_line(const nlohmann::ordered_json& counters);
 
