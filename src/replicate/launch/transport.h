@@ -11,7 +11,8 @@
 namespace holdfast::launch {
 
 /// The variables that make Open MPI use the provider on these rails (empty: those that it finds), with each process's
-/// counters left in `folder`. Errors: bad_input for an MPI that has no libfabric device as Debian builds it,
+/// counters left in `folder`, and the transport's options that this
+/// process's environment has. Errors: bad_input for an MPI that has no libfabric device as Debian builds it,
 /// unavailable without the provider's library.
 Result<std::vector<Variable>> transport_variables(Mpi mpi, const std::string& rails, const std::string& folder);
 
