@@ -6,7 +6,7 @@
 namespace holdfast::launch {
 namespace {
 
-constexpr std::array<ExitRow, 10> rows{{
+constexpr std::array<ExitRow, 11> rows{{
     {0, "success", "The program ended well, and everything it sent was verified or corrected."},
     {1, "the application failed by itself",
      "The program ended with a status of its own other than 0, called MPI_Abort, or crashed in every replica alike. "
@@ -25,6 +25,9 @@ constexpr std::array<ExitRow, 10> rows{{
     {6, "a function that is not supported was called",
      "The program called an MPI function that Holdfast cannot protect yet. The message names it."},
     {7, "a defect in Holdfast", "Holdfast itself did something wrong, or cannot show that the job was verified."},
+    {8, "the network lost a peer",
+     "With --transport: no rail reached a peer for transport.unreachable_after, or it had forgotten the session, so that "
+     "messages are lost. The message says between whom, for how long and on which rails."},
     {124, "the time limit passed", "The job took longer than --time-limit, and was ended."},
     {128, "ended by a signal", "128 + n: the user sent signal n, which was passed on and ended the job."},
 }};

@@ -12,6 +12,7 @@
 #include "replicate/launch/exit_code.h"
 #include "replicate/launch/file_comparison.h"
 #include "replicate/launch/library_options.h"
+#include "replicate/launch/lost_peers.h"
 #include "replicate/launch/outcome.h"
 #include "replicate/launch/output_relay.h"
 #include "replicate/launch/record_merge.h"
@@ -89,8 +90,13 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, st
   SuperviseOptions options;
   options.time_limit = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::nanoseconds(request.time_limit_ns));
   if (roster) {
-    options.end_descriptor = roster->descriptor();
+    options.end_descriptors.push_back(roster->descriptor());
     options.over_descriptor = roster->over_descriptor();
+  }
+  std::optional<LostPeerWatch> network;
+  if (request.transport && !plan.goes_on) {
+    network.emplace(plan.run_directory);
+    options.end_descriptors.push_back(network->descriptor());
   }
   auto ended = supervise(plan.command, watch, options);
   if (!plan.window_folders.empty()) remove_window_folders(plan.window_folders, plan.map.degree());
@@ -112,6 +118,7 @@ Evidence gather(const JobPlan& plan, const Finished& finished) {
   evidence.record = plan.goes_on ? merge_records(plan.run_directory, plan.map.degree())
                                  : read_json_file(plan.run_directory + "/record.json");
   evidence.incidents = read_incidents(plan.run_directory);
+  name_lost_peers(evidence.incidents, plan.run_directory, plan.map);
   evidence.ranks = plan.map.ranks();
   evidence.degree = plan.map.degree();
   if (plan.map.partial()) evidence.degrees = plan.map.degrees();
@@ -177,10 +184,11 @@ int conclude(const JobRequest& request, const JobPlan& plan, const Finished& fin
              std::ostream& err) {
   const Evidence evidence = gather(plan, finished);
   Outcome outcome = judge(evidence);
+  const auto transport = request.transport ? read_transport_counters(plan.run_directory) : nlohmann::ordered_json();
+  if (outcome.code == 0 && messages_lost(transport) > 0) outcome = judge_lost_messages(messages_lost(transport));
   const Comparisons found = compare(request, plan, evidence, outcome, err);
   print_outcome(evidence, outcome, request.quiet, err);
   if (found.files.paths > 0 && !request.quiet) err << "holdfast: " << comparison_line(found.files) << "\n";
-  const auto transport = request.transport ? read_transport_counters(plan.run_directory) : nlohmann::ordered_json();
   if (!transport.is_null() && !request.quiet) err << "holdfast: " << transport_line(transport) << "\n";
   Status written;
   if (request.json) {

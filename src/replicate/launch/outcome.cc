@@ -55,6 +55,7 @@ Outcome judge_incidents(const Evidence& evidence) {
   if (const Incident* found = first_of(incidents, {"bad_input"})) return make(Exit::bad_input, words(*found));
   if (const Incident* found = first_of(incidents, {"refused"})) return make(Exit::refused, words(*found));
   if (const Incident* found = first_of(incidents, {"uncorrected"})) return make(Exit::uncorrected, words(*found));
+  if (const Incident* found = first_of(incidents, {"lost_peer"})) return make(Exit::lost_peer, words(*found));
   if (const Incident* found = first_of(incidents, {"application"})) return make(Exit::application, words(*found));
   if (const Incident* found = alike_in_all_replicas(evidence)) {
     const int degree = degree_of(evidence, found->rank);
@@ -125,6 +126,12 @@ Outcome judge(const Evidence& evidence) {
                 "the program ended well, but nothing shows that it was verified: it never went through MPI_Init and "
                 "MPI_Finalize with Holdfast's library");
   return {};
+}
+
+Outcome judge_lost_messages(std::uint64_t messages) {
+  return make(Exit::lost_peer, std::to_string(messages) +
+                                   " messages that were reported as sent were never acknowledged: their receivers may "
+                                   "have done without them");
 }
 
 }  // namespace holdfast::launch
