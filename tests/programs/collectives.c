@@ -98,6 +98,27 @@ static void overtaken(void) {
   for (int i = 0; i < ranks; ++i) CHECK(gathered[i] == i + 1);
 }
 
+/* A broadcast of what the program goes by. The root keeps what it has given: where that is another number in one of its
+ * replicas, that one goes another way, or never comes to an end. */
+static void steered(void) {
+  int steps = 3, requested = 2, started = 4, all = 0;
+  MPI_Request request;
+  MPI_Bcast(&steps, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  MPI_Ibcast(&requested, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  PERSISTENT(Bcast)(&started, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  MPI_Start(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Request_free(&request);
+  for (int i = 0; i < steps + requested + started; ++i) {
+    const int one = 1;
+    int sum;
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    all += sum;
+  }
+  CHECK(all == 9 * ranks);
+}
+
 static void neighbours(void) {
   const int dims[1] = {ranks}, periods[1] = {1};
   int own[2] = {rank, rank + 100}, got[2], left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
@@ -571,6 +592,7 @@ int main(int argc, char** argv) {
       {"persistent", persistent},
       {"persistent_in_any_order", persistent_in_any_order},
       {"overtaken", overtaken},
+      {"steered", steered},
       {"neighbours", neighbours},
       {"grid_edges", grid_edges},
       {"at_bottom", at_bottom},
