@@ -1,5 +1,6 @@
 #include "replicate/launch/job.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -65,6 +66,8 @@ Status prepare_input(const InputPlan& input) {
 struct Finished {
   Ended ended;
   std::optional<Roster> roster;
+  Status streams;                ///< of what was shown and what was read: io where something has not arrived
+  bool reader_has_gone = false;  ///< of what was shown
 };
 
 Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, std::ostream& err) {
@@ -101,7 +104,13 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, st
   auto ended = supervise(plan.command, watch, options);
   if (!plan.window_folders.empty()) remove_window_folders(plan.window_folders, plan.map.degree());
   if (!ended.ok()) return ended.status();
-  Finished finished{ended.value(), {}};
+  Finished finished{ended.value(), {}, {}};
+  if (tee) finished.streams = tee->finish();
+  if (relay) {
+    const Arrival arrival = relay->finish();
+    if (!arrival.status.ok()) finished.streams = arrival.status;
+    finished.reader_has_gone = arrival.reader_has_gone;
+  }
   if (roster) finished.roster = roster->stop();
   return finished;
 }
@@ -180,6 +189,12 @@ Comparisons compare(const JobRequest& request, const JobPlan& plan, const Eviden
   return found;
 }
 
+/// A job that ended well has not when its input or its output was lost on the way.
+void judge_streams(const Finished& finished, Outcome& outcome) {
+  if (outcome.code == 0 && !finished.streams.ok())
+    outcome = {static_cast<int>(exit_for(finished.streams.code())), finished.streams.message()};
+}
+
 int conclude(const JobRequest& request, const JobPlan& plan, const Finished& finished, RunDirectory& directory,
              std::ostream& err) {
   const Evidence evidence = gather(plan, finished);
@@ -187,6 +202,7 @@ int conclude(const JobRequest& request, const JobPlan& plan, const Finished& fin
   const auto transport = request.transport ? read_transport_counters(plan.run_directory) : nlohmann::ordered_json();
   if (outcome.code == 0 && messages_lost(transport) > 0) outcome = judge_lost_messages(messages_lost(transport));
   const Comparisons found = compare(request, plan, evidence, outcome, err);
+  judge_streams(finished, outcome);
   print_outcome(evidence, outcome, request.quiet, err);
   if (found.files.paths > 0 && !request.quiet) err << "holdfast: " << comparison_line(found.files) << "\n";
   if (!transport.is_null() && !request.quiet) err << "holdfast: " << transport_line(transport) << "\n";
@@ -204,6 +220,7 @@ int conclude(const JobRequest& request, const JobPlan& plan, const Finished& fin
     err << "holdfast: output of the other replicas and what is known: " << directory.path() << "\n";
   if (!written.ok() && outcome.code == 0) return report(written, err);
   if (!written.ok()) err << "holdfast: " << written.message() << "\n";
+  if (outcome.code == 0 && finished.reader_has_gone) return static_cast<int>(Exit::signal_base) + SIGPIPE;
   return outcome.code;
 }
 
