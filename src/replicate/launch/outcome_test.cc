@@ -43,6 +43,18 @@ TEST(Judge, SuccessWithoutARecordIsADefect) {
   EXPECT_EQ(judge(unverified).code, 0) << "one replica is never verified";
 }
 
+TEST(Judge, EvidenceThatVanishedIsNoAgreement) {
+  Evidence incomplete = evidence({}, 0);
+  incomplete.missing = "the record of replica 1 is missing";
+  EXPECT_EQ(judge(incomplete).code, 7);
+  EXPECT_THAT(judge(incomplete).message, HasSubstr("the record of replica 1 is missing"));
+  incomplete.goes_on = true;
+  incomplete.status = 0;
+  EXPECT_EQ(judge(incomplete).code, 7);
+  incomplete.degree = 1;
+  EXPECT_EQ(judge(incomplete).code, 0) << "one replica is never verified";
+}
+
 TEST(Judge, TheApplicationsOwnStatusIsInTheMessage) {
   Outcome outcome = judge(evidence({}, 9));
   EXPECT_EQ(outcome.code, 1);

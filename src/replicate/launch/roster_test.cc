@@ -103,6 +103,7 @@ TEST(Roster, DeathsThatCannotBeSurvivedEndTheJob) {
   Roster early(1, 2, true);
   early.join(0, 0);
   early.join(0, 1);
+  for (const int m : {0, 1}) early.hear(m, {Kind::starting});
   early.hear(1, {Kind::ready});
   early.close(0, 1);
   EXPECT_NE(early.verdict().find("before MPI_Init"), std::string::npos);
@@ -131,6 +132,38 @@ TEST(Roster, AProgramThatEndsWithoutMpiIsNoDeath) {
   }
   EXPECT_TRUE(roster.deaths().empty());
   EXPECT_TRUE(roster.verdict().empty());
+}
+
+TEST(Roster, AShellThatBecomesTheProgramIsNoDeath) {
+  for (const bool goes_on : {true, false}) {
+    Roster roster(1, 2, goes_on);
+    for (const int m : {0, 1}) EXPECT_EQ(roster.join(0, m), m);
+    roster.close(1, 0.1);
+    EXPECT_TRUE(roster.verdict().empty());
+    EXPECT_EQ(roster.join(0, 1), 1) << "it comes back as the program";
+    for (const int m : {0, 1}) roster.hear(m, {Kind::starting});
+    EXPECT_TRUE(roster.starting());
+    for (const int m : {0, 1}) roster.hear(m, {Kind::ready});
+    EXPECT_FALSE(roster.starting());
+    EXPECT_TRUE(roster.deaths().empty());
+  }
+}
+
+TEST(Roster, OneThatNeverComesEndsTheJob) {
+  for (const bool goes_on : {true, false}) {
+    Roster roster(1, 2, goes_on);
+    roster.join(0, 0);
+    EXPECT_FALSE(roster.starting());
+    roster.hear(0, {Kind::starting});
+    EXPECT_TRUE(roster.starting());
+    roster.look(1, std::set<int>{0, 1}, 60);
+    for (double now = 2; now < 5; now += 0.25) roster.look(now, std::set<int>{0}, 60);
+    EXPECT_NE(roster.verdict().find("rank 0 replica 1 died or did not come"), std::string::npos);
+    EXPECT_FALSE(roster.programs_doing());
+    ASSERT_EQ(roster.deaths().size(), 1U);
+    EXPECT_EQ(roster.deaths()[0].replica, 1);
+    EXPECT_FALSE(roster.starting());
+  }
 }
 
 TEST(Roster, WhereTheLauncherEndsTheJobTheFirstDeathIsTheCause) {
