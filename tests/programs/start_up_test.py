@@ -101,6 +101,7 @@ def main():
     args = parser.parse_args()
     for on_failure in [None, "abort"] if args.mpi == "openmpi" else [None]:
         ends(args, ":", [0], "2 ranks x 3 replicas", on_failure)
+        ends(args, f'{shlex.quote(args.program)}; exit 0', [0], "2 ranks x 3 replicas", on_failure)
         # Native rank n plays rank n % 2 in replica n / 2.
         ends(args, '[ "$native" = 3 ] && kill -9 $$', [4], "", on_failure)
         ends(args, '[ "$native" = 3 ] && exit 1', [1, 4], "", on_failure)

@@ -121,9 +121,9 @@ Outcome judge_proof(const Evidence& evidence) {
 Outcome judge_survivors(const Evidence& evidence) {
   if (!evidence.status)
     return make(Exit::diverged, "processes ended without a status, after the launcher or at its end");
-  if (*evidence.status != 0)
-    return make(Exit::application,
-                "the application failed by itself: its status is " + std::to_string(*evidence.status));
+  const bool alone = evidence.deaths.empty();  // then the launcher knows too, also of a script around the program
+  if (const int status = *evidence.status != 0 ? *evidence.status : alone ? evidence.ended.exit_status : 0; status != 0)
+    return make(Exit::application, "the application failed by itself: its status is " + std::to_string(status));
   return judge_proof(evidence);
 }
 

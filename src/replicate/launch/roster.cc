@@ -24,7 +24,7 @@ int Roster::join(int rank, int replica) {
   if (rank < 0 || rank >= ranks_ || replica < 0 || replica >= degree_) return -1;
   const int member = rank * degree_ + replica;
   Member& who = members_[static_cast<std::size_t>(member)];
-  if (!who.exists || who.phase != Phase::absent) return -1;
+  if (!who.exists || who.phase > Phase::joined) return -1;
   who.phase = Phase::joined;
   who.there = true;
   start_.come(member);
@@ -140,11 +140,15 @@ void Roster::tell(int member, RollCall::Kind kind, int number) {
   outgoing_.push_back({member, message});
 }
 
+std::optional<int> Roster::status_of(const Member& member) {
+  return !member.status && member.phase == Phase::finished ? 0 : member.status;
+}
+
 bool Roster::over() const {
   if (!goes_on_ || deaths_.empty() || !verdict_.empty()) return false;
   for (int m = 0; m < static_cast<int>(members_.size()); ++m) {
     const Member& who = members_[static_cast<std::size_t>(m)];
-    if (who.there || (!gone(replica_of(m)) && !who.status)) return false;
+    if (who.there || (!gone(replica_of(m)) && !status_of(who))) return false;
   }
   return true;
 }
@@ -163,7 +167,7 @@ std::optional<int> Roster::status() const {
   for (int rank = 0; rank < ranks_; ++rank) {
     std::map<int, int> said;
     for (int k = 0; k < degree_; ++k) {
-      const auto& status = members_[static_cast<std::size_t>(rank * degree_ + k)].status;
+      const auto status = status_of(members_[static_cast<std::size_t>(rank * degree_ + k)]);
       if (status && !gone(k)) ++said[*status];
     }
     const auto most =

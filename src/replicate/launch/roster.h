@@ -35,7 +35,8 @@ class Roster {
     replicate::RollCall message;
   };
 
-  /// A connection's first word. The member it stands for, -1 when it is nobody's or the member is there already.
+  /// A connection's first word. The member it stands for, -1 when it is nobody's, or the member is in MPI already.
+  /// Before that a second one takes the place of the first: a shell has started the program and waits for it.
   int join(int rank, int replica);
   void hear(int member, const replicate::RollCall& message);
   /// The connection of a member has ended, so many seconds after the start.
@@ -76,6 +77,9 @@ class Roster {
     bool there = false;
     std::optional<int> status;
   };
+  /// One that is past MPI_Finalize may end by _exit() and the like, without a word. The launcher knows more, where it
+  /// does.
+  static std::optional<int> status_of(const Member& member);
   int rank_of(int member) const { return member / degree_; }
   int replica_of(int member) const { return member % degree_; }
   bool all_past(Phase phase) const;

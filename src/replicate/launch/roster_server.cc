@@ -174,8 +174,11 @@ class RosterServer::Desk {
       return true;
     }
     if (message.kind != RollCall::Kind::join || message.token != token_) return false;
-    guest.member = roster_.join(message.rank, message.number);
-    return guest.member >= 0;
+    const int member = roster_.join(message.rank, message.number);
+    for (Guest& other : guests_)
+      if (member >= 0 && other.member == member) other.member = -1;  // the shell that has started this one
+    guest.member = member;
+    return member >= 0;
   }
 
   void leave(std::size_t index) {

@@ -23,6 +23,8 @@ RollCall exits(int status) {
 TEST(Roster, StrangersAndSecondComersAreNobody) {
   Roster roster(2, 3, true);
   EXPECT_EQ(roster.join(1, 2), 5);
+  EXPECT_EQ(roster.join(1, 2), 5) << "a shell has started the program";
+  roster.hear(5, {Kind::starting});
   EXPECT_EQ(roster.join(1, 2), -1);
   EXPECT_EQ(roster.join(2, 0), -1);
   EXPECT_EQ(roster.join(0, 3), -1);
@@ -189,6 +191,13 @@ TEST(Roster, TheStatusIsThatOfMostOfThoseThatAreLeft) {
   for (const int m : {1, 2}) roster.hear(m, exits(0));
   for (const int m : {4, 5}) roster.hear(m, exits(7));
   EXPECT_EQ(roster.status(), 7);
+}
+
+TEST(Roster, OneThatIsPastMpiNeedNotSayItsStatus) {
+  Roster roster = started(1, 3, true);
+  EXPECT_EQ(roster.status(), std::nullopt);
+  for (const int m : {0, 1, 2}) roster.hear(m, {Kind::finished});
+  EXPECT_EQ(roster.status(), 0);
 }
 
 TEST(Roster, DeathsInWords) {
