@@ -22,21 +22,24 @@ constexpr int moment_ms = 50;
 constexpr std::size_t most_said = 1 << 16;
 
 /// How Open MPI's messages about jobs begin (help-orterun.txt, help-errmgr-base.txt, help-mpi-api.txt).
-constexpr std::array<std::string_view, 15> beginnings{"mpirun ",
+constexpr std::array<std::string_view, 18> beginnings{"mpirun ",
+                                                      "mpirun.",
                                                       "mpiexec ",
+                                                      "mpiexec.",
                                                       "orterun ",
+                                                      "prterun ",
                                                       "Primary job ",
-                                                      "MPI_ABORT was invoked",
+                                                      "Child job ",
+                                                      "MPI_ABORT was",
                                                       "ORTE ",
                                                       "An ORTE ",
                                                       "A daemon ",
                                                       "There are not ",
                                                       "All nodes ",
                                                       "The OMPI_COMM",
-                                                      "Child job ",
                                                       "A process or daemon ",
-                                                      "prterun ",
-                                                      "An MPI communication peer"};
+                                                      "An MPI communication peer",
+                                                      "A call to "};
 
 bool begins(std::string_view line, std::string_view with) {
   return line.substr(0, with.size()) == with;

@@ -8,7 +8,7 @@ namespace {
 
 const std::string rule = std::string(74, '-') + "\n";
 const std::string banner =
-    rule + "mpirun noticed that process rank 3 with PID 0 on node here exited on signal 9 (Killed).\n" + rule;
+    rule + "mpirun.openmpi noticed that process rank 3 with PID 0 on node here exited on signal 9 (Killed).\n" + rule;
 const std::string pmix = "[here:1234] PMIX ERROR: BAD-PARAM in file ../dstore.c at line 1\n";
 const std::string hydra = "[proxy:0:0@here] HYD_pmcd_pmip_control_cmd_cb (proxy/pmip_cb.c:480): assert failed\n";
 const std::string table = rule + "step   energy\n" + rule + "1  2\n";
