@@ -33,12 +33,15 @@ const Incident* first_of(const std::vector<Incident>& incidents, std::initialize
   return nullptr;
 }
 
+/// The time of a file is that of the kernel's last tick, which may be before a clock that was read just before.
+constexpr std::int64_t clock_grain_ns = 20'000'000;
+
 /// The corruption from which an end may have followed: the earliest that had been seen until then, of the replica
 /// itself where there is some. A corrupt replica can harm others too: processes of a host share MPI's memory.
 const Corruption* cause_of(const Evidence& evidence, const Incident* incident) {
   const Corruption* first = nullptr;
   for (const Corruption& seen : evidence.corruption) {
-    if (incident && incident->written_ns > 0 && seen.at_ns > incident->written_ns) continue;
+    if (incident && incident->written_ns > 0 && seen.at_ns > incident->written_ns + clock_grain_ns) continue;
     if (!first) first = &seen;
     if (incident && seen.replica == incident->replica) return &seen;
   }

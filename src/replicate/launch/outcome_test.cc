@@ -83,9 +83,9 @@ TEST(Judge, AnEndAfterCorruptionIsNotTheApplicationsOwn) {
 
 TEST(Judge, TheCauseIsTheReplicasOwnCorruptionOrWhatWasSeenFirst) {
   Evidence crashed = evidence({incident("crash", 1, 0, SIGSEGV), incident("crash", 1, 2, SIGBUS)});
-  crashed.incidents[0].written_ns = 500;
-  crashed.incidents[1].written_ns = 400;
-  crashed.corruption = {struck(0, 1, 100), struck(1, 2, 200), struck(0, 0, 600)};
+  crashed.incidents[0].written_ns = 500'000'000;
+  crashed.incidents[1].written_ns = 400'000'000;
+  crashed.corruption = {struck(0, 1, 100'000'000), struck(1, 2, 200'000'000), struck(0, 0, 600'000'000)};
   EXPECT_THAT(judge(crashed).message,
               HasSubstr("crash at 1.2; before that the injected fault had struck rank 1 replica 2"))
       << "the first that ended, and what had struck it";
@@ -93,7 +93,7 @@ TEST(Judge, TheCauseIsTheReplicasOwnCorruptionOrWhatWasSeenFirst) {
   EXPECT_THAT(judge(crashed).message,
               HasSubstr("crash at 1.0; before that the injected fault had struck rank 0 replica 1"))
       << "a good one that a corrupt one brought down";
-  crashed.corruption = {struck(0, 0, 600)};
+  crashed.corruption = {struck(0, 0, 600'000'000)};
   EXPECT_EQ(judge(crashed).message, "crash at 1.0") << "what came later is no cause";
 }
 

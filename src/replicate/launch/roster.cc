@@ -26,7 +26,7 @@ int Roster::join(int rank, int replica) {
   Member& who = members_[static_cast<std::size_t>(member)];
   if (!who.exists || who.phase > Phase::joined) return -1;
   who.phase = Phase::joined;
-  who.there = true;
+  who.there = who.came = true;
   start_.come(member);
   std::erase_if(deaths_, [&](const Death& death) { return death.rank == rank && death.replica == replica; });
   if (gone(replica)) tell(member, RollCall::Kind::gone, replica);
@@ -138,6 +138,11 @@ void Roster::tell(int member, RollCall::Kind kind, int number) {
   message.kind = kind;
   message.number = number;
   outgoing_.push_back({member, message});
+}
+
+bool Roster::deserted() const {
+  const bool came = std::any_of(members_.begin(), members_.end(), [](const Member& m) { return m.came; });
+  return came && std::none_of(members_.begin(), members_.end(), [](const Member& m) { return m.there; });
 }
 
 std::optional<int> Roster::status_of(const Member& member) {

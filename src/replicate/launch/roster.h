@@ -48,6 +48,9 @@ class Roster {
   /// Looks for those who will not come any more (StartUp::look).
   void look(double seconds, const std::optional<std::set<int>>& living, double limit_s);
 
+  /// Members have come, and none is there any more.
+  bool deserted() const;
+
   /// What is to be sent; emptied by the caller.
   std::vector<Letter>& outgoing() { return outgoing_; }
   /// Why the job must be ended now; empty: it need not.
@@ -75,6 +78,7 @@ class Roster {
     bool exists = true;
     Phase phase = Phase::absent;
     bool there = false;
+    bool came = false;  ///< it has been there
     std::optional<int> status;
   };
   /// One that is past MPI_Finalize may end by _exit() and the like, without a word. The launcher knows more, where it

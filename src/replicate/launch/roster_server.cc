@@ -234,14 +234,20 @@ void RosterServer::serve() {
   std::size_t told = 0;
   bool ended = false;
   bool over = false;
-  while (desk_->serve_once(stop_, roster_.starting() ? look_ms : -1)) {
-    if (roster_.starting()) roster_.look(desk_->seconds(), place_.living(), place_.limit_s);
+  bool seen = false;  // processes of the job, by looking for them
+  while (desk_->serve_once(stop_, roster_.starting() || (roster_.deserted() && !over) ? look_ms : -1)) {
+    const bool deserted = roster_.deserted();
+    const auto living = !seen || deserted || roster_.starting() ? place_.living() : std::nullopt;
+    seen = seen || (living && !living->empty());
+    if (roster_.starting()) roster_.look(desk_->seconds(), living, place_.limit_s);
+    // mpirun may wait for ever for processes that have all ended, when one of them had failed at the start.
+    const bool nobody_lives = deserted && seen && living && living->empty();
     leader_ = roster_.leader();
     for (; roster_.goes_on() && told < roster_.deaths().size(); ++told)
       if (roster_.deaths()[told].degree_left > 0 && roster_.verdict().empty()) tell_(roster_.deaths()[told]);
     const std::uint64_t one = 1;
     if (!ended && !roster_.verdict().empty()) ended = ::write(end_, &one, sizeof one) == sizeof one;
-    if (!over && roster_.over()) over = ::write(over_, &one, sizeof one) == sizeof one;
+    if (!over && (roster_.over() || nobody_lives)) over = ::write(over_, &one, sizeof one) == sizeof one;
   }
 }
 
