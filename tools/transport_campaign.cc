@@ -28,6 +28,8 @@ const std::map<std::string, Engine::Sabotage> sabotages = {
     {"lose-completion", Engine::Sabotage::lose_completion},
     {"leak-buffer", Engine::Sabotage::leak_buffer},
     {"ignore-epochs", Engine::Sabotage::ignore_epochs},
+    {"forget-lost-peers", Engine::Sabotage::forget_lost_peers},
+    {"write-before-check", Engine::Sabotage::write_before_check},
 };
 
 struct Arguments {

@@ -1,12 +1,13 @@
+#include <fmt/format.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/subcommands.h"
 #include "core/event/record.h"
+#include "core/output/output_file.h"
 #include "simulate/collective/study.h"
 
 namespace holdfast::cli {
@@ -25,22 +26,21 @@ struct StudyFlags {
 
 void print_rows(const std::vector<StudyRow>& rows) {
   using namespace simulate::collective;
-  std::printf("%-18s %-4s %-15s %6s %-15s %-12s %9s %-9s %-10s  %21s  %21s\n", "group", "set", "protection", "bytes",
-              "case", "errors", "mean", "strikes", "reach", "root ns", "last host ns");
+  std::cout << fmt::format("{:<18} {:<4} {:<15} {:>6} {:<15} {:<12} {:>9} {:<9} {:<10}  {:>21}  {:>21}\n", "group",
+                           "set", "protection", "bytes", "case", "errors", "mean", "strikes", "reach", "root ns",
+                           "last host ns");
   for (const StudyRow& row : rows) {
     const SamplePlan& plan = row.point.plan;
     const auto half = [](const Measured& m) { return (m.interval_ns.high - m.interval_ns.low) / 2; };
-    const auto source = static_cast<std::size_t>(plan.errors.source);
-    std::printf("%-18s %-4s %-15s %6llu %-15s %-12s %9lld %-9s %-10s  %11.1f ± %-7.1f  %11.1f ± %-7.1f%s\n",
-                row.point.group.c_str(), row.point.assumptions.c_str(), describe(plan.experiment.scheme).c_str(),
-                static_cast<unsigned long long>(plan.experiment.bytes),
-                std::string(named_case_names[static_cast<std::size_t>(plan.named)]).c_str(),
-                std::string(error_source_names[source]).c_str(),
-                static_cast<long long>(plan.errors.mean_ps / simulate::ps_per_ns),
-                std::string(strikes_names[static_cast<std::size_t>(plan.errors.strikes)]).c_str(),
-                std::string(reach_names[static_cast<std::size_t>(plan.errors.reach)]).c_str(), row.sample.root.mean_ns,
-                half(row.sample.root), row.sample.last_host.mean_ns, half(row.sample.last_host),
-                row.sample.wrong + row.sample.incomplete > 0 ? "  (some wrong or given up)" : "");
+    std::cout << fmt::format(
+        "{:<18} {:<4} {:<15} {:>6} {:<15} {:<12} {:>9} {:<9} {:<10}  {:>11.1f} ± {:<7.1f}  {:>11.1f} ± {:<7.1f}{}\n",
+        row.point.group, row.point.assumptions, describe(plan.experiment.scheme), plan.experiment.bytes,
+        named_case_names[static_cast<std::size_t>(plan.named)],
+        error_source_names[static_cast<std::size_t>(plan.errors.source)], plan.errors.mean_ps / simulate::ps_per_ns,
+        strikes_names[static_cast<std::size_t>(plan.errors.strikes)],
+        reach_names[static_cast<std::size_t>(plan.errors.reach)], row.sample.root.mean_ns, half(row.sample.root),
+        row.sample.last_host.mean_ns, half(row.sample.last_host),
+        row.sample.wrong + row.sample.incomplete > 0 ? "  (some wrong or given up)" : "");
   }
 }
 
@@ -72,11 +72,8 @@ int run_study(const StudyFlags& flags) {
     if (Status status = event::write_record_file(flags.json, record); !status.ok()) return complain(status);
   }
   if (!flags.csv.empty()) {
-    std::ofstream file(flags.csv);
-    file << simulate::collective::study_csv(rows.value());
-    if (!file.flush()) {
-      return complain({Code::io, "writing " + flags.csv, "the system refused", "check the folder and the disk"});
-    }
+    const std::string table = simulate::collective::study_csv(rows.value());
+    if (Status status = output::write_file(flags.csv, table); !status.ok()) return complain(status);
   }
   if (flags.json.empty() && flags.csv.empty()) print_rows(rows.value());
   return 0;

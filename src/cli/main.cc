@@ -1,7 +1,10 @@
+#include <signal.h>
+
 #include <algorithm>
 #include <iostream>
 
 #include "cli/subcommands.h"
+#include "core/output/standard_output.h"
 #include "core/status/hint.h"
 #include "replicate/launch/exit_code.h"
 
@@ -66,13 +69,27 @@ int read_and_act(std::vector<std::string> words) {
   return action();
 }
 
+/// An answer that has not arrived is none, whether it was yes or no; what else went wrong comes first.
+int code_with_output(int code, output::StandardOutput& standard_output) {
+  const Status status = standard_output.finish();
+  const bool answered = code == 0 || code == static_cast<int>(launch::Exit::application);
+  if (!status.ok()) {
+    const int unwritten = complain(status);
+    return answered ? unwritten : code;
+  }
+  return standard_output.reader_has_gone() && answered ? static_cast<int>(launch::Exit::signal_base) + SIGPIPE : code;
+}
+
 }  // namespace
 }  // namespace holdfast::cli
 
 int main(int argc, char** argv) {
+  holdfast::output::StandardOutput standard_output;
+  int code = 0;
   try {
-    return holdfast::cli::read_and_act({argv + 1, argv + argc});
+    code = holdfast::cli::read_and_act({argv + 1, argv + argc});
   } catch (const std::exception& error) {
-    return holdfast::cli::complain({holdfast::Code::internal, "running holdfast", error.what(), "please report this"});
+    code = holdfast::cli::complain({holdfast::Code::internal, "running holdfast", error.what(), "please report this"});
   }
+  return holdfast::cli::code_with_output(code, standard_output);
 }

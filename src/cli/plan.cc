@@ -1,16 +1,18 @@
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/subcommands.h"
 #include "core/event/record.h"
+#include "core/output/output_file.h"
 #include "plan/machine.h"
 #include "plan/plan_record.h"
 #include "plan/recommend.h"
 #include "plan/redmpi_tables.h"
+#include "plan/regression_database.h"
+#include "simulate/study/analysis.h"
+#include "simulate/study/database.h"
 
 namespace holdfast::cli {
 namespace {
@@ -24,19 +26,9 @@ struct Request {
   std::uint64_t seed = 1;
 };
 
-Status write_page(const std::string& path, const plan::Plan& plan) {
-  errno = 0;
-  std::ofstream file(path, std::ios::binary);
-  file << plan::plan_html(plan);
-  file.close();
-  if (file) return {};
-  return {Code::io, "writing the page " + path, errno != 0 ? std::strerror(errno) : "it cannot be written",
-          "check that its folder exists and is writable"};
-}
-
 int show(const plan::Plan& plan, const Request& request) {
   if (!request.html.empty()) {
-    if (Status status = write_page(request.html, plan); !status) return complain(status);
+    if (Status status = output::write_file(request.html, plan::plan_html(plan)); !status) return complain(status);
   }
   if (request.json) {
     std::cout << event::record_text(plan::plan_json(plan));
@@ -46,12 +38,26 @@ int show(const plan::Plan& plan, const Request& request) {
   return 0;
 }
 
+/// Says which runs of a study that the plan is made from would come out otherwise today.
+void tell_of_stale_runs(const plan::Machine& machine) {
+  const std::string path = (std::filesystem::path(machine.folder) / machine.regression_file.value).string();
+  if (!machine.regression_file.given || !plan::is_database(path)) return;
+  const auto database = simulate::study::Database::open_to_read(path);
+  if (!database.ok()) return;  // plan::gather_inputs() has said why
+  const auto record = simulate::study::analyse(database.value());
+  if (!record.ok()) return;
+  for (const auto& [why, count] : record.value().stale)
+    std::cerr << "holdfast: " << count << " runs of " << path << " are stale (" << why
+              << "): the same 'holdfast study run' computes them anew\n";
+}
+
 int plan_machine(const Request& request) {
   auto machine = plan::read_machine_file(request.machine);
   if (!machine.ok()) return complain(machine.status());
   auto inputs = plan::gather_inputs(std::move(machine).value());
   if (!inputs.ok()) return complain(inputs.status());
   inputs.value().seed = request.seed;
+  tell_of_stale_runs(inputs.value().machine);
   return show(plan::recommend(inputs.value()), request);
 }
 

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -225,10 +226,11 @@ void show_point(const simulate::SweepPoint& point) {
   const simulate::Record& record = point.record;
   std::string end;
   if (record.ending != simulate::Ending::steady) end = "  " + std::string(simulate::ending_name(record.ending));
-  std::printf("%6.3f %14.3f %14.3f %17.3f %9.3f%s\n", point.load, point.offered_bytes_per_s / 1e9,
-              record.host_mean_bytes_per_s / 1e9, record.message_latency.mean / 1e6,
-              static_cast<double>(record.message_latency.p99) / 1e6, end.c_str());
-  std::fflush(stdout);
+  std::cout << fmt::format("{:6.3f} {:14.3f} {:14.3f} {:17.3f} {:9.3f}{}\n", point.load,
+                           point.offered_bytes_per_s / 1e9, record.host_mean_bytes_per_s / 1e9,
+                           record.message_latency.mean / 1e6, static_cast<double>(record.message_latency.p99) / 1e6,
+                           end)
+            << std::flush;
 }
 
 int run_sweep(const SimulateFlags& flags, const Network& network, const simulate::Parameters& parameters,
@@ -238,7 +240,7 @@ int run_sweep(const SimulateFlags& flags, const Network& network, const simulate
   if (!flags.trace.empty())
     return complain({Code::bad_input, "reading --sweep", "a trace has its own rate", "give a pattern with --traffic"});
   const bool words = flags.json != "-";
-  if (words) std::printf("  load   offered GB/s   arrived GB/s   mean latency us   99 %% us\n");
+  if (words) std::cout << ("  load   offered GB/s   arrived GB/s   mean latency us   99 %% us\n");
   Result<simulate::Sweep> swept = Status{};
   {
     ProgressLine line(true);
@@ -259,8 +261,8 @@ int run_sweep(const SimulateFlags& flags, const Network& network, const simulate
                                 [](const simulate::SweepPoint& point) { return ended_badly(point.record); });
   const int answer = bad == found.points.end() ? 0 : answer_is_no;
   if (words)
-    std::printf("the network keeps up to load %.3f; at most %.3f GB/s a host arrive\n", found.saturation_load,
-                found.saturation_bytes_per_s / 1e9);
+    std::cout << fmt::format("the network keeps up to load {:.3f}; at most {:.3f} GB/s a host arrive\n",
+                             found.saturation_load, found.saturation_bytes_per_s / 1e9);
   if (words && answer != 0) std::cout << simulate::to_text(bad->record);
   if (flags.json.empty()) return answer;
   auto json = event::make_record("holdfast.simulation-sweep", 1);
@@ -313,9 +315,9 @@ int run_once(const SimulateFlags& flags, const Network& network, const simulate:
     for (const std::string& part : network.failed) std::cout << "failed                " << part << "\n";
     std::cout << simulate::to_text(result);
     if (flags.speed)
-      std::printf("speed                 %.2f million packet-hops a second, %llu bytes a host\n",
-                  static_cast<double>(result.packet_hops) / result.wall_seconds / 1e6,
-                  static_cast<unsigned long long>(result.memory_bytes / result.hosts));
+      std::cout << fmt::format("speed                 {:.2f} million packet-hops a second, {} bytes a host\n",
+                               static_cast<double>(result.packet_hops) / result.wall_seconds / 1e6,
+                               result.memory_bytes / result.hosts);
   }
   if (!flags.json.empty()) {
     auto json = simulate::to_json(result, flags.speed);

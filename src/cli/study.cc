@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -15,6 +14,7 @@
 
 #include "cli/subcommands.h"
 #include "core/event/record.h"
+#include "core/output/output_file.h"
 #include "core/time/duration.h"
 #include "replicate/launch/library.h"
 #include "report/study_report.h"
@@ -155,9 +155,16 @@ Result<std::map<std::string, std::size_t>> count_outcomes(const Database& databa
   return outcomes;
 }
 
+/// Runs that the database keeps and nothing is said from.
+void print_outdated(const std::map<std::string, std::size_t>& outdated) {
+  for (const auto& [why, count] : outdated)
+    std::cout << fmt::format("  {} {} not used: {}\n", count, count == 1 ? "run is" : "runs are", why);
+}
+
 struct Summary {
   std::string database;
   std::size_t selected = 0, found = 0, added = 0;
+  std::map<std::string, std::size_t> outdated{};  // runs that are kept and not used, by what has changed
   int signal = 0;
 };
 
@@ -171,6 +178,7 @@ int print_summary(const RunFlags& flags, const Study& study, const Database& dat
     record["runs"] = summary.selected;
     record["found"] = summary.found;
     record["added"] = summary.added;
+    record["outdated"] = summary.outdated;
     record["interrupted"] = summary.signal != 0;
     record["outcomes"] = outcomes.value();
     std::cout << event::record_text(record);
@@ -179,6 +187,7 @@ int print_summary(const RunFlags& flags, const Study& study, const Database& dat
                              summary.found + summary.added, summary.selected, summary.database, summary.found,
                              summary.added);
     for (const auto& [outcome, count] : outcomes.value()) std::cout << fmt::format("  {:<12} {}\n", outcome, count);
+    print_outdated(summary.outdated);
     std::cout << (summary.signal != 0 ? "interrupted: the same command goes on from here\n"
                                       : "next: holdfast study report " + summary.database + "\n");
   }
@@ -193,6 +202,9 @@ int coordinate(const RunFlags& flags, const Study& study, const Share& share, Me
   Database& database = opened.value();
   auto finished = database.keys();
   if (!finished.ok()) return complain(finished.status());
+  auto outdated = database.outdated();
+  if (!outdated.ok()) return complain(outdated.status());
+  summary.outdated = std::move(outdated).value();
   const std::vector<std::size_t> todo = select(study, flags, share, summary.selected, finished.value());
   summary.found = summary.selected - todo.size();
   simulate::study::PoolOptions options;
@@ -259,7 +271,7 @@ int merge(const MergeFlags& flags) {
     if (!opened.ok()) return complain(opened.status());
     sources.push_back(std::move(opened).value());
   }
-  auto study = simulate::study::read_any_study(sources.front().about().text, flags.from.front());
+  auto study = sources.front().study();
   if (!study.ok()) return complain(study.status());
   auto target = Database::open_to_write(flags.into, *study.value());
   if (!target.ok()) return complain(target.status());
@@ -271,6 +283,9 @@ int merge(const MergeFlags& flags) {
   auto outcomes = count_outcomes(target.value());
   if (!outcomes.ok()) return complain(outcomes.status());
   for (const auto& [outcome, count] : outcomes.value()) std::cout << fmt::format("  {:<12} {}\n", outcome, count);
+  auto outdated = target.value().outdated();
+  if (!outdated.ok()) return complain(outdated.status());
+  print_outdated(outdated.value());
   return 0;
 }
 
@@ -280,20 +295,12 @@ struct ReportFlags {
   bool json = false;
 };
 
-Status write_text(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (file) return {};
-  return {Code::io, "writing " + path, "the file could not be written", "check the folder and its free space"};
-}
-
 Status write_plots(const std::string& folder, const simulate::study::StudyRecord& record) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   Status status;
   for (const auto& [name, svg] : report::study_plots(record))
-    if (status.ok()) status = write_text(folder + "/" + name + ".svg", svg);
+    if (status.ok()) status = output::write_file(folder + "/" + name + ".svg", svg);
   return status;
 }
 
@@ -303,8 +310,8 @@ int report_on(const ReportFlags& flags) {
   auto record = simulate::study::analyse(database.value());
   if (!record.ok()) return complain(record.status());
   Status status;
-  if (!flags.html.empty()) status = write_text(flags.html, report::study_html(record.value()));
-  if (status.ok() && !flags.csv.empty()) status = write_text(flags.csv, report::study_csv(record.value()));
+  if (!flags.html.empty()) status = output::write_file(flags.html, report::study_html(record.value()));
+  if (status.ok() && !flags.csv.empty()) status = output::write_file(flags.csv, report::study_csv(record.value()));
   if (status.ok() && !flags.plots.empty()) status = write_plots(flags.plots, record.value());
   if (!status.ok()) return complain(status);
   if (flags.json)

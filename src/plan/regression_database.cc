@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/database/sqlite_header.h"
 #include "core/stats/regression.h"
 
 namespace holdfast::plan {
@@ -35,7 +36,16 @@ Status wrong(const std::string& path, const std::string& what, const std::string
   return {Code::bad_input, "reading the study " + path, what, remedy};
 }
 
+/// Before SQLite opens it: to look into another's database may change it.
+Status check_owner(const std::string& path) {
+  const auto header = database::read_sqlite_header(path);
+  if (!header.ok()) return header.status();
+  if (header.value() && header.value()->application_id == database::holdfast_application_id) return {};
+  return wrong(path, "it is not one of 'holdfast study'", "give a database of 'holdfast study run'");
+}
+
 Result<std::vector<Run>> read_runs(const std::string& path) {
+  if (Status status = check_owner(path); !status.ok()) return status;
   sqlite3* opened = nullptr;
   const int code = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE, nullptr);
   const Database database(opened);

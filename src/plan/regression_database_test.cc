@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <filesystem>
 #include <fstream>
 
+#include "core/database/sqlite_header.h"
 #include "core/scratch/scratch_folder.h"
 
 namespace holdfast::plan {
@@ -18,7 +20,8 @@ std::string database_with(const std::string& path, const std::string& rows) {
   sqlite3* database = nullptr;
   EXPECT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
   const std::string sql =
-      "CREATE TABLE throughput (group_name, fabric, traffic, engine, outcome, failed_links, failed_switches, "
+      "PRAGMA application_id = " + std::to_string(database::holdfast_application_id) +
+      "; CREATE TABLE throughput (group_name, fabric, traffic, engine, outcome, failed_links, failed_switches, "
       "throughput_bytes_per_s);" +
       (rows.empty() ? "" : "INSERT INTO throughput VALUES " + rows);
   EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
@@ -46,6 +49,26 @@ TEST(RegressionDatabase, FitsALineForEachEngine) {
   EXPECT_DOUBLE_EQ(file.value().engines[0].most_failures, 20);
   EXPECT_DOUBLE_EQ(file.value().engines[1].most_failures, 10) << "refused at 20";
   EXPECT_THAT(file.value().source, HasSubstr("7 runs"));
+}
+
+TEST(RegressionDatabase, AnothersFileIsNotTouched) {
+  const scratch::ScratchFolder folder;
+  const std::string path = folder.file("theirs.sqlite");
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(database, "PRAGMA journal_mode = WAL; CREATE TABLE throughput (a)", nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  // with its log, as a process that was killed leaves it
+  for (const char* end : {"", "-wal"}) std::filesystem::copy(path + end, folder.file("copy.sqlite") + end);
+  sqlite3_close(database);
+  const auto size = [&](const char* end) { return std::filesystem::file_size(folder.file("copy.sqlite") + end); };
+  const auto before = size("");
+  const auto logged = size("-wal");
+  EXPECT_THAT(read_regression_database(folder.file("copy.sqlite"), "").status().message(),
+              HasSubstr("not one of 'holdfast study'"));
+  EXPECT_EQ(size(""), before);
+  EXPECT_EQ(size("-wal"), logged);
+  EXPECT_FALSE(std::filesystem::exists(folder.file("copy.sqlite-shm")));
 }
 
 TEST(RegressionDatabase, SaysWhatThereIsToChoose) {

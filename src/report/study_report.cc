@@ -254,7 +254,13 @@ Table collective_table(const StudyRecord& record) {
 std::string about(const StudyRecord& record) {
   std::string words = fmt::format("{} of {} points have ended", record.finished, record.points);
   for (const auto& [outcome, count] : record.outcomes) words += fmt::format(", {} {}", count, outcome);
-  return words + fmt::format("; {:.0f} s of CPU time.", record.cpu_s);
+  words += fmt::format("; {:.0f} s of CPU time.", record.cpu_s);
+  for (const auto& [why, count] : record.stale)
+    words += fmt::format(" {} of them {} stale ({}): the same 'holdfast study run' computes them anew.", count,
+                         count == 1 ? "is" : "are", why);
+  for (const auto& [why, count] : record.outdated)
+    words += fmt::format(" {} more {} kept and not used ({}).", count, count == 1 ? "is" : "are", why);
+  return words;
 }
 
 Table csv_table(const StudyRecord& record) {
@@ -353,6 +359,8 @@ nlohmann::ordered_json study_json(const StudyRecord& record) {
   json["finished"] = record.finished;
   json["outcomes"] = record.outcomes;
   json["cpu_s"] = record.cpu_s;
+  json["stale"] = record.stale;
+  json["outdated"] = record.outdated;
   json["panels"] = Json::array();
   for (const Panel& panel : record.panels) {
     Json each = {

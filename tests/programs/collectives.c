@@ -1,5 +1,9 @@
 /* Collectives that the examples do not use: persistent ones, topology neighbours, intercommunicators, and, where the
  * library has them, functions that take large counts. */
+#define _DEFAULT_SOURCE
+#include <unistd.h>
+
+#include "replica.h"
 #include "scenarios.h"
 
 #ifdef OPEN_MPI
@@ -69,6 +73,50 @@ static void persistent_in_any_order(void) {
     CHECK(scanned == before + rank && part == 10 * (ranks - 1) + rank + round);
   }
   for (int i = 0; i < kinds; ++i) MPI_Request_free(&requests[i]);
+}
+
+/* Two collectives at once, of which rank 2 has something to say in both: in the gather at once, in the reduction when it
+ * has heard rank 3, which is late. One replica of rank 2 is later still, and has heard it before it begins with the
+ * gather. So the messages of the two leave rank 2 in one order there and in the other elsewhere. A bit may be flipped in
+ * what is gathered. */
+static void overtaken(void) {
+  const int late_replica = 2;
+  int own = rank + 1, sum = 0, gathered[16], flag;
+  MPI_Request requests[2];
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 3 && own_replica() >= 0) usleep(200000);
+  if (rank == 2 && own_replica() == late_replica) usleep(400000);
+  MPI_Ireduce(&own, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD, &requests[0]);
+  for (int look = 0; rank == 2 && look < 20; ++look) {
+    MPI_Iprobe(MPI_ANY_SOURCE, 77, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    usleep(1000);
+  }
+  MPI_Igather(&own, 1, MPI_INT, gathered, 1, MPI_INT, 0, MPI_COMM_WORLD, &requests[1]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  if (rank != 0) return;
+  CHECK(sum == ranks * (ranks + 1) / 2);
+  for (int i = 0; i < ranks; ++i) CHECK(gathered[i] == i + 1);
+}
+
+/* A broadcast of what the program goes by. The root keeps what it has given: where that is another number in one of its
+ * replicas, that one goes another way, or never comes to an end. */
+static void steered(void) {
+  int steps = 3, requested = 2, started = 4, all = 0;
+  MPI_Request request;
+  MPI_Bcast(&steps, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  MPI_Ibcast(&requested, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  PERSISTENT(Bcast)(&started, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  MPI_Start(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Request_free(&request);
+  for (int i = 0; i < steps + requested + started; ++i) {
+    const int one = 1;
+    int sum;
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    all += sum;
+  }
+  CHECK(all == 9 * ranks);
 }
 
 static void neighbours(void) {
@@ -543,6 +591,8 @@ int main(int argc, char** argv) {
   const struct Scenario scenarios[] = {
       {"persistent", persistent},
       {"persistent_in_any_order", persistent_in_any_order},
+      {"overtaken", overtaken},
+      {"steered", steered},
       {"neighbours", neighbours},
       {"grid_edges", grid_edges},
       {"at_bottom", at_bottom},

@@ -1,6 +1,7 @@
 """holdfast study, end to end: resuming after kill -9 and Ctrl-C, shares, ranks that die under mpirun, mpiexec and srun, the
 page in a real browser."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -102,7 +103,7 @@ class StudyCase(unittest.TestCase):
                                 stderr=subprocess.PIPE, text=True, env={**without_job(), **self.environment})
 
     def runs(self, name="s.sqlite"):
-        with sqlite3.connect(os.path.join(self.folder, name)) as database:
+        with contextlib.closing(sqlite3.connect(os.path.join(self.folder, name))) as database:
             return sorted(database.execute("SELECT key, outcome, result FROM run").fetchall())
 
     def wait_for_runs(self, count, name="s.sqlite"):
@@ -282,6 +283,112 @@ class Studies(StudyCase):
         self.assertFalse(os.path.exists(os.path.join(self.folder, "bad.sqlite")))
         self.assertIn("no group", self.study("run", "s.toml", "--group", "x", code=2).stderr)
         self.assertEqual(self.study("report", "none.sqlite", code=2).stderr.count("\n"), 1)
+
+    def write_fabric(self, topology):
+        done = subprocess.run([PROGRAM, "fabric", "generate", topology, "-o", "fabric.net"], cwd=self.folder,
+                              capture_output=True, text=True, timeout=100)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_file_that_was_replaced_is_computed_anew(self):
+        with open(os.path.join(self.folder, "f.toml"), "w", encoding="utf-8") as file:
+            file.write('[study]\nname = "f"\n[[group]]\nfabric = "fabric.net"\nengine = "updn"\n'
+                       'traffic = "exchange"\n')
+        self.write_fabric("tree(4,2)")
+        self.study("run", "f.toml", "-q")
+        first = json.loads(self.study("report", "f.sqlite", "--json").stdout)
+        self.write_fabric("torus(3,3) hosts=18")
+        stale = json.loads(self.study("report", "f.sqlite", "--json").stdout)
+        self.assertEqual(stale["stale"], {"fabric.net has other contents now": 1})
+        self.assertIn("Stale: 1 of the runs", stale["panels"][0]["advice"][0])
+        self.assertIn("fabric.net has other contents now", self.study("report", "f.sqlite").stdout)
+        summary = self.study("run", "f.toml").stdout
+        self.assertIn("(0 found, 1 added)", summary)
+        self.assertIn("1 run is not used: fabric.net has other contents now", summary)
+        second = json.loads(self.study("report", "f.sqlite", "--json").stdout)
+        self.assertEqual((second["stale"], second["outdated"]), ({}, {"fabric.net has other contents now": 1}))
+        figure = lambda report: report["panels"][0]["engines"][0]["scenarios"][0]["gbytes_per_s"]
+        self.assertNotEqual(figure(first), figure(second))
+        again = json.loads(self.study("run", "f.toml", "--json").stdout)
+        self.assertEqual((again["found"], again["added"]), (1, 0))
+        self.write_fabric("tree(4,2)")  # what was known of these contents still holds
+        back = json.loads(self.study("run", "f.toml", "--json").stdout)
+        self.assertEqual((back["found"], back["added"]), (1, 0))
+        self.assertEqual(figure(first), figure(json.loads(self.study("report", "f.sqlite", "--json").stdout)))
+
+    def make_old(self, name):
+        """As a program wrote it that kept neither contents nor versions in its keys."""
+        with contextlib.closing(sqlite3.connect(os.path.join(self.folder, name))) as database:
+            for table in ("point", "run"):
+                database.execute(f"UPDATE {table} SET key = json_remove(key, '$.inputs', '$.computed_by')")
+            database.commit()
+
+    def test_an_old_database_is_read_and_says_what_is_stale(self):
+        self.study("run", "s.toml", "-q")
+        new = self.runs()
+        self.make_old("s.sqlite")
+        why = "computed before versions were kept"
+        report = json.loads(self.study("report", "s.sqlite", "--json").stdout)
+        self.assertEqual((report["finished"], report["stale"]), (RUNS, {why: RUNS}))
+        with open(os.path.join(self.folder, "machine.toml"), "w", encoding="utf-8") as file:
+            file.write('[machine]\nname = "m"\nnodes = 18\n[fabric]\nlinks = 18\nswitches = 9\n'
+                       'link_failures = "5 %/y"\nswitch_failures = "0 %/y"\nregression = "s.sqlite"\n')
+        with open(os.path.join(self.folder, "s.toml"), "w", encoding="utf-8") as file:
+            file.write(STUDY.replace('"tree(4,2)", ', "").replace(', "uniform messages=40"', ""))
+        os.rename(os.path.join(self.folder, "s.sqlite"), os.path.join(self.folder, "old.sqlite"))
+        self.study("run", "s.toml", "-q")
+        self.make_old("s.sqlite")
+        done = subprocess.run([PROGRAM, "plan", "machine.toml"], cwd=self.folder, capture_output=True, text=True,
+                              timeout=100)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"s.sqlite are stale ({why})", done.stderr)
+        with open(os.path.join(self.folder, "s.toml"), "w", encoding="utf-8") as file:
+            file.write(STUDY)
+        summary = json.loads(self.study("run", "s.toml", "-d", "old.sqlite", "--json").stdout)
+        self.assertEqual((summary["found"], summary["added"], summary["outdated"]), (0, RUNS, {why: RUNS}))
+        self.assertEqual([row for row in self.runs("old.sqlite") if "computed_by" in row[0]], new)
+
+    def test_only_one_writes_however_often_others_try(self):
+        going = self.start("run", "l.toml", "--workers", "1")
+        self.addCleanup(going.communicate)
+        self.addCleanup(going.kill)
+        lock = os.path.join(self.folder, "l.sqlite.lock")
+        self.wait_for_runs(1, "l.sqlite")
+        going.send_signal(signal.SIGSTOP)
+        for attempt in range(3):
+            refused = self.study("run", "l.toml", code=2)
+            self.assertIn("another process is writing to it", refused.stderr, attempt)
+            self.assertEqual(refused.stderr.count("\n"), 1)
+            self.assertTrue(os.path.exists(lock), attempt)
+        going.kill()
+        going.communicate()
+        self.assertTrue(os.path.exists(lock), "left by who was killed")
+        self.study("run", "l.toml", "-q")
+        self.assertFalse(os.path.exists(lock))
+
+    def test_anothers_database_is_left_as_it_is(self):
+        for mode in ("delete", "wal"):
+            for command in (("run", "s.toml", "-d"), ("report",), ("merge",)):
+                with self.subTest(mode=mode, command=command[0]):
+                    folder = tempfile.mkdtemp(dir=self.folder)
+                    path = os.path.join(folder, "theirs.sqlite")
+                    database = sqlite3.connect(path)
+                    database.execute(f"PRAGMA journal_mode = {mode}")
+                    database.execute("CREATE TABLE study (a)")
+                    database.commit()
+                    database.close()
+                    os.chmod(path, 0o640)
+                    def look():
+                        with open(path, "rb") as file:
+                            return sorted(os.listdir(folder)), file.read(), os.stat(path).st_mode
+
+                    before = look()
+                    extra = ("s.sqlite",) if command[0] == "merge" else ()
+                    if extra:
+                        self.study("run", "s.toml", "-q")
+                    refused = self.study(*command, path, *extra, code=2)
+                    self.assertIn("it is not one of 'holdfast study'", refused.stderr)
+                    self.assertEqual(refused.stderr.count("\n"), 1)
+                    self.assertEqual(look(), before)
 
     def test_collectives_by_the_same_command(self):
         with open(os.path.join(self.folder, "c.toml"), "w", encoding="utf-8") as file:

@@ -5,7 +5,7 @@ Each host is a network namespace with a host name of its own; three veth pairs j
 traffic, and two for rails. Packets are dropped by nftables, links are taken down with ip(8). Nothing outside the namespaces
 sees a packet.
 
-Usage: network_test.py LIBRARY_FOLDER PROGRAM_FOLDER EXCHANGE_PROGRAM CASE
+Usage: network_test.py LIBRARY_FOLDER PROGRAM_FOLDER EXCHANGE_PROGRAM HOLDFAST CASE
 """
 import argparse
 import contextlib
@@ -78,6 +78,9 @@ class Network:
         """What has come in on the first host's rails."""
         return sum(int(self.inside(0, "cat", f"/sys/class/net/hf{n}/statistics/rx_bytes").stdout) for n in (1, 2))
 
+    def received_on(self, link):
+        return int(self.inside(0, "cat", f"/sys/class/net/hf{link}/statistics/rx_bytes").stdout)
+
     def wait_for_traffic(self, child, more_bytes):
         """Until this many bytes have come in on the first host's rails since now. The child must not have ended."""
         start = self.received_bytes()
@@ -102,6 +105,16 @@ def wait_until(condition, what, limit=150):
         time.sleep(0.05)
 
 
+def write_agent(network, folder):
+    """mpirun's way to a host: the namespace with its control address."""
+    agent = folder / "agent"
+    agent.write_text("#!/bin/sh\naddress=$1; shift\n"
+                     f"case $address in 10.77.0.1) n={network.names[0]} h=hosta;; *) n={network.names[1]} h=hostb;; esac\n"
+                     'exec ip netns exec $n unshare -u sh -c "hostname $h; $*"\n')
+    agent.chmod(0o755)
+    return agent
+
+
 class Job:
     """mpirun in the first namespace, with one process in each. Without rails over another provider, on hf1."""
 
@@ -109,12 +122,7 @@ class Job:
                  provider="holdfast"):
         self.counters = folder / "counters"
         self.counters.mkdir(exist_ok=True)
-        agent = folder / "agent"
-        agent.write_text("#!/bin/sh\n# mpirun's way to a host: the namespace with its control address\n"
-                         "address=$1; shift\n"
-                         f"case $address in 10.77.0.1) n={network.names[0]} h=hosta;; *) n={network.names[1]} h=hostb;; esac\n"
-                         'exec ip netns exec $n unshare -u sh -c "hostname $h; $*"\n')
-        agent.chmod(0o755)
+        agent = write_agent(network, folder)
         environment = {"FI_PROVIDER_PATH": libraries, "HOLDFAST_RAILS_USE": rails or "", "FI_TCP_IFACE": "hf1",
                        "FI_UDP_IFACE": "hf1",
                        "HOLDFAST_TRANSPORT_UNREACHABLE_AFTER": "150s",  # a busy host is none that is gone
@@ -358,15 +366,96 @@ def case_both_links_for_a_while(network, args, folder):
     expect(sums["time_without_rail_ns"] > 0, "for some time there was no rail", sums)
 
 
+def case_late_link(network, args, folder):
+    """A link that is down from the start, and comes up later, is used then, by both sides."""
+    for side in range(2):
+        network.inside(side, "ip", "link", "set", "hf1", "down")
+    endless = Endless(network, args, folder)
+    expect(endless.count("rails_regained") == 0, "nothing was taken back yet")
+    for side in range(2):
+        network.inside(side, "ip", "link", "set", "hf1", "up")
+    wait_until(lambda: all(each["rails_regained"] > 0 for each in endless.job.each()), "both sides take the rail in")
+    before = network.received_on(1)
+    wait_until(lambda: network.received_on(1) > before + 500_000, "the link that came up carries data")
+    endless.end("a link that came up later")
+
+
+class Outage:
+    """`holdfast run` with one process in each namespace, whose ten messages are sent while both links are down."""
+
+    def __init__(self, network, args, folder, receives, limit):
+        (folder / "hosts").write_text("10.77.0.1 slots=1\n10.77.0.2 slots=1\n")
+        self.folder, self.network = folder, network
+        environment = {**os.environ, "HOLDFAST_TRANSPORT_UNREACHABLE_AFTER": limit, "TMPDIR": str(folder),
+                       "OMPI_MCA_plm_rsh_agent": str(write_agent(network, folder)),
+                       "OMPI_MCA_oob_tcp_if_include": "hf0", "OMPI_MCA_orte_keep_fqdn_hostnames": "1",
+                       "OMPI_MCA_mpi_yield_when_idle": "1"}
+        words = ["ip", "netns", "exec", network.names[0], "unshare", "-u", "sh", "-c", 'hostname hosta; exec "$@"', "sh",
+                 args.holdfast, "run", "-n", "2", "--hostfile", "hosts", "--transport", "--rails", "udp@hf1,udp@hf2",
+                 "--output", str(folder / "run"), "--", str(pathlib.Path(args.exchange).parent / "outage"), receives,
+                 str(folder / "sign"), str(folder / "done")]
+        self.child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                      text=True, start_new_session=True, cwd=folder, env=environment)
+
+    def part(self, seconds):
+        """Both links down, then ten messages that are reported as sent, then, after these seconds, both up."""
+        wait_until(lambda: (self.folder / "ready").exists() or self.child.poll() is not None, "the job has begun")
+        for link in (1, 2):
+            self.network.link(link, "down")
+        (self.folder / "sign").touch()
+        wait_until(lambda: (self.folder / "done").exists() or self.child.poll() is not None, "the messages are sent")
+        if self.child.poll() is None:
+            time.sleep(seconds)
+        for link in (1, 2):
+            self.network.link(link, "up")
+
+    def end(self):
+        try:
+            out, err = self.child.communicate(timeout=150)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.child.pid, signal.SIGKILL)
+            out, err = self.child.communicate()
+            sys.exit(f"FAILED: the job hangs\n{out}\n{err}")
+        expect("WRONG" not in out, "no message came in place of another", out + err)
+        return self.child.returncode, out, err
+
+
+def outage(network, args, folder, receives, limit, seconds):
+    job = Outage(network, args, folder, receives, limit)
+    job.part(seconds)
+    return job.end()
+
+
+def case_outage_within_limit(network, args, folder):
+    """Both links are down for 16 s while ten messages are reported as sent: with the limit as it is, all arrive."""
+    code, out, err = outage(network, args, folder, "directed", "60s", 16)
+    expect(code == 0 and "verified" in out, f"the job goes on: {code}", out + err)
+
+
+def case_outage_beyond_limit(network, args, folder):
+    """The same for longer than the limit: the job ends, and says between whom."""
+    for receives in ("directed", "wildcard"):
+        code, out, err = outage(network, args, folder, receives, "3s", 8)
+        expect("verified" not in out, f"{receives}: no result from what is left", out)
+        expect(code == 8, f"{receives}: the exit code is that of a lost peer, not {code}", out + err)
+        line = re.search(r"the network lost a peer: rank \d on \S+ has given up rank \d on \S+: .*"
+                         r"rails: udp@hf1 .*udp@hf2 ", err)
+        expect(line is not None, f"{receives}: the diagnosis names both, and the rails", err)
+        for name in ("ready", "sign", "done"):
+            (folder / name).unlink(missing_ok=True)
+        shutil.rmtree(folder / "run")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("libraries")
     parser.add_argument("programs")
     parser.add_argument("exchange")
+    parser.add_argument("holdfast")
     parser.add_argument("case", choices=[name[5:] for name in globals() if name.startswith("case_")])
     args = parser.parse_args()
-    args.libraries, args.programs, args.exchange = (
-        str(pathlib.Path(path).resolve()) for path in (args.libraries, args.programs, args.exchange))
+    args.libraries, args.programs, args.exchange, args.holdfast = (
+        str(pathlib.Path(path).resolve()) for path in (args.libraries, args.programs, args.exchange, args.holdfast))
     if os.geteuid() != 0 or not all(shutil.which(tool) for tool in ("ip", "nft", "unshare")):
         print("network namespaces need root, ip and nft: not run")
         sys.exit(77)

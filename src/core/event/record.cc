@@ -1,12 +1,9 @@
 #include "core/event/record.h"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <vector>
+
+#include "core/output/output_file.h"
 
 namespace holdfast::event {
 
@@ -55,33 +52,8 @@ Result<Json> read_record(std::string_view text, std::string_view kind, std::stri
   return record;
 }
 
-namespace {
-
-bool write_all(std::FILE* file, const std::string& text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  return std::fflush(file) == 0 && written && fsync(fileno(file)) == 0;
-}
-
-}  // namespace
-
 Status write_record_file(const std::string& path, const Json& record) {
-  const std::string doing = "writing the record " + path;
-  const std::string partial = path + ".partial-" + std::to_string(getpid());
-  std::FILE* file = std::fopen(partial.c_str(), "wbe");
-  if (file == nullptr) return {Code::io, doing, std::strerror(errno), "check that its folder exists and is writable"};
-  bool good = write_all(file, record_text(record));
-  int error = errno;
-  if (std::fclose(file) != 0 && good) {
-    good = false;
-    error = errno;
-  }
-  if (good && std::rename(partial.c_str(), path.c_str()) != 0) {
-    good = false;
-    error = errno;
-  }
-  if (good) return {};
-  std::remove(partial.c_str());
-  return {Code::io, doing, std::strerror(error), "check the free space and the permissions"};
+  return output::write_file(path, record_text(record));
 }
 
 }  // namespace holdfast::event

@@ -32,7 +32,7 @@ std::string record_text(const nlohmann::ordered_json& record);
 /// Error (bad_input): no JSON, or not such a record.
 Result<nlohmann::ordered_json> read_record(std::string_view text, std::string_view kind, std::string_view name);
 
-/// Writes the record to a file at once: readers see the old file or the new one, never half of it. Error: io.
+/// Writes the record as output::write_file() does. Error: io.
 Status write_record_file(const std::string& path, const nlohmann::ordered_json& record);
 
 }  // namespace holdfast::event

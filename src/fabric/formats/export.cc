@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
+#include <iostream>
 #include <vector>
 
+#include "core/output/output_file.h"
 #include "core/status/hint.h"
 #include "fabric/formats/discovery.h"
 #include "fabric/formats/drawing.h"
@@ -86,12 +84,8 @@ Result<std::string> write_fabric(const Fabric& fabric, std::string_view format) 
 }
 
 Status write_text_file(const std::string& path, std::string_view text) {
-  const bool to_stdout = path.empty() || path == "-";
-  std::FILE* file = to_stdout ? stdout : std::fopen(path.c_str(), "wb");
-  if (file == nullptr) return {Code::io, "writing " + path, std::strerror(errno)};
-  const bool whole = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const bool ended = to_stdout ? std::fflush(file) == 0 : std::fclose(file) == 0;
-  if (!whole || !ended) return {Code::io, "writing " + (to_stdout ? "to standard output" : path), std::strerror(errno)};
+  if (!path.empty() && path != "-") return output::write_file(path, text);
+  std::cout << text;
   return {};
 }
 

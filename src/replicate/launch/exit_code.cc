@@ -6,7 +6,7 @@
 namespace holdfast::launch {
 namespace {
 
-constexpr std::array<ExitRow, 10> rows{{
+constexpr std::array<ExitRow, 11> rows{{
     {0, "success", "The program ended well, and everything it sent was verified or corrected."},
     {1, "the application failed by itself",
      "The program ended with a status of its own other than 0, called MPI_Abort, or crashed in every replica alike. "
@@ -20,13 +20,21 @@ constexpr std::array<ExitRow, 10> rows{{
      "Corruption was detected, and there was no majority to correct it from: two replicas, or too many corrupt ones."},
     {4, "replicas diverged, or one went silent or died",
      "The replicas of a rank no longer did the same thing, or one of them stopped answering, crashed or was killed."},
-    {5, "something needed is not installed, or the launcher could not start",
-     "An MPI, its launcher or a library of Holdfast is missing. `holdfast doctor` says what and how to get it."},
+    {5, "something needed is not installed, or the system refused",
+     "An MPI, its launcher or a library of Holdfast is missing (`holdfast doctor` says what and how to get it), or the "
+     "system refused to start a process, or to read or write something: standard output that could not be written, as "
+     "on "
+     "a full disk, ends every command with it."},
     {6, "a function that is not supported was called",
      "The program called an MPI function that Holdfast cannot protect yet. The message names it."},
     {7, "a defect in Holdfast", "Holdfast itself did something wrong, or cannot show that the job was verified."},
+    {8, "the network lost a peer",
+     "With --transport: no rail reached a peer for transport.unreachable_after, or it had forgotten the session, so that "
+     "messages are lost. The message says between whom, for how long and on which rails."},
     {124, "the time limit passed", "The job took longer than --time-limit, and was ended."},
-    {128, "ended by a signal", "128 + n: the user sent signal n, which was passed on and ended the job."},
+    {128, "ended by a signal",
+     "128 + n: the user sent signal n, which was passed on and ended the job. 141 without a message: whoever read "
+     "standard output has gone (`| head -1`); where SIGPIPE is not ignored the signal itself ends the command."},
 }};
 
 /// With what other commands than `run` mean.

@@ -18,6 +18,7 @@ enum class Exit : int {
   unavailable = 5,
   refused = 6,
   internal = 7,
+  lost_peer = 8,
   time_limit = 124,
   signal_base = 128,  ///< 128 + n: signal n, which the user sent, ended the job
 };

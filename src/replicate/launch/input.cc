@@ -9,6 +9,8 @@
 #include <climits>
 #include <cstring>
 
+#include "core/output/write_all.h"
+
 namespace holdfast::launch {
 namespace {
 
@@ -63,8 +65,8 @@ Status spool_input(int descriptor, const InputPlan& plan) {
     ssize_t got = read(descriptor, buffer.data(), buffer.size());
     if (got == 0) break;
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0 || write(spool, buffer.data(), static_cast<std::size_t>(got)) != got)
-      status = {Code::io, doing, std::strerror(errno), "choose another --output folder"};
+    const int error = got < 0 ? errno : output::write_all(spool, {buffer.data(), static_cast<std::size_t>(got)});
+    if (error != 0) status = {Code::io, doing, std::strerror(error), "choose another --output folder"};
   }
   close(spool);
   return status;

@@ -1,5 +1,6 @@
 #include "replicate/launch/job.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "replicate/launch/launcher_words.h"
 #include "replicate/launch/library_options.h"
 #include "replicate/launch/living.h"
+#include "replicate/launch/lost_peers.h"
 #include "replicate/launch/outcome.h"
 #include "replicate/launch/output_relay.h"
 #include "replicate/launch/record_merge.h"
@@ -68,6 +70,8 @@ Status prepare_input(const InputPlan& input) {
 struct Finished {
   Ended ended;
   std::optional<Roster> roster;
+  Status streams;                ///< of what was shown and what was read: io where something has not arrived
+  bool reader_has_gone = false;  ///< of what was shown
 };
 
 /// Members of the roster (rank x degree + replica) that run on this host; none where there are several.
@@ -113,13 +117,24 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, st
   if (errors) options.error_descriptor = errors->descriptor();
   options.time_limit = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::nanoseconds(request.time_limit_ns));
   if (roster) {
-    options.end_descriptor = roster->descriptor();
+    options.end_descriptors.push_back(roster->descriptor());
     options.over_descriptor = roster->over_descriptor();
+  }
+  std::optional<LostPeerWatch> network;
+  if (request.transport && !plan.goes_on) {
+    network.emplace(plan.run_directory);
+    options.end_descriptors.push_back(network->descriptor());
   }
   auto ended = supervise(plan.command, watch, options);
   if (!plan.window_folders.empty()) remove_window_folders(plan.window_folders, plan.map.degree());
   if (!ended.ok()) return ended.status();
-  Finished finished{ended.value(), {}};
+  Finished finished{ended.value(), {}, {}};
+  if (tee) finished.streams = tee->finish();
+  if (relay) {
+    const Arrival arrival = relay->finish();
+    if (!arrival.status.ok()) finished.streams = arrival.status;
+    finished.reader_has_gone = arrival.reader_has_gone;
+  }
   if (roster) finished.roster = roster->stop();
   return finished;
 }
@@ -147,6 +162,7 @@ Evidence gather(const JobPlan& plan, const Finished& finished) {
   evidence.incidents = read_incidents(plan.run_directory, plan.job);
   evidence.corruption = read_corruption(plan.run_directory, plan.job);
   evidence.faults = plan.faults;
+  name_lost_peers(evidence.incidents, plan.run_directory, plan.map);
   evidence.ranks = plan.map.ranks();
   evidence.degree = plan.map.degree();
   if (plan.map.partial()) evidence.degrees = plan.map.degrees();
@@ -205,16 +221,24 @@ Comparisons compare(const JobRequest& request, const JobPlan& plan, const Eviden
   return found;
 }
 
+/// A job that ended well has not when its input or its output was lost on the way.
+void judge_streams(const Finished& finished, Outcome& outcome) {
+  if (outcome.code == 0 && !finished.streams.ok())
+    outcome = {static_cast<int>(exit_for(finished.streams.code())), finished.streams.message()};
+}
+
 int conclude(const JobRequest& request, const JobPlan& plan, const Finished& finished, RunDirectory& directory,
              std::ostream& err) {
   const Evidence evidence = gather(plan, finished);
   Outcome outcome = judge(evidence);
+  const auto transport = request.transport ? read_transport_counters(plan.run_directory) : nlohmann::ordered_json();
+  if (outcome.code == 0 && messages_lost(transport) > 0) outcome = judge_lost_messages(messages_lost(transport));
   const Comparisons found = compare(request, plan, evidence, outcome, err);
   const std::string said = launcher_said(plan.run_directory + "/launcher.err");
   if (outcome.code == static_cast<int>(Exit::unavailable)) err << said;  // nobody else knows what is wrong
+  judge_streams(finished, outcome);
   print_outcome(evidence, outcome, request.quiet, err);
   if (found.files.paths > 0 && !request.quiet) err << "holdfast: " << comparison_line(found.files) << "\n";
-  const auto transport = request.transport ? read_transport_counters(plan.run_directory) : nlohmann::ordered_json();
   if (!transport.is_null() && !request.quiet) err << "holdfast: " << transport_line(transport) << "\n";
   Status written;
   if (request.json) {
@@ -231,6 +255,7 @@ int conclude(const JobRequest& request, const JobPlan& plan, const Finished& fin
         << (said.empty() ? "" : "; what the launcher said: launcher.err in it") << "\n";
   if (!written.ok() && outcome.code == 0) return report(written, err);
   if (!written.ok()) err << "holdfast: " << written.message() << "\n";
+  if (outcome.code == 0 && finished.reader_has_gone) return static_cast<int>(Exit::signal_base) + SIGPIPE;
   return outcome.code;
 }
 

@@ -207,6 +207,7 @@ std::string why_it_cannot_go_on(const JobRequest& request, const JobPlan& plan, 
   if (plan.map.partial()) return "ranks have different numbers of replicas";
   if (plan.map.degree() < 3) return "one replica alone would go on unverified; --on-failure continue lets it";
   if (request.hold_output) return "--hold-output";
+  if (request.transport) return "--transport, where a process that is lost to the network ends the job";
   if (value_of(library, "replicate.same_thread_order") == "true") return "--same-thread-order";
   if (plan.protocol == "msg-plus-hash" && !is_default(library, "replicate.protocol")) return "--protocol msg-plus-hash";
   return "";

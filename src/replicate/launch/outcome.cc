@@ -85,6 +85,7 @@ Outcome judge_incidents(const Evidence& evidence) {
   if (const Incident* found = first_of(incidents, {"bad_input"})) return make(Exit::bad_input, words(*found));
   if (const Incident* found = first_of(incidents, {"refused"})) return make(Exit::refused, words(*found));
   if (const Incident* found = first_of(incidents, {"uncorrected"})) return make(Exit::uncorrected, words(*found));
+  if (const Incident* found = first_of(incidents, {"lost_peer"})) return make(Exit::lost_peer, words(*found));
   if (const Incident* found = first_of(incidents, {"application"})) return make(Exit::application, words(*found));
   if (const Incident* found = alike_in_all_replicas(evidence)) {
     const int degree = degree_of(evidence, found->rank);
@@ -175,6 +176,12 @@ Outcome judge(const Evidence& evidence) {
     return make(Exit::application, "the application failed by itself: " + ending(ended) +
                                        (evidence.record.is_null() ? after(evidence, cause_of(evidence, nullptr)) : ""));
   return judge_proof(evidence);
+}
+
+Outcome judge_lost_messages(std::uint64_t messages) {
+  return make(Exit::lost_peer, std::to_string(messages) +
+                                   " messages that were reported as sent were never acknowledged: their receivers may "
+                                   "have done without them");
 }
 
 }  // namespace holdfast::launch

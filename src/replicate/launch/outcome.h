@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -47,5 +48,8 @@ struct Outcome {
 /// of the launcher, whose own failure it is where no process began. A success without the library's record is a defect:
 /// nothing would show that the job was verified. Pure.
 Outcome judge(const Evidence& evidence);
+
+/// Of a job that ended well by itself, whose transport counted messages that were reported as sent and are lost.
+Outcome judge_lost_messages(std::uint64_t messages);
 
 }  // namespace holdfast::launch

@@ -15,6 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/output/standard_output.h"
+#include "core/output/write_all.h"
+
 namespace holdfast::launch {
 
 namespace {
@@ -23,18 +26,6 @@ constexpr int look_ms = 20;
 constexpr long long most_at_once = 1 << 20;
 constexpr std::size_t held_block = 1 << 16;  ///< bytes of held output compared at once
 constexpr int looks_of_a_piece = 10;         ///< after which a piece of a line is shown
-
-bool write_all(int to, const char* bytes, std::size_t count) {
-  while (count > 0) {
-    const ssize_t put = ::write(to, bytes, count);
-    if (put < 0 && errno != EINTR) return false;
-    if (put > 0) {
-      bytes += put;
-      count -= static_cast<std::size_t>(put);
-    }
-  }
-  return true;
-}
 
 /// What a file has from byte `from` on, as far as a block goes.
 std::string block_of(const std::string& path, long long from) {
@@ -74,7 +65,7 @@ std::string stem_of(const std::string& folder, int rank, int replica) {
 struct Shown {
   int rank = 0;
   std::string ending;
-  int to = STDOUT_FILENO;
+  Outlet* to = nullptr;
   long long bytes = 0;  ///< that were shown
   long long size = 0;   ///< of the file at the last look
   int looks = 0;        ///< since it grew
@@ -82,22 +73,26 @@ struct Shown {
 
 }  // namespace
 
+void Outlet::write(std::string_view text) {
+  if (error_ == 0) error_ = output::write_all(to_, text);
+}
+
 class OutputRelay::Relay {
  public:
   Relay(std::string folder, int ranks, std::function<int()> leader)
       : folder_(std::move(folder)), leader_(std::move(leader)) {
     for (int rank = 0; rank < ranks; ++rank) {
-      shown_.push_back({rank, ".out", STDOUT_FILENO});
-      shown_.push_back({rank, ".err", STDERR_FILENO});
+      shown_.push_back({rank, ".out", &out_});
+      shown_.push_back({rank, ".err", &err_});
     }
     show_others(ranks);
   }
   Relay(std::string folder, int ranks, int degree) : folder_(std::move(folder)) {
     for (int rank = 0; rank < ranks; ++rank) {
-      for (const auto& [ending, to] : {std::pair{".out", STDOUT_FILENO}, std::pair{".err", STDERR_FILENO}}) {
+      for (const auto& [ending, to] : {std::pair{".out", &out_}, std::pair{".err", &err_}}) {
         std::vector<std::string> paths;
         for (int k = 0; k < degree; ++k) paths.push_back(stem_of(folder_, rank, k) + ending);
-        held_.emplace_back(std::move(paths), to);
+        held_.emplace_back(std::move(paths), *to);
       }
     }
     show_others(ranks);
@@ -110,14 +105,24 @@ class OutputRelay::Relay {
     for (HeldStream& stream : held_) unconfirmed_ = stream.show_rest() || unconfirmed_;
     constexpr std::string_view note =
         "holdfast: the end of the output above was not confirmed by a majority of the replicas\n";
-    if (unconfirmed_) write_all(STDERR_FILENO, note.data(), note.size());
+    if (unconfirmed_) err_.write(note);
+  }
+
+  /// After run().
+  Arrival arrival() const {
+    Arrival arrival;
+    for (const auto& [outlet, name] : {std::pair{&err_, "standard error"}, std::pair{&out_, "standard output"}}) {
+      if (outlet->error() == EPIPE) arrival.reader_has_gone = true;
+      if (outlet->error() != 0 && outlet->error() != EPIPE) arrival.status = output::unwritten(outlet->error(), name);
+    }
+    return arrival;
   }
 
  private:
   void show_others(int ranks) {
     for (int rank = 0; rank < ranks; ++rank) {
-      others_.push_back({rank, ".other.out", STDOUT_FILENO});
-      others_.push_back({rank, ".other.err", STDERR_FILENO});
+      others_.push_back({rank, ".other.out", &out_});
+      others_.push_back({rank, ".other.err", &err_});
     }
   }
   void show(bool all) {
@@ -128,7 +133,7 @@ class OutputRelay::Relay {
       for (Shown& stream : *list) {
         const std::string path = stem_of(folder_, stream.rank, last_) + stream.ending;
         const bool rests = note_size(stream, path);  // a question perhaps, whose answer is waited for
-        stream.bytes += relay_lines(path, stream.bytes, stream.to, all || rests);
+        stream.bytes += relay_lines(path, stream.bytes, *stream.to, all || rests);
       }
   }
   /// Whether the file has not grown for a while.
@@ -149,6 +154,8 @@ class OutputRelay::Relay {
     }
   }
 
+  Outlet out_{STDOUT_FILENO};
+  Outlet err_{STDERR_FILENO};
   std::string folder_;
   std::function<int()> leader_;
   int last_ = 0;
@@ -166,7 +173,8 @@ bool HeldStream::show_next(bool whole_lines) {
   seen_ = shown_ + static_cast<long long>(text.size());
   looks_ = changed ? 0 : looks_ + 1;
   if (whole_lines && text.size() < held_block && looks_ < looks_of_a_piece) text = text.substr(0, text.rfind('\n') + 1);
-  if (text.empty() || !write_all(to_, text.data(), text.size())) return false;
+  if (text.empty()) return false;
+  to_.write(text);
   shown_ += static_cast<long long>(text.size());
   return true;
 }
@@ -182,7 +190,7 @@ bool HeldStream::show_rest() {
   return relay_lines(paths_[0], shown_, to_, true) > 0;
 }
 
-long long relay_lines(const std::string& path, long long from, int to, bool all) {
+long long relay_lines(const std::string& path, long long from, Outlet& to, bool all) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0 || status.st_size <= from) return 0;
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -194,8 +202,10 @@ long long relay_lines(const std::string& path, long long from, int to, bool all)
     if (got <= 0) break;
     auto count = static_cast<std::size_t>(got);
     const bool full = count == block.size() && static_cast<long long>(count) == most_at_once;
-    while (!all && !full && count > 0 && block[count - 1] != '\n') --count;  // a line longer than a block is not waited for
-    if (count == 0 || !write_all(to, block.data(), count)) break;
+    while (!all && !full && count > 0 && block[count - 1] != '\n')
+      --count;  // a line longer than a block is not waited for
+    if (count == 0) break;
+    to.write({block.data(), count});
     shown += static_cast<long long>(count);
   }
   ::close(file);
@@ -203,28 +213,35 @@ long long relay_lines(const std::string& path, long long from, int to, bool all)
 }
 
 OutputRelay::OutputRelay(std::string run_directory, int ranks, std::function<int()> leader)
-    : stop_(eventfd(0, EFD_CLOEXEC)) {
-  start(std::make_unique<Relay>(std::move(run_directory), ranks, std::move(leader)));
+    : stop_(eventfd(0, EFD_CLOEXEC)),
+      relay_(std::make_unique<Relay>(std::move(run_directory), ranks, std::move(leader))) {
+  start();
 }
 
-OutputRelay::OutputRelay(std::string run_directory, int ranks, int degree) : stop_(eventfd(0, EFD_CLOEXEC)) {
-  start(std::make_unique<Relay>(std::move(run_directory), ranks, degree));
+OutputRelay::OutputRelay(std::string run_directory, int ranks, int degree)
+    : stop_(eventfd(0, EFD_CLOEXEC)), relay_(std::make_unique<Relay>(std::move(run_directory), ranks, degree)) {
+  start();
 }
 
-void OutputRelay::start(std::unique_ptr<Relay> relay) {
+void OutputRelay::start() {
   sigset_t all;  // signals belong to the main thread
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
-  thread_ = std::thread([relay = std::move(relay), stop = stop_] { relay->run(stop); });
+  thread_ = std::thread([this] { relay_->run(stop_); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-OutputRelay::~OutputRelay() {
+Arrival OutputRelay::finish() {
   const std::uint64_t one = 1;
-  while (::write(stop_, &one, sizeof one) < 0 && errno == EINTR) {
+  while (thread_.joinable() && ::write(stop_, &one, sizeof one) < 0 && errno == EINTR) {
   }
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
+  return relay_->arrival();
+}
+
+OutputRelay::~OutputRelay() {
+  (void)finish();
   ::close(stop_);
 }
 

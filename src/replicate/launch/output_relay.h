@@ -3,14 +3,36 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
+#include "core/status/status.h"
+
 namespace holdfast::launch {
+
+/// A descriptor that output is shown on. Once that has failed nothing more is written: what comes counts as shown, so
+/// that the job goes on, and its end says so.
+class Outlet {
+ public:
+  explicit Outlet(int to) : to_(to) {}
+  void write(std::string_view text);
+  int error() const { return error_; }  ///< an errno, or 0
+
+ private:
+  int to_;
+  int error_ = 0;
+};
+
+/// Whether all that was shown has arrived.
+struct Arrival {
+  Status status;                 ///< io where it could not be written
+  bool reader_has_gone = false;  ///< before the end, as `head` does; not an error
+};
 
 /// Shows the output of a job in which every replica writes to files of the run directory (rank-<v>.replica-<k>.out,
 /// .err: what the program writes; .other.out, .other.err: what comes from elsewhere), each rank's lines whole and in
-/// order. Runs in a thread of its own from the constructor to the destructor, which shows all that is there by then.
+/// order. Runs in a thread of its own from the constructor to finish(), which shows all that is there by then.
 class OutputRelay {
  public:
   /// Shows what the replica writes that leads at the time, and from the same place on what the next one writes when it
@@ -21,24 +43,27 @@ class OutputRelay {
   /// Shows what more than half of `degree` replicas have written alike, and nothing before.
   OutputRelay(std::string run_directory, int ranks, int degree);
   ~OutputRelay();
+  /// Ends it; may be called again.
+  Arrival finish();
   OutputRelay(const OutputRelay&) = delete;
   OutputRelay& operator=(const OutputRelay&) = delete;
 
  private:
   class Relay;
-  void start(std::unique_ptr<Relay> relay);
+  void start();
   int stop_;  ///< eventfd
+  std::unique_ptr<Relay> relay_;
   std::thread thread_;
 };
 
 /// Copies to `to` what a file has from byte `from` on, up to its last whole line, or all of it. How many bytes.
-long long relay_lines(const std::string& path, long long from, int to, bool all);
+long long relay_lines(const std::string& path, long long from, Outlet& to, bool all);
 
 /// The stream of a rank whose lines are held back until more than half of its replicas have written them.
 class HeldStream {
  public:
-  /// `paths`: of each replica's record, which need not be there yet. Shows on descriptor `to`.
-  HeldStream(std::vector<std::string> paths, int to) : paths_(std::move(paths)), to_(to) {}
+  /// `paths`: of each replica's record, which need not be there yet. `to` outlives this.
+  HeldStream(std::vector<std::string> paths, Outlet& to) : paths_(std::move(paths)), to_(to) {}
   /// Shows the lines that are agreed on by now. A piece of a line without an end, such as a question, is shown when it
   /// has stayed the same for a while.
   void show();
@@ -49,7 +74,7 @@ class HeldStream {
  private:
   bool show_next(bool whole_lines);
   std::vector<std::string> paths_;
-  int to_;
+  Outlet& to_;
   long long shown_ = 0;
   long long seen_ = 0;  ///< of what was agreed on, at the last look
   int looks_ = 0;       ///< since that changed

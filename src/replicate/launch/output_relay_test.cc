@@ -14,10 +14,11 @@ class RelayLines : public ::testing::Test {
  protected:
   RelayLines() {
     std::filesystem::create_directories(folder_);
-    to_ = ::open((folder_ + "/to").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    file_ = ::open((folder_ + "/to").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    to_ = Outlet(file_);
   }
   ~RelayLines() override {
-    ::close(to_);
+    ::close(file_);
     std::filesystem::remove_all(folder_);
   }
   void write(const std::string& name, const std::string& text) {
@@ -28,7 +29,8 @@ class RelayLines : public ::testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
   std::string folder_ = ::testing::TempDir() + "relay-" + std::to_string(getpid());
-  int to_ = -1;
+  int file_ = -1;
+  Outlet to_{-1};
 };
 
 TEST_F(RelayLines, WholeLinesUntilTheEnd) {
@@ -63,7 +65,7 @@ TEST_F(RelayLines, TheNextLeaderGoesOnWhereTheLastOneStopped) {
 
 class HeldLines : public RelayLines {
  protected:
-  HeldStream held(int degree) const {
+  HeldStream held(int degree) {
     std::vector<std::string> paths;
     for (int k = 0; k < degree; ++k) paths.push_back(folder_ + "/" + std::to_string(k));
     return {paths, to_};

@@ -49,6 +49,7 @@ void Roster::hear(int member, const RollCall& message) {
       return end_together();
     case RollCall::Kind::finished:
       who.phase = Phase::finished;
+      who.past_mpi = true;
       return;
     case RollCall::Kind::exit:
       who.status = message.number;
@@ -146,7 +147,7 @@ bool Roster::deserted() const {
 }
 
 std::optional<int> Roster::status_of(const Member& member) {
-  return !member.status && member.phase == Phase::finished ? 0 : member.status;
+  return !member.status && member.past_mpi ? 0 : member.status;
 }
 
 bool Roster::over() const {

@@ -78,7 +78,8 @@ class Roster {
     bool exists = true;
     Phase phase = Phase::absent;
     bool there = false;
-    bool came = false;  ///< it has been there
+    bool came = false;      ///< it has been there
+    bool past_mpi = false;  ///< it has said so
     std::optional<int> status;
   };
   /// One that is past MPI_Finalize may end by _exit() and the like, without a word. The launcher knows more, where it

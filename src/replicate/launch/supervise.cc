@@ -104,12 +104,13 @@ class Watcher {
   Ended run() {
     while (!gone_) {
       const bool may_be_told = stage_ == Stage::running;
-      std::array<pollfd, 3> waits{{{watch_.descriptor(), POLLIN, 0},
-                                   {may_be_told ? options_.end_descriptor : -1, POLLIN, 0},
-                                   {may_be_told ? options_.over_descriptor : -1, POLLIN, 0}}};
+      std::vector<pollfd> waits{{watch_.descriptor(), POLLIN, 0},
+                                {may_be_told ? options_.over_descriptor : -1, POLLIN, 0}};
+      for (const int each : options_.end_descriptors) waits.push_back({may_be_told ? each : -1, POLLIN, 0});
       poll(waits.data(), waits.size(), milliseconds_left());
-      if (waits[2].revents != 0) enter(Stage::over);
-      if (waits[1].revents != 0) ask_to_end();
+      if (waits[1].revents != 0) enter(Stage::over);
+      if (std::any_of(waits.begin() + 2, waits.end(), [](const pollfd& each) { return each.revents != 0; }))
+        ask_to_end();
       while (int number = watch_.next()) {
         if (number != SIGCHLD) pass_on(number);
       }

@@ -14,6 +14,8 @@
 #include <cstring>
 #include <memory>
 
+#include "core/output/write_all.h"
+
 namespace holdfast::launch {
 namespace {
 
@@ -37,14 +39,18 @@ struct Sink {
   }
 };
 
-class Copier {
+}  // namespace
+
+class InputTee::Copier {
  public:
   Copier(int source, const std::vector<std::string>& fifos, const std::string& spool, int stop)
       : source_(source),
         stop_(stop),
         terminal_(isatty(source) == 1),
-        spool_(::open(spool.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) {
+        spool_(::open(spool.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)),
+        error_(spool_ < 0 ? errno : 0) {
     for (const std::string& path : fifos) sinks_.push_back({path});
+    ended_ = error_ != 0;
   }
   ~Copier() {
     for (Sink& sink : sinks_)
@@ -54,8 +60,9 @@ class Copier {
   Copier(const Copier&) = delete;
   Copier& operator=(const Copier&) = delete;
 
+  int error() const { return error_; }
   void run() {
-    while (spool_ >= 0 && !all_over()) {
+    while (!all_over()) {
       open_sinks();
       std::vector<pollfd> waits = what_to_wait_for();
       poll(waits.data(), waits.size(), patience());
@@ -107,11 +114,10 @@ class Copier {
     std::array<char, 65536> buffer;
     ssize_t got = read(source_, buffer.data(), buffer.size());
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
-    if (got <= 0 || pwrite(spool_, buffer.data(), static_cast<std::size_t>(got), size_) != got) {
-      ended_ = true;
-      return;
-    }
-    size_ += got;
+    if (got < 0 && !(terminal_ && errno == EIO)) error_ = errno;  // a terminal that has hung up has ended
+    if (got > 0) error_ = output::write_all(spool_, {buffer.data(), static_cast<std::size_t>(got)});
+    ended_ = got <= 0 || error_ != 0;
+    if (!ended_) size_ += got;
   }
 
   /// Spool to one FIFO, as much as it takes now.
@@ -138,22 +144,10 @@ class Copier {
   int spool_;
   off_t size_ = 0;  ///< of the spool
   bool ended_ = false;
+  int error_;  ///< of reading the source or keeping it: what readers got is not all
   int retry_ms_ = first_retry_ms;
   std::vector<Sink> sinks_;
 };
-
-/// All signals belong to the main thread; SIGPIPE is an error of write() here.
-std::thread start_without_signals(std::unique_ptr<Copier> copier) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
-  std::thread thread([copier = std::move(copier)] { copier->run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
-}
-
-}  // namespace
 
 Status InputTee::make_fifos(const std::vector<std::string>& fifos) {
   for (const std::string& path : fifos)
@@ -162,15 +156,30 @@ Status InputTee::make_fifos(const std::vector<std::string>& fifos) {
   return {};
 }
 
+/// All signals belong to the main thread; SIGPIPE is an error of write() here.
 InputTee::InputTee(int source, const std::vector<std::string>& fifos, const std::string& spool)
-    : stop_(eventfd(0, EFD_CLOEXEC)),
-      thread_(start_without_signals(std::make_unique<Copier>(source, fifos, spool, stop_))) {}
+    : stop_(eventfd(0, EFD_CLOEXEC)), copier_(std::make_unique<Copier>(source, fifos, spool, stop_)) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  thread_ = std::thread([this] { copier_->run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Status InputTee::finish() {
+  const std::uint64_t one = 1;
+  while (thread_.joinable() && write(stop_, &one, sizeof one) < 0 && errno == EINTR) {
+  }
+  if (thread_.joinable()) thread_.join();
+  if (copier_->error() == 0) return {};
+  return {Code::io, "handing standard input to the replicas", std::strerror(copier_->error()),
+          "check the free space, or choose another --output folder"};
+}
 
 InputTee::~InputTee() {
-  std::uint64_t one = 1;
-  while (write(stop_, &one, sizeof one) < 0 && errno == EINTR) {
-  }
-  thread_.join();
+  (void)finish();
+  copier_.reset();
   close(stop_);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,8 +13,8 @@ namespace holdfast::launch {
 /// FIFO, reads slowly or stops reading holds up neither the others nor the end of the job. What was read waits in a
 /// spool file until the slowest reader takes it; nothing is read from the source far ahead of the fastest one. A FIFO
 /// is closed when all of the stream is in it, so that its reader sees the end. A terminal is read only while this
-/// process is in its foreground. Runs in a thread of its own from the constructor to the destructor, which does not
-/// wait for readers.
+/// process is in its foreground. Runs in a thread of its own from the constructor to finish(), which does not wait for
+/// readers.
 class InputTee {
  public:
   /// Creates the FIFOs. Error: io.
@@ -21,11 +22,16 @@ class InputTee {
   /// `source` stays the caller's, open for as long as this lives; the spool file is created here.
   InputTee(int source, const std::vector<std::string>& fifos, const std::string& spool);
   ~InputTee();
+  /// Ends it; may be called again. Error (io): the stream could not be read or kept to its end, which its readers
+  /// cannot tell from a shorter one.
+  Status finish();
   InputTee(const InputTee&) = delete;
   InputTee& operator=(const InputTee&) = delete;
 
  private:
+  class Copier;
   int stop_;  ///< eventfd
+  std::unique_ptr<Copier> copier_;
   std::thread thread_;
 };
 

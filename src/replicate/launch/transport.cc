@@ -3,8 +3,12 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 
 #include "replicate/launch/library.h"
 #include "replicate/launch/summary.h"
@@ -19,6 +23,19 @@ using Json = nlohmann::ordered_json;
 std::uint64_t counter(const Json& counters, const char* name) {
   const auto found = counters.find(name);
   return found != counters.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+}
+
+/// The transport's options that the user has set here must hold on every host: a launcher passes on what it is told to.
+void pass_on(std::vector<Variable>& variables) {
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::size_t end = text.find('=');
+    const std::string_view name = text.substr(0, end);
+    if (end == text.npos || !(name.starts_with("HOLDFAST_TRANSPORT_") || name.starts_with("HOLDFAST_RAILS_"))) continue;
+    const bool ours = std::any_of(variables.begin(), variables.end(),
+                                  [name](const Variable& variable) { return variable.first == name; });
+    if (!ours) variables.emplace_back(name, text.substr(end + 1));
+  }
 }
 
 }  // namespace
@@ -38,6 +55,7 @@ Result<std::vector<Variable>> transport_variables(Mpi mpi, const std::string& ra
                                   {"OMPI_MCA_mtl_ofi_provider_include", "holdfast"},
                                   {"OMPI_MCA_btl", "^ofi"}};
   if (!rails.empty()) variables.emplace_back("HOLDFAST_RAILS_USE", rails);
+  pass_on(variables);
   return variables;
 }
 
@@ -68,6 +86,10 @@ Json read_transport_counters(const std::string& folder) {
     }
   }
   return sums;
+}
+
+std::uint64_t messages_lost(const Json& counters) {
+  return counters.is_object() ? counter(counters, "messages_lost") : 0;
 }
 
 std::string transport_line(const Json& counters) {

@@ -11,7 +11,8 @@
 namespace holdfast::launch {
 
 /// The variables that make Open MPI use the provider on these rails (empty: those that it finds), with each process's
-/// counters left in `folder`. Errors: bad_input for an MPI that has no libfabric device as Debian builds it,
+/// counters left in `folder`, and the transport's options that this
+/// process's environment has. Errors: bad_input for an MPI that has no libfabric device as Debian builds it,
 /// unavailable without the provider's library.
 Result<std::vector<Variable>> transport_variables(Mpi mpi, const std::string& rails, const std::string& folder);
 
@@ -21,6 +22,9 @@ Result<std::string> list_rails(const std::string& provider);
 
 /// The sums of what the processes left in `folder`; null when none did.
 nlohmann::ordered_json read_transport_counters(const std::string& folder);
+
+/// Messages that a process was told were sent, and of which nobody knows whether they arrived.
+std::uint64_t messages_lost(const nlohmann::ordered_json& counters);
 
 /// "transport: 52,311 fragments, 12 sent again, 3 corrupt, 9 duplicates, 1 rail lost, 0 ms without a rail".
 std::string transport_line(const nlohmann::ordered_json& counters);

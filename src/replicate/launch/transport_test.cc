@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -13,6 +14,21 @@ TEST(Transport, MpichIsRefusedWithAReason) {
   const auto variables = transport_variables(Mpi::mpich, "", "/nowhere");
   ASSERT_FALSE(variables.ok());
   EXPECT_EQ(variables.status().code(), Code::bad_input);
+}
+
+TEST(Transport, OptionsOfTheEnvironmentArePassedOnAndDoNotReplaceOurs) {
+  setenv("HOLDFAST_TRANSPORT_UNREACHABLE_AFTER", "3s", 1);
+  setenv("HOLDFAST_RAILS_COUNTERS", "/elsewhere", 1);
+  const auto variables = transport_variables(Mpi::openmpi, "", "/here");
+  unsetenv("HOLDFAST_TRANSPORT_UNREACHABLE_AFTER");
+  unsetenv("HOLDFAST_RAILS_COUNTERS");
+  if (!variables.ok()) GTEST_SKIP() << variables.status().message();  // the provider's library is not built
+  const auto count = [&](const char* name, const char* value) {
+    return std::count(variables.value().begin(), variables.value().end(), Variable(name, value));
+  };
+  EXPECT_EQ(count("HOLDFAST_TRANSPORT_UNREACHABLE_AFTER", "3s"), 1);
+  EXPECT_EQ(count("HOLDFAST_RAILS_COUNTERS", "/here"), 1);
+  EXPECT_EQ(count("HOLDFAST_RAILS_COUNTERS", "/elsewhere"), 0);
 }
 
 TEST(Transport, CountersOfAllProcessesAreSummed) {

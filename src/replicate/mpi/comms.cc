@@ -106,6 +106,7 @@ Comm& Comms::file(MPI_Comm handle, const std::vector<Comm::Carried>& carried, st
 std::unique_ptr<Comm> Comms::make_hidden(MPI_Comm of, const std::vector<Comm::Carried>& carried,
                                          std::uint64_t id) const {
   std::unique_ptr<Comm> hidden = describe(twin(of), id);
+  hidden->ordered_by_tag = true;
   for (const Comm::Carried& each : carried) hidden->carried.push_back({each.world, twin(each.handle)});
   return hidden;
 }

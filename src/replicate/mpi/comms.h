@@ -40,13 +40,16 @@ struct Comm {
   std::uint64_t created = 0;        ///< communicators made from this one so far
   std::uint64_t collectives = 0;    ///< verified collectives so far
   std::vector<std::uint64_t> sent;  ///< messages sent so far, by destination; grown when first needed
-  std::unordered_map<std::uint64_t, std::uint64_t> sent_by_tag;  ///< the same by destination and tag, for many threads
+  std::unordered_map<std::uint64_t, std::uint64_t> sent_by_tag;  ///< the same by destination and tag, see below
   std::unordered_map<std::uint64_t, std::uint64_t> groups;       ///< MPI_Comm_create_group calls alike so far
   int pending = 0;                                               ///< operations that refer to this
   /// Copies that are being made in turn (hooks_comm.cc), oldest first; null where none were.
   std::shared_ptr<std::deque<Operation*>> copies;
   /// Nobody has set an error handler here, nor had on what it was made from. Of MPICH such a one has the world's.
   bool default_errors = false;
+  /// Messages with one tag leave in the same order in every replica, those with different tags do not: collectives made
+  /// of messages, which go on as theirs arrive, have a tag each. So are those of the application's threads.
+  bool ordered_by_tag = false;
   bool held = false;  ///< freed by the application, and not by MPI: receives on it are still to be given to MPI
   /// Where collectives on point-to-point messages travel: a communicator of the same group that the
   /// application cannot see. Null unless replicate.collectives asks for it, and for intercommunicators where all ranks

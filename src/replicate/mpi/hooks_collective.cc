@@ -126,14 +126,14 @@ int hook::Ialltoallw(const void* sb, const int sc[], const int sd[], const MPI_D
 int hook::Bcast(void* b, int c, MPI_Datatype t, int root, MPI_Comm comm) {
   Collective call(Function::Bcast, comm);
   if (call.is_root(root)) call.input(b, size_of(c), t);
-  if (!call.is_root(root) && !call.idle_root(root)) call.output(b, size_of(c), t);
+  if (!call.idle_root(root)) call.output(b, size_of(c), t);  // the root's, too: what it gives away, it goes on with
   return call.run([&] { return real().Bcast(b, c, t, root, comm); },
                   [&](Schedule& s) { algorithm::broadcast(s, b, c, t, root); });
 }
 int hook::Ibcast(void* b, int c, MPI_Datatype t, int root, MPI_Comm comm, MPI_Request* request) {
   Collective call(Function::Ibcast, comm);
   if (call.is_root(root)) call.input(b, size_of(c), t);
-  if (!call.is_root(root) && !call.idle_root(root)) call.output(b, size_of(c), t);
+  if (!call.idle_root(root)) call.output(b, size_of(c), t);  // the root's, too: what it gives away, it goes on with
   return call.start(
       request, [&](MPI_Request* r) { return real().Ibcast(b, c, t, root, comm, r); },
       [&](Schedule& s) { algorithm::broadcast(s, b, c, t, root); });

@@ -90,7 +90,7 @@ int hook::PERSISTENT(Bcast)(void* b, int c, MPI_Datatype t, int root, MPI_Comm c
                             MPI_Request* request) {
   Collective call(Function::PERSISTENT(Bcast), comm, Collective::Kind::persistent);
   if (call.is_root(root)) call.input(b, size_of(c), t);
-  if (!call.is_root(root) && !call.idle_root(root)) call.output(b, size_of(c), t);
+  if (!call.idle_root(root)) call.output(b, size_of(c), t);  // the root's, too: what it gives away, it goes on with
   return call.make_persistent(
       request, [&](MPI_Request* r) { return real().PERSISTENT(Bcast)(b, c, t, root, comm, info, r); },
       [&](Schedule& s) { algorithm::broadcast(s, b, c, t, root); });

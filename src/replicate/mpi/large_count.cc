@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <string>
-#include <type_traits>
 
 #include "real_functions.h"
 #include "replicate/mpi/failure.h"
@@ -13,8 +12,6 @@
 
 #ifdef MPICH
 namespace holdfast::replicate {
-
-static_assert(std::is_same_v<MPI_Count, MPI_Aint>, "arrays of displacements are taken for arrays of counts");
 
 namespace {
 constexpr MPI_Count most = std::numeric_limits<int>::max();
@@ -43,12 +40,9 @@ int LargeCount::count(MPI_Count count, MPI_Datatype& type) {
   return 1;
 }
 
-const int* LargeCount::array(const MPI_Count* counts, int n) {
-  if (!counts) return nullptr;
+std::vector<int>& LargeCount::new_array(int n) {
   if (!arrays_) arrays_ = std::make_shared<std::vector<std::vector<int>>>();
-  std::vector<int>& narrow = arrays_->emplace_back(static_cast<std::size_t>(std::max(n, 1)));
-  for (int i = 0; i < n; ++i) narrow[static_cast<std::size_t>(i)] = scalar(counts[i]);
-  return narrow.data();
+  return arrays_->emplace_back(static_cast<std::size_t>(std::max(n, 1)));
 }
 
 int LargeCount::size(MPI_Comm comm) const {

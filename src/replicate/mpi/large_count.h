@@ -24,8 +24,15 @@ class LargeCount {
   /// A count of elements of `type`, which changes where the count is beyond int.
   int count(MPI_Count count, MPI_Datatype& type);
   int scalar(MPI_Count count) const;
-  /// `n` counts or displacements; null stays null.
-  const int* array(const MPI_Count* counts, int n);
+  /// `n` counts (MPI_Count) or displacements (MPI_Aint), which some MPIs make one type; null stays null.
+  template <class Wide>
+  const int* array(const Wide* values, int n) {
+    static_assert(sizeof(Wide) <= sizeof(MPI_Count));
+    if (!values) return nullptr;
+    std::vector<int>& narrow = new_array(n);
+    for (int i = 0; i < n; ++i) narrow[static_cast<std::size_t>(i)] = scalar(values[i]);
+    return narrow.data();
+  }
 
   int size(MPI_Comm comm) const;
   int indegree(MPI_Comm comm) const;
@@ -35,6 +42,8 @@ class LargeCount {
   void keep(int code, const MPI_Request* request);
 
  private:
+  std::vector<int>& new_array(int n);
+
   Function function_;
   std::shared_ptr<std::vector<std::vector<int>>> arrays_;
   std::vector<MPI_Datatype> types_;

@@ -41,9 +41,11 @@ void send_copies(const Region& region, const Record& record, int destination) {
   }
 }
 
-/// The number of the next message. Threads may send to one rank in another order in each replica, but not with one tag.
+/// The number of the next message, which is its name in all replicas: what they say of a message, and the good copy
+/// that is sent for a wrong one, is found by it. So it counts what leaves in the same order everywhere. Threads, and
+/// collectives made of messages, may send to one rank in another order in each replica, but not with one tag.
 std::uint64_t next_ordinal(Comm& comm, int destination, int tag) {
-  if (many_threads())
+  if (many_threads() || comm.ordered_by_tag)
     return comm.sent_by_tag[(std::uint64_t{static_cast<std::uint32_t>(destination)} << 32) |
                             static_cast<std::uint32_t>(tag)]++;
   if (static_cast<std::size_t>(destination) >= comm.sent.size())

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/stats/quantile.h"
+#include "simulate/study/provenance.h"
 
 namespace holdfast::simulate::study {
 namespace {
@@ -26,6 +27,7 @@ struct OpenSeries {
 struct OpenPanel {
   std::string group, fabric, traffic;
   std::vector<OpenSeries> series;
+  std::map<std::string, std::size_t> stale;
 };
 
 template <class List, class Same, class Make>
@@ -45,13 +47,13 @@ double number_of(const Json& object, const char* name, double absent = 0) {
   return found != object.end() && found->is_number() ? found->get<double>() : absent;
 }
 
-void add(std::vector<OpenPanel>& panels, const Database::Row& row) {
+void add(std::vector<OpenPanel>& panels, const Database::Row& row, const std::string& stale) {
   const Json& parameters = row.parameters;
   const std::string fabric = text_of(parameters, "fabric"), traffic = text_of(parameters, "traffic");
   OpenPanel& panel = find_or_make(
       panels, [&](const OpenPanel& p) { return p.group == row.group && p.fabric == fabric && p.traffic == traffic; },
       [&] {
-        return OpenPanel{row.group, fabric, traffic, {}};
+        return OpenPanel{row.group, fabric, traffic, {}, {}};
       });
   const std::string engine = text_of(parameters, "engine"), label = text_of(parameters, "failures");
   OpenSeries& series = find_or_make(
@@ -68,6 +70,7 @@ void add(std::vector<OpenPanel>& panels, const Database::Row& row) {
         return made;
       });
   if (!row.finished) return;
+  if (!stale.empty()) ++panel.stale[stale];
   const Finished& finished = *row.finished;
   const Json& result = finished.result;
   const double failures =
@@ -87,6 +90,62 @@ void add(std::vector<OpenPanel>& panels, const Database::Row& row) {
 Quartiles quartiles(std::span<const double> values) {
   const auto at = [&](double p) { return stats::quantile(values, p).value(); };
   return {at(0), at(0.25), at(0.5), at(0.75), at(1)};
+}
+
+/// A line explains what was measured when it leaves less than half of its variance, or so little that there is hardly
+/// anything to explain: an engine that failures do not slow down has a line with R² 0 that says just that.
+bool fits(const Series& series) {
+  constexpr double least_r2 = 0.5, little = 0.05;
+  if (!series.line || series.samples.empty()) return false;
+  if (series.line->r2 >= least_r2) return true;
+  double squares = 0, sum = 0;
+  for (const Sample& sample : series.samples) {
+    const double off = sample.gbytes_per_s - series.line->at(sample.failures);
+    squares += off * off;
+    sum += sample.gbytes_per_s;
+  }
+  const auto count = static_cast<double>(series.samples.size());
+  return std::sqrt(squares / count) <= little * sum / count;
+}
+
+/// Whether engines can be compared by their lines: one that was measured and has none that fits forbids it.
+bool all_fit(const std::vector<Series>& series) {
+  return std::ranges::all_of(series, [](const Series& each) { return each.samples.empty() || fits(each); });
+}
+
+/// Over the scenarios that were measured, each counting once however many seeds it has.
+double mean_of_scenarios(const Series& series) {
+  double sum = 0;
+  std::size_t count = 0;
+  for (const ScenarioSummary& scenario : series.scenarios) {
+    if (scenario.measured == 0) continue;
+    sum += scenario.gbytes_per_s.median;
+    ++count;
+  }
+  return count == 0 ? 0 : sum / static_cast<double>(count);
+}
+
+double mean_throughput(const Series& series, double most, bool by_line) {
+  return by_line ? series.line->at(most / 2) : mean_of_scenarios(series);
+}
+
+/// The median that was measured with nothing failed.
+std::optional<double> healthy_throughput(const Series& series) {
+  for (const ScenarioSummary& scenario : series.scenarios)
+    if (scenario.measured > 0 && (scenario.label == "none" || scenario.years == 0)) return scenario.gbytes_per_s.median;
+  return std::nullopt;
+}
+
+/// What is known of the engine besides: what was measured is told as measured, and a line only where it fits.
+std::string particulars(const Series& series) {
+  std::string words;
+  if (const auto healthy = healthy_throughput(series))
+    words = fmt::format("{:.1f} measured without failures", *healthy);
+  if (!series.line) return words;
+  const stats::Line& line = *series.line;
+  if (!words.empty()) words += "; ";
+  if (!fits(series)) return words + fmt::format("no line fits them, R² {:.2f}", line.r2);
+  return words + fmt::format("line {:.1f} {:+.3f} for each failure, R² {:.2f}", line.intercept, line.slope, line.r2);
 }
 
 Series close(OpenSeries&& open) {
@@ -117,13 +176,14 @@ Series close(OpenSeries&& open) {
 }
 
 Panel close(OpenPanel&& open) {
-  Panel panel{std::move(open.group), std::move(open.fabric), std::move(open.traffic), {}, {}, {}, 0};
+  Panel panel{std::move(open.group), std::move(open.fabric), std::move(open.traffic), {}, {}, {}, 0,
+              std::move(open.stale)};
   for (OpenSeries& each : open.series) {
     panel.series.push_back(close(std::move(each)));
     for (const Sample& sample : panel.series.back().samples)
       panel.most_failures = std::max(panel.most_failures, sample.failures);
   }
-  panel.crossings = crossings(panel.series, panel.most_failures);
+  if (all_fit(panel.series)) panel.crossings = crossings(panel.series, panel.most_failures);
   panel.advice = advise(panel);
   return panel;
 }
@@ -161,14 +221,6 @@ CollectiveRow collective_row(const Database::Row& row) {
   made.incomplete = count_of(result, "incomplete");
   made.wrong = count_of(result, "wrong");
   return made;
-}
-
-/// Mean of the line over what was measured; where it has none, of the samples.
-double mean_throughput(const Series& series, double most) {
-  if (series.line) return series.line->at(most / 2);
-  double sum = 0;
-  for (const Sample& sample : series.samples) sum += sample.gbytes_per_s;
-  return sum / static_cast<double>(series.samples.size());
 }
 
 std::string failed_words(const Series& series) {
@@ -220,23 +272,26 @@ std::vector<std::string> advise(const Panel& panel) {
   for (const Series& each : panel.series)
     if (!each.samples.empty()) ranked.push_back(&each);
   if (ranked.empty()) return {"No engine was measured."};
+  for (const auto& [why, count] : panel.stale)
+    words.push_back(fmt::format(
+        "Stale: {} of the runs behind this: {}. The same 'holdfast study run' computes them anew.", count, why));
   const double most = panel.most_failures;
+  const bool by_line = all_fit(panel.series);
   std::stable_sort(ranked.begin(), ranked.end(), [&](const Series* a, const Series* b) {
     if (a->always_measured != b->always_measured) return a->always_measured;
-    return mean_throughput(*a, most) > mean_throughput(*b, most);
+    return mean_throughput(*a, most, by_line) > mean_throughput(*b, most, by_line);
   });
   const Series& best = *ranked.front();
-  std::string first = fmt::format("Take {}: {:.1f} GB/s on average over 0 to {:.0f} failures", best.engine,
-                                  mean_throughput(best, most), most);
-  if (best.line)
-    first += fmt::format(" ({:.1f} without failures, {:+.3f} for each, R² {:.2f})", best.line->intercept,
-                         best.line->slope, best.line->r2);
+  std::string first = fmt::format("Take {}: {:.1f} GB/s on average over {}0 to {:.0f} failures", best.engine,
+                                  mean_throughput(best, most, by_line), by_line ? "" : "what was measured, ", most);
+  if (const std::string more = particulars(best); !more.empty()) first += " (" + more + ")";
   if (!best.always_measured) first += ", though not even it was measured in every run";
   words.push_back(first + ".");
   for (const Series* each : ranked) {
     if (each == &best || !each->always_measured) continue;
-    words.push_back(fmt::format("{} is {:.1f} % behind it.", each->engine,
-                                100 * (1 - mean_throughput(*each, most) / mean_throughput(best, most))));
+    words.push_back(
+        fmt::format("{} is {:.1f} % behind it.", each->engine,
+                    100 * (1 - mean_throughput(*each, most, by_line) / mean_throughput(best, most, by_line))));
     break;
   }
   for (const Crossing& crossing : panel.crossings)
@@ -255,15 +310,21 @@ Result<StudyRecord> analyse(const Database& database) {
   record.name = database.about().name;
   record.kind = database.about().kind;
   record.title = database.about().title;
+  auto outdated = database.outdated();
+  if (!outdated.ok()) return outdated.status();
+  record.outdated = std::move(outdated).value();
+  Staleness staleness(record.kind);
   std::vector<OpenPanel> panels;
   for (const Database::Row& row : rows.value()) {
+    const std::string stale = row.finished ? staleness.of(row.parameters) : "";
+    if (!stale.empty()) ++record.stale[stale];
     ++record.points;
     if (row.finished) {
       ++record.finished;
       ++record.outcomes[row.finished->outcome];
       record.cpu_s += row.finished->cpu_s;
     }
-    if (record.kind == "throughput") add(panels, row);
+    if (record.kind == "throughput") add(panels, row, stale);
     if (record.kind == "collectives" && row.finished && row.finished->outcome == "measured")
       record.collectives.push_back(collective_row(row));
   }

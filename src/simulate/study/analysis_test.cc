@@ -9,6 +9,7 @@ namespace holdfast::simulate::study {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 Series line_of(const std::string& engine, double intercept, double slope) {
   Series series;
@@ -55,6 +56,53 @@ TEST(Advice, PrefersAnEngineThatAlwaysRoutes) {
               HasSubstr("fast did not serve every run: 3 of 10 at 'fail-link share 40%' (refused)"));
   panel.series.clear();
   EXPECT_THAT(advise(panel).front(), HasSubstr("No engine"));
+}
+
+ScenarioSummary scenario_of(const std::string& label, double gbytes_per_s) {
+  ScenarioSummary scenario;
+  scenario.label = label;
+  scenario.asked = scenario.measured = 1;
+  scenario.gbytes_per_s = {gbytes_per_s, gbytes_per_s, gbytes_per_s, gbytes_per_s, gbytes_per_s};
+  return scenario;
+}
+
+TEST(Advice, ALineThatDoesNotFitIsNotUsed) {
+  // The first failure halves the throughput, more cost nothing: the line's value without failures was never measured.
+  Panel panel;
+  panel.most_failures = 30;
+  Series steep;
+  steep.engine = "steep";
+  steep.samples = {{0, 224.9}, {10, 110}, {10, 120}, {20, 150}, {20, 140}, {30, 130}, {30, 150}};
+  stats::Line line;
+  line.intercept = 151.4;
+  line.slope = -0.4;
+  line.r2 = 0.2;
+  steep.line = line;
+  steep.scenarios = {scenario_of("none", 224.9), scenario_of("fail-link share 1%", 115),
+                     scenario_of("fail-link share 2%", 145), scenario_of("fail-link share 3%", 140)};
+  Series level = line_of("level", 150, 0);
+  level.scenarios = {scenario_of("none", 150), scenario_of("fail-link share 1%", 150)};
+  panel.series = {level, steep};
+  panel.crossings = {};
+  const auto words = advise(panel);
+  EXPECT_THAT(words.front(), HasSubstr("Take steep: 156.2 GB/s on average over what was measured, 0 to 30 failures"));
+  EXPECT_THAT(words.front(), HasSubstr("224.9 measured without failures"));
+  EXPECT_THAT(words.front(), HasSubstr("no line fits them, R² 0.20"));
+  EXPECT_THAT(words.front(), Not(HasSubstr("151.4")));
+  EXPECT_THAT(words[1], HasSubstr("level is 4.0 % behind"));
+  panel.series = {level};
+  EXPECT_THAT(
+      advise(panel).front(),
+      HasSubstr("150.0 GB/s on average over 0 to 30 failures (150.0 measured without failures; line 150.0 +0.000"))
+      << "nothing to explain is explained";
+}
+
+TEST(Advice, StaleRunsComeFirst) {
+  Panel panel;
+  panel.most_failures = 10;
+  panel.series = {line_of("e", 100, 0)};
+  panel.stale = {{"f.net has other contents now", 3}};
+  EXPECT_THAT(advise(panel).front(), HasSubstr("Stale: 3 of the runs behind this: f.net has other contents now"));
 }
 
 /// A study whose results are made up, so that the statistics can be known beforehand.

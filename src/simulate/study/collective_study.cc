@@ -1,5 +1,6 @@
 #include "fabric/topology/generate.h"
 #include "simulate/collective/study.h"
+#include "simulate/study/provenance.h"
 #include "simulate/study/study.h"
 
 namespace holdfast::simulate::study {
@@ -16,6 +17,7 @@ class CollectiveStudy final : public Study {
     for (const collective::StudyPoint& point : study_.points) {
       Json parameters = {{"fabric", study_.fabric}};
       parameters.update(collective::parameters_json(point));
+      parameters["computed_by"] = computed_by(kind);
       std::string key = parameters.dump();
       points.push_back({point.group, std::move(parameters), std::move(key)});
     }

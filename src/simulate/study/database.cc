@@ -11,10 +11,12 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/database/sqlite_header.h"
+#include "simulate/study/provenance.h"
+
 namespace holdfast::simulate::study {
 namespace {
 
-constexpr int application_id = 0x484F4C46;  // "HOLF"
 constexpr int format_version = 1;
 
 constexpr const char* schema = R"sql(
@@ -64,15 +66,36 @@ Json read_cell(const std::string& text) {
   return nests_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
 }
 
+Status not_ours(const std::string& path) {
+  return {Code::bad_input, "opening the database " + path, "it is not one of 'holdfast study'", "name another file"};
+}
+
+/// That SQLite may open the file: it is ours, or new where one may be made. Nothing else is touched.
+Status check_owner(const std::string& path, bool may_be_new) {
+  const auto header = database::read_sqlite_header(path);
+  if (!header.ok()) return may_be_new && header.status().code() == Code::not_found ? Status() : header.status();
+  if (!header.value()) return may_be_new ? Status() : not_ours(path);
+  return header.value()->application_id == database::holdfast_application_id ? Status() : not_ours(path);
+}
+
+/// One name for one file, so that whoever comes through a symbolic link meets the same lock.
+std::string real_name(const std::string& path) {
+  std::error_code none;
+  const std::filesystem::path real = std::filesystem::weakly_canonical(path, none);
+  return none || real.empty() ? path : real.string();
+}
+
 }  // namespace
 
-/// Keeps a second writer out for as long as it lives. A file of its own: SQLite's locks are the process's, and closing
-/// another descriptor of the database would drop them.
+/// Keeps a second writer out for as long as it lives. What counts is the lock, not that its file is there: the system
+/// drops it with the process, whatever ends that, and only its holder removes the file. A file of its own: SQLite's
+/// locks are the process's, and closing another descriptor of the database would drop them; over NFS flock(2) is a lock
+/// of the same kind, which SQLite would meet.
 class Database::Lock {
  public:
   static Result<std::unique_ptr<Lock>> take(const std::string& database) {
     auto lock = std::make_unique<Lock>();
-    lock->path_ = database + ".lock";
+    lock->path_ = real_name(database) + ".lock";
     for (int attempt = 0; attempt < 100; ++attempt) {
       lock->file_ = ::open(lock->path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
       if (lock->file_ < 0) return Status{Code::io, "opening " + lock->path_, std::strerror(errno), "check the folder"};
@@ -84,21 +107,22 @@ class Database::Lock {
       }
       struct stat held {
       }, there{};  // the one that held it before may have removed the file meanwhile
-      if (::fstat(lock->file_, &held) == 0 && ::stat(lock->path_.c_str(), &there) == 0 && held.st_ino == there.st_ino)
-        return lock;
+      lock->held_ = ::fstat(lock->file_, &held) == 0 && ::stat(lock->path_.c_str(), &there) == 0 &&
+                    held.st_ino == there.st_ino && held.st_dev == there.st_dev;
+      if (lock->held_) return lock;
       ::close(std::exchange(lock->file_, -1));
     }
     return Status{Code::io, "locking " + lock->path_, "the file keeps vanishing", "check the folder"};
   }
   ~Lock() {
-    if (file_ < 0) return;
-    ::unlink(path_.c_str());
-    ::close(file_);
+    if (held_) ::unlink(path_.c_str());
+    if (file_ >= 0) ::close(file_);
   }
 
  private:
   std::string path_;
   int file_ = -1;
+  bool held_ = false;
 };
 
 /// A prepared statement; steps to the end or until an error.
@@ -188,8 +212,7 @@ Status Database::check_format() {
     id = static_cast<std::int64_t>(asked.real_column(0));
     version = static_cast<std::int64_t>(asked.real_column(1));
   }
-  if (id != application_id)
-    return {Code::bad_input, "reading the database " + path_, "it is not one of 'holdfast study'", "name another file"};
+  if (id != database::holdfast_application_id) return not_ours(path_);
   if (version != format_version)
     return {Code::bad_input, "reading the database " + path_,
             "its format is " + std::to_string(version) + ", this program knows " + std::to_string(format_version),
@@ -215,29 +238,40 @@ Status Database::write_study(const Study& study) {
   return status.ok() ? run_sql("COMMIT") : status;
 }
 
+/// Where there is nothing yet. The mark that it is ours is in the file before there is a write-ahead log.
+Status Database::create() {
+  bool is_empty = false;
+  {
+    Statement asked(*this, "SELECT count(*) FROM sqlite_schema");
+    if (!asked.step()) return error("reading the database");
+    is_empty = asked.real_column(0) == 0;
+  }
+  if (!is_empty) return {};
+  const std::string sql = std::string("BEGIN IMMEDIATE;") + schema +
+                          "INSERT INTO study VALUES ('', '', '', '');"
+                          "PRAGMA application_id = " +
+                          std::to_string(database::holdfast_application_id) +
+                          "; PRAGMA user_version = " + std::to_string(format_version) + "; COMMIT";
+  return run_sql(sql.c_str());
+}
+
 Result<Database> Database::open_to_write(const std::string& path, const Study& study) {
   Database database;
   database.path_ = path;
+  if (Status status = check_owner(path, true); !status.ok()) return status;
   auto lock = Lock::take(path);
   if (!lock.ok()) return lock.status();
   database.lock_ = std::move(lock).value();
-  std::error_code ignored;
-  const bool is_new = !std::filesystem::exists(path, ignored) || std::filesystem::file_size(path, ignored) == 0;
+  if (Status status = check_owner(path, true); !status.ok()) return status;  // another may have made it meanwhile
   if (sqlite3_open_v2(path.c_str(), &database.handle_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr) !=
       SQLITE_OK)
     return database.error("opening the database");
   sqlite3_busy_timeout(database.handle_, 10'000);
-  // Where a file system cannot hold a write-ahead log, SQLite keeps its rollback journal: slower, as safe.
-  Status status = database.run_sql("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
-  if (status.ok() && is_new) {
-    const std::string create = std::string("BEGIN IMMEDIATE;") + schema +
-                               "INSERT INTO study VALUES ('', '', '', '');"
-                               "PRAGMA application_id = " +
-                               std::to_string(application_id) +
-                               "; PRAGMA user_version = " + std::to_string(format_version) + "; COMMIT";
-    status = database.run_sql(create.c_str());
-  }
+  Status status = database.run_sql("PRAGMA synchronous = FULL");
+  if (status.ok()) status = database.create();
   if (status.ok()) status = database.check_format();
+  // Where a file system cannot hold a write-ahead log, SQLite keeps its rollback journal: slower, as safe.
+  if (status.ok()) status = database.run_sql("PRAGMA journal_mode = WAL");
   const About& there = database.about_;
   if (status.ok() && !there.name.empty() && (there.name != study.name || there.kind != study.kind))
     return Status{Code::bad_input, "opening the database " + path,
@@ -249,9 +283,7 @@ Result<Database> Database::open_to_write(const std::string& path, const Study& s
 }
 
 Result<Database> Database::open_to_read(const std::string& path) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored))
-    return Status{Code::not_found, "opening the database " + path, "there is no such file", "check the path"};
+  if (Status status = check_owner(path, false); !status.ok()) return status;
   Database database;
   database.path_ = path;
   if (sqlite3_open_v2(path.c_str(), &database.handle_, SQLITE_OPEN_READWRITE, nullptr) != SQLITE_OK)
@@ -267,6 +299,50 @@ Result<std::unordered_set<std::string>> Database::keys() const {
   while (asked.step()) keys.insert(asked.column(0));
   if (Status status = asked.finish("reading"); !status.ok()) return status;
   return keys;
+}
+
+Result<std::map<std::string, std::size_t>> Database::outdated() const {
+  std::map<std::string, Json> asked_today;
+  Statement points(*this, "SELECT DISTINCT key FROM point");
+  while (points.step()) {
+    Json parameters = read_cell(points.column(0));
+    if (parameters.is_object()) asked_today.emplace(identity(parameters), std::move(parameters));
+  }
+  if (Status status = points.finish("reading"); !status.ok()) return status;
+  std::map<std::string, std::size_t> found;
+  Statement runs(*this, "SELECT key FROM run WHERE key NOT IN (SELECT key FROM point)");
+  while (runs.step()) {
+    const Json parameters = read_cell(runs.column(0));
+    if (!parameters.is_object()) continue;
+    const auto point = asked_today.find(identity(parameters));
+    if (point != asked_today.end()) ++found[difference(parameters, point->second)];
+  }
+  if (Status status = runs.finish("reading"); !status.ok()) return status;
+  return found;
+}
+
+namespace {
+
+/// A study whose file is not at hand.
+class StoredStudy final : public Study {
+ public:
+  Result<Finished> run(std::size_t) const override {
+    return Status{Code::internal, "running a point of a stored study", "it has points alone", "please report this"};
+  }
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Study>> Database::study() const {
+  auto made = std::make_unique<StoredStudy>();
+  made->name = about_.name;
+  made->kind = about_.kind;
+  made->title = about_.title;
+  made->text = about_.text;
+  Statement asked(*this, "SELECT group_name, key FROM point ORDER BY number");
+  while (asked.step()) made->points.push_back({asked.column(0), read_cell(asked.column(1)), asked.column(1)});
+  if (Status status = asked.finish("reading"); !status.ok()) return status;
+  return std::unique_ptr<Study>(std::move(made));
 }
 
 Status Database::add(const Point& point, const Finished& finished) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,10 +21,11 @@ namespace holdfast::simulate::study {
 class Database {
  public:
   /// Opens or creates the file to write this study's runs into. Points that the file no longer has are dropped, runs
-  /// are kept. One writer at a time, held by a lock on `path`.lock. Errors: bad_input when it is no such database or
-  /// another study's, or when another process writes to it; io.
+  /// are kept. One writer at a time, by an advisory lock (flock(2)) on `path`.lock, which is gone with its holder.
+  /// Errors: bad_input when it is no such database or another study's, which is left as it is, or when another process
+  /// writes to it; io.
   static Result<Database> open_to_write(const std::string& path, const Study& study);
-  /// Opens a file to read. Errors: not_found, bad_input.
+  /// Opens a file to read. Errors: not_found; bad_input for what is no such database, which is left as it is.
   static Result<Database> open_to_read(const std::string& path);
 
   Database(Database&&) noexcept;
@@ -37,6 +39,11 @@ class Database {
 
   /// The keys of the runs that are there.
   Result<std::unordered_set<std::string>> keys() const;
+  /// How many runs are kept that answer the question of a point and came from other files or another program
+  /// (provenance.h), by what is different. They are in no row.
+  Result<std::map<std::string, std::size_t>> outdated() const;
+  /// The study as it was written: its points, which cannot be run.
+  Result<std::unique_ptr<Study>> study() const;
   /// Adds a run; one that is there already stays as it is.
   Status add(const Point& point, const Finished& finished);
 
@@ -59,6 +66,7 @@ class Database {
   Database();
   Status run_sql(const char* sql) const;
   Status check_format();
+  Status create();
   Status write_study(const Study& study);
   Status error(const std::string& doing) const;
 

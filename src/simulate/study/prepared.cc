@@ -8,6 +8,7 @@
 #include "fabric/check/credit_loops.h"
 #include "fabric/check/paths.h"
 #include "fabric/formats/source.h"
+#include "fabric/topology/generate.h"
 
 namespace holdfast::simulate::study {
 namespace {
@@ -120,7 +121,7 @@ Result<Preparations::Damaged*> Preparations::damaged_of(const ThroughputPoint& p
     kept_.splice(kept_.begin(), kept_, place->second);
     return &kept_.front();
   }
-  if (Status status = open(point.fabric); !status.ok()) return status;
+  if (Status status = open(point); !status.ok()) return status;
   fabric::Fabric network = opened_;
   auto failures = damage(point, network);
   if (!failures.ok()) return failures.status();
@@ -133,12 +134,25 @@ Result<Preparations::Damaged*> Preparations::damaged_of(const ThroughputPoint& p
   return &kept_.front();
 }
 
-Status Preparations::open(const std::string& fabric) {
-  if (fabric == opened_name_) return {};
-  auto opened = fabric::open_fabric(fabric);
+namespace {
+
+/// What the study was read with, whatever lies there by now.
+Result<fabric::Imported> imported(const ThroughputPoint& point) {
+  if (point.fabric_text != nullptr) return fabric::read_fabric(*point.fabric_text, point.fabric);
+  if (!fabric::looks_like_topology(point.fabric)) return fabric::open_fabric(point.fabric);
+  auto made = fabric::generate(point.fabric);
+  if (!made.ok()) return made.status();
+  return fabric::Imported{std::move(made).value(), {}};
+}
+
+}  // namespace
+
+Status Preparations::open(const ThroughputPoint& point) {
+  if (point.fabric == opened_name_) return {};
+  auto opened = imported(point);
   if (!opened.ok()) return opened.status();
   opened_ = std::move(opened.value().fabric);
-  opened_name_ = fabric;
+  opened_name_ = point.fabric;
   return {};
 }
 

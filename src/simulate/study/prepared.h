@@ -51,7 +51,7 @@ class Preparations {
   };
 
   Result<Damaged*> damaged_of(const ThroughputPoint& point);
-  Status open(const std::string& fabric);
+  Status open(const ThroughputPoint& point);
   Result<std::shared_ptr<const Prepared>> route(const ThroughputPoint& point, const Damaged& damaged, bool& lasting);
   void charge(Damaged& damaged, std::uint64_t bytes);
 

@@ -14,8 +14,8 @@ namespace holdfast::simulate::study {
 
 using Json = nlohmann::ordered_json;
 
-/// One run of a study. The parameters say everything that its result depends on; `key` is their text, and two points
-/// with one key are one run.
+/// One run of a study. The parameters say everything that its result depends on, with the contents of files and the
+/// version of what computes it (provenance.h); `key` is their text, and two points with one key are one run.
 struct Point {
   std::string group;
   Json parameters;

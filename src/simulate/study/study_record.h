@@ -58,6 +58,7 @@ struct Panel {
   std::vector<Crossing> crossings;  ///< within what was measured, from no failures on
   std::vector<std::string> advice;  ///< sentences
   double most_failures = 0;
+  std::map<std::string, std::size_t> stale{};  ///< runs behind this that would come out otherwise today, by why
 };
 
 /// A point of a study of collectives. Times in ns, intervals at the study's confidence.
@@ -76,8 +77,10 @@ struct StudyRecord {
   std::size_t points = 0, finished = 0;
   double cpu_s = 0;
   std::map<std::string, std::size_t> outcomes;
-  std::vector<Panel> panels;               ///< of throughput
-  std::vector<CollectiveRow> collectives;  ///< of collectives
+  std::map<std::string, std::size_t> stale;     ///< runs shown that would come out otherwise today, by why
+  std::map<std::string, std::size_t> outdated;  ///< runs of the same questions that are kept and not shown, by why
+  std::vector<Panel> panels;                    ///< of throughput
+  std::vector<CollectiveRow> collectives;       ///< of collectives
 };
 
 }  // namespace holdfast::simulate::study

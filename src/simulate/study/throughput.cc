@@ -1,7 +1,10 @@
 #include "simulate/study/throughput.h"
 
+#include <map>
+
 #include "simulate/packet/simulate.h"
 #include "simulate/study/prepared.h"
+#include "simulate/study/provenance.h"
 
 namespace holdfast::simulate::study {
 namespace {
@@ -58,6 +61,7 @@ class ThroughputStudy final : public Study {
     for (const ThroughputFile::Placed& placed : file_.points) {
       Json parameters = parameters_of(placed.point);
       if (!changed.empty()) parameters["options"] = changed;
+      add_provenance(placed.point, parameters);
       std::string key = parameters.dump();
       points.push_back({placed.group, std::move(parameters), std::move(key)});
     }
@@ -89,7 +93,19 @@ class ThroughputStudy final : public Study {
     return parameters;
   }
 
+  /// What its result comes from besides (provenance.h).
+  void add_provenance(const ThroughputPoint& point, Json& parameters) {
+    if (point.fabric_text != nullptr) {
+      std::string& digest = digests_[point.fabric_text.get()];
+      if (digest.empty()) digest = digest_text(*point.fabric_text);
+      parameters["inputs"]["fabric"] = digest;
+    }
+    if (point.engine.in_opensm) parameters["inputs"]["opensm"] = opensm_digest();
+    parameters["computed_by"] = computed_by(kind);
+  }
+
   ThroughputFile file_;
+  std::map<const std::string*, std::string> digests_;  // of the texts of files
   mutable Preparations preparations_{most_kept_bytes};
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,9 @@ struct Scenario {
 /// One point: a fabric with what failed, routed by one engine, under one traffic pattern.
 struct ThroughputPoint {
   std::string fabric;  ///< a topology, or the path of a file
+  /// What stood in the file when the study was read, which is what its key tells; null for a topology, and for a file
+  /// that is to be read when it is wanted.
+  std::shared_ptr<const std::string> fabric_text{};
   fabric::Contender engine;
   unsigned lanes = 8;
   Scenario scenario;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/fault/grammar.h"
+#include "fabric/formats/source.h"
 #include "fabric/topology/notation.h"
 #include "simulate/study/throughput.h"
 #include "simulate/study/toml_keys.h"
@@ -16,10 +17,15 @@ constexpr std::string_view spec = "docs/spec/study.md";
 constexpr std::size_t most_points = 1'000'000;
 
 using Ageings = std::map<std::string, fabric::Ageing, std::less<>>;
+using Texts = std::map<std::string, std::shared_ptr<const std::string>>;  // of files, by path
 
 /// The lists of a group, whose product its points are.
 struct Lists {
-  std::vector<std::string> fabrics;
+  struct Source {
+    std::string name;
+    std::shared_ptr<const std::string> text;
+  };
+  std::vector<Source> fabrics;
   std::vector<fabric::Contender> engines;
   std::vector<Scenario> scenarios;
   std::vector<std::uint64_t> seeds;
@@ -57,8 +63,8 @@ Status read_ageing(const toml::table& table, std::string_view file, fabric::Agei
 /// One group's table, into lists.
 class GroupReader {
  public:
-  GroupReader(const toml::table& table, std::string_view file, const Ageings& ageings)
-      : table_(table), file_(file), ageings_(ageings), keys_(table, file, spec) {}
+  GroupReader(const toml::table& table, std::string_view file, const Ageings& ageings, Texts& texts)
+      : table_(table), file_(file), ageings_(ageings), texts_(texts), keys_(table, file, spec) {}
 
   Status read(std::vector<ThroughputFile::Placed>& points) {
     keys_.text("name", name_);
@@ -102,16 +108,22 @@ class GroupReader {
     each_text("fabric", [&](const toml::node& node, const std::string& text) {
       if (fabric::looks_like_topology(text)) {
         if (auto read = fabric::parse_topology(text); !read.ok()) fail(node, "fabric", read.status());
-        lists_.fabrics.push_back(text);
+        lists_.fabrics.push_back({text, nullptr});
         return;
       }
       // A file: its path is seen from the study's folder.
       const std::filesystem::path path = std::filesystem::path(std::string(file_)).parent_path() / text;
       std::error_code error;
       if (!std::filesystem::is_regular_file(path, error))
-        keys_.fail(node, "'fabric': '" + text + "' is neither a topology nor a file beside the study",
-                   "see 'holdfast fabric generate --help'");
-      lists_.fabrics.push_back(path.string());
+        return keys_.fail(node, "'fabric': '" + text + "' is neither a topology nor a file beside the study",
+                          "see 'holdfast fabric generate --help'");
+      auto& kept = texts_[path.string()];
+      if (kept == nullptr) {
+        auto read = fabric::read_text_file(path.string());
+        if (!read.ok()) return fail(node, "fabric", read.status());
+        kept = std::make_shared<const std::string>(std::move(read).value());
+      }
+      lists_.fabrics.push_back({path.string(), kept});
     });
   }
 
@@ -194,13 +206,14 @@ class GroupReader {
   void multiply(std::vector<ThroughputFile::Placed>& points) const {
     for (const std::uint64_t seed : lists_.seeds)
       for (const TrafficSpec& traffic : lists_.traffics)
-        for (const std::string& fabric : lists_.fabrics)
+        for (const Lists::Source& fabric : lists_.fabrics)
           for (const Scenario& scenario : lists_.scenarios)
             for (const fabric::Contender& engine : lists_.engines) {
               // Nothing random: one seed says all.
               if (scenario.healthy() && !draws(traffic) && seed != lists_.seeds.front()) continue;
               ThroughputPoint point = pattern_;
-              point.fabric = fabric;
+              point.fabric = fabric.name;
+              point.fabric_text = fabric.text;
               point.engine = engine;
               point.scenario = scenario;
               point.seed = seed;
@@ -212,6 +225,7 @@ class GroupReader {
   const toml::table& table_;
   std::string_view file_;
   const Ageings& ageings_;
+  Texts& texts_;
   Keys keys_;
   std::string name_ = "all";
   ThroughputPoint pattern_;
@@ -236,7 +250,8 @@ class FileReader {
     if (groups == nullptr || !groups->is_array_of_tables())
       return Status{Code::bad_input, "reading " + std::string(file_), "the study has no points", "write [[group]]"};
     for (const toml::node& group : *groups->as_array())
-      if (status = GroupReader(*group.as_table(), file_, ageings_).read(study.points); !status.ok()) return status;
+      if (status = GroupReader(*group.as_table(), file_, ageings_, texts_).read(study.points); !status.ok())
+        return status;
     return study;
   }
 
@@ -293,6 +308,7 @@ class FileReader {
 
   std::string_view file_;
   Ageings ageings_;
+  Texts texts_;
 };
 
 }  // namespace

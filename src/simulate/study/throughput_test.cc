@@ -4,7 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <set>
+
+#include "core/scratch/scratch_folder.h"
+#include "fabric/formats/discovery.h"
+#include "fabric/topology/generate.h"
+#include "simulate/study/provenance.h"
 
 namespace holdfast::simulate::study {
 namespace {
@@ -40,6 +46,51 @@ TEST(ThroughputFile, PointsAreTheProductWithOneSeedWhereNothingIsRandom) {
   for (const Point& point : study->points) keys.insert(point.key);
   EXPECT_EQ(keys.size(), study->points.size());
   EXPECT_EQ(study->points.front().parameters["options"]["simulate.mtu"], "1024");
+}
+
+TEST(ThroughputFile, TheContentsOfAFileArePartOfTheKey) {
+  const scratch::ScratchFolder folder;
+  const auto lay = [&](const char* topology) {
+    std::ofstream(folder.file("f.net")) << fabric::write_discovery(fabric::generate(topology).value());
+  };
+  const std::string text =
+      "[study]\nname = \"x\"\n[[group]]\nfabric = [\"f.net\", \"tree(4,2)\"]\nengine = \"updn\"\ntraffic = "
+      "\"exchange\"\n";
+  lay("tree(4,2)");
+  const auto before = read_any_study(text, folder.file("x.toml")).value();
+  EXPECT_EQ(read_any_study(text, folder.file("x.toml")).value()->points[0].key, before->points[0].key);
+  lay("torus(3,3) hosts=18");
+  const auto after = read_any_study(text, folder.file("x.toml")).value();
+  EXPECT_NE(after->points[0].key, before->points[0].key);
+  EXPECT_EQ(identity(after->points[0].parameters), identity(before->points[0].parameters));
+  EXPECT_EQ(after->points[1].key, before->points[1].key) << "a topology is its own contents";
+  EXPECT_EQ(difference(before->points[0].parameters, after->points[0].parameters),
+            folder.file("f.net") + " has other contents now");
+  // What is computed is what the key says, although the file has been replaced since the study was read.
+  const Json healthy = before->run(1).value().result;
+  EXPECT_EQ(before->run(0).value().result["throughput_bytes_per_s"], healthy["throughput_bytes_per_s"]);
+  EXPECT_NE(after->run(0).value().result["throughput_bytes_per_s"], healthy["throughput_bytes_per_s"]);
+  Staleness staleness("throughput");
+  EXPECT_EQ(staleness.of(before->points[0].parameters), folder.file("f.net") + " has other contents now");
+  EXPECT_EQ(staleness.of(after->points[0].parameters), "");
+  EXPECT_EQ(staleness.of(after->points[1].parameters), "");
+  Json older = after->points[1].parameters;
+  older["computed_by"] = "throughput 0";
+  EXPECT_EQ(staleness.of(older), "computed by throughput 0, which is " + computed_by("throughput") + " now");
+}
+
+TEST(ThroughputFile, AFileInTheFolderIsNotTakenForATopology) {
+  const std::string text =
+      "[study]\nname = \"x\"\n[[group]]\nfabric = \"torus-5x5\"\nengine = \"updn\"\ntraffic = "
+      "\"exchange messages=1\"\n";
+  const auto study = read_any_study(text, "x.toml").value();
+  const scratch::ScratchFolder folder;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  std::ofstream("torus-5x5") << "nonsense\n";
+  const auto finished = study->run(0);
+  std::filesystem::current_path(before);
+  EXPECT_TRUE(finished.ok()) << finished.status().message();
 }
 
 TEST(ThroughputFile, MistakesAreSaidWithTheirLine) {

@@ -37,9 +37,11 @@ class Core {
   void on_put_done(std::uint64_t token, bool ok);
   void on_rail_ready(std::uint32_t rail);
   void on_rail_failed(std::uint32_t rail, PeerId peer);
+  void rename(std::span<const std::byte> name);
   void advance();
   void close();
   bool idle() const;
+  std::optional<Outcome> given_up(PeerId peer) const;
   RailReport rail(std::uint32_t rail, PeerId peer) const;
   std::size_t memory_bytes(PeerId peer) const;
   std::size_t memory_bytes() const;
@@ -94,15 +96,21 @@ class Core {
   void reset(Peer& peer, Outcome outcome);
   void reset_sending(Peer& peer, Outcome outcome);
   void reset_receiving(Peer& peer, Outcome outcome);
-  void give_up(Peer& peer);
-  void end_spoiled(Peer& peer);
+  void give_up(Peer& peer, Outcome outcome);
+  void end_unreachable(Peer& peer);
+  void end_closed(Peer& peer);
+  static bool leaves_nothing(const Peer& peer);
+  std::int64_t serve_lost(Peer& peer);
+  void on_hello_of_lost(Peer& peer, const wire::PacketHeader& header, const wire::HelloFrame& frame,
+                        std::uint32_t rail);
   void new_epoch(Peer& peer);
   void on_stale(std::uint32_t session);
   void say_bye(Peer& peer);
 
   // sending.cc
   OutMessage* new_message(Peer& peer, wire::MessageKind kind);
-  bool log_message(OutMessage& message, std::span<const iovec> pieces, std::size_t bytes);
+  bool log_has_room(std::size_t bytes);
+  void log_message(OutMessage& message, std::span<const iovec> pieces, std::size_t bytes);
   void post_control(Peer& peer, wire::MessageKind kind, std::uint64_t tag, std::uint64_t data, std::uint64_t address);
   void enqueue(OutMessage& message);
   Vfrag* make_vfrag(OutMessage& message);
@@ -172,6 +180,7 @@ class Core {
   void admit_parked(Peer& peer);
   void bind(InMessage& message, ReceiveOp& op);
   void message_complete(InMessage& message);
+  void drop_after_gap(Peer& peer);
   void finish_receive(ReceiveOp& op, const InMessage& message, Outcome outcome);
   void complete_receive(ReceiveOp& op, Completion completion);
   void release_receive(ReceiveOp& op);
@@ -232,7 +241,9 @@ class Core {
   Pool<InMessage> in_messages_;
   Pool<ReceiveOp> receives_;
   Buffers buffers_;
+  static constexpr std::size_t message_cost = sizeof(OutMessage) + sizeof(Vfrag);
   std::size_t log_bytes_ = 0;
+  std::size_t logged_messages_ = 0;
   PostedList posted_[2];          ///< untagged, tagged
   UnexpectedList unexpected_[2];  ///< likewise
 };

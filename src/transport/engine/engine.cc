@@ -61,6 +61,10 @@ void Engine::on_rail_failed(std::uint32_t rail, PeerId peer, std::int64_t now_ns
   core_->clock.set(now_ns);
   core_->on_rail_failed(rail, peer);
 }
+void Engine::rename(std::span<const std::byte> name, std::int64_t now_ns) {
+  core_->clock.set(now_ns);
+  core_->rename(name);
+}
 void Engine::advance(std::int64_t now_ns) {
   core_->clock.set(now_ns);
   core_->advance();
@@ -71,6 +75,9 @@ std::int64_t Engine::next_deadline() const {
 void Engine::close(std::int64_t now_ns) {
   core_->clock.set(now_ns);
   core_->close();
+}
+std::optional<Outcome> Engine::given_up(PeerId peer) const {
+  return core_->given_up(peer);
 }
 bool Engine::idle() const {
   return core_->idle();

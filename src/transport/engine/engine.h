@@ -43,6 +43,7 @@ enum class Posted : std::uint8_t {
   accepted,
   again,    ///< the log is full: call again after the engine has made progress
   invalid,  ///< the request breaks a rule that its docstring states
+  lost,     ///< the peer was given up: Engine::given_up() says why
 };
 
 inline constexpr std::size_t most_pieces = 8;  ///< of one operation
@@ -180,6 +181,10 @@ class Engine {
   /// A rail reports that it does not reach a peer, or any (any_peer): it is taken out, and probed from then on.
   void on_rail_failed(std::uint32_t rail, PeerId peer, std::int64_t now_ns);
 
+  /// This endpoint's name is another from now on (it has a rail more, say), under which Host::peer_named() of its peers
+  /// knows it as well as before. Peers are told at once.
+  void rename(std::span<const std::byte> name, std::int64_t now_ns);
+
   /// Lets the timers run. next_deadline(): when this must be called next; a moment that is past means at once, and
   /// no_deadline never. Cheap when nothing is due.
   void advance(std::int64_t now_ns);
@@ -189,6 +194,11 @@ class Engine {
   /// Tells all peers that this endpoint closes, and completes all operations as canceled. Call it when idle() or when
   /// the caller will wait no longer; only on_put_done() and the destructor may follow.
   void close(std::int64_t now_ns);
+
+  /// Why the peer was given up; nothing: it was not. Once it is, nothing goes to it any more, and of what came from it
+  /// only messages before which nothing is missing are still received: a later message never takes a lost one's place.
+  /// This is for good, and the peer is told of it as soon as a rail reaches it.
+  std::optional<Outcome> given_up(PeerId peer) const;
 
   /// Whether everything sent has been acknowledged and nothing waits to be sent.
   bool idle() const;
@@ -218,6 +228,8 @@ class Engine {
     lose_completion,
     leak_buffer,
     ignore_epochs,
+    forget_lost_peers,   ///< after a loss the next message begins another session, and takes the lost one's place
+    write_before_check,  ///< a fragment's bytes go to a receive's memory before they are known to be good
   };
   void sabotage(Sabotage what);
 

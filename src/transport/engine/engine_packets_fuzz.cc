@@ -1,93 +1,371 @@
-// An engine with a peer and posted receives is given any packets, with headers that were put right; it must stay whole.
+// An engine with an established session, posted receives and messages of its own is given any sequence of packets, of
+// calls of its application and of time that passes; it must stay whole. Packets are put together from frames, so that
+// the checks of headers and payloads let them in, and their numbers are drawn from around the bounds of their types and
+// from what the engine holds at that moment: that is where lengths, offsets and counts go wrong.
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <optional>
+#include <span>
 #include <vector>
 
-#include "core/integrity/crc32c.h"
+#include "core/integrity/checksum.h"
 #include "transport/engine/engine.h"
 #include "transport/wire/packet.h"
 
 using namespace holdfast::transport;
+namespace integrity = holdfast::integrity;
 
 namespace {
 
-class Silence : public Host {
+constexpr std::uint64_t own_epoch = 50;
+constexpr std::uint64_t peer_epoch = 60;
+constexpr PeerId peer_id = 1;
+constexpr std::size_t guard_bytes = 32;
+constexpr std::byte guard{0xA5};
+
+/// The fuzzer's bytes, one decision after the other; zeros when there are no more.
+class Choices {
  public:
-  Put put(std::uint32_t, PeerId, std::span<const iovec>, std::uint64_t) override { return Put::done; }
-  void complete(const Completion&) override {}
+  Choices(const std::uint8_t* data, std::size_t size) : bytes_(data, size) {}
+  bool left() const { return at_ < bytes_.size(); }
+  std::uint8_t byte() { return left() ? bytes_[at_++] : std::uint8_t{0}; }
+  std::uint8_t below(unsigned bound) { return static_cast<std::uint8_t>(byte() % bound); }
+  std::span<const std::byte> rest(std::size_t most) {
+    const std::size_t here = std::min(most, bytes_.size() - at_);
+    const auto part = std::as_bytes(bytes_.subspan(at_, here));
+    at_ += here;
+    return part;
+  }
+
+  /// A small number, or one close to a bound of the types that are on the wire.
+  std::uint64_t number() {
+    constexpr std::array<std::uint64_t, 10> bounds = {0,
+                                                      64,
+                                                      200,
+                                                      4096,
+                                                      262144,
+                                                      std::uint64_t{1} << 31,
+                                                      std::uint64_t{1} << 32,
+                                                      std::uint64_t{1} << 62,
+                                                      std::uint64_t{1} << 63,
+                                                      ~std::uint64_t{0}};
+    const std::uint8_t kind = byte();
+    if (kind < 160) return kind;
+    if (kind < 250) return bounds[kind % bounds.size()] + static_cast<std::uint64_t>(static_cast<std::int8_t>(byte()));
+    std::uint64_t whole = 0;
+    for (int i = 0; i < 8; ++i) whole = whole << 8 | byte();
+    return whole;
+  }
+
+ private:
+  std::span<const std::uint8_t> bytes_;
+  std::size_t at_ = 0;
+};
+
+/// What the application gave the engine to fill: it may write between the guards, and after the end not at all.
+struct Memory {
+  explicit Memory(std::size_t bytes) : all(bytes + 2 * guard_bytes, guard) {}
+  iovec piece() { return {all.data() + guard_bytes, all.size() - 2 * guard_bytes}; }
+  bool guarded() const {
+    const auto good = [](std::byte each) { return each == guard; };
+    return std::all_of(all.begin(), all.begin() + guard_bytes, good) &&
+           std::all_of(all.end() - guard_bytes, all.end(), good);
+  }
+  std::vector<std::byte> all;
+};
+
+class Application : public Host {
+ public:
+  Put put(std::uint32_t rail, PeerId, std::span<const iovec> pieces, std::uint64_t token) override {
+    std::size_t sum = 0;  // reads what it is told to send
+    for (const iovec& piece : pieces) {
+      for (std::size_t i = 0; i < piece.iov_len; ++i) {
+        sum += std::to_integer<std::size_t>(static_cast<std::byte*>(piece.iov_base)[i]);
+      }
+    }
+    read_ = read_ + sum;
+    if (rail == 0) return Put::done;
+    pending.push_back(token);
+    return Put::pending;
+  }
+  void complete(const Completion& completion) override {
+    if (completion.kind == Completion::Kind::receive && completion.outcome == Outcome::ok &&
+        completion.bytes != completion.message_bytes) {
+      std::abort();  // it was cut, and is not said to be
+    }
+  }
   PeerId peer_named(std::span<const std::byte> name, std::uint32_t) override {
     return name.empty() ? any_peer : std::to_integer<PeerId>(name[0]) % 4;
   }
   std::byte* memory(std::uint64_t, std::uint64_t address, std::size_t bytes, Access) override {
-    return address <= sizeof region && bytes <= sizeof region - address ? region + address : nullptr;
+    return address <= region.size() && bytes <= region.size() - address ? region.data() + address : nullptr;
   }
   bool apply_atomic(std::uint64_t, std::byte*, std::size_t, std::span<const std::byte>, std::byte*) override {
     return true;
   }
-  std::byte region[256] = {};
+
+  std::deque<std::uint64_t> pending;
+  std::vector<std::byte> region = std::vector<std::byte>(256);
+
+ private:
+  volatile std::size_t read_ = 0;
 };
 
-// Makes a packet of the engine's one session out of any bytes: lengths, key and check are put right.
-void put_right(std::vector<std::byte>& packet, std::uint32_t key) {
-  packet[0] = std::byte{0x48};
-  packet[1] = std::byte{0x46};
-  packet[2] = std::byte{wire::version};
-  const auto length = static_cast<std::uint32_t>(packet.size());
-  std::memcpy(packet.data() + 24, &length, sizeof length);
-  const std::uint32_t session = 1;
-  std::memcpy(packet.data() + 12, &session, sizeof session);
-  std::memcpy(packet.data() + 16, &key, sizeof key);
-  std::uint16_t header_bytes = 0;
-  std::memcpy(&header_bytes, packet.data() + 4, sizeof header_bytes);
-  if (header_bytes < wire::packet_header_bytes || header_bytes > packet.size()) return;
-  const std::span<const std::byte> headers(packet.data(), header_bytes);
-  const std::uint32_t check =
-      holdfast::integrity::crc32c_extend(holdfast::integrity::crc32c_extend(0, headers.first(8)), headers.subspan(12));
-  std::memcpy(packet.data() + 8, &check, sizeof check);
-}
+class Session {
+ public:
+  explicit Session(Choices& choices) : choices_(choices), engine_(options(), rails, host_, name, own_epoch, 0) {
+    post();
+    post();
+    send();
+    wire::HelloFrame hello;
+    hello.session = 5;
+    hello.epoch = peer_epoch;
+    hello.known_epoch = own_epoch;
+    hello.vfrag_window = 128;
+    hello.message_limit = 100;
+    hello.byte_limit = 10000;
+    hello.name = {&peer_name, 1};
+    wire::Writer writer(buffer_, {});
+    writer.add(hello);
+    give(writer.finish(0));
+  }
+
+  void run() {
+    while (choices_.left()) {
+      step();
+      for (Memory& each : memories_) {
+        if (!each.guarded()) std::abort();
+      }
+    }
+    engine_.close(now_);
+    while (!host_.pending.empty()) finish_put();
+  }
+
+ private:
+  static Options options() {
+    Options options;
+    options_table().apply_defaults(options);
+    options.fragment_bytes = 64;
+    return options;
+  }
+
+  void step() {
+    switch (choices_.below(12)) {
+      case 0:
+        return post();
+      case 1:
+        return send();
+      case 2:
+        return reach();
+      case 3:
+        now_ += static_cast<std::int64_t>(choices_.byte()) << choices_.below(24);
+        return engine_.advance(now_);
+      case 4:
+        return look();
+      case 5:
+        if (!host_.pending.empty()) finish_put();
+        return;
+      case 6:
+        return any_packet();
+      default:
+        return packet();
+    }
+  }
+
+  void post() {
+    const std::uint8_t what = choices_.byte();
+    const iovec piece = memory();
+    ReceiveRequest request;
+    request.pieces = {&piece, 1};
+    request.peer = (what & 1) != 0 ? peer_id : any_peer;
+    request.tagged = (what & 2) == 0;
+    request.multi = (what & 6) == 6;
+    request.ignore = (what & 8) != 0 ? 0 : ~std::uint64_t{0};
+    request.context = next_context();
+    engine_.receive(request, now_);
+  }
+
+  void send() {
+    const std::uint8_t what = choices_.byte();
+    const iovec piece = memory();
+    engine_.send({.peer = peer_id,
+                  .pieces = {&piece, 1},
+                  .mode = (what & 1) != 0 ? SendMode::acknowledged : SendMode::buffered,
+                  .tagged = (what & 2) != 0,
+                  .context = next_context()},
+                 now_);
+  }
+
+  void reach() {
+    const std::uint8_t what = choices_.byte();
+    const iovec piece = memory();
+    if (what % 3 == 0) engine_.write({.peer = peer_id, .pieces = {&piece, 1}, .remote = {}}, now_);
+    if (what % 3 == 1) engine_.read({.peer = peer_id, .pieces = {&piece, 1}, .remote = {}}, now_);
+    if (what % 3 == 2) {
+      const std::array<std::byte, 8> operand{};
+      const iovec result = {piece.iov_base, std::min<std::size_t>(piece.iov_len, 8)};
+      engine_.atomic(
+          {.peer = peer_id, .operands = operand, .remote = {}, .target_bytes = result.iov_len, .results = {&result, 1}},
+          now_);
+    }
+  }
+
+  void look() {
+    const std::uint8_t what = choices_.byte();
+    ReceiveRequest request;
+    request.tagged = (what & 1) != 0;
+    request.ignore = ~std::uint64_t{0};
+    request.context = next_context();
+    const bool claimed = engine_.peek(request, (what & 2) != 0, now_).has_value() && (what & 2) != 0;
+    if (claimed && (what & 4) != 0) {
+      engine_.discard_claimed(request.context, now_);
+    } else if (claimed && (what & 8) != 0) {
+      const iovec piece = memory();
+      request.pieces = {&piece, 1};
+      engine_.receive_claimed(request, now_);
+    } else if ((what & 16) != 0) {
+      engine_.cancel(reinterpret_cast<void*>(std::uintptr_t{1} + choices_.byte()), now_);
+    }
+  }
+
+  void finish_put() {
+    const std::uint64_t token = host_.pending.front();
+    host_.pending.pop_front();
+    engine_.on_put_done(token, (choices_.byte() & 7) != 7, now_);
+  }
+
+  wire::PacketHeader header() {
+    return {.flags = static_cast<std::uint8_t>(choices_.byte() & 1),
+            .rail = choices_.byte(),
+            .session = peer_id,
+            .key = wire::session_key(own_epoch, peer_epoch),
+            .stamp = static_cast<std::uint32_t>(choices_.number())};
+  }
+
+  void packet() {
+    wire::Writer writer(buffer_, header());
+    std::vector<std::byte> payload;
+    switch (choices_.below(8)) {
+      case 0:
+        writer.add(ack());
+        break;
+      case 1:
+        writer.add(hello());
+        break;
+      case 2:
+        writer.add(ack());
+        writer.add(data(payload));
+        break;
+      default:
+        writer.add(data(payload));
+        break;
+    }
+    const std::span<const std::byte> headers = writer.finish(payload.size());
+    std::vector<std::byte> whole(headers.begin(), headers.end());
+    whole.insert(whole.end(), payload.begin(), payload.end());
+    give(whole);
+  }
+
+  wire::AckFrame ack() {
+    wire::AckFrame frame;
+    frame.cumulative = static_cast<std::uint32_t>(choices_.number());
+    frame.complete = choices_.number();
+    frame.echo_rail = choices_.byte();
+    frame.echo_stamp = static_cast<std::uint32_t>(choices_.number());
+    frame.echo_delay = static_cast<std::uint32_t>(choices_.number());
+    frame.message_limit = static_cast<std::uint32_t>(choices_.number());
+    frame.byte_limit = choices_.number();
+    frame.truncated = (choices_.byte() & 1) != 0;
+    frame.partial_count = choices_.below(3);
+    for (std::size_t i = 0; i < frame.partial_count; ++i) {
+      frame.partials[i] = {static_cast<std::uint32_t>(choices_.number()), choices_.number()};
+    }
+    return frame;
+  }
+
+  wire::HelloFrame hello() {
+    wire::HelloFrame frame;
+    frame.answer = (choices_.byte() & 1) != 0;
+    frame.over = (choices_.byte() & 7) == 7;
+    frame.session = static_cast<std::uint32_t>(choices_.number());
+    frame.epoch = peer_epoch - 1 + choices_.below(4);
+    frame.known_epoch = own_epoch - 1 + choices_.below(4);
+    frame.vfrag_window = static_cast<std::uint32_t>(choices_.number());
+    frame.message_limit = static_cast<std::uint32_t>(choices_.number());
+    frame.byte_limit = choices_.number();
+    frame.ack_delay = static_cast<std::uint32_t>(choices_.number());
+    frame.name = {&peer_name, 1};
+    return frame;
+  }
+
+  wire::DataFrame data(std::vector<std::byte>& payload) {
+    wire::DataFrame frame;
+    frame.kind = static_cast<wire::MessageKind>(1 + choices_.below(wire::last_message_kind));
+    frame.flags = choices_.byte() & 7;
+    frame.count = static_cast<std::uint8_t>(1 + choices_.below(wire::fragments_per_vfrag));
+    frame.index = choices_.below(frame.count);
+    frame.vfrag = (choices_.byte() & 3) != 0 ? next_vfrag_++ : static_cast<std::uint32_t>(choices_.number());
+    frame.message = choices_.below(4);
+    frame.order = (choices_.byte() & 1) != 0 ? next_order_++ : static_cast<std::uint32_t>(choices_.number());
+    const std::span<const std::byte> bytes = choices_.rest(choices_.below(100));
+    payload.assign(bytes.begin(), bytes.end());
+    frame.bytes = static_cast<std::uint32_t>(payload.size());
+    frame.total = (choices_.byte() & 1) != 0 ? payload.size() : choices_.number();
+    frame.offset = frame.total == payload.size() ? 0 : choices_.number();
+    // Handles of the engine's objects have an odd generation above and a small index below.
+    const std::uint8_t tag = choices_.byte();
+    frame.tag = (tag & 1) != 0 ? (std::uint64_t{1} << 32 | (tag >> 1) % 8U) : choices_.number();
+    frame.data = (tag & 2) != 0 ? (std::uint64_t{1} << 32 | choices_.below(8)) : choices_.number();
+    frame.address = choices_.number();
+    frame.key = choices_.below(2);
+    frame.algorithm = integrity::Checksum::crc32c;
+    frame.checksum = integrity::checksum(frame.algorithm, payload);
+    if (tag == 255) ++frame.checksum;
+    return frame;
+  }
+
+  /// Bytes that no writer would make.
+  void any_packet() {
+    const std::span<const std::byte> bytes = choices_.rest(choices_.byte());
+    give(bytes);
+  }
+
+  void give(std::span<const std::byte> bytes) {
+    const std::vector<std::byte> packet(bytes.begin(), bytes.end());  // on the heap: reading past its end is seen
+    engine_.on_packet(static_cast<std::uint32_t>(packet.size() & 1), packet, now_);
+  }
+
+  iovec memory() { return memories_.emplace_back(choices_.byte()).piece(); }
+  void* next_context() { return reinterpret_cast<void*>(++contexts_); }
+
+  static constexpr std::byte own_name{9};
+  static constexpr std::byte peer_name{peer_id};
+  static constexpr std::span<const std::byte> name{&own_name, 1};
+  static inline const std::array<RailTraits, 2> rails = {
+      {{.most_packet_bytes = 2000, .bytes_per_second = 1e9, .checksum = {}},
+       {.most_packet_bytes = 2000, .bytes_per_second = 1e9, .checksum = {}}}};
+
+  Choices& choices_;
+  std::deque<Memory> memories_;
+  Application host_;
+  Engine engine_;
+  std::array<std::byte, wire::most_data_header_bytes> buffer_{};
+  std::int64_t now_ = 0;
+  std::uintptr_t contexts_ = 0;
+  std::uint32_t next_vfrag_ = 0;
+  std::uint32_t next_order_ = 0;
+};
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  Silence host;
-  Options options;
-  options_table().apply_defaults(options);
-  options.fragment_bytes = 64;
-  const RailTraits rails[2] = {{.most_packet_bytes = 2000, .bytes_per_second = 1e9, .checksum = {}},
-                               {.most_packet_bytes = 2000, .bytes_per_second = 1e9, .checksum = {}}};
-  const std::byte name{9};
-  Engine engine(options, rails, host, {&name, 1}, 50, 0);
-  std::int64_t now = 0;
-  std::byte memory[3][200] = {};
-  for (auto& piece : memory) {
-    const iovec one = {piece, sizeof piece};
-    engine.receive({.pieces = {&one, 1}, .tagged = true, .ignore = ~std::uint64_t{0}}, now);
-  }
-  const iovec one = {memory[0], 100};
-  engine.send({.peer = 1, .pieces = {&one, 1}}, now);
-  wire::HelloFrame hello;
-  hello.session = 5;
-  hello.epoch = 60;
-  hello.message_limit = 100;
-  hello.byte_limit = 10000;
-  const std::byte peer{1};
-  hello.name = {&peer, 1};
-  std::byte buffer[wire::most_data_header_bytes];
-  wire::Writer writer(buffer, {});
-  writer.add(hello);
-  engine.on_packet(0, writer.finish(0), now);
-  while (size >= 2) {
-    const std::size_t bytes = std::min<std::size_t>(size - 1, wire::packet_header_bytes + data[0]);
-    std::vector<std::byte> packet(reinterpret_cast<const std::byte*>(data + 1),
-                                  reinterpret_cast<const std::byte*>(data + 1) + bytes);
-    if (packet.size() >= wire::packet_header_bytes) put_right(packet, wire::session_key(50, 60));
-    engine.on_packet(data[0] & 1, packet, now);
-    data += 1 + bytes;
-    size -= 1 + bytes;
-    now += 1'000'000;
-    engine.advance(now);
-  }
-  engine.close(now);
+  Choices choices(data, size);
+  Session session(choices);
+  session.run();
   return 0;
 }

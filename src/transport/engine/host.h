@@ -36,8 +36,10 @@ struct Completion {
     read,          ///< RMA read of this side
     atomic,        ///< atomic operation of this side
     remote_write,  ///< a peer's RMA write with data arrived; no context
-    lost,          ///< messages that were reported complete when buffered could not be delivered; no context,
-                   ///< message_bytes is how many
+    lost,          ///< messages that were reported complete when buffered could not be delivered, because this side
+                   ///< or the peer closes; no context, message_bytes is how many
+    peer_lost,     ///< the peer was given up, for good (Engine::given_up()); no context, message_bytes is how many
+                   ///< messages that were reported complete are lost by it
   };
 
   Kind kind = Kind::send;

@@ -3,6 +3,7 @@
 // sends.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "transport/engine/core.h"
 
@@ -32,6 +33,8 @@ InMessage* Core::find_unexpected(const ReceiveRequest& request) {
 
 Posted Core::receive(const ReceiveRequest& request) {
   if (request.pieces.size() > most_pieces) return Posted::invalid;
+  const bool lost = request.peer != any_peer && given_up(request.peer).has_value();
+  if (lost && find_unexpected(request) == nullptr) return Posted::lost;  // what came before it was is still received
   if (request.multi && (request.tagged || request.pieces.size() != 1 || request.least_bytes == 0)) {
     return Posted::invalid;
   }
@@ -44,6 +47,7 @@ Posted Core::receive(const ReceiveRequest& request) {
     bind(*message, op);  // may release the receive
     if (!request.multi) break;
   }
+  if (lost && op.posted) fail_directed(*peer(request.peer), *given_up(request.peer));
   return Posted::accepted;
 }
 
@@ -263,6 +267,27 @@ bool Core::cancel(void* context) {
     }
   }
   return false;
+}
+
+// Of a session that ends: whole messages that wait for a receive, and before which one did not come whole.
+void Core::drop_after_gap(Peer& peer) {
+  if (peer.incoming.empty()) return;
+  std::optional<std::uint32_t> gap;
+  for (const InMessage* each = peer.incoming.first(); each != nullptr; each = Peer::InList::next(each)) {
+    const bool ordered = each->kind == wire::MessageKind::eager || each->announced;
+    if (ordered && (!gap || serial_less(each->order, *gap))) gap = each->order;
+  }
+  if (!gap) return;
+  for (UnexpectedList& list : unexpected_) {
+    for (InMessage* message = list.first(); message != nullptr;) {
+      InMessage* next = UnexpectedList::next(message);
+      if (message->peer == &peer && message->complete() && serial_less(*gap, message->order)) {
+        list.remove(message);
+        release_in_message(*message);
+      }
+      message = next;
+    }
+  }
 }
 
 // The receives that only this peer could have answered.

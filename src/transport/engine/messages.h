@@ -93,7 +93,8 @@ struct OutMessage : Pooled {
   wire::MessageKind kind = wire::MessageKind::eager;
   Stage stage = Stage::queued;
   Completion::Kind completion = Completion::Kind::send;
-  bool own = false;  ///< of the protocol itself: nobody hears of its end
+  bool own = false;     ///< of the protocol itself: nobody hears of its end
+  bool logged = false;  ///< its bytes are a copy, in the log
   bool silent = false;
   bool reported = false;  ///< its completion was given, or it has none
   bool tagged = false;
@@ -127,6 +128,13 @@ struct OutMessage : Pooled {
   Outcome outcome = Outcome::ok;
 
   bool all_scheduled() const { return current == nullptr && made > 0 && scheduled_bytes == total; }
+  /// RMA of this side: the target answers it.
+  bool awaits_answer() const {
+    return kind == wire::MessageKind::rma_write || kind == wire::MessageKind::rma_read ||
+           kind == wire::MessageKind::atomic;
+  }
+  /// Whether an answer of the peer is for this one.
+  bool answerable_by(const Peer& other) const { return peer == &other && awaits_answer() && !answered && !abandoned; }
   void reuse();
 };
 
@@ -154,6 +162,7 @@ struct InMessage : Pooled {
   Link<InMessage> link;       ///< in the unexpected list
   Link<InMessage> peer_link;  ///< in its peer's list of those that are not complete
   Peer* peer = nullptr;
+  wire::MessageKind kind = wire::MessageKind::eager;
   bool announced = false;  ///< by a request to send
   bool tagged = false;
   bool has_data = false;

@@ -65,10 +65,11 @@ const config::Table<Options>& options_table() {
                .doc = "How long a rail may keep a fragment without saying that it was sent."}),
           duration<&Options::unreachable_after_ns>(
               {.name = "transport.unreachable_after",
-               .initial = "10s",
+               .initial = "60s",
                .least = "1ms",
                .most = "24h",
-               .doc = "Silence of a peer on all rails after which what was sent to it fails."}),
+               .doc = "How long an outage may last: a peer from which nothing came for so long, on all rails, is "
+                      "given up, for good."}),
           duration<&Options::keepalive_ns>(
               {.name = "transport.keepalive",
                .initial = "1s",
@@ -106,12 +107,13 @@ const config::Table<Options>& options_table() {
                                               .initial = "268435456",
                                               .unit = "bytes",
                                               .doc = "Unexpected bytes that all peers together may have here."}),
-          option<&Options::log_bytes>({.name = "transport.log_bytes",
-                                       .initial = "67108864",
-                                       .least = "65536",
-                                       .unit = "bytes",
-                                       .doc = "Bytes of sent and unacknowledged messages that are kept here; beyond "
-                                              "them a send has to be tried again."}),
+          option<&Options::log_bytes>(
+              {.name = "transport.log_bytes",
+               .initial = "67108864",
+               .least = "65536",
+               .unit = "bytes",
+               .doc = "Bytes of sent and unacknowledged messages that are kept here, with what the "
+                      "engine keeps of each; beyond them a send has to be tried again."}),
       });
   return table;
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "transport/engine/congestion.h"
@@ -69,6 +70,12 @@ struct Peer {
   std::uint32_t remote_session = 0;
   std::uint32_t key = 0;
   bool established = false;
+  bool in_contact = false;            ///< it was established, and has not been closed since
+  std::uint64_t closed_epoch = 0;     ///< of the last process of this name that has closed
+  std::optional<Outcome> given_up{};  ///< why, for good
+  bool knows_of_it = false;           ///< given up: the peer has given this side up too
+  std::int64_t next_notice_ns = 0;    ///< given up, and the peer does not know: when it is told again
+  std::int64_t notice_gap_ns = 0;
   std::int64_t remote_ack_delay_ns = 0;
   std::uint32_t remote_window = 64;
   std::int64_t next_call_ns = 0;  ///< the next HELLO while it is not established; 0: none

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/arithmetic/checked.h"
 #include "transport/engine/core.h"
 
 namespace holdfast::transport {
@@ -36,7 +37,7 @@ void Core::on_packet(std::uint32_t rail, std::span<const std::byte> packet) {
       on_hello(header, reader.hello(), rail);
       continue;
     }
-    if (!known) {
+    if (!known || from->given_up) {  // by the frame before, perhaps
       ++count(Count::stale_packets);
       on_stale(header.session);
       return;
@@ -52,8 +53,7 @@ void Core::on_packet(std::uint32_t rail, std::span<const std::byte> packet) {
       data = true;
       on_data(*from, header, reader.data(), reader.payload(), rail);
     } else if (type == FrameType::bye) {
-      new_epoch(*from);  // what is still under way of this session must not be taken for the next one's
-      reset(*from, Outcome::closed);
+      end_closed(*from);
       return;
     }
   }
@@ -153,10 +153,12 @@ Core::Landed Core::land_eager(Peer& peer, const DataFrame& frame, std::span<cons
 
 // The first fragment of a message that is next in order, and a receive for it.
 Core::Landed Core::land_first(Peer& peer, const DataFrame& frame, std::span<const std::byte> payload, ReceiveOp& op) {
+  // Before anything is written: until the receive has taken this message another may take it, and be shorter.
+  const bool good = intact(frame, payload);
+  if (!good && sabotage != Engine::Sabotage::write_before_check) return Landed::corrupt;
   const Pieces target = target_for(op, frame.total);
-  if (!fits(frame, integrity::scatter_with_checksum(frame.algorithm, target.span(), frame.offset, payload))) {
-    return Landed::corrupt;  // the receive stays posted, and its memory is written again
-  }
+  integrity::scatter_with_checksum(integrity::Checksum::none, target.span(), frame.offset, payload);
+  if (!good) return Landed::corrupt;
   take_into(op, frame.total);
   ++peer.next_match;
   peer.arrived_bytes += frame.total;
@@ -177,7 +179,8 @@ Core::Landed Core::land_first(Peer& peer, const DataFrame& frame, std::span<cons
 
 // The first fragment of a message without a receive, or whose turn has not come.
 Core::Landed Core::land_unexpected(Peer& peer, const DataFrame& frame, std::span<const std::byte> payload) {
-  if (peer.held_bytes + frame.total > peer.granted_bytes) return Landed::refused;  // more than it was allowed to send
+  const auto held = arithmetic::checked_add(peer.held_bytes, frame.total);
+  if (!held || *held > peer.granted_bytes) return Landed::refused;  // more than it was allowed to send
   if (peer.parked.find(frame.order) != nullptr) return Landed::refused;
   std::byte* buffer = nullptr;
   if (frame.total > 0) {
@@ -212,7 +215,10 @@ Core::Landed Core::land_unexpected(Peer& peer, const DataFrame& frame, std::span
 }
 
 Core::Landed Core::land_more(InMessage& message, const DataFrame& frame, std::span<const std::byte> payload) {
-  if (frame.total != message.total || frame.order != message.order) return Landed::refused;
+  if (message.kind != MessageKind::eager || frame.total != message.total || frame.order != message.order ||
+      frame.bytes > message.total - message.received) {
+    return Landed::refused;
+  }
   const std::uint64_t sum =
       message.buffer != nullptr
           ? integrity::copy_with_checksum(frame.algorithm, message.buffer + frame.offset, payload)
@@ -244,7 +250,7 @@ Core::Landed Core::land_request(Peer& peer, const DataFrame& frame) {
 Core::Landed Core::land_bulk(Peer& peer, const DataFrame& frame, std::span<const std::byte> payload) {
   InMessage* message = in_messages_.find(frame.tag);
   if (message == nullptr || message->peer != &peer || !message->announced || message->op == nullptr ||
-      frame.total != message->wanted) {
+      frame.total != message->wanted || frame.bytes > message->wanted - message->received) {
     return Landed::refused;
   }
   if (!fits(frame, integrity::scatter_with_checksum(frame.algorithm, message->target.span(), frame.offset, payload))) {
@@ -277,6 +283,7 @@ InMessage* Core::new_in_message(Peer& peer, const DataFrame& frame) {
   begin_waiting(peer);
   InMessage* message = in_messages_.take();
   message->peer = &peer;
+  message->kind = frame.kind;
   message->tagged = (frame.flags & DataFrame::flag_tagged) != 0;
   message->has_data = (frame.flags & DataFrame::flag_data) != 0;
   message->number = frame.message;

@@ -15,13 +15,11 @@ using wire::MessageKind;
 
 Posted Core::write(const WriteRequest& request) {
   if (request.peer == any_peer || request.pieces.size() > most_pieces) return Posted::invalid;
+  if (given_up(request.peer)) return Posted::lost;
   const std::size_t bytes = integrity::bytes_of(request.pieces);
   const bool logged = request.mode == SendMode::buffered;
   if (logged && bytes > options_.log_bytes) return Posted::invalid;
-  if (logged && log_bytes_ + bytes > options_.log_bytes) {
-    ++count(Count::back_pressure);
-    return Posted::again;
-  }
+  if (logged && !log_has_room(bytes)) return Posted::again;
   Peer& to = *peer(request.peer);
   OutMessage& message = *new_message(to, MessageKind::rma_write);
   message.completion = Completion::Kind::write;
@@ -48,6 +46,7 @@ Posted Core::write(const WriteRequest& request) {
 
 Posted Core::read(const ReadRequest& request) {
   if (request.peer == any_peer || request.pieces.size() > most_pieces) return Posted::invalid;
+  if (given_up(request.peer)) return Posted::lost;
   Peer& to = *peer(request.peer);
   OutMessage& message = *new_message(to, MessageKind::rma_read);
   message.completion = Completion::Kind::read;
@@ -67,6 +66,7 @@ Posted Core::read(const ReadRequest& request) {
 
 Posted Core::atomic(const AtomicRequest& request) {
   if (request.peer == any_peer || request.results.size() > most_pieces) return Posted::invalid;
+  if (given_up(request.peer)) return Posted::lost;
   if (request.operands.size() + sizeof(std::uint64_t) > fragment_bytes || request.target_bytes > fragment_bytes) {
     return Posted::invalid;
   }
@@ -99,6 +99,10 @@ Posted Core::atomic(const AtomicRequest& request) {
 Core::Landed Core::land_write(Peer& peer, const DataFrame& frame, std::span<const std::byte> payload) {
   if (!intact(frame, payload)) return Landed::corrupt;
   InMessage* message = frame.bytes == frame.total ? nullptr : peer.open.find(frame.message);
+  if (message != nullptr && (message->kind != MessageKind::rma_write || frame.total != message->total ||
+                             frame.bytes > message->total - message->received)) {
+    return Landed::refused;
+  }
   if (message == nullptr) {
     message = new_in_message(peer, frame);
     message->sender_handle = frame.tag;
@@ -151,7 +155,8 @@ Core::Landed Core::land_read(Peer& peer, const DataFrame& frame) {
 
 Core::Landed Core::land_answer(Peer& peer, const DataFrame& frame, std::span<const std::byte> payload) {
   OutMessage* message = out_messages_.find(frame.tag);
-  if (message == nullptr || message->peer != &peer || message->answered || frame.total != message->results.bytes) {
+  if (message == nullptr || !message->answerable_by(peer) || message->kind == MessageKind::rma_write ||
+      frame.total != message->results.bytes || frame.bytes > frame.total - message->received) {
     return Landed::refused;
   }
   if (!fits(frame, integrity::scatter_with_checksum(frame.algorithm, message->results.span(), frame.offset, payload))) {
@@ -164,7 +169,7 @@ Core::Landed Core::land_answer(Peer& peer, const DataFrame& frame, std::span<con
 
 Core::Landed Core::land_done(Peer& peer, const DataFrame& frame) {
   OutMessage* message = out_messages_.find(frame.tag);
-  if (message == nullptr || message->peer != &peer || message->answered) return Landed::refused;
+  if (message == nullptr || !message->answerable_by(peer)) return Landed::refused;
   answered(*message, frame.data == 0 ? Outcome::ok : Outcome::refused);
   return Landed::good;
 }

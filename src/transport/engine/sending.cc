@@ -16,22 +16,15 @@ bool is_bulk(MessageKind kind) {
   return kind == MessageKind::bulk || kind == MessageKind::rma_write || kind == MessageKind::rma_read_answer;
 }
 
-bool awaits_answer(const OutMessage& message) {
-  return message.kind == MessageKind::rma_write || message.kind == MessageKind::rma_read ||
-         message.kind == MessageKind::atomic;
-}
-
 }  // namespace
 
 Posted Core::send(const SendRequest& request) {
   if (request.peer == any_peer || request.pieces.size() > most_pieces) return Posted::invalid;
+  if (given_up(request.peer)) return Posted::lost;
   const std::size_t bytes = integrity::bytes_of(request.pieces);
   const bool logged = request.mode == SendMode::buffered;
-  if (logged && log_bytes_ + bytes > options_.log_bytes) {
-    if (bytes > options_.log_bytes) return Posted::invalid;
-    ++count(Count::back_pressure);
-    return Posted::again;
-  }
+  if (logged && bytes > options_.log_bytes) return Posted::invalid;
+  if (logged && !log_has_room(bytes)) return Posted::again;
   Peer& to = *peer(request.peer);
   OutMessage& message = *new_message(to, MessageKind::eager);
   message.silent = request.silent;
@@ -64,10 +57,20 @@ OutMessage* Core::new_message(Peer& peer, MessageKind kind) {
   return message;
 }
 
+// A message costs what the engine keeps of it too, so that empty ones have an end as well. One alone always has room.
+bool Core::log_has_room(std::size_t bytes) {
+  const std::size_t kept = log_bytes_ + logged_messages_ * message_cost;
+  if (kept == 0 || kept + bytes + message_cost <= options_.log_bytes) return true;
+  ++count(Count::back_pressure);
+  return false;
+}
+
 // Copies the bytes, summing each fragment of the first VFRAG on the way, which for an eager message is all of it.
-bool Core::log_message(OutMessage& message, std::span<const iovec> pieces, std::size_t bytes) {
+void Core::log_message(OutMessage& message, std::span<const iovec> pieces, std::size_t bytes) {
   message.total = bytes;
-  if (bytes == 0) return true;
+  message.logged = true;
+  ++logged_messages_;
+  if (bytes == 0) return;
   message.log = buffers_.take(bytes);
   message.log_bytes = bytes;
   log_bytes_ += bytes;
@@ -85,7 +88,6 @@ bool Core::log_message(OutMessage& message, std::span<const iovec> pieces, std::
   if (at < bytes) {
     integrity::gather_with_checksum(integrity::Checksum::none, pieces, at, bytes - at, message.log + at);
   }
-  return true;
 }
 
 // A message of the protocol's own, without payload.
@@ -158,7 +160,7 @@ void Core::unmake_vfrag(OutMessage& message) {
 // Puts on rails what may go now: first what has to go again, then answers, then messages, with a turn for bulk data
 // after every fourth.
 void Core::pump(Peer& peer) {
-  if (closed_ || peer.spoiled) return;
+  if (closed_ || peer.spoiled || peer.given_up) return;
   if (!peer.established) {
     if (peer.next_call_ns == 0 && !peer.messages.empty()) call(peer);
     return;
@@ -272,7 +274,8 @@ void Core::ask_to_send(Peer& peer, OutMessage& message) {
 
 void Core::on_clear_to_send(Peer& peer, const wire::DataFrame& frame) {
   OutMessage* message = out_messages_.find(frame.tag);
-  if (message == nullptr || message->peer != &peer || message->stage != OutMessage::Stage::asking) {
+  if (message == nullptr || message->peer != &peer || message->stage != OutMessage::Stage::asking ||
+      message->abandoned || message->acknowledged) {
     ++count(Count::stray_fragments);
     return;
   }
@@ -455,7 +458,7 @@ void Core::make_ready(Peer& peer, Fragment& fragment) {
 void Core::message_acknowledged(OutMessage& message) {
   message.acknowledged = true;
   if (message.kind == MessageKind::rma_read_answer) host_.reached(message.key, Access::read, false);
-  if (awaits_answer(message) && !message.answered) {
+  if (message.awaits_answer() && !message.answered) {
     message.stage = OutMessage::Stage::awaiting;
     return;
   }
@@ -483,12 +486,13 @@ void Core::report(OutMessage& message, Outcome outcome) {
 void Core::try_release(OutMessage& message) {
   if (message.pending_puts > 0 || message.vfrags > 0) return;
   if (!message.acknowledged && !message.abandoned) return;
-  if (awaits_answer(message) && !message.answered && !message.abandoned) return;
+  if (message.awaits_answer() && !message.answered && !message.abandoned) return;
   report(message, message.outcome);
   if (message.log != nullptr && sabotage != Engine::Sabotage::leak_buffer) {
     buffers_.give(message.log, message.log_bytes);
     log_bytes_ -= message.log_bytes;
   }
+  if (message.logged) --logged_messages_;
   message.peer->messages.remove(&message);
   out_messages_.give(&message);
 }

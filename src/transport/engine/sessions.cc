@@ -1,10 +1,17 @@
 // Sessions: how two endpoints find out about each other, and what happens when one of them is another than before.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "transport/engine/core.h"
 
 namespace holdfast::transport {
+namespace {
+
+constexpr std::int64_t most_notice_gaps =
+    8;  ///< of probe_interval, between two times that a peer is told it was given up
+
+}  // namespace
 
 Core::Core(const Options& options, std::span<const RailTraits> rails, Host& host, std::span<const std::byte> name,
            std::uint64_t epoch, std::int64_t now_ns)
@@ -44,6 +51,14 @@ Peer* Core::peer(PeerId id) {
   return peers_[id].get();
 }
 
+void Core::rename(std::span<const std::byte> name) {
+  name_.assign(name.begin(), name.end());
+  for (Peer* each : spoken_to_) {
+    if (!each->established) continue;
+    for (std::uint32_t rail = 0; rail < rails_.size(); ++rail) say_hello(*each, rail, false, 0);
+  }
+}
+
 // Says hello on every rail, again and again until the peer answers.
 void Core::call(Peer& peer) {
   if (peer.next_call_ns == 0) {
@@ -65,6 +80,7 @@ void Core::say_hello(Peer& peer, std::uint32_t rail, bool answer, std::uint32_t 
   wire::Writer writer(packet.headers, header);
   wire::HelloFrame hello;
   hello.answer = answer;
+  hello.over = peer.given_up.has_value();
   hello.session = peer.id;
   hello.epoch = peer.local_epoch;
   hello.known_epoch = peer.remote_epoch;
@@ -103,6 +119,11 @@ void Core::on_hello(const wire::PacketHeader& header, const wire::HelloFrame& fr
     return;
   }
   Peer& from = *peer(id);
+  if (from.given_up) return on_hello_of_lost(from, header, frame, rail);
+  if (frame.epoch == from.closed_epoch && sabotage != Engine::Sabotage::ignore_epochs) {
+    ++count(Count::stale_packets);  // of a process that has closed, and cannot hear an answer
+    return;
+  }
   if (frame.epoch < from.remote_epoch && sabotage != Engine::Sabotage::ignore_epochs) {
     ++count(Count::stale_packets);
     // One that came back with its clock set back learns from the answer which epoch it must exceed.
@@ -110,6 +131,8 @@ void Core::on_hello(const wire::PacketHeader& header, const wire::HelloFrame& fr
     return;
   }
   learn_epochs(from, frame);
+  if (frame.over && !from.given_up) give_up(from, Outcome::restarted);
+  if (from.given_up) return on_hello_of_lost(from, header, frame, rail);
   const bool mutual = frame.known_epoch == from.local_epoch;
   if (mutual || (frame.known_epoch == 0 && !from.established)) {
     from.remote_session = frame.session;
@@ -134,25 +157,26 @@ void Core::learn_epochs(Peer& peer, const wire::HelloFrame& frame) {
   if (frame.epoch > peer.remote_epoch) {
     if (peer.remote_epoch != 0) {
       ++count(Count::peers_restarted);
-      reset(peer, Outcome::restarted);
+      // What was acknowledged may not have been received: with the process it is lost, unless that had closed.
+      if (peer.in_contact) give_up(peer, Outcome::restarted);
     }
     peer.remote_epoch = frame.epoch;
     peer.remote_session = frame.session;
   }
   if (frame.known_epoch > peer.local_epoch) {  // it remembers an earlier process of this name as a later one
-    if (peer.established) reset(peer, Outcome::restarted);
+    if (peer.established) give_up(peer, Outcome::restarted);
     // By more than one, and not always by the same: what was learned may be of long ago, and a process before this one
     // may have taken its next epoch from the same.
     peer.local_epoch = frame.known_epoch + 1 + (epoch_ & 0xFFFFF);
     peer.established = false;
-    call(peer);
+    if (!peer.given_up) call(peer);
   }
   peer.key = wire::session_key(peer.local_epoch, peer.remote_epoch);
 }
 
 void Core::establish(Peer& peer) {
-  if (peer.established) return;
-  peer.established = true;
+  if (peer.established || peer.given_up) return;
+  peer.established = peer.in_contact = true;
   peer.next_call_ns = 0;
   peer.progress_ns = peer.sign_ns = now();
 }
@@ -165,7 +189,72 @@ void Core::on_stale(std::uint32_t session) {
   say_hello(*to, ack_path(*to) < 0 ? 0 : static_cast<std::uint32_t>(ack_path(*to)), false, 0);
 }
 
-// The session is over: everything on its way fails, and the next message begins another.
+// Whether the end of the session costs nothing: all that was sent has arrived, and nothing came in part.
+bool Core::leaves_nothing(const Peer& peer) {
+  for (const OutMessage* each = peer.messages.first(); each != nullptr; each = Peer::OutList::next(each)) {
+    const bool over = each->acknowledged && (each->answered || !each->awaits_answer());
+    if (!over && !each->own && !each->abandoned) return false;
+  }
+  return peer.incoming.empty() && peer.parked.size() == 0;
+}
+
+// The peer closes. It has received all that it will.
+void Core::end_closed(Peer& peer) {
+  if (!leaves_nothing(peer)) return give_up(peer, Outcome::closed);
+  new_epoch(peer);  // what is still under way of this session must not be taken for the next one's
+  reset(peer, Outcome::closed);
+  peer.in_contact = false;
+  peer.closed_epoch = peer.remote_epoch;
+}
+
+// Nothing goes to the peer any more, and nothing comes from it: a message after one that is lost would be taken for it.
+// All operations that wait for the peer fail, later ones are refused, and the peer hears of it when it can.
+void Core::give_up(Peer& peer, Outcome outcome) {
+  new_epoch(peer);  // nothing of the session that is under way is taken any more
+  if (sabotage != Engine::Sabotage::forget_lost_peers) peer.given_up = outcome;
+  peer.spoiled = false;
+  ++count(Count::peers_given_up);
+  reset(peer, outcome);
+  fail_directed(peer, outcome);
+  Completion completion;
+  completion.kind = Completion::Kind::peer_lost;
+  completion.outcome = outcome;
+  completion.peer = peer.id;
+  completion.message_bytes = std::exchange(peer.lost_messages, 0);
+  tell(completion);
+  peer.notice_gap_ns = options_.tick_ns;
+  peer.next_notice_ns = now();
+  note(peer, peer.next_notice_ns);
+}
+
+// Tells the peer, again and again until it says that it knows. Gives when the next time is.
+std::int64_t Core::serve_lost(Peer& peer) {
+  if (peer.knows_of_it) return INT64_MAX;
+  if (peer.next_notice_ns <= now()) {
+    for (std::uint32_t rail = 0; rail < rails_.size(); ++rail) say_hello(peer, rail, false, 0);
+    peer.next_notice_ns = now() + peer.notice_gap_ns;
+    peer.notice_gap_ns = std::min(2 * peer.notice_gap_ns, most_notice_gaps * options_.probe_interval_ns);
+  }
+  return peer.next_notice_ns;
+}
+
+void Core::on_hello_of_lost(Peer& peer, const wire::PacketHeader& header, const wire::HelloFrame& frame,
+                            std::uint32_t rail) {
+  if (frame.epoch > peer.remote_epoch) {
+    peer.remote_epoch = frame.epoch;
+    peer.remote_session = frame.session;
+    peer.key = wire::session_key(peer.local_epoch, peer.remote_epoch);
+  }
+  if (frame.epoch == peer.remote_epoch) peer.knows_of_it = frame.over;
+  if (!frame.answer) say_hello(peer, rail, true, header.stamp);
+}
+
+std::optional<Outcome> Core::given_up(PeerId id) const {
+  const Peer* known = known_peer(id);
+  return known == nullptr ? std::nullopt : known->given_up;
+}
+
+// The session is over: everything on its way fails, and the next message, if there may be one, begins another.
 void Core::reset(Peer& peer, Outcome outcome) {
   peer.established = false;
   peer.spoiled = false;
@@ -177,7 +266,7 @@ void Core::reset(Peer& peer, Outcome outcome) {
   peer.duplicates_in_a_row = 0;
   reset_sending(peer, outcome);
   reset_receiving(peer, outcome);
-  if (peer.lost_messages > 0) {
+  if (peer.lost_messages > 0 && !peer.given_up) {
     Completion completion;
     completion.kind = Completion::Kind::lost;
     completion.outcome = outcome;
@@ -229,7 +318,7 @@ void Core::reset_sending(Peer& peer, Outcome outcome) {
       continue;
     }
     unmake_vfrag(*message);
-    const bool buffered = message->reported && !message->own;
+    const bool buffered = message->reported && !message->own && !message->acknowledged;
     if (buffered) {
       ++count(Count::messages_lost);
       ++peer.lost_messages;
@@ -242,18 +331,18 @@ void Core::reset_sending(Peer& peer, Outcome outcome) {
 }
 
 void Core::reset_receiving(Peer& peer, Outcome outcome) {
+  drop_after_gap(peer);
   while (InMessage* message = peer.incoming.first()) {
     if (message->parked) peer.parked.erase(message->order);
     if (UnexpectedList::linked(message)) unexpected_[message->tagged].remove(message);
     if (message->op != nullptr) finish_receive(*message->op, *message, outcome);
     release_in_message(*message);
   }
-  // Those that are whole were acknowledged, and so are delivered, in order, although some before them will not come.
-  std::vector<InMessage*> whole;
+  // Those that are whole and wait for others before them: those will not come.
   for (std::uint32_t order = peer.next_match; peer.parked.size() > 0; ++order) {
     if (InMessage* message = peer.parked.find(order)) {
-      whole.push_back(message);
       peer.parked.erase(order);
+      release_in_message(*message);
     }
   }
   peer.in.clear();
@@ -265,11 +354,6 @@ void Core::reset_receiving(Peer& peer, Outcome outcome) {
   peer.told_bytes = 0;
   peer.arrived_bytes = 0;
   for (Path& path : peer.paths) path.stamp_fresh = false;
-  for (InMessage* message : whole) {
-    message->parked = false;
-    admit(*message);
-  }
-  peer.consumed = 0;
 }
 
 void Core::new_epoch(Peer& peer) {
@@ -278,25 +362,13 @@ void Core::new_epoch(Peer& peer) {
 }
 
 // No rail has reached the peer for too long.
-void Core::give_up(Peer& peer) {
+void Core::end_unreachable(Peer& peer) {
   ++count(Count::peers_unreachable);
-  new_epoch(peer);  // should it come back, it must not go on where it was
-  reset(peer, Outcome::unreachable);
-  fail_directed(peer, Outcome::unreachable);
+  give_up(peer, Outcome::unreachable);
   if (peer.without_rail_ns != 0) {
     count(Count::time_without_rail_ns) += static_cast<std::uint64_t>(now() - peer.without_rail_ns);
     peer.without_rail_ns = now();
   }
-  peer.progress_ns = peer.sign_ns = now();
-}
-
-// What was to be sent again is no longer what was given to send. Nobody knows the right bytes, and messages are
-// delivered in order: what is on its way to the peer fails, and the peer learns of it by the next session's epoch.
-void Core::end_spoiled(Peer& peer) {
-  new_epoch(peer);
-  reset(peer, Outcome::spoiled);
-  peer.progress_ns = peer.sign_ns = now();
-  for (std::uint32_t rail = 0; rail < rails_.size(); ++rail) say_hello(peer, rail, false, 0);
 }
 
 void Core::say_bye(Peer& peer) {
@@ -306,7 +378,10 @@ void Core::say_bye(Peer& peer) {
 
 void Core::close() {
   if (closed_) return;
-  for (Peer* each : spoken_to_) say_bye(*each);
+  // Whoever misses it waits for acknowledgements until this side is unreachable, so more than once.
+  for (int i = 0; i < 3; ++i) {
+    for (Peer* each : spoken_to_) say_bye(*each);
+  }
   for (Peer* each : spoken_to_) {
     reset(*each, Outcome::canceled);
   }

@@ -33,6 +33,7 @@ void Core::advance() {
 }
 
 void Core::serve(Peer& peer) {
+  if (peer.given_up) return note(peer, serve_lost(peer));
   const std::int64_t vfrags = serve_vfrags(peer);
   const std::int64_t paths = serve_paths(peer);
   const std::int64_t session = serve_session(peer);
@@ -192,17 +193,19 @@ std::int64_t Core::keepalive_gap(Peer& peer) {
 
 std::int64_t Core::serve_session(Peer& peer) {
   std::int64_t next = never;
+  // What was to be sent again is no longer what was given to send. Nobody knows the right bytes, and messages are
+  // delivered in order.
   if (peer.spoiled) {
-    end_spoiled(peer);
-    return never;
+    give_up(peer, Outcome::spoiled);
+    return peer.next_notice_ns;
   }
   const std::int64_t patience = options_.unreachable_after_ns;
   const bool pressing = waits_for_acknowledgement(peer);
   const bool waiting = waits_for_peer(peer);
   if ((pressing && now() - peer.progress_ns >= patience) ||
       (waiting && now() - peer.sign_ns >= patience + options_.keepalive_ns)) {
-    give_up(peer);
-    return never;
+    end_unreachable(peer);
+    return peer.next_notice_ns;
   }
   if (pressing) next = std::min(next, peer.progress_ns + patience);
   if (!peer.established && !peer.messages.empty()) {

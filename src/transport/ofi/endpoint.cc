@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -27,7 +28,8 @@ namespace holdfast::transport::ofi {
 namespace {
 
 constexpr std::uint32_t no_destination = 0xFFFFFFFF;
-constexpr std::int64_t close_patience_ns = 2'000'000'000;  ///< how long a closing endpoint sees its log delivered
+constexpr std::int64_t first_opening_gap_ns = 250'000'000;  ///< between tries to open a rail
+constexpr std::int64_t most_opening_gap_ns = 4'000'000'000;
 
 std::int64_t clock_ns(clockid_t clock) {
   timespec time{};
@@ -77,6 +79,7 @@ std::uint64_t flags_of(const Completion& completion) {
     case Completion::Kind::remote_write:
       return flags | FI_RMA | FI_REMOTE_WRITE;
     case Completion::Kind::lost:
+    case Completion::Kind::peer_lost:
       return 0;
   }
   return 0;
@@ -88,6 +91,18 @@ std::uint32_t launched_rank() {
     if (const char* text = std::getenv(name)) return static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10));
   }
   return 0;
+}
+
+std::string host_name() {
+  char name[256] = "?";
+  (void)gethostname(name, sizeof name - 1);
+  return name;
+}
+
+std::uint64_t as_integer(const Address::Number& number) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, number.data(), sizeof value);
+  return value;
 }
 
 bool receives(const Completion& completion) {
@@ -132,30 +147,72 @@ Status Endpoint::open_rails() {
   counters_every_ns_ = own.options().counters_every_ns;
   auto faults = fault::parse(own.options().faults, "rails.faults");
   if (!faults.ok()) return faults.status();
+  faults_ = std::move(faults).value();
+  fault_seed_ = own.options().seed;
   auto specs = chosen_rails();
   if (!specs.ok()) return specs.status();
-  const std::size_t wanted = wanted_packet_bytes();
+  specs_ = std::move(specs).value();
   Status failure;
   bool opened = false;
-  for (const RailSpec& spec : specs.value()) {
-    const bool first = rails_.empty();
-    auto rail = open_rail(spec, wanted, first ? node_ : "", first ? service_ : "");
-    if (!rail.ok()) {
-      failure = rail.status();
-      rails_.push_back(nullptr);  // it keeps its place in the list, which is the same on every host
-      continue;
-    }
-    opened = true;
-    rails_.push_back(std::move(rail).value());
-    if (faults.value().empty()) continue;
-    const auto number = static_cast<std::uint32_t>(rails_.size() - 1);
-    const std::uint32_t rank = launched_rank();
-    const random::Stream chance = random::Stream(own.options().seed).child(rank).child(number);
-    rails_.back() = std::make_unique<FaultyRail>(std::move(rails_.back()), faults.value(),
-                                                 FaultyRail::Place{.rank = rank, .replica = 0, .rail = number}, chance);
+  for (std::uint32_t number = 0; number < specs_.size(); ++number) {
+    auto rail = open_one(number);
+    if (!rail.ok()) failure = rail.status();
+    opened = opened || rail.ok();
+    // One that cannot be opened keeps its place in the list, which is the same on every host.
+    rails_.push_back(rail.ok() ? std::move(rail).value() : nullptr);
   }
-  if (opened && !failure.ok()) warn(failure.message() + ": going on without it");
+  if (opened && !failure.ok()) warn(failure.message() + ": going on without it until it can be opened");
   return opened ? Status() : failure;
+}
+
+Result<std::unique_ptr<Rail>> Endpoint::open_one(std::uint32_t number) {
+  const bool first = number == 0;
+  auto rail = open_rail(specs_[number], packet_bytes_of(number), first ? node_ : "", first ? service_ : "");
+  if (!rail.ok() || faults_.empty()) return rail;
+  const std::uint32_t rank = launched_rank();
+  const random::Stream chance = random::Stream(fault_seed_).child(rank).child(number);
+  return std::unique_ptr<Rail>(std::make_unique<FaultyRail>(
+      std::move(rail).value(), faults_, FaultyRail::Place{.rank = rank, .replica = 0, .rail = number}, chance));
+}
+
+// What packets a rail is asked for. Fragments have one length for all rails, so that of one that is not open yet, and
+// whose network may have small packets, must be known beforehand.
+std::size_t Endpoint::packet_bytes_of(std::uint32_t rail) const {
+  return engine_ == nullptr ? wanted_packet_bytes() : packet_bytes_[rail];
+}
+
+// From the progress thread: a link that was down at the start may have come up.
+void Endpoint::open_missing_rails() {
+  const std::int64_t now = now_ns();
+  if (now < next_opening_ns_) return;
+  opening_gap_ns_ = std::clamp(2 * opening_gap_ns_, first_opening_gap_ns, most_opening_gap_ns);
+  next_opening_ns_ = now + opening_gap_ns_;
+  bool missing = false;
+  for (std::uint32_t number = 0; number < specs_.size(); ++number) {
+    if (rails_[number] != nullptr) continue;  // this thread alone adds one
+    auto rail = open_one(number);
+    if (rail.ok() && rail.value()->most_packet_bytes() >= packet_bytes_[number]) {
+      use_rail(number, std::move(rail).value());
+    } else {
+      missing = true;
+    }
+  }
+  if (!missing) next_opening_ns_ = INT64_MAX;
+}
+
+// Peers hear of the rail's address by this endpoint's name, which has the addresses of all rails.
+void Endpoint::use_rail(std::uint32_t number, std::unique_ptr<Rail> rail) {
+  const std::lock_guard lock(mutex_);
+  Address address;
+  Address::read(address_, address);
+  const auto bytes = rail->address();
+  address.rails[number].assign(bytes.begin(), bytes.end());
+  if (!address.write(address_)) return;
+  can_wait_ = can_wait_ && rail->wait_fd() >= 0;
+  rails_[number] = std::move(rail);
+  for (Peer& peer : peers_) add_destinations(peer);
+  engine_->rename(address_, now_ns());
+  flush_rails();
 }
 
 int Endpoint::enable() {
@@ -171,10 +228,11 @@ int Endpoint::enable() {
   address.number = Address::new_number();
   std::vector<RailTraits> traits;
   can_wait_ = true;
+  next_opening_ns_ = INT64_MAX;
   for (std::uint32_t i = 0; i < rails_.size(); ++i) {
     sinks_.emplace_back(*this, i);
     RailTraits one;
-    one.most_packet_bytes = wanted_packet_bytes();
+    one.most_packet_bytes = std::min(wanted_packet_bytes(), likely_packet_bytes(specs_[i]));
     address.rails.emplace_back();
     if (rails_[i] != nullptr) {
       const auto bytes = rails_[i]->address();
@@ -183,6 +241,8 @@ int Endpoint::enable() {
       one.bytes_per_second = rails_[i]->bytes_per_second();
       can_wait_ = can_wait_ && rails_[i]->wait_fd() >= 0;
     }
+    if (rails_[i] == nullptr) next_opening_ns_ = now_ns();
+    packet_bytes_.push_back(one.most_packet_bytes);
     traits.push_back(one);
   }
   if (!address.write(address_)) {
@@ -191,6 +251,7 @@ int Endpoint::enable() {
   }
   const auto epoch = static_cast<std::uint64_t>(clock_ns(CLOCK_REALTIME));
   engine_ = std::make_unique<Engine>(options_, traits, *this, address_, epoch, now_ns());
+  write_endpoint(counters_folder_, as_integer(address.number), {launched_rank(), host_name()});
   if (send_queue != nullptr) send_queue->sources.add(this);
   if (receive_queue != nullptr) receive_queue->sources.add(this);
   for (Counter* counter : {counting.sends, counting.receives, counting.writes, counting.reads, counting.remote_writes,
@@ -216,7 +277,8 @@ Endpoint::~Endpoint() {
   }
   thread_wakes_.notify_all();
   thread_.join();
-  const std::int64_t until = now_ns() + close_patience_ns;
+  // What was reported as sent is kept until it is acknowledged, or the peer is given up.
+  const std::int64_t until = now_ns() + options_.unreachable_after_ns + options_.keepalive_ns;
   const auto work = [&](auto busy) {
     while (busy() && now_ns() < until) {
       const std::lock_guard lock(mutex_);
@@ -228,6 +290,7 @@ Endpoint::~Endpoint() {
   work([&] { return now_ns() - last_packet_ns_ < options_.tick_ns; });
   engine_->close(now_ns());
   flush_rails();
+  tell_of_lost_peers();
   work([&] { return engine_->pending_puts() > 0; });
   write_counters();
   send_queue = receive_queue = nullptr;
@@ -268,6 +331,12 @@ void Endpoint::run_thread() {
                         (receive_queue != nullptr && receive_queue->event_fd >= 0);
   std::unique_lock lock(thread_mutex_);
   while (!stopping_) {
+    if (next_opening_ns_ != INT64_MAX) {
+      lock.unlock();
+      open_missing_rails();
+      lock.lock();
+      if (stopping_) break;
+    }
     if (sleepers) {
       lock.unlock();
       wait_for_packets(static_cast<int>(std::max<std::int64_t>(options_.tick_ns / 1'000'000, 1)));
@@ -292,9 +361,11 @@ void Endpoint::run_thread() {
 void Endpoint::wait_for_packets(int most_ms) {
   std::vector<pollfd> descriptors;
   std::int64_t until = 0;
-  bool sleep = can_wait_;
+  bool sleep = false;
+  bool all_wait = false;
   {
     const std::lock_guard lock(mutex_);
+    sleep = all_wait = can_wait_;
     until = engine_->next_deadline();
     for (const auto& rail : rails_) {
       if (rail == nullptr || rail->wait_fd() < 0) continue;
@@ -303,7 +374,7 @@ void Endpoint::wait_for_packets(int most_ms) {
     }
   }
   if (!sleep) {
-    ::poll(nullptr, 0, can_wait_ ? 0 : 1);
+    ::poll(nullptr, 0, all_wait ? 0 : 1);
     return;
   }
   const std::int64_t left_ms = until == Engine::no_deadline ? most_ms : (until - now_ns()) / 1'000'000;
@@ -326,6 +397,7 @@ void Endpoint::progress_locked(std::int64_t now) {
   now = now_ns();  // the engine has seen later times meanwhile, and takes none back
   if (engine_->next_deadline() <= now) engine_->advance(now);
   flush_rails();
+  tell_of_lost_peers();
 }
 
 // After every call of the engine that may have put packets.
@@ -361,8 +433,15 @@ void Endpoint::rename(Peer& peer, const Address::Raw& raw, const Address& addres
   peer.raw = raw;
   peer.address = address;
   peer.destinations.assign(rails_.size(), no_destination);
+  add_destinations(peer);
+}
+
+// On the rails that both ends have, as far as is known.
+void Endpoint::add_destinations(Peer& peer) {
+  const Address& address = peer.address;
   const bool same_host = address.partial || address.host == Address::this_host();
   for (std::size_t i = 0; i < std::min(rails_.size(), address.rails.size()); ++i) {
+    if (peer.destinations[i] != no_destination) continue;
     if (rails_[i] == nullptr || address.rails[i].empty() || (rails_[i]->local_only() && !same_host)) continue;
     auto destination = rails_[i]->add_destination(address.rails[i]);
     if (destination.ok()) peer.destinations[i] = destination.value();
@@ -388,13 +467,28 @@ PeerId Endpoint::peer_of(fi_addr_t number) {
   return id;
 }
 
+// A rail that the peer has opened since it was named last.
+void Endpoint::learn_rails(Peer& peer, const Address& address) {
+  if (peer.address.rails.size() != address.rails.size() || peer.address.partial) return;
+  bool more = false;
+  for (std::size_t i = 0; i < address.rails.size(); ++i) {
+    if (!peer.address.rails[i].empty() || address.rails[i].empty()) continue;
+    peer.address.rails[i] = address.rails[i];
+    more = true;
+  }
+  if (more) add_destinations(peer);
+}
+
 PeerId Endpoint::peer_named(std::span<const std::byte> name, std::uint32_t) {
   Address address;
   if (!Address::read(name, address) || address.partial) return any_peer;
   Address::Raw raw;
   std::memcpy(raw.data(), name.data(), raw.size());
   const auto known = by_name_.find(address.number);
-  if (known != by_name_.end()) return known->second;
+  if (known != by_name_.end()) {
+    learn_rails(peers_[known->second], address);
+    return known->second;
+  }
   for (PeerId id = 0; id < peers_.size(); ++id) {  // one that was known by host and port alone
     const Address& other = peers_[id].address;
     if (!other.partial || other.rails.empty() || address.rails.empty() || other.rails[0] != address.rails[0]) continue;
@@ -473,16 +567,50 @@ void Endpoint::reached(std::uint64_t key, Access access, bool fetched) {
   if (Counter* counter = read ? found->second->reads : found->second->writes) ++counter->value;
 }
 
-void Endpoint::say_lost(const Completion& completion) {
-  const std::string cause = completion.outcome == Outcome::spoiled
-                                ? "their bytes changed in this host's memory before they could be sent again: test it"
-                                : "the peer is " + std::string(name(completion.outcome));
-  warn("delivering messages: " + std::to_string(completion.message_bytes) +
-       " that were reported as sent are lost: " + cause);
+// From inside the engine, which may not be called: tell_of_lost_peers() does the rest.
+void Endpoint::note_loss(const Completion& completion) {
+  Peer& peer = peers_[completion.peer];
+  LostPeer lost;
+  lost.outcome = completion.outcome;
+  lost.self = {launched_rank(), host_name()};
+  lost.peer_number = as_integer(peer.address.number);
+  lost.waited_ns = options_.unreachable_after_ns;
+  lost.lost_messages = completion.message_bytes;
+  if (completion.kind == Completion::Kind::peer_lost && events != nullptr) {
+    fi_eq_err_entry error{};
+    error.fid = own_fid;
+    error.context = own_fid->context;
+    error.data = number_of(peer);
+    error.err = ofi::code_of(completion.outcome);
+    events->push_error(error);
+  }
+  lost_peers_.push_back(std::move(lost));
+  lost_ids_.push_back(completion.peer);
+}
+
+// A peer that closed, and to which nothing was lost, is no incident: it had what it wanted.
+void Endpoint::tell_of_lost_peers() {
+  for (std::size_t n = 0; n < lost_peers_.size(); ++n) {
+    LostPeer& lost = lost_peers_[n];
+    if (lost.outcome == Outcome::closed && lost.lost_messages == 0) continue;
+    for (std::uint32_t rail = 0; rail < specs_.size(); ++rail) {
+      constexpr std::array<std::string_view, 3> states = {"up", "suspect", "out"};
+      const RailState state = engine_->rail(rail, lost_ids_[n]).state;
+      lost.rails.push_back(
+          specs_[rail].text() + " " +
+          (rails_[rail] == nullptr ? std::string("not opened") : std::string(states[static_cast<std::size_t>(state)])));
+    }
+    warn(describe(lost));
+    write_lost_peer(counters_folder_, lost);
+  }
+  lost_peers_.clear();
+  lost_ids_.clear();
 }
 
 void Endpoint::complete(const Completion& completion) {
-  if (completion.kind == Completion::Kind::lost) return say_lost(completion);
+  if (completion.kind == Completion::Kind::lost || completion.kind == Completion::Kind::peer_lost) {
+    return note_loss(completion);
+  }
   report(completion);
   Counter* counter = counter_for(completion);
   if (counter == nullptr) return;
@@ -527,23 +655,11 @@ void Endpoint::report(const Completion& completion) {
   error.data = completion.data;
   error.tag = completion.tag;
   error.olen = completion.message_bytes - std::min(completion.message_bytes, completion.bytes);
-  error.err = code_of(completion.outcome);
+  error.err = ofi::code_of(completion.outcome);
   queue->push_error(error);
 }
 
 namespace {
-
-ssize_t code_of(Posted posted) {
-  switch (posted) {
-    case Posted::accepted:
-      return 0;
-    case Posted::again:
-      return -FI_EAGAIN;
-    case Posted::invalid:
-      return -FI_EINVAL;
-  }
-  return -FI_EOTHER;
-}
 
 /// Whether an operation has an entry in its queue, and how the engine is told.
 template <class Request>
@@ -565,6 +681,20 @@ std::size_t size_of(std::span<const iovec> pieces) {
 
 }  // namespace
 
+ssize_t Endpoint::code_of(Posted posted, PeerId peer) const {
+  switch (posted) {
+    case Posted::accepted:
+      return 0;
+    case Posted::again:
+      return -FI_EAGAIN;
+    case Posted::invalid:
+      return -FI_EINVAL;
+    case Posted::lost:
+      return -ofi::code_of(engine_->given_up(peer).value_or(Outcome::unreachable));
+  }
+  return -FI_EOTHER;
+}
+
 ssize_t Endpoint::post_send(SendRequest& request, fi_addr_t to) {
   if (engine_ == nullptr) return -FI_EOPBADSTATE;
   request.peer = peer_of(to);
@@ -573,7 +703,7 @@ ssize_t Endpoint::post_send(SendRequest& request, fi_addr_t to) {
   const Posted posted = engine_->send(request, now);
   if (posted == Posted::again) progress_locked(now);
   flush_rails();
-  return code_of(posted);
+  return code_of(posted, request.peer);
 }
 
 ssize_t Endpoint::inject(SendRequest request, fi_addr_t to) {
@@ -635,7 +765,7 @@ ssize_t Endpoint::receive(ReceiveRequest request, fi_addr_t from, std::uint64_t 
     }
     const Posted posted = engine_->receive_claimed(request, now);
     flush_rails();
-    return code_of(posted);
+    return code_of(posted, request.peer);
   }
   request.multi = (flags & FI_MULTI_RECV) != 0;
   request.least_bytes = least_multi_bytes;
@@ -643,7 +773,7 @@ ssize_t Endpoint::receive(ReceiveRequest request, fi_addr_t from, std::uint64_t 
   if (request.multi) multi_receives_.insert(request.context);
   const Posted posted = engine_->receive(request, now);  // may answer a request to send
   flush_rails();
-  return code_of(posted);
+  return code_of(posted, request.peer);
 }
 
 ssize_t Endpoint::post_write(WriteRequest& request, fi_addr_t to) {
@@ -654,7 +784,7 @@ ssize_t Endpoint::post_write(WriteRequest& request, fi_addr_t to) {
   const Posted posted = engine_->write(request, now);
   if (posted == Posted::again) progress_locked(now);
   flush_rails();
-  return code_of(posted);
+  return code_of(posted, request.peer);
 }
 
 ssize_t Endpoint::inject_write(WriteRequest request, fi_addr_t to) {
@@ -683,7 +813,7 @@ ssize_t Endpoint::read(ReadRequest request, fi_addr_t from, std::uint64_t flags)
   const Posted posted = engine_->read(request, now);
   if (posted == Posted::again) progress_locked(now);
   flush_rails();
-  return code_of(posted);
+  return code_of(posted, request.peer);
 }
 
 ssize_t Endpoint::atomic(AtomicRequest request, fi_addr_t to, std::uint64_t flags) {
@@ -702,7 +832,7 @@ ssize_t Endpoint::atomic(AtomicRequest request, fi_addr_t to, std::uint64_t flag
   const Posted posted = engine_->atomic(request, now);
   if (posted == Posted::again) progress_locked(now);
   flush_rails();
-  return code_of(posted);
+  return code_of(posted, request.peer);
 }
 
 ssize_t Endpoint::cancel(void* context) {

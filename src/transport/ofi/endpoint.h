@@ -18,9 +18,11 @@
 #include <thread>
 #include <vector>
 
+#include "core/fault/grammar.h"
 #include "transport/engine/engine.h"
 #include "transport/ofi/address.h"
 #include "transport/ofi/domain.h"
+#include "transport/ofi/lost_peer.h"
 #include "transport/ofi/queue.h"
 #include "transport/rail/rail.h"
 
@@ -42,6 +44,8 @@ class Endpoint : public Host {
   Names* names = nullptr;
   Cq* send_queue = nullptr;
   Cq* receive_queue = nullptr;
+  Eq* events = nullptr;  ///< hears of peers that are given up
+  fid* own_fid = nullptr;
   bool selective_sends = false;
   bool selective_receives = false;
   struct Counting {
@@ -113,7 +117,13 @@ class Endpoint : public Host {
   };
 
   Status open_rails();
+  Result<std::unique_ptr<Rail>> open_one(std::uint32_t number);
   std::size_t wanted_packet_bytes() const;
+  std::size_t packet_bytes_of(std::uint32_t rail) const;
+  void open_missing_rails();
+  void use_rail(std::uint32_t number, std::unique_ptr<Rail> rail);
+  void add_destinations(Peer& peer);
+  void tell_of_lost_peers();
   void progress_locked(std::int64_t now);
   void flush_rails();
   void run_thread();
@@ -124,9 +134,11 @@ class Endpoint : public Host {
   ssize_t post_send(SendRequest& request, fi_addr_t to);
   ssize_t post_write(WriteRequest& request, fi_addr_t to);
   ssize_t peek(const ReceiveRequest& request, std::uint64_t flags);
+  ssize_t code_of(Posted posted, PeerId peer) const;
   void report(const Completion& completion);
   Counter* counter_for(const Completion& completion) const;
-  void say_lost(const Completion& completion);
+  void note_loss(const Completion& completion);
+  void learn_rails(Peer& peer, const Address& address);
   void write_counters();
   void keep_counters_fresh();
 
@@ -139,7 +151,15 @@ class Endpoint : public Host {
   std::int64_t counters_due_ns_ = 0;
   Address::Raw address_{};
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Rail>> rails_;  ///< null: could not be opened
+  std::vector<RailSpec> specs_;
+  std::vector<fault::Fault> faults_;
+  std::uint64_t fault_seed_ = 1;
+  std::vector<std::unique_ptr<Rail>> rails_;  ///< null: could not be opened yet
+  std::vector<LostPeer> lost_peers_;          ///< of which nobody was told yet
+  std::vector<PeerId> lost_ids_;              ///< theirs
+  std::vector<std::size_t> packet_bytes_;     ///< by rail, as the engine was told
+  std::int64_t next_opening_ns_ = 0;          ///< of rails that could not be opened; the progress thread's
+  std::int64_t opening_gap_ns_ = 0;
   std::vector<Sink> sinks_;
   std::unique_ptr<Engine> engine_;
   std::vector<Peer> peers_;

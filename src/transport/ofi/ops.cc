@@ -458,7 +458,8 @@ int bind_endpoint(fid* object, fid* other, std::uint64_t flags) {
       bind_counter(endpoint, reinterpret_cast<Counter*>(other), flags);
       return 0;
     case FI_CLASS_EQ:
-      return 0;  // there are no events
+      endpoint.events = reinterpret_cast<Eq*>(other);
+      return 0;
     default:
       return -FI_EINVAL;
   }
@@ -502,6 +503,7 @@ int open_endpoint(fid_domain* domain, fi_info* info, fid_ep** endpoint, void* co
     ++of->endpoints;
   }
   handle->fid.fid = {FI_CLASS_EP, context, &endpoint_fid_ops};
+  handle->endpoint->own_fid = &handle->fid.fid;
   handle->fid.ops = &ep_ops;
   handle->fid.cm = &cm_ops;
   handle->fid.msg = &msg_ops;

@@ -14,11 +14,15 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "core/scratch/scratch_folder.h"
 #include "transport/ofi/address.h"
 #include "transport/ofi/parameters.h"
 #include "transport/rail/libfabric/libfabric_rail.h"
@@ -66,9 +70,12 @@ struct End {
   fid_cq* queue = nullptr;
   fid_cntr* counter = nullptr;
   fid_ep* endpoint = nullptr;
+  fid_eq* events = nullptr;
   fi_addr_t other = FI_ADDR_NOTAVAIL;
 
-  void open(fid_domain* domain, fi_info* info, fi_wait_obj wait) {
+  void open(fid_fabric* fabric, fid_domain* domain, fi_info* info, fi_wait_obj wait) {
+    fi_eq_attr eq{};
+    ASSERT_EQ(fi_eq_open(fabric, &eq, &events, nullptr), 0);
     fi_cq_attr cq{};
     cq.format = FI_CQ_FORMAT_TAGGED;
     cq.wait_obj = wait;
@@ -78,6 +85,7 @@ struct End {
     fi_cntr_attr counting{};
     ASSERT_EQ(fi_cntr_open(domain, &counting, &counter, nullptr), 0);
     ASSERT_EQ(fi_endpoint(domain, info, &endpoint, nullptr), 0);
+    ASSERT_EQ(fi_ep_bind(endpoint, &events->fid, 0), 0);
     ASSERT_EQ(fi_ep_bind(endpoint, &names->fid, 0), 0);
     ASSERT_EQ(fi_ep_bind(endpoint, &queue->fid, FI_SEND | FI_RECV), 0);
     ASSERT_EQ(fi_ep_bind(endpoint, &counter->fid, FI_READ | FI_WRITE), 0);
@@ -88,6 +96,8 @@ struct End {
     if (queue != nullptr) fi_close(&queue->fid);
     if (counter != nullptr) fi_close(&counter->fid);
     if (names != nullptr) fi_close(&names->fid);
+    if (events != nullptr) fi_close(&events->fid);
+    events = nullptr;
     endpoint = nullptr;
     queue = nullptr;
     counter = nullptr;
@@ -109,7 +119,7 @@ class ProviderTest : public testing::TestWithParam<const char*> {
     ASSERT_NE(info, nullptr);
     ASSERT_EQ(fi_fabric(info->fabric_attr, &fabric, nullptr), 0);
     ASSERT_EQ(fi_domain(fabric, info.get(), &domain, nullptr), 0);
-    for (End& end : ends) end.open(domain, info.get(), wait);
+    for (End& end : ends) end.open(fabric, domain, info.get(), wait);
     for (int i = 0; i < 2; ++i) {
       std::array<std::byte, 64> address;
       std::size_t length = address.size();
@@ -314,6 +324,69 @@ INSTANTIATE_TEST_SUITE_P(Rails, ProviderTest, testing::Values("udp@lo", "tcp@lo"
                            std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; });
                            return name;
                          });
+
+class LostPeerTest : public ProviderTest {
+ protected:
+  void SetUp() override {
+    setenv("HOLDFAST_TRANSPORT_UNREACHABLE_AFTER", "500ms", 1);
+    setenv("HOLDFAST_TRANSPORT_KEEPALIVE", "50ms", 1);
+    setenv("HOLDFAST_RAILS_FAULTS", "kill-rail any time 2s", 1);
+    setenv("HOLDFAST_RAILS_COUNTERS", folder.path().c_str(), 1);
+    start("udp@lo", FI_WAIT_NONE);
+  }
+  void TearDown() override {
+    ProviderTest::TearDown();
+    for (const char* name : {"HOLDFAST_TRANSPORT_UNREACHABLE_AFTER", "HOLDFAST_TRANSPORT_KEEPALIVE",
+                             "HOLDFAST_RAILS_FAULTS", "HOLDFAST_RAILS_COUNTERS"}) {
+      unsetenv(name);
+    }
+  }
+  std::vector<std::string> files(const std::string& begin) const {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+      if (entry.path().filename().string().starts_with(begin)) found.push_back(entry.path().string());
+    }
+    return found;
+  }
+  scratch::ScratchFolder folder;
+};
+
+TEST_F(LostPeerTest, IsTheEndOfAllThatIsToDoWithItAndSaysSoEverywhere) {
+  Bytes out = pattern(100);
+  Bytes in(100);
+  ASSERT_EQ(fi_tsend(ends[0].endpoint, out.data(), out.size(), nullptr, ends[0].other, 1, nullptr), 0);
+  next(ends[0]);
+  ASSERT_EQ(fi_trecv(ends[1].endpoint, in.data(), in.size(), nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr), 0);
+  next(ends[1]);
+  int context = 0;
+  ASSERT_EQ(fi_trecv(ends[0].endpoint, in.data(), in.size(), nullptr, ends[0].other, 2, 0, &context), 0);
+  std::uint32_t kind = 0;
+  char event[256];
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (fi_eq_read(ends[0].events, &kind, event, sizeof event, 0) != -FI_EAVAIL) {
+    ASSERT_LT(std::chrono::steady_clock::now(), until) << "no event came";
+    fi_cq_read(ends[1].queue, nullptr, 0);
+    fi_cq_read(ends[0].queue, nullptr, 0);
+  }
+  fi_eq_err_entry lost{};
+  ASSERT_EQ(fi_eq_readerr(ends[0].events, &lost, 0), static_cast<ssize_t>(sizeof lost));
+  EXPECT_EQ(lost.fid, &ends[0].endpoint->fid);
+  EXPECT_EQ(lost.data, ends[0].other);
+  EXPECT_EQ(lost.err, FI_EHOSTUNREACH);
+  fi_cq_err_entry error{};
+  next(ends[0], &error);
+  EXPECT_EQ(error.err, FI_EHOSTUNREACH);
+  EXPECT_EQ(error.op_context, &context) << "the receive that was posted";
+  EXPECT_EQ(fi_trecv(ends[0].endpoint, in.data(), in.size(), nullptr, ends[0].other, 3, 0, nullptr), -FI_EHOSTUNREACH);
+  EXPECT_EQ(fi_tsend(ends[0].endpoint, out.data(), out.size(), nullptr, ends[0].other, 3, nullptr), -FI_EHOSTUNREACH);
+  EXPECT_EQ(files("endpoint-").size(), 2U);
+  const auto incidents = files("incident-lost-peer-");
+  ASSERT_FALSE(incidents.empty());
+  std::ifstream file(incidents[0]);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(text.find("\"kind\":\"lost_peer\""), std::string::npos) << text;
+  EXPECT_NE(text.find("udp@lo"), std::string::npos) << text;
+}
 
 TEST(Provider, ReadsItsOptionsAsParametersOfLibfabricToo) {
   setenv("HOLDFAST_RAILS_USE", "tcp@lo", 1);

@@ -295,21 +295,10 @@ int open_counter(fid_domain*, fi_cntr_attr* attributes, fid_cntr** counter, void
 
 namespace {
 
-/// The provider has no events of its own: address vectors act at once. Applications may write theirs.
-struct Eq {
-  fid_eq fid{};
-  struct Event {
-    std::uint32_t kind;
-    std::vector<std::byte> bytes;
-  };
-  std::mutex mutex;
-  std::deque<Event> events;
-  int event_fd = -1;  ///< readable while there are events
-};
-
 ssize_t eq_read(fid_eq* queue, std::uint32_t* kind, void* buffer, std::size_t length, std::uint64_t flags) {
   Eq& eq = *reinterpret_cast<Eq*>(queue);
   const std::lock_guard lock(eq.mutex);
+  if (!eq.errors.empty()) return -FI_EAVAIL;
   if (eq.events.empty()) return -FI_EAGAIN;
   const Eq::Event& event = eq.events.front();
   if (event.bytes.size() > length) return -FI_ETOOSMALL;
@@ -323,8 +312,16 @@ ssize_t eq_read(fid_eq* queue, std::uint32_t* kind, void* buffer, std::size_t le
   return size;
 }
 
-ssize_t eq_read_error(fid_eq*, fi_eq_err_entry*, std::uint64_t) {
-  return -FI_EAGAIN;
+ssize_t eq_read_error(fid_eq* queue, fi_eq_err_entry* entry, std::uint64_t flags) {
+  Eq& eq = *reinterpret_cast<Eq*>(queue);
+  const std::lock_guard lock(eq.mutex);
+  if (eq.errors.empty()) return -FI_EAGAIN;
+  *entry = eq.errors.front();
+  if ((flags & FI_PEEK) == 0) {
+    eq.errors.pop_front();
+    if (eq.events.empty() && eq.errors.empty()) lower(eq.event_fd);
+  }
+  return sizeof *entry;
 }
 
 ssize_t eq_write(fid_eq* queue, std::uint32_t kind, const void* buffer, std::size_t length, std::uint64_t) {
@@ -368,6 +365,12 @@ fi_ops eq_fid_ops = object_calls(close_eq, no_bind, control_eq);
 fi_ops_eq eq_ops = {sizeof(fi_ops_eq), eq_read, eq_read_error, eq_write, eq_wait, eq_error_text};
 
 }  // namespace
+
+void Eq::push_error(const fi_eq_err_entry& error) {
+  const std::lock_guard lock(mutex);
+  errors.push_back(error);
+  raise(event_fd);
+}
 
 int open_eq(fid_fabric*, fi_eq_attr* attributes, fid_eq** queue, void* context) {
   const fi_wait_obj wait = attributes != nullptr ? attributes->wait_obj : FI_WAIT_NONE;

@@ -60,6 +60,22 @@ struct Counter {
   std::atomic<std::uint64_t> errors{0};
 };
 
+/// The provider's own events are errors: peers that were given up. Address vectors act at once. Applications may write
+/// events of theirs.
+struct Eq {
+  fid_eq fid{};
+  struct Event {
+    std::uint32_t kind;
+    std::vector<std::byte> bytes;
+  };
+  std::mutex mutex;
+  std::deque<Event> events;
+  std::deque<fi_eq_err_entry> errors;
+  int event_fd = -1;  ///< readable while there are events or errors
+
+  void push_error(const fi_eq_err_entry& error);
+};
+
 int open_cq(fid_domain* domain, fi_cq_attr* attributes, fid_cq** queue, void* context);
 int open_counter(fid_domain* domain, fi_cntr_attr* attributes, fid_cntr** counter, void* context);
 int open_eq(fid_fabric* fabric, fi_eq_attr* attributes, fid_eq** queue, void* context);

@@ -119,7 +119,7 @@ void Writer::add(const DataFrame& frame) {
 void Writer::add(const HelloFrame& frame) {
   std::byte* to = take(hello_frame_bytes + frame.name.size());
   store<u8>(to, static_cast<u8>(frame.answer ? FrameType::hello_answer : FrameType::hello));
-  store<u8>(to + 1, 0);
+  store<u8>(to + 1, frame.over ? 1 : 0);
   store<u16>(to + 2, static_cast<u16>(frame.name.size()));
   store<u32>(to + 4, frame.session);
   store<u64>(to + 8, frame.epoch);
@@ -275,6 +275,7 @@ bool Reader::read_data() {
 bool Reader::read_hello() {
   const std::byte* from = packet_.data() + at_;
   if (header_bytes_ - at_ < hello_frame_bytes) return false;
+  hello_.over = (byte_at(from + 1) & 1) != 0;
   const std::size_t name_bytes = load<u16>(from + 2);
   if (name_bytes > most_name_bytes || header_bytes_ - at_ - hello_frame_bytes < name_bytes) return false;
   hello_.session = load<u32>(from + 4);

@@ -115,6 +115,7 @@ struct DataFrame {
 
 struct HelloFrame {
   bool answer = false;
+  bool over = false;              ///< the sender has given the receiver up, for good
   std::uint32_t session = 0;      ///< the sender's number of the session
   std::uint64_t epoch = 0;        ///< the sender's epoch towards the receiver
   std::uint64_t known_epoch = 0;  ///< the receiver's epoch as the sender knows it; 0: not yet

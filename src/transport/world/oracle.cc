@@ -61,6 +61,13 @@ void Oracle::send_refused(MessageId id) {
   messages_[id].refused = true;
 }
 
+void Oracle::send_accepted(MessageId id) {
+  const Message& message = messages_[id];
+  if (told(message.from, message.from_life, message.to)) {
+    complain("message " + number(id) + " was accepted for a peer that was given up");
+  }
+}
+
 void Oracle::send_ended(MessageId id, End end) {
   if (id >= messages_.size()) return complain("a send that nobody made has ended");
   Message& message = messages_[id];
@@ -99,8 +106,15 @@ void Oracle::received(ReceiveId receive_id, MessageId id, unsigned from, std::sp
   orders_[{message.from, message.from_life, receive.node, receive.life, message.flow}][{receive_id, place}] = id;
 }
 
+void Oracle::receive_failed_in_part(ReceiveId receive_id) {
+  ++receives_[receive_id].failures;
+  ++failed_;
+  if (!errors_allowed_) complain("receive " + number(receive_id) + " failed in part though a rail worked all the time");
+}
+
 void Oracle::receive_ended(ReceiveId receive_id, End end) {
   Receive& receive = receives_[receive_id];
+  receive.failures += end == End::failed ? 1 : 0;
   if (receive.end != End::open) complain("receive " + number(receive_id) + " has ended twice");
   receive.end = end;
   if (end == End::failed) {
@@ -116,8 +130,25 @@ void Oracle::receive_released(ReceiveId receive_id) {
 }
 
 void Oracle::lost(unsigned node, unsigned to, std::uint64_t messages) {
-  lost_[{node << 16 | life(node), to}] += messages;
-  if (!errors_allowed_) complain("messages are said to be lost though a rail worked all the time");
+  if (!errors_allowed_) {
+    complain(number(messages) + " messages from " + number(node) + " to " + number(to) +
+             " are said to be lost though a rail worked all the time");
+  }
+}
+
+void Oracle::parted(unsigned node, unsigned other) {
+  if (!partings_.emplace(Parting{node, life(node), other}, life(other)).second) {
+    complain("node " + number(node) + " was told twice that " + number(other) + " was given up");
+  }
+  if (!errors_allowed_) complain("a peer was given up though a rail worked all the time");
+}
+
+bool Oracle::partings_mutual() const {
+  return std::all_of(partings_.begin(), partings_.end(), [this](const auto& entry) {
+    const auto& [parting, other_life] = entry;
+    const bool both_live = parting.life == life_of(parting.node) && other_life == life_of(parting.other);
+    return !both_live || told(parting.other, other_life, parting.node);
+  });
 }
 
 void Oracle::restarted(unsigned node) {
@@ -128,11 +159,12 @@ void Oracle::restarted(unsigned node) {
 void Oracle::judge() {
   judge_messages();
   judge_orders();
+  judge_gaps();
   judge_receives();
+  if (!partings_mutual()) complain("one of two processes was told that the other was given up, and not the other");
 }
 
 void Oracle::judge_messages() {
-  std::map<std::pair<unsigned, unsigned>, std::uint64_t> missing;
   for (MessageId id = 0; id < messages_.size(); ++id) {
     const Message& message = messages_[id];
     if (message.refused) continue;
@@ -144,26 +176,41 @@ void Oracle::judge_messages() {
     }
     if (!sender_lives) continue;
     if (message.end == End::open && !message.silent) complain("send " + number(id) + " never ended");
-    if (message.received > 0 || !receiver_lives || message.end == End::failed || message.end == End::canceled) continue;
-    if (message.buffered) {
-      ++missing[{message.from << 16 | message.from_life, message.to}];
-    } else if (!errors_allowed_) {
-      complain("message " + number(id) + " was acknowledged and never received");
-    } else {
-      ++missing[{message.from << 16 | message.from_life, message.to}];
+    if (message.received > 0 || !receiver_lives || message.end == End::canceled) continue;
+    if (!told(message.from, message.from_life, message.to) || !told(message.to, message.to_life, message.from)) {
+      complain("message " + number(id) + " from " + number(message.from) + " to " + number(message.to) +
+               (message.end == End::failed ? " failed" : " is missing") +
+               ", and the two were not told that they have given each other up");
     }
   }
-  for (const auto& [pair, messages] : missing) {
-    std::uint64_t excused = 0;
-    if (const auto said = lost_.find(pair); said != lost_.end()) excused = said->second;
-    // A receive that failed in the middle of a message is the receiver's report of it.
-    std::uint64_t failures = 0;
-    for (const Receive& receive : receives_) {
-      if (receive.node == pair.second && receive.end == End::failed) ++failures;
-    }
-    if (messages > excused + failures) {
-      complain(number(messages) + " messages from " + number(pair.first >> 16) + " to " + number(pair.second) +
-               " are missing, and " + number(excused) + " were reported lost");
+}
+
+// A message that was received where one before it, that the same receive would have taken, is missing. The receive that
+// had begun to take that one says so by its failure, and was posted before.
+void Oracle::judge_gaps() {
+  std::map<Flow, std::vector<MessageId>> missing;
+  for (MessageId id = 0; id < messages_.size(); ++id) {
+    const Message& message = messages_[id];
+    if (message.refused || message.received > 0) continue;
+    missing[{message.from, message.from_life, message.to, message.to_life, message.flow}].push_back(id);
+  }
+  for (const auto& [flow, taken] : orders_) {
+    const auto lost = missing.find(flow);
+    if (lost == missing.end()) continue;
+    for (const auto& [position, id] : taken) {
+      if (messages_[id].to_life != flow.to_life) continue;
+      const auto before = static_cast<std::uint64_t>(std::lower_bound(lost->second.begin(), lost->second.end(), id) -
+                                                     lost->second.begin());
+      std::uint64_t failures = 0;
+      for (ReceiveId receive = 0; receive <= position.first; ++receive) {
+        const Receive& each = receives_[receive];
+        if (each.node == flow.to && each.life == flow.to_life) failures += each.failures;
+      }
+      if (before > failures) {
+        complain("message " + number(id) + " from " + number(flow.from) + " to " + number(flow.to) +
+                 " was received in place of " + number(lost->second.front()) + ", which is lost");
+        return;
+      }
     }
   }
 }

@@ -68,9 +68,10 @@ RailPlan draw_rail(Stream draw, bool clean) {
 
 Event draw_event(Stream draw, const Plan& plan) {
   using Kind = Event::Kind;
-  constexpr std::array<Kind, 9> kinds = {Kind::rail_dies,     Kind::rail_one_way,  Kind::rail_dies,
-                                         Kind::rail_flaps,    Kind::rail_reported, Kind::node_stops,
-                                         Kind::node_restarts, Kind::node_closes,   Kind::clock_jumps};
+  constexpr std::array<Kind, 11> kinds = {Kind::rail_dies,     Kind::rail_one_way,  Kind::rail_dies,
+                                          Kind::rail_flaps,    Kind::rail_reported, Kind::node_stops,
+                                          Kind::node_restarts, Kind::node_closes,   Kind::clock_jumps,
+                                          Kind::outage,        Kind::outage};
   Event event;
   event.kind = kinds[draw.below(kinds.size())];
   event.at_ns = static_cast<std::int64_t>(draw.below(static_cast<std::uint64_t>(plan.work_ns)));
@@ -80,6 +81,10 @@ Event draw_event(Stream draw, const Plan& plan) {
   event.duration_ns = one_of(draw, std::array<std::int64_t, 5>{1 * ms, 10 * ms, 60 * ms, 200 * ms, 700 * ms});
   event.times = static_cast<unsigned>(1 + draw.below(30));
   event.loud = draw.chance(1, 3);
+  if (event.kind == Kind::outage) {
+    event.rail = 0;  // and those after it
+    event.duration_ns = one_of(draw, std::array<std::int64_t, 5>{10 * ms, 60 * ms, 350 * ms, 450 * ms, 1300 * ms});
+  }
   if (event.kind == Kind::clock_jumps) {
     event.duration_ns =
         one_of(draw, std::array<std::int64_t, 6>{-3'600'000 * ms, -20 * ms, -1 * ms, 1 * ms, 600 * ms, 3'600'000 * ms});
@@ -101,6 +106,8 @@ bool harmless(const Event& event, const Plan& plan) {
       return event.duration_ns < plan.options.unreachable_after_ns / 4;
     case Event::Kind::clock_jumps:
       return event.duration_ns < plan.options.unreachable_after_ns / 4;  // ahead by a second is as much silence
+    case Event::Kind::outage:
+      return event.duration_ns < plan.options.unreachable_after_ns / 4;  // some together too
     case Event::Kind::node_restarts:
     case Event::Kind::node_closes:
       return false;
@@ -138,9 +145,9 @@ std::vector<RemoteOperation> draw_remote(const Stream& root, const Plan& plan) {
 }
 
 std::string_view name(Event::Kind kind) {
-  constexpr std::array<std::string_view, 9> names = {"rail dies",     "rail goes one-way", "rail returns",
-                                                     "rail flaps",    "rail reports",      "node stops",
-                                                     "node restarts", "node closes",       "clock jumps"};
+  constexpr std::array<std::string_view, 10> names = {
+      "rail dies",  "rail goes one-way", "rail returns", "rail flaps",  "rail reports",
+      "node stops", "node restarts",     "node closes",  "clock jumps", "outage"};
   return names[static_cast<std::size_t>(kind)];
 }
 

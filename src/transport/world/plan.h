@@ -41,6 +41,7 @@ struct Event {
     node_restarts,  ///< it is another process now, perhaps with its clock set back
     node_closes,    ///< it ends well, and another begins
     clock_jumps,    ///< by `duration_ns`, back or ahead
+    outage,         ///< no rail between `node` and `peer` carries anything
   };
   Kind kind{};
   std::int64_t at_ns = 0;

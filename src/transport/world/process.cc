@@ -97,6 +97,8 @@ void Process::send(unsigned to, random::Stream& draw) {
   if (posted != Posted::accepted) {
     world_.oracle().send_refused(sending.id);
     sending.ended = true;
+  } else {
+    world_.oracle().send_accepted(sending.id);
   }
   if (buffered || posted != Posted::accepted) {
     std::fill(sending.memory.begin(), sending.memory.end(), after_end);
@@ -131,7 +133,11 @@ void Process::post_receive(unsigned flow, PeerId peer, std::size_t capacity, boo
       multi ? std::vector<iovec>{{receiving.begin(), capacity}} : cut(receiving.begin(), capacity, draw);
   ReceiveRequest request = request_for(receiving, receives_.size() - 1, peer);
   request.pieces = pieces;
-  if (engine_->receive(request, world_.clock(node_)) != Posted::accepted) {
+  const Posted posted = engine_->receive(request, world_.clock(node_));
+  if (posted == Posted::lost) {
+    world_.oracle().receive_ended(receives_.back().id, Oracle::End::failed);
+    end_receive(receives_.back());
+  } else if (posted != Posted::accepted) {
     world_.oracle().complain("a receive was refused");
   }
 }
@@ -183,6 +189,9 @@ void Process::complete(const Completion& completion) {
     case Completion::Kind::lost:
       world_.oracle().lost(node_, world_.node_of(node_, completion.peer), completion.message_bytes);
       break;
+    case Completion::Kind::peer_lost:
+      world_.oracle().parted(node_, world_.node_of(node_, completion.peer));
+      break;
     case Completion::Kind::write:
     case Completion::Kind::read:
     case Completion::Kind::atomic:
@@ -219,10 +228,14 @@ void Process::receive_completed(const Completion& completion) {
     }
     world_.oracle().received(receiving.id, id, world_.node_of(node_, completion.peer), {begin, completion.bytes},
                              completion.message_bytes, end, place);
+    if (!receiving.multi) check_rest(receiving, completion.bytes);
   } else if (!receiving.multi || completion.released) {
+    if (end == Oracle::End::canceled && !receiving.multi) check_rest(receiving, 0);
     world_.oracle().receive_ended(receiving.id, end);
     end_receive(receiving);
     return;
+  } else {
+    world_.oracle().receive_failed_in_part(receiving.id);
   }
   if (completion.released != !receiving.multi && !receiving.multi) {
     world_.oracle().complain("a receive kept its buffer");
@@ -230,6 +243,12 @@ void Process::receive_completed(const Completion& completion) {
   if (!completion.released) return;
   world_.oracle().receive_released(receiving.id);
   end_receive(receiving);
+}
+
+// What the receive's message has no bytes for is as it was, whatever was on the wire.
+void Process::check_rest(Receiving& receiving, std::size_t bytes) {
+  if (all_are(std::span(receiving.begin(), receiving.capacity).subspan(bytes), guard)) return;
+  world_.oracle().complain("memory of receive " + std::to_string(receiving.id) + " beyond its message was written");
 }
 
 void Process::end_receive(Receiving& receiving) {

@@ -106,6 +106,7 @@ class Process : public Host {
   void send_completed(const Completion& completion);
   void receive_completed(const Completion& completion);
   ReceiveRequest request_for(const Receiving& receiving, std::size_t index, PeerId peer) const;
+  void check_rest(Receiving& receiving, std::size_t bytes);
   void end_receive(Receiving& receiving);
   void remote_completed(const Completion& completion);
   void check_remote(std::size_t index, RemoteEffort& effort);

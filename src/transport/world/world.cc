@@ -220,6 +220,15 @@ void World::happen(const Event& event) {
     network_.set_dead(event.rail, event.peer, event.node, false, false);
   };
   switch (event.kind) {
+    case Event::Kind::outage:
+      for (Event each = event; each.rail < plan_.rails.size(); ++each.rail) {
+        kill_rail(each, true);
+        queue_.at(queue_.now() + event.duration_ns, [this, each] {
+          network_.set_dead(each.rail, each.node, each.peer, false, false);
+          network_.set_dead(each.rail, each.peer, each.node, false, false);
+        });
+      }
+      break;
     case Event::Kind::rail_dies:
     case Event::Kind::rail_one_way:
       kill_rail(event, event.kind == Event::Kind::rail_dies);
@@ -275,7 +284,7 @@ bool World::quiet() const {
     if (!process.engine_->idle() || !process.sends_ended() || !process.drains_used_.empty()) return false;
     if (!remote_oracle_.ended_all(node)) return false;
   }
-  return true;
+  return oracle_.partings_mutual();
 }
 
 bool World::puts_pending() const {

@@ -79,7 +79,9 @@ INSTANTIATE_TEST_SUITE_P(Defects, Oracles,
                                          Defect{"forget_retransmission", Engine::Sabotage::forget_retransmission},
                                          Defect{"lose_completion", Engine::Sabotage::lose_completion},
                                          Defect{"leak_buffer", Engine::Sabotage::leak_buffer},
-                                         Defect{"ignore_epochs", Engine::Sabotage::ignore_epochs}),
+                                         Defect{"ignore_epochs", Engine::Sabotage::ignore_epochs},
+                                         Defect{"forget_lost_peers", Engine::Sabotage::forget_lost_peers},
+                                         Defect{"write_before_check", Engine::Sabotage::write_before_check}),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace

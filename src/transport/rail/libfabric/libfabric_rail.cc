@@ -1,6 +1,8 @@
 #include "transport/rail/libfabric/libfabric_rail.h"
 
+#include <netinet/in.h>
 #include <rdma/fi_errno.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -258,9 +260,27 @@ void LibfabricRail::post(Slot* slot) {
   }
 }
 
+// libfabric takes an address without its length: of an address of the Internet's that of its family, of a text the zero
+// at its end. Others are as long as this rail's own.
+bool LibfabricRail::is_address(std::span<const std::byte> address) const {
+  sa_family_t family = AF_UNSPEC;
+  if (address.size() >= sizeof family) std::memcpy(&family, address.data(), sizeof family);
+  switch (objects_->info->addr_format) {
+    case FI_SOCKADDR_IN:
+    case FI_SOCKADDR_IN6:
+    case FI_SOCKADDR:
+      return (family == AF_INET && address.size() == sizeof(sockaddr_in)) ||
+             (family == AF_INET6 && address.size() == sizeof(sockaddr_in6));
+    case FI_ADDR_STR:
+      return !address.empty() && address.back() == std::byte{0};
+    default:
+      return address.size() == address_.size();
+  }
+}
+
 Result<std::uint32_t> LibfabricRail::add_destination(std::span<const std::byte> address) {
   fi_addr_t number = FI_ADDR_NOTAVAIL;
-  if (address.empty() || fi_av_insert(objects_->names, address.data(), 1, &number, 0, nullptr) != 1) {
+  if (!is_address(address) || fi_av_insert(objects_->names, address.data(), 1, &number, 0, nullptr) != 1) {
     return Status(Code::bad_input, "adding a destination to a rail",
                   "an address of " + std::to_string(address.size()) + " bytes was refused");
   }

@@ -71,6 +71,7 @@ class LibfabricRail : public Rail {
   Status start(const RailSpec& spec, std::size_t most_packet_bytes, const std::string& node,
                const std::string& service);
   void want_receives(std::size_t count);
+  bool is_address(std::span<const std::byte> address) const;
   void post(Slot* slot);
   void sent(Slot* slot, RailSink& sink, bool ok);
   Slot* take_slot();

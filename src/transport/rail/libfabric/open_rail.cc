@@ -1,6 +1,7 @@
 #include "transport/rail/libfabric/open_rail.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "transport/rail/libfabric/libfabric_rail.h"
 #include "transport/rail/udp/udp_rail.h"
@@ -17,6 +18,10 @@ Result<std::unique_ptr<Rail>> open_rail(const RailSpec& spec, std::size_t most_p
   auto rail = LibfabricRail::open(spec, most_packet_bytes, node, service);
   if (!rail.ok()) return rail.status();
   return std::unique_ptr<Rail>(std::move(rail).value());
+}
+
+std::size_t likely_packet_bytes(const RailSpec& spec) {
+  return spec.kind == "udp" ? UdpRail::likely_packet_bytes(spec.interface) : SIZE_MAX;
 }
 
 Result<std::vector<std::byte>> resolve_on_rail(const RailSpec& spec, const char* node, const char* service) {

@@ -16,6 +16,10 @@ namespace holdfast::transport {
 Result<std::unique_ptr<Rail>> open_rail(const RailSpec& spec, std::size_t most_packet_bytes, const std::string& node,
                                         const std::string& service);
 
+/// How long packets on a rail are likely to be that cannot be opened now: no longer than it will carry, but on unusual
+/// networks.
+std::size_t likely_packet_bytes(const RailSpec& spec);
+
 /// The address that a node and a port have on a rail of this kind: what a peer is called by before it is known.
 /// Errors: not_found.
 Result<std::vector<std::byte>> resolve_on_rail(const RailSpec& spec, const char* node, const char* service);

@@ -58,6 +58,13 @@ std::size_t segment_bytes_of(msghdr& header) {
 
 }  // namespace
 
+std::size_t UdpRail::likely_packet_bytes(const std::string& interface) {
+  const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const std::size_t bytes = packet_bytes_of(socket, interface, true);
+  if (socket >= 0) ::close(socket);
+  return std::min(bytes, most_datagram_bytes);
+}
+
 std::vector<UdpRail::Interface> UdpRail::interfaces() {
   std::vector<Interface> found;
   ifaddrs* list = nullptr;

@@ -45,6 +45,8 @@ class UdpRail : public Rail {
     sockaddr_storage address{};
   };
   static std::vector<Interface> interfaces();
+  /// What fits its packets, also while it is down; those of Ethernet's when there is none of this name.
+  static std::size_t likely_packet_bytes(const std::string& interface);
   /// The address of a node and a port. Errors: not_found.
   static Result<std::vector<std::byte>> resolve(const char* node, const char* service);
 

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "simulate/study/study.h"
+
+/// What the figures of a run come from besides what the study says: the contents of the files it names, and the program
+/// that computes them. Members of a point's parameters, and so of its key: "inputs" (a digest for each file, and for
+/// OpenSM's program where that routes) and "computed_by".
+namespace holdfast::simulate::study {
+
+/// Raised by whoever changes what a run of this kind comes to: computation_test.cc fails until then.
+inline constexpr unsigned throughput_computation = 1;
+inline constexpr unsigned collectives_computation = 1;
+
+/// "throughput 1": what stands in "computed_by" of a point of this kind today.
+std::string computed_by(std::string_view kind);
+
+/// "xxh3-128:" and 32 digits.
+std::string digest_text(std::string_view bytes);
+
+/// The same of OpenSM's program, "absent" when there is none. Read once.
+const std::string& opensm_digest();
+
+/// The parameters as text, without what they come from: two runs with one identity answer the same question.
+std::string identity(const Json& parameters);
+
+/// Tells which runs would come out otherwise today, as far as that can be seen from here: a file that is no longer
+/// where it was is not looked for. Keeps the digests of files that it has seen. One thread.
+class Staleness {
+ public:
+  explicit Staleness(std::string_view kind) : today_(computed_by(kind)) {}
+  /// Why the run of these parameters is stale, in a few words; empty when it is not.
+  std::string of(const Json& parameters);
+
+ private:
+  std::string digest_of_file(const std::string& path);
+  std::string today_;
+  std::map<std::string, std::string> digests_;  // by path; empty: there is no such file
+};
+
+/// In which way the parameters of a run are not those of a point with the same identity.
+std::string difference(const Json& run, const Json& point);
+
+}  // namespace holdfast::simulate::study
