@@ -481,7 +481,7 @@ class Jobs(JobCase):
         self.assertIn("non-zero", self.read("out/launcher.err"))
         ended = self.holdfast("run", "-n", "1", "--launcher-args", "--mca no-such", "--", job("openmpi"), "exit", "0")
         self.assertEqual(ended.returncode, 5, ended.stderr)
-        self.assertIn("unable to launch", ended.stderr, "nobody else says why")
+        self.assertIn("unable to find", ended.stderr, "nobody else says why")
 
     def test_a_fault_that_never_struck_is_named(self):
         ended = self.holdfast("run", "-n", "1", "--inject", "rank 0 message 7; rank 0 message 8", "--", job(FLAVOURS[0]),
