@@ -87,7 +87,8 @@ def kill_at(args, moment_s, choice):
         errors.seek(0)
         said = errors.read()
     shutil.rmtree(folder, ignore_errors=True)
-    if job.returncode not in (0, 4) or (job.returncode == 0 and out != "the number is 4\n"):
+    # MPICH's MPI_Init fails in another process now and then before the launcher has noticed the death.
+    if job.returncode not in ((0, 4) if args.mpi == "openmpi" else (0, 1, 4)) or (job.returncode == 0 and out != "the number is 4\n"):
         fail(f"killed after {moment_s:.3f} s it ended with {job.returncode} and printed '{out}'", said)
     return job.returncode
 
