@@ -35,8 +35,8 @@ constexpr std::array<Short, 13> shorts{{
     {"--map", "replicate.map", "FILE", "Which process plays which rank and replica", false},
     {"--on-corruption", "replicate.on_corruption", "NAME", "What to do where there is no majority: stop or report",
      false},
-    {"--on-failure", "replicate.on_failure", "NAME", "When a process dies: abort, or continue without its replica",
-     false},
+    {"--on-failure", "replicate.on_failure", "NAME",
+     "When a process dies: abort, or continue without its replica. Default: continue where that can be (auto)", false},
     {"--tolerate", "replicate.tolerate", "PLACE", "Where copies may differ, as 'tag 7': counted, not corrected", true},
     {"--files-may-differ", "replicate.files_may_differ", "PATTERN", "Files that are not compared, as '*.log'", false},
     {"--silence-limit", "replicate.silence_limit", "DURATION", "How long a replica may lag behind the others", false},
@@ -53,6 +53,7 @@ constexpr const char* footer =
     "  holdfast run -n 2 --inject 'rank 1 replica 2 message 40 bit 62' -- ./app\n"
     "  holdfast run -n 2 --inject 'rate 1/10000' --seed 7 --json record.json -- ./app\n"
     "  holdfast run -n 64 --hostfile hosts -- ./app     replicas of one rank run on different hosts\n"
+    "  holdfast run -n 2 --launcher-args '--bind-to none' -- ./app   options of mpirun, mpiexec or srun\n"
     "  holdfast run -n 2 --dry-run -- ./app             shows the command and does not run it\n"
     "  holdfast run -n 4 --replicas 1 --rails tcp@eth0,tcp@eth1 -- ./app     survives a dead link, without replicas\n"
     "  holdfast run -n 2 --mpi openmpi -- ./job.sh      a script: say which MPI it uses\n"
@@ -112,6 +113,8 @@ void add_own_options(CLI::App& run, RunFlags& flags) {
   launch::JobRequest& request = flags.request;
   run.add_option("-n,--ranks", request.ranks, "Ranks that the application sees")->type_name("N");
   run.add_option("--launcher", request.launcher, "mpirun, mpiexec or srun. Default: by the MPI")->type_name("NAME");
+  run.add_option("--launcher-args", request.launcher_args, "Further options for it, as '--bind-to none'")
+      ->type_name("ARGS");
   run.add_option("--mpi", request.mpi, "openmpi or mpich, where the program does not show it")->type_name("NAME");
   run.add_option("--hostfile", request.hostfile, "Hosts: 'name slots=4' or 'name:4' a line")->type_name("FILE");
   run.add_option("--slots", request.slots, "Processes that this host may run. Default: any number")->type_name("N");

@@ -110,6 +110,13 @@ class BadInput(Case):
         ("run -n 2 -- /bin/ls", "it is not an MPI program"),
         ("run -n 2 --mpi lam -- {job}", "'lam' is no MPI that Holdfast knows"),
         ("run -n 2 --mpi {other} -- {job}", "but --mpi says {other}"),
+        ("run -n 2 --launcher-args '-n 7' -- {job}", "holdfast sets or needs -n itself"),
+        ("run -n 2 --launcher-args './other' -- {job}", "'./other' is no option"),
+        ("run -n 2 --launcher-args \"--bind-to 'none\" -- {job}", "a quote does not end"),
+        ("run -n 2 --output . -- {job}", "it holds files of others"),
+        ("run -n 2 --output . --hostfile enough -- {job}", "enough lies in it, which the job reads"),
+        ("run -n 2 --output mine -- {job}", "it holds files of others"),
+        ("run -n 2 --output data -- {job}", "it is not a folder"),
         ("run -n 2 --launcher mpiru -- {job}", "did you mean 'mpirun'?"),
         ("run -n 2 --protocol all-to-al -- {job}", "did you mean 'all-to-all'?"),
         ("run -n 2 --on-corruption ignore -- {job}", "choose one of stop, report"),
@@ -142,6 +149,9 @@ class BadInput(Case):
         ("doctor extra", "extra"),
     ]
 
+    # names that a run directory has too
+    USERS = ["hosts", "stdin", "record.csv", "status-report", "rank-7.out"]
+
     def test_table(self):
         flavour = FLAVOURS[0]
         words = {"job": job(flavour), "other": "mpich" if flavour == "openmpi" else "openmpi"}
@@ -153,6 +163,10 @@ class BadInput(Case):
         self.write("map", "0 0 0\n1 1 0\n")
         self.write("badmap", "0 0 0\n1 x 0\n")
         self.write("badconfig", "[replicate]\nprotocl = 'all-to-all'\n")
+        self.write("enough", "localhost slots=6\n")
+        os.mkdir(self.path("mine"))
+        for name in self.USERS:
+            self.write(f"mine/{name}", "mine\n")
         before = sorted(os.listdir(self.folder))
         for line, expected in self.TABLE:
             with self.subTest(line):
@@ -163,6 +177,7 @@ class BadInput(Case):
                 self.assertTrue(ended.stderr.startswith("holdfast: "), ended.stderr)
                 self.assertIn(expected.format(**words), ended.stderr)
                 self.assertEqual(sorted(os.listdir(self.folder)), before, "nothing is left")
+                self.assertEqual(sorted(os.listdir(self.path("mine"))), sorted(self.USERS), "nothing is touched")
 
     def test_what_is_not_installed_has_a_code_of_its_own(self):
         ended = self.holdfast("run", "-n", "2", "--", job(FLAVOURS[0]), HOLDFAST_LIBRARY_PATH="/nowhere", PATH="/nowhere")
@@ -179,11 +194,12 @@ class DryRun(Case):
     """The exact command for each launcher, with what differs between machines and moments replaced."""
 
     def command(self, *words, **variables):
-        ended = self.holdfast("run", "--dry-run", "--output", "out", *words, **variables)
+        ended = self.holdfast("run", "--dry-run", "--output", "out", "--on-failure", "abort", *words, **variables)
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertEqual(ended.stderr, "")
         self.assertFalse(os.path.exists(self.path("out")), "a dry run touches nothing")
         line = ended.stdout.replace(self.folder, "DIR").replace(JOBS, "JOBS")
+        line = re.sub(r"(-x |-genv )?HOLDFAST_(REPLICATE_ON_FAILURE|RUN_JOB)[= ]\w+ ", "", line)
         line = re.sub(r"HOLDFAST_RUN_EPOCH([= ])\d+", r"HOLDFAST_RUN_EPOCH\1EPOCH", line)
         line = re.sub(r"HOLDFAST_RUN_(ENTROPY|IDENTITY)([= ])\d+", r"HOLDFAST_RUN_\1\2BITS", line)
         line = re.sub(r"HOLDFAST_RUN_WINDOWS=/dev/shm/holdfast-\S+", "HOLDFAST_RUN_WINDOWS=WINDOWS", line)
@@ -228,6 +244,28 @@ class DryRun(Case):
             "-genv HOLDFAST_RUN_IDENTITY BITS "
             "-genv LD_PRELOAD DIR/lib/libholdfast-replicate-mpich.so:libm.so.6 "
             "JOBS/job-mpich\n")
+
+    def test_what_a_death_means_is_decided_by_the_mpi_and_the_options(self):
+        def continues(*words):
+            ended = self.holdfast("run", "--dry-run", "-n", "2", *words)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            return "ON_FAILURE=continue" in ended.stdout or "ON_FAILURE continue" in ended.stdout
+        for flavour in FLAVOURS:
+            can = flavour == "openmpi"
+            self.assertEqual(continues("--", job(flavour)), can, flavour)
+            self.assertEqual(continues("--protocol", "all-to-all", "-r", "4", "--", job(flavour)), can, flavour)
+            for option in (["--on-failure", "abort"], ["-r", "2"], ["-r", "1"], ["-r", "2.5"], ["--hold-output"],
+                           ["--same-thread-order"], ["--protocol", "msg-plus-hash"]):
+                self.assertFalse(continues(*option, "--", job(flavour)), option)
+
+    def test_further_options_of_the_launcher(self):
+        for flavour in FLAVOURS:
+            ended = self.holdfast("run", "--dry-run", "-n", "2", "--launcher-args", "-bind-to none -x 'a b'", "--", job(flavour))
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            words = shlex.split(ended.stdout)
+            at = words.index("-bind-to")
+            self.assertEqual(words[at:at + 4], ["-bind-to", "none", "-x", "a b"])
+            self.assertLess(at, words.index(job(flavour)))
 
     def test_srun(self):
         self.write("srun", "#!/bin/sh\n", 0o755)
@@ -338,7 +376,15 @@ class Reference(Case):
             self.assertEqual(self.holdfast("reference", "exit-codes").stdout, file.read())
 
 
-class Jobs(Case):
+class JobCase(Case):
+    """The stand-in does not say who is there, so that no job of it could go on when a process dies."""
+
+    def setUp(self):
+        super().setUp()
+        self.environment["HOLDFAST_REPLICATE_ON_FAILURE"] = "abort"
+
+
+class Jobs(JobCase):
     """Jobs under the real launchers: how each kind of end is reported."""
 
     RECORD = ('record.json={"counters": {"messages": 48112, "bytes": 61200000, "mismatches": 1, "corrections": 1}, '
@@ -390,7 +436,57 @@ class Jobs(Case):
     def test_quiet_and_output(self):
         ended = self.holdfast("run", "-q", "-n", "1", "--output", "out", "--", job(FLAVOURS[0]), "exit", "0")
         self.assertEqual((ended.returncode, ended.stderr), (0, ""))
-        self.assertEqual(os.listdir(self.path("out")), ["record.json"], "plumbing is removed")
+        self.assertEqual(sorted(os.listdir(self.path("out"))),
+                         [".holdfast-run", "finished-0.0", "finished-0.1", "finished-0.2", "record.json"], "plumbing is removed")
+
+    def test_an_output_folder_belongs_to_one_job_at_a_time(self):
+        os.mkdir(self.path("up"))
+        first = self.start("run", "-n", "1", "--output", "out", "--", job(FLAVOURS[0]), "wait", self.path("up"),
+                           stdin=subprocess.DEVNULL)
+        self.wait_for(lambda: len(os.listdir(self.path("up"))) == 3)
+        before = sorted(os.listdir(self.path("out")))
+        second = self.holdfast("run", "-n", "1", "--output", "out", "--", job(FLAVOURS[0]), "exit", "0")
+        self.assertEqual(second.returncode, 2, second.stderr)
+        self.assertEqual(second.stderr.count("\n"), 1, second.stderr)
+        self.assertIn("another job is running in it", second.stderr)
+        self.assertEqual(sorted(os.listdir(self.path("out"))), before, "nothing of the first one's is touched")
+        first.send_signal(signal.SIGTERM)
+        first.communicate(timeout=LIMIT)
+        third = self.holdfast("run", "-n", "1", "--output", "out", "--", job(FLAVOURS[0]), "exit", "0")
+        self.assertEqual(third.returncode, 0, third.stderr)
+
+    def test_evidence_that_is_not_there_is_no_agreement(self):
+        for variables, said in (({"TEST_NO_CLOSING": "0.2"}, "finished-0.2) is missing"),
+                                ({"TEST_CLOSING_JOB": "another"}, "is another job's"),
+                                ({"TEST_JOB": "another"}, "nothing shows that it was verified")):
+            with self.subTest(said):
+                ended = self.holdfast("run", "-n", "1", "--", job(FLAVOURS[0]), "exit", "0", **variables)
+                self.assertEqual(ended.returncode, 7, ended.stderr)
+                self.assertIn(said, ended.stderr)
+
+    def test_what_a_death_means_is_said_at_the_start(self):
+        for flavour in FLAVOURS:
+            ended = self.holdfast("run", "-n", "1", "--", job(flavour), "exit", "0")
+            self.assertEqual(ended.stderr.splitlines()[0], "holdfast: if a process dies, the job ends (--on-failure abort)")
+            ended = self.holdfast("run", "-n", "1", "-r", "1", "--", job(flavour), "exit", "0")
+            self.assertNotIn("if a process dies", ended.stderr)
+
+    def test_the_launchers_own_words_are_kept_in_a_file(self):
+        if "openmpi" not in FLAVOURS:
+            self.skipTest("Open MPI is not installed")
+        ended = self.holdfast("run", "-n", "1", "--output", "out", "--", job("openmpi"), "exit", "3")
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("launcher.err in it", ended.stderr)
+        self.assertNotIn("mpirun", ended.stderr)
+        self.assertIn("non-zero", self.read("out/launcher.err"))
+        ended = self.holdfast("run", "-n", "1", "--launcher-args", "--mca no-such", "--", job("openmpi"), "exit", "0")
+        self.assertEqual(ended.returncode, 5, ended.stderr)
+        self.assertIn("unable to find", ended.stderr, "nobody else says why")
+
+    def test_a_fault_that_never_struck_is_named(self):
+        ended = self.holdfast("run", "-n", "1", "--inject", "rank 0 message 7; rank 0 message 8", "--", job(FLAVOURS[0]),
+                              "exit", "0", TEST_STRUCK="1")
+        self.assertIn("1 of 2 injected faults never struck: flip rank 0 message 7\n", ended.stderr)
 
     def test_a_script(self):
         for flavour in FLAVOURS:
@@ -405,7 +501,7 @@ class Jobs(Case):
         self.assertIn("injecting faults with seed 77", ended.stderr)
 
 
-class Input(Case):
+class Input(JobCase):
     """Standard input reaches rank 0 of every replica, whatever it is."""
 
     TEXT = "".join(f"line {number}\n" for number in range(60000))
@@ -468,7 +564,7 @@ class Input(Case):
         self.assertEqual(ended.returncode, 0, ended.stderr)
 
 
-class Hosts(Case):
+class Hosts(JobCase):
     """Placement as the launchers carry it out, on hosts that are made of UTS namespaces of this one."""
 
     def setUp(self):
@@ -492,7 +588,7 @@ class Hosts(Case):
                 self.assertEqual(len({hosts[rank], hosts[rank + 3], hosts[rank + 6]}), 3, hosts)
 
 
-class Signals(Case):
+class Signals(JobCase):
     """Signals and the time limit end jobs with their codes, and nothing of them is left."""
 
     def job_processes(self):

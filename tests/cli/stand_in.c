@@ -32,6 +32,11 @@ static void take_input(int replica) {
   close(file);
 }
 
+static const char* job(const char* name) {
+  const char* other = getenv(name);
+  return other ? other : getenv("HOLDFAST_RUN_JOB");
+}
+
 /* TEST_FILES: "name=text" entries between '|', each written to the run directory by native rank 0. */
 static void write_files(const char* directory) {
   const char* entries = getenv("TEST_FILES");
@@ -43,10 +48,36 @@ static void write_files(const char* directory) {
     snprintf(path, sizeof path, "%s/%.*s", directory, (int)(text - entry), entry);
     FILE* file = fopen(path, "w");
     if (!file) continue;
-    fputs(text + 1, file);
+    if (text[1] == '{') /* as the library's files do, it names the job */
+      fprintf(file, "{\"job\": \"%s\", %s", job("TEST_JOB"), text + 2);
+    else
+      fputs(text + 1, file);
     fclose(file);
   }
   free(copy);
+}
+
+/* Every process says that it has reached the end, except the one of TEST_NO_CLOSING: "RANK.REPLICA". */
+static void write_closing(const char* directory, int rank, int replica) {
+  char path[4096];
+  char pair[64];
+  snprintf(pair, sizeof pair, "%d.%d", rank, replica);
+  if (getenv("TEST_NO_CLOSING") && strcmp(getenv("TEST_NO_CLOSING"), pair) == 0) return;
+  snprintf(path, sizeof path, "%s/finished-%d.%d", directory, rank, replica);
+  FILE* file = fopen(path, "w");
+  if (!file) return;
+  fprintf(file, "job %s stdout 0 stderr 0 files 0\n", job("TEST_CLOSING_JOB"));
+  fclose(file);
+}
+
+/* TEST_STRUCK: the index of an injected fault. */
+static void write_evidence(const char* directory) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/evidence-0.0", directory);
+  FILE* file = getenv("TEST_STRUCK") ? fopen(path, "w") : NULL;
+  if (!file) return;
+  fprintf(file, "%s 100 0 struck %s 0\n", job("TEST_JOB"), getenv("TEST_STRUCK"));
+  fclose(file);
 }
 
 __attribute__((constructor)) static void begin(void) {
@@ -55,5 +86,7 @@ __attribute__((constructor)) static void begin(void) {
   int ranks = number("HOLDFAST_RUN_RANKS");
   if (!directory || native < 0 || ranks < 1) return;
   if (native % ranks == 0) take_input(native / ranks);
+  write_closing(directory, native % ranks, native / ranks);
   if (native == 0) write_files(directory);
+  if (native == 0) write_evidence(directory);
 }

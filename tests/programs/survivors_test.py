@@ -52,8 +52,9 @@ def native(args, ranks):
     return done.stdout
 
 
-def goes_on(args, wanted, degree, deaths, program, options=(), unverified=False, hosts=(), environment=None):
-    case = Case(args, 2, degree, ["--on-failure", "continue", *hosts, *options], program, environment)
+def goes_on(args, wanted, degree, deaths, program, options=(), unverified=False, hosts=(), environment=None,
+            wish=("--on-failure", "continue")):
+    case = Case(args, 2, degree, [*wish, *hosts, *options], program, environment)
     case.expect(case.code == 0, "the job did not go on")
     case.expect(case.out == wanted, "the output is not that of a run without a death")
     case.expect(case.deaths == deaths, f"the record has the deaths {case.deaths}, not {deaths}")
@@ -120,14 +121,18 @@ def main():
     parser.add_argument("--program", required=True)
     args = parser.parse_args()
     # Native rank n plays rank n % 2 in replica n / 2.
-    # The launcher ends all others at once, so that which of them was first cannot always be told.
-    ends(args, 3, [], ["--dies", "3", "--by", str(KILL)], 4, "died")
-    ends(args, 3, [], ["--dies", "3", "--by", str(CRASH)], 4, "rank 1 replica 1 was ended by signal 11")
+    # The launcher ends all others at once; the first connection that ended is that of the one that died.
+    abort = ["--on-failure", "abort"]
+    ends(args, 3, abort, ["--dies", "3", "--by", str(KILL)], 4, "rank 1 replica 1 died", [(1, 1)])
+    ends(args, 3, abort, ["--dies", "3", "--by", str(CRASH)], 4, "rank 1 replica 1 was ended by signal 11")
     all_crash(args)
     if args.mpi == "mpich":
+        ends(args, 3, [], ["--dies", "3", "--by", str(KILL)], 4, "if a process dies, the job ends (MPICH")
         ends(args, 3, ["--on-failure", "continue"], [], 2, "MPICH ends a job in which a process is killed")
         return
     wanted = native(args, 2)
+    goes_on(args, wanted, 3, [(1, 1, 2)], ["--dies", "3"], wish=())  # with three replicas without being asked
+    ends(args, 2, [], ["--dies", "3"], 4, "--on-failure continue lets it", [(1, 1)])
     goes_on(args, wanted, 3, [(0, 0, 2)], ["--dies", "0", "--file", "left.txt"])
     goes_on(args, wanted, 3, [(1, 2, 2)], ["--dies", "5", "--by", str(CRASH), "--hold-file"])
     goes_on(args, wanted, 3, [(1, 0, 2), (0, 1, 1)], ["--dies", "1", "--then", "2", "--file", "left.txt"],

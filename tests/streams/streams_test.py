@@ -112,8 +112,8 @@ class Cases:
 
     def asks(self):
         """A question without an end of line is shown before it is answered, and each replica gets the answer."""
-        for options in ([], ["--hold-output"]):
-            with subprocess.Popen([self.args.holdfast, "run", "-n", "2", "--replicas", "2", "--time-limit", "150s", *options,
+        for options in (["-r", "2"], ["-r", "2", "--hold-output"], ["-r", "3"]):
+            with subprocess.Popen([self.args.holdfast, "run", "-n", "2", "--time-limit", "150s", *options,
                                    "--", *self.args.program, "--ask"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, cwd=self.folder) as job:
                 seen = b""
@@ -124,6 +124,15 @@ class Cases:
                 rest, err = job.communicate(b"nothing\nmore\n")
             expect(b"You said nothing\nand more\n" in rest and job.returncode == 0, f"{options}: it goes on",
                    (seen + rest + err).decode())
+
+    def vanished(self):
+        """Replicas that print different text are not alike because their records are gone."""
+        script = self.folder / "script"
+        script.write_text('#!/bin/sh\n"$@"\nstatus=$?\nrm -f "$HOLDFAST_RUN_DIRECTORY"/rank-1.replica-*.out\nexit $status\n')
+        script.chmod(0o755)
+        mpi = "openmpi" if "openmpi" in self.args.launcher else "mpich"
+        _, err, _ = self.replicated(2, [str(script), *self.args.program, "--bad", "1", "--on", "stdout"], ["--mpi", mpi], wanted=7)
+        expect("the record of what rank 1 replica" in err and "is missing" in err, "said so", err)
 
     def refused(self):
         line = [self.args.holdfast, "run", "-n", "2", "--replicas", "2", "--hold-output"]

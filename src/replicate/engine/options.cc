@@ -8,7 +8,7 @@ namespace {
 constexpr std::string_view protocols[] = {"msg-plus-hash", "msg-plus-vote", "all-to-all"};
 constexpr std::string_view digests[] = {"xxh3-128", "xxh3-64", "crc32c"};
 constexpr std::string_view reactions[] = {"stop", "report"};
-constexpr std::string_view failures[] = {"abort", "continue"};
+constexpr std::string_view failures[] = {"abort", "continue", "auto"};
 constexpr std::string_view collectives[] = {"native", "p2p"};
 constexpr std::string_view entries[] = {"auto", "polled", "direct"};
 }  // namespace
@@ -40,10 +40,12 @@ const config::Table<Options>& options_table() {
                                            .choices = reactions,
                                            .doc = "What to do about corruption that cannot be corrected."}),
           option<&Options::on_failure>({.name = "replicate.on_failure",
-                                        .initial = "abort",
+                                        .initial = "auto",
                                         .choices = failures,
-                                        .doc = "What to do when a process dies: end the job, or go on without its\n"
-                                               "replica (Open MPI; digests go to all replicas then)."}),
+                                        .doc =
+                                            "What to do when a process dies: end the job, or go on without its\n"
+                                            "replica (Open MPI; digests go to all replicas then). auto: go on where\n"
+                                            "all ranks have three replicas or more, and MPI and options allow it."}),
           option<&Options::collectives>(
               {.name = "replicate.collectives",
                .initial = "native",

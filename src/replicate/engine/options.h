@@ -20,8 +20,8 @@ enum class Collectives : std::uint8_t {
   p2p,     ///< on verified point-to-point messages, operands combined in a fixed order
 };
 enum class CollectiveEntry : std::uint8_t { automatic, polled, direct };
-/// What to do when a process dies.
-enum class OnFailure : std::uint8_t { abort, go_on };
+/// What to do when a process dies. automatic: `holdfast run` decides, and says what it has decided; without it, abort.
+enum class OnFailure : std::uint8_t { abort, go_on, automatic };
 enum class DigestChoice : std::uint8_t { xxh3_128, xxh3_64, crc32c };
 
 /// The options of the preloaded library. Values come from the environment, which `holdfast run` sets.

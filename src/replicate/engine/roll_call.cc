@@ -8,8 +8,8 @@ namespace holdfast::replicate {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> names{"join", "ready", "finishing", "finished",
-                                                "exit", "failed", "gone", "finalize", "leave"};
+constexpr std::array<std::string_view, 10> names{"join",   "ready", "finishing", "finished", "exit",
+                                                 "failed", "gone",  "finalize",  "leave",    "starting"};
 
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;

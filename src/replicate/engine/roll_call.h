@@ -11,6 +11,7 @@ namespace holdfast::replicate {
 /// death (docs/design/dead-replicas.md). One line a message:
 ///
 ///   join TOKEN RANK REPLICA   the first word of a process, before MPI_Init where it can
+///   starting                  it enters MPI_Init, which it does not leave before all have entered it
 ///   ready                     MPI_Init is over
 ///   finishing                 the process has reached MPI_Finalize and owes nobody anything
 ///   finished                  it is past it
@@ -20,7 +21,7 @@ namespace holdfast::replicate {
 ///   finalize                  to all: everybody is finishing and nobody died: MPI's own end may be waited for
 ///   leave                     to all: somebody died: MPI's own end would wait for the dead
 struct RollCall {
-  enum class Kind : std::uint8_t { join, ready, finishing, finished, exit, failed, gone, finalize, leave };
+  enum class Kind : std::uint8_t { join, ready, finishing, finished, exit, failed, gone, finalize, leave, starting };
   Kind kind = Kind::ready;
   std::uint64_t token = 0;  ///< join
   int rank = -1;            ///< join

@@ -13,6 +13,7 @@ using Kind = RollCall::Kind;
 TEST(RollCall, EveryMessageSurvivesItsLine) {
   const RollCall messages[] = {{Kind::join, ~std::uint64_t{0}, 2147483647, 1023},
                                {Kind::ready},
+                               {Kind::starting},
                                {Kind::finishing},
                                {Kind::finished},
                                {Kind::exit, 0, -1, 255},

@@ -26,6 +26,7 @@ Words openmpi_words(const CommandSpec& spec) {
     append(words, {"--map-by", "seq", "--hostfile", spec.placement_file});
   if (spec.recovers) words.emplace_back("--enable-recovery");
   if (spec.processes > spec.cores) append(words, {"--mca", "mpi_yield_when_idle", "1"});
+  words.insert(words.end(), spec.users_words.begin(), spec.users_words.end());
   for (const auto& [variable, value] : spec.variables) append(words, {"-x", variable + "=" + value});
   if (!spec.preload.empty()) append(words, {"-x", "LD_PRELOAD=" + spec.preload});
   return words;
@@ -34,6 +35,7 @@ Words openmpi_words(const CommandSpec& spec) {
 Words hydra_words(const CommandSpec& spec) {
   Words words{spec.launcher, "-n", std::to_string(spec.processes)};
   if (!spec.placement_file.empty()) append(words, {"-f", spec.placement_file});
+  words.insert(words.end(), spec.users_words.begin(), spec.users_words.end());
   for (const auto& [variable, value] : spec.variables) append(words, {"-genv", variable, value});
   if (!spec.preload.empty()) append(words, {"-genv", "LD_PRELOAD", spec.preload});
   return words;
@@ -46,6 +48,7 @@ Words srun_words(const CommandSpec& spec) {
               "--export=ALL", "--input=none", "--quit-on-interrupt"};
   if (!spec.slurm_mpi_type_set) words.emplace_back(spec.mpi == Mpi::openmpi ? "--mpi=pmix" : "--mpi=pmi2");
   if (!spec.placement_file.empty()) words.emplace_back("--distribution=arbitrary");
+  words.insert(words.end(), spec.users_words.begin(), spec.users_words.end());
   if (!spec.preload.empty()) append(words, {"env", "LD_PRELOAD=" + spec.preload});
   return words;
 }

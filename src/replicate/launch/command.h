@@ -27,11 +27,12 @@ struct CommandSpec {
   int processes = 1;
   int cores = 1;  ///< of this host; more processes than that, and waiting processes yield
   bool as_root = false;
-  bool recovers = false;  ///< the job goes on when a process dies; Open MPI's mpirun only
+  bool recovers = false;            ///< the job goes on when a process dies; Open MPI's mpirun only
   bool slurm_mpi_type_set = false;  ///< the user chose Slurm's MPI plugin by SLURM_MPI_TYPE
   std::string placement_file;       ///< in the launcher's own format; empty: all on this host, as many as asked for
-  std::vector<Variable> variables;  ///< for the application
-  std::string preload;              ///< LD_PRELOAD for the application alone; empty: none
+  std::vector<std::string> users_words;  ///< further options of the launcher
+  std::vector<Variable> variables;       ///< for the application
+  std::string preload;                   ///< LD_PRELOAD for the application alone; empty: none
   std::vector<std::string> application;
 };
 

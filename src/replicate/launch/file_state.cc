@@ -20,6 +20,12 @@ Stream open_to_read(const std::string& path) {
   return {std::fopen(path.c_str(), "rb"), &std::fclose};
 }
 
+FileState unreadable(FileState state, int error) {
+  state.text = std::strerror(error);
+  state.unreadable = true;
+  return state;
+}
+
 }  // namespace
 
 FileState state_of(const FilePlace& place, integrity::Digester& digester) {
@@ -27,21 +33,20 @@ FileState state_of(const FilePlace& place, integrity::Digester& digester) {
   if (!place.exists()) return state;
   state.type = place.status.st_mode & S_IFMT;
   if (place.is(S_IFLNK)) {
-    std::error_code ignored;
-    state.text = std::filesystem::read_symlink(place.path, ignored).string();
+    std::error_code failed;
+    state.text = std::filesystem::read_symlink(place.path, failed).string();
+    if (failed) return unreadable(state, failed.value());
   }
   if (!place.is(S_IFREG)) return state;
   digester.init(integrity::Algorithm::xxh3_128);
   const Stream file = open_to_read(place.path);
-  if (!file) {
-    state.text = std::strerror(errno);
-    return state;
-  }
+  if (!file) return unreadable(state, errno);
   std::vector<std::byte> block(1 << 20);
   while (const std::size_t n = std::fread(block.data(), 1, block.size(), file.get())) {
     digester.update(std::span(block).first(n));
     state.bytes += n;
   }
+  if (std::ferror(file.get()) != 0) return unreadable(state, errno);
   state.digest = digester.finish();
   return state;
 }

@@ -17,10 +17,14 @@ struct FileState {
   std::uint64_t bytes = 0;
   integrity::Digest digest;
   std::string text;
-  friend bool operator==(const FileState&, const FileState&) = default;
+  bool unreadable = false;  ///< `text` says why; it agrees with nothing, not even with another that cannot be read
+  friend bool operator==(const FileState& a, const FileState& b) {
+    return !a.unreadable && !b.unreadable && a.type == b.type && a.bytes == b.bytes && a.digest == b.digest &&
+           a.text == b.text;
+  }
 };
 
-/// Reads a file whole. One that cannot be read has the reason as its text.
+/// Reads a file whole.
 FileState state_of(const replicate::FilePlace& place, integrity::Digester& digester);
 
 /// The first byte, from 0, where two files differ, or one of them ends; -1 where they are alike or no files.

@@ -33,6 +33,16 @@ TEST_F(FileStates, FilesAreTheirContents) {
   EXPECT_NE(state(file("a", "")), state(FilePlace{}));
 }
 
+TEST_F(FileStates, WhatCannotBeReadAgreesWithNothing) {
+  const FilePlace one = file("a", "x");
+  const FilePlace other = file("b", "y");
+  std::filesystem::remove(one.path);
+  std::filesystem::remove(other.path);
+  EXPECT_TRUE(state(one).unreadable);
+  EXPECT_NE(state(one), state(other));
+  EXPECT_EQ(majority({state(one), state(other)}), -1);
+}
+
 TEST_F(FileStates, TheFirstDifference) {
   const FilePlace one = file("a", std::string(3000000, 'x') + "y");
   EXPECT_EQ(first_difference(one, file("b", std::string(3000000, 'x') + "z")), 3000000);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ struct Incident {
   std::string message;           ///< one line
   long long call = -1;           ///< number of the communication call, -1 unknown
   int signal = 0;                ///< crash: which
+  std::int64_t written_ns = 0;   ///< when its file was, since 1970; 0 unknown
   nlohmann::ordered_json whole;  ///< everything in the file
 };
 
@@ -22,10 +24,13 @@ struct Incident {
 /// off or no object gives kind "unreadable" with what the file's name says ("incident-<rank>.<replica>.json").
 Incident read_incident(const std::string& text, const std::string& file_name);
 
-/// All incidents of a run directory, in the order of ranks and replicas.
-std::vector<Incident> read_incidents(const std::string& folder);
+/// All incidents of a run directory, in the order of ranks and replicas. One that names another job than `job`, or that
+/// was begun and not finished, tells that something happened and not what: its kind is "unreadable".
+std::vector<Incident> read_incidents(const std::string& folder, const std::string& job = {});
 
 /// The JSON object in a file; null when there is no such file, it is damaged, or is larger than 64 MiB.
 nlohmann::ordered_json read_json_file(const std::string& path);
+/// The same where it says that it is that job's ("job": NAME); null otherwise.
+nlohmann::ordered_json read_jobs_file(const std::string& path, const std::string& job);
 
 }  // namespace holdfast::launch

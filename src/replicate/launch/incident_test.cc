@@ -59,5 +59,22 @@ TEST(ReadIncidents, ReadsAFolderInOrder) {
   EXPECT_TRUE(read_incidents("/nowhere").empty());
 }
 
+TEST(ReadIncidents, OneOfAnotherJobOrHalfWrittenIsStillAnIncident) {
+  std::string pattern = testing::TempDir() + "holdfast-incidents-XXXXXX";
+  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+  std::ofstream(pattern + "/incident-0.0.json") << R"({"job": "this", "kind": "silent"})";
+  std::ofstream(pattern + "/incident-0.0.json.draft") << R"({"job": "this", )";
+  std::ofstream(pattern + "/incident-0.1.json") << R"({"job": "other", "kind": "outvoted"})";
+  std::ofstream(pattern + "/incident-1.1.json.draft") << R"({"job": "this", )";
+  const auto incidents = read_incidents(pattern, "this");
+  std::filesystem::remove_all(pattern);
+  ASSERT_EQ(incidents.size(), 3U);
+  EXPECT_EQ(incidents[0].kind, "silent");
+  EXPECT_EQ(incidents[1].kind, "unreadable");
+  EXPECT_EQ(incidents[1].message, "the incident file incident-0.1.json is another job's");
+  EXPECT_EQ(incidents[2].kind, "unreadable");
+  EXPECT_EQ(incidents[2].rank, 1);
+}
+
 }  // namespace
 }  // namespace holdfast::launch

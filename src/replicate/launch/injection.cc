@@ -40,4 +40,12 @@ Result<std::string> check_injection(const std::string& text, const replicate::Re
   return joined;
 }
 
+std::vector<std::string> faults_in(const std::string& text) {
+  std::vector<std::string> faults;
+  const auto parsed = fault::parse(text, "--inject");
+  if (!parsed.ok()) return faults;
+  for (const fault::Fault& fault : parsed.value()) faults.push_back(fault::format(fault));
+  return faults;
+}
+
 }  // namespace holdfast::launch

@@ -8,11 +8,15 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <set>
 
 #include "core/event/record.h"
+#include "replicate/launch/closing.h"
 #include "replicate/launch/exit_code.h"
 #include "replicate/launch/file_comparison.h"
+#include "replicate/launch/launcher_words.h"
 #include "replicate/launch/library_options.h"
+#include "replicate/launch/living.h"
 #include "replicate/launch/lost_peers.h"
 #include "replicate/launch/outcome.h"
 #include "replicate/launch/output_relay.h"
@@ -70,13 +74,26 @@ struct Finished {
   bool reader_has_gone = false;  ///< of what was shown
 };
 
+/// Members of the roster (rank x degree + replica) that run on this host; none where there are several.
+std::optional<std::set<int>> living_members(const JobPlan& plan) {
+  if (!plan.one_host) return std::nullopt;
+  std::set<int> members;
+  for (const int native : living_processes(plan.job))
+    if (native < plan.map.natives())
+      members.insert(plan.map.virtual_rank(native) * plan.map.degree() + plan.map.replica(native));
+  return members;
+}
+
 Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, std::ostream& err) {
+  remove_left_window_folders();
   SignalWatch watch;
   std::unique_ptr<RosterServer> roster;
   if (plan.map.degree() > 1) {
-    auto started = RosterServer::start(
-        {plan.run_directory, plan.one_host}, Roster(plan.map.ranks(), plan.map.degree(), plan.goes_on),
-        [&err](const Death& death) { err << "holdfast: " << death_line(death) << std::endl; });
+    auto started = RosterServer::start({plan.run_directory, plan.one_host, [&plan] { return living_members(plan); },
+                                        static_cast<double>(plan.silence_limit_ns) / 1e9},
+                                       Roster(plan.map.degrees(), plan.goes_on), [&err](const Death& death) {
+                                         err << "holdfast: " << death_line(death) << std::endl;
+                                       });
     if (!started.ok()) return started.status();
     roster = std::move(started).value();
   }
@@ -90,7 +107,14 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, st
   std::optional<InputTee> tee;
   if (plan.input.kind == InputPlan::Kind::tee)
     tee.emplace(STDIN_FILENO, plan.input.fifos, plan.run_directory + "/stdin.spool");
+  std::unique_ptr<LauncherErrors> errors;
+  if (plan.map.degree() > 1) {
+    auto started = LauncherErrors::start(plan.run_directory + "/launcher.err");
+    if (!started.ok()) return started.status();
+    errors = std::move(started).value();
+  }
   SuperviseOptions options;
+  if (errors) options.error_descriptor = errors->descriptor();
   options.time_limit = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::nanoseconds(request.time_limit_ns));
   if (roster) {
     options.end_descriptors.push_back(roster->descriptor());
@@ -115,6 +139,14 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, st
   return finished;
 }
 
+std::vector<int> replicas_left(const Evidence& evidence) {
+  std::vector<int> left;
+  for (int k = 0; k < evidence.degree; ++k)
+    if (std::none_of(evidence.deaths.begin(), evidence.deaths.end(), [k](const Death& d) { return d.replica == k; }))
+      left.push_back(k);
+  return left;
+}
+
 Evidence gather(const JobPlan& plan, const Finished& finished) {
   Evidence evidence;
   evidence.ended = finished.ended;
@@ -122,34 +154,34 @@ Evidence gather(const JobPlan& plan, const Finished& finished) {
   if (finished.roster) {
     evidence.deaths = finished.roster->deaths();
     evidence.verdict = finished.roster->verdict();
+    evidence.programs_doing = finished.roster->programs_doing();
     evidence.status = finished.roster->status();
   }
-  evidence.record = plan.goes_on ? merge_records(plan.run_directory, plan.map.degree())
-                                 : read_json_file(plan.run_directory + "/record.json");
-  evidence.incidents = read_incidents(plan.run_directory);
+  evidence.record = plan.goes_on ? merge_records(plan.run_directory, plan.job, plan.map.degree())
+                                 : read_jobs_file(plan.run_directory + "/record.json", plan.job);
+  evidence.incidents = read_incidents(plan.run_directory, plan.job);
+  evidence.corruption = read_corruption(plan.run_directory, plan.job);
+  evidence.faults = plan.faults;
   name_lost_peers(evidence.incidents, plan.run_directory, plan.map);
   evidence.ranks = plan.map.ranks();
   evidence.degree = plan.map.degree();
   if (plan.map.partial()) evidence.degrees = plan.map.degrees();
+  const std::vector<int> left = replicas_left(evidence);
+  if (plan.goes_on) evidence.missing = missing_record(plan.run_directory, plan.job, left);
+  if (evidence.missing.empty() && evidence.degree > 1)
+    evidence.missing = missing_evidence(plan.run_directory, plan.job, plan.map, left);
   evidence.began = evidence.degree < 2 || !evidence.record.is_null() || any_replica_began(plan.run_directory);
   return evidence;
 }
 
 void print_outcome(const Evidence& evidence, const Outcome& outcome, bool quiet, std::ostream& err) {
   if (!quiet || outcome.code != 0) err << "holdfast: " << summary_line(evidence) << "\n";
+  if (const std::string missed = missed_line(evidence); !missed.empty()) err << "holdfast: " << missed << "\n";
   for (const Incident& incident : evidence.incidents)
     if (incident.kind == "outvoted") err << "holdfast: " << incident.message << "\n";
   if (outcome.code != 0)
     err << "holdfast: " << outcome.message << " (exit code " << outcome.code << ": " << exit_meaning(outcome.code)
         << ")\n";
-}
-
-std::vector<int> replicas_left(const Evidence& evidence) {
-  std::vector<int> left;
-  for (int k = 0; k < evidence.degree; ++k)
-    if (std::none_of(evidence.deaths.begin(), evidence.deaths.end(), [k](const Death& d) { return d.replica == k; }))
-      left.push_back(k);
-  return left;
 }
 
 /// What the replicas left, held to each other.
@@ -183,7 +215,7 @@ Comparisons compare(const JobRequest& request, const JobPlan& plan, const Eviden
   const std::vector<int> left = replicas_left(evidence);
   const int complete = *std::min_element(plan.map.degrees().begin(), plan.map.degrees().end());
   Comparisons found{compare_files(plan.run_directory, left, complete, patterns),
-                    compare_streams(plan.run_directory, plan.map.ranks(), left, patterns, plan.holds_output)};
+                    compare_streams(plan.run_directory, plan.map.degrees(), left, patterns, plan.holds_output)};
   for (const FileDifference& difference : found.files.differences) tell(difference, request, outcome, err);
   for (const StreamDifference& difference : found.streams.differences) tell(difference, request, outcome, err);
   return found;
@@ -202,6 +234,8 @@ int conclude(const JobRequest& request, const JobPlan& plan, const Finished& fin
   const auto transport = request.transport ? read_transport_counters(plan.run_directory) : nlohmann::ordered_json();
   if (outcome.code == 0 && messages_lost(transport) > 0) outcome = judge_lost_messages(messages_lost(transport));
   const Comparisons found = compare(request, plan, evidence, outcome, err);
+  const std::string said = launcher_said(plan.run_directory + "/launcher.err");
+  if (outcome.code == static_cast<int>(Exit::unavailable)) err << said;  // nobody else knows what is wrong
   judge_streams(finished, outcome);
   print_outcome(evidence, outcome, request.quiet, err);
   if (found.files.paths > 0 && !request.quiet) err << "holdfast: " << comparison_line(found.files) << "\n";
@@ -217,7 +251,8 @@ int conclude(const JobRequest& request, const JobPlan& plan, const Finished& fin
   }
   bool kept = directory.conclude(outcome.code == 0);
   if (kept && (!request.quiet || outcome.code != 0))
-    err << "holdfast: output of the other replicas and what is known: " << directory.path() << "\n";
+    err << "holdfast: output of the other replicas and what is known: " << directory.path()
+        << (said.empty() ? "" : "; what the launcher said: launcher.err in it") << "\n";
   if (!written.ok() && outcome.code == 0) return report(written, err);
   if (!written.ok()) err << "holdfast: " << written.message() << "\n";
   if (outcome.code == 0 && finished.reader_has_gone) return static_cast<int>(Exit::signal_base) + SIGPIPE;
@@ -239,6 +274,9 @@ int run_job(const JobRequest& request, std::ostream& out, std::ostream& err) {
   if (ready.ok()) ready = prepare_input(plan.value().input);
   if (ready.ok() && !plan.value().seed.empty())
     err << "holdfast: injecting faults with seed " << plan.value().seed << std::endl;
+  if (ready.ok() && plan.value().map.degree() > 1 && !request.quiet)
+    err << "holdfast: " << death_notice(plan.value().map.degree(), plan.value().goes_on, plan.value().ends_because)
+        << std::endl;
   auto finished = ready.ok() ? run_launcher(request, plan.value(), err) : Result<Finished>(ready);
   if (finished.ok()) return conclude(request, plan.value(), finished.value(), directory.value(), err);
   directory.value().conclude(true);

@@ -1,5 +1,6 @@
 #include "replicate/launch/job_plan.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
@@ -9,8 +10,10 @@
 #include <fstream>
 #include <random>
 
+#include "core/time/duration.h"
 #include "replicate/launch/injection.h"
 #include "replicate/launch/launcher.h"
+#include "replicate/launch/launcher_args.h"
 #include "replicate/launch/library.h"
 #include "replicate/launch/library_options.h"
 #include "replicate/launch/placement.h"
@@ -146,6 +149,9 @@ Result<CommandSpec> plan_command(const JobRequest& request, const JobPlan& plan)
   auto launcher = find_launcher(spec.mpi, wish);
   if (!launcher.ok()) return launcher.status();
   spec.launcher = launcher.value();
+  auto words = launcher_args(request.launcher_args.value_or(""), spec.mpi, spec.srun);
+  if (!words.ok()) return words.status();
+  spec.users_words = std::move(words).value();
   auto library = find_library(spec.mpi);
   if (!library.ok()) return library.status();
   const char* users = std::getenv("LD_PRELOAD");
@@ -192,10 +198,34 @@ Status contradicts(const std::string& option, const std::string& asked, const st
 
 namespace {
 
+/// Why a job whose user has not chosen ends when a process dies; empty: it goes on. Two replicas could go on as well,
+/// but nothing would be verified then, which nobody asked for.
+std::string why_it_cannot_go_on(const JobRequest& request, const JobPlan& plan, bool srun) {
+  const config::AnySettings& library = *request.library;
+  if (srun) return "srun cannot go on without it";
+  if (plan.program.mpi != Mpi::openmpi) return "MPICH cannot go on without it";
+  if (plan.map.partial()) return "ranks have different numbers of replicas";
+  if (plan.map.degree() < 3) return "one replica alone would go on unverified; --on-failure continue lets it";
+  if (request.hold_output) return "--hold-output";
+  if (request.transport) return "--transport, where a process that is lost to the network ends the job";
+  if (value_of(library, "replicate.same_thread_order") == "true") return "--same-thread-order";
+  if (plan.protocol == "msg-plus-hash" && !is_default(library, "replicate.protocol")) return "--protocol msg-plus-hash";
+  return "";
+}
+
 /// Whether the job goes on when a process dies, and what the launcher and the library must be told for that.
 Result<bool> plan_failure(const JobRequest& request, JobPlan& plan, CommandSpec& spec) {
-  const bool wished = value_of(*request.library, "replicate.on_failure") == "continue";
-  if (!wished || plan.map.degree() == 1) return false;
+  const std::string wish = value_of(*request.library, "replicate.on_failure");
+  if (plan.map.degree() == 1) return false;
+  if (wish == "auto") {
+    plan.ends_because = why_it_cannot_go_on(request, plan, spec.srun);
+    plan.goes_on = spec.recovers = plan.ends_because.empty();
+    return plan.goes_on;
+  }
+  if (wish != "continue") {
+    plan.ends_because = "--on-failure " + wish;
+    return false;
+  }
   if (plan.map.partial())
     return Status(Code::bad_input, "reading --on-failure continue",
                   "ranks have different numbers of replicas, so that a replica cannot be taken out of all",
@@ -208,6 +238,17 @@ Result<bool> plan_failure(const JobRequest& request, JobPlan& plan, CommandSpec&
   plan.goes_on = true;
   spec.recovers = true;
   return true;
+}
+
+/// What the job reads must not lie where an earlier run's files are removed, and this one's written.
+Status keep_inputs_apart(const JobRequest& request, const JobPlan& plan) {
+  const std::string map = value_of(*request.library, "replicate.map");
+  for (const std::string& path : {request.hostfile.value_or(""), map, plan.program.path}) {
+    if (path.empty() || std::filesystem::path(real_path(path)).parent_path() != real_path(plan.run_directory)) continue;
+    return {Code::bad_input, "taking " + plan.run_directory + " for the run directory",
+            path + " lies in it, which the job reads", "name another folder with --output"};
+  }
+  return {};
 }
 
 /// Whether output is held back until the replicas agree on it.
@@ -264,7 +305,12 @@ Result<JobPlan> plan_job(const JobRequest& request) {
   plan.same_memory = request.same_memory && plan.map.degree() > 1;
   plan.protocol = value_of(*request.library, "replicate.protocol");
   if (plan.map.partial() && plan.protocol == "msg-plus-hash") plan.protocol = "msg-plus-vote";
-  if (!value_of(*request.library, "replicate.inject").empty()) plan.seed = value_of(*request.library, "replicate.seed");
+  plan.faults = faults_in(value_of(*request.library, "replicate.inject"));
+  if (!plan.faults.empty()) plan.seed = value_of(*request.library, "replicate.seed");
+
+  const auto silence = time::parse_duration(value_of(*request.library, "replicate.silence_limit"));
+  if (!silence.ok()) return silence.status();
+  plan.silence_limit_ns = silence.value();
 
   auto machine = find_machine(request);
   if (!machine.ok()) return machine.status();
@@ -275,14 +321,19 @@ Result<JobPlan> plan_job(const JobRequest& request) {
   plan.placement_text = placement.value();
   plan.one_host = machine.value().only_here();
   if (auto goes_on = plan_failure(request, plan, spec.value()); !goes_on.ok()) return goes_on.status();
+  if (plan.goes_on && plan.protocol == "msg-plus-hash") plan.protocol = "msg-plus-vote";
   if (auto holds = plan_held_output(request, plan); !holds.ok()) return holds.status();
+  plan.job = fmt::format("{:016x}{:016x}", random_bits(), random_bits());
   plan.run_directory = RunDirectory::plan(request.output);
+  if (Status apart = keep_inputs_apart(request, plan); !apart.ok()) return apart;
   if (!plan.placement_text.empty()) spec.value().placement_file = plan.run_directory + "/hosts";
   plan.input = plan_input(STDIN_FILENO, plan.run_directory, plan.map.degree(0), !machine.value().only_here());
 
   spec.value().variables = variables.value();
+  if (plan.goes_on && value_of(*request.library, "replicate.on_failure") == "auto")
+    spec.value().variables.emplace_back(config::environment_name("replicate.on_failure"), "continue");
   for (Variable variable :
-       {Variable("HOLDFAST_RUN_RANKS", std::to_string(plan.map.ranks())),
+       {Variable("HOLDFAST_RUN_RANKS", std::to_string(plan.map.ranks())), Variable("HOLDFAST_RUN_JOB", plan.job),
         Variable("HOLDFAST_RUN_DIRECTORY", plan.run_directory), Variable("HOLDFAST_RUN_STDIN", plan.input.path),
         Variable("HOLDFAST_RUN_PROGRAM", real_path(plan.program.path))})
     spec.value().variables.push_back(std::move(variable));

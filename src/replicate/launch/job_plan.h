@@ -20,6 +20,7 @@ struct JobRequest {
   std::optional<int> ranks;                      ///< -n; a map file can give it instead
   const config::AnySettings* library = nullptr;  ///< the options of the preloaded library (library_settings())
   std::optional<std::string> launcher;
+  std::optional<std::string> launcher_args;  ///< further options for it, as in a shell
   std::optional<std::string> mpi;
   std::optional<std::string> hostfile;
   std::optional<int> slots;
@@ -42,15 +43,19 @@ struct JobPlan {
   replicate::ReplicaMap map;
   Program program;
   std::string protocol;
+  std::string job;  ///< the job's identity, which stands in all that its processes leave in the run directory
   std::string run_directory;
   std::string placement_text;  ///< for the file run_directory/hosts; empty: none is needed
   InputPlan input;
   bool one_host = true;
-  bool goes_on = false;        ///< when a process dies, without its replica
-  bool holds_output = false;   ///< until a majority of the replicas has written it
-  bool same_memory = false;    ///< in all replicas
-  std::string window_folders;  ///< what the library's folders for windows begin with; empty: it has none
-  std::string seed;            ///< of the injected faults; empty without any
+  std::int64_t silence_limit_ns = 0;
+  std::string ends_because;         ///< why the job ends when a process dies; empty: it goes on, or has one replica
+  bool goes_on = false;             ///< when a process dies, without its replica
+  bool holds_output = false;        ///< until a majority of the replicas has written it
+  bool same_memory = false;         ///< in all replicas
+  std::string window_folders;       ///< what the library's folders for windows begin with; empty: it has none
+  std::vector<std::string> faults;  ///< injected
+  std::string seed;                 ///< of the injected faults; empty without any
   Command command;
 };
 

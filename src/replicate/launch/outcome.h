@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "replicate/launch/corruption.h"
 #include "replicate/launch/incident.h"
 #include "replicate/launch/roster.h"
 #include "replicate/launch/supervise.h"
@@ -17,14 +18,18 @@ struct Evidence {
   Ended ended;
   nlohmann::ordered_json record;  ///< the library's record.json, null without one
   std::vector<Incident> incidents;
-  std::vector<Death> deaths;         ///< in the order in which they were noticed
-  bool goes_on = false;              ///< the job was to go on without those replicas
-  std::string verdict;               ///< goes_on: why it could not
-  std::optional<int> status;         ///< goes_on: with what the processes that were left ended
+  std::vector<Corruption> corruption;  ///< that was seen, the earliest first
+  std::vector<std::string> faults;     ///< injected
+  std::vector<Death> deaths;           ///< in the order in which they were noticed
+  bool goes_on = false;                ///< the job was to go on without those replicas
+  std::string verdict;                 ///< why the job was ended: it could not go on, or not begin
+  bool programs_doing = false;         ///< the verdict is on the program itself
+  std::optional<int> status;           ///< goes_on: with what the processes that were left ended
   int ranks = 1;
   int degree = 1;            ///< the most replicas that a rank has
   std::vector<int> degrees;  ///< by rank, where they have different numbers; else empty
-  bool began = true;  ///< false where nothing shows that any process of the job was started
+  std::string missing;       ///< what the job's end cannot be judged without and was not there; empty: nothing
+  bool began = true;         ///< false where nothing shows that any process of the job was started
 };
 
 inline int degree_of(const Evidence& evidence, int rank) {

@@ -43,6 +43,77 @@ TEST(Judge, SuccessWithoutARecordIsADefect) {
   EXPECT_EQ(judge(unverified).code, 0) << "one replica is never verified";
 }
 
+TEST(Judge, EvidenceThatVanishedIsNoAgreement) {
+  Evidence incomplete = evidence({}, 0);
+  incomplete.missing = "the record of replica 1 is missing";
+  EXPECT_EQ(judge(incomplete).code, 7);
+  EXPECT_THAT(judge(incomplete).message, HasSubstr("the record of replica 1 is missing"));
+  incomplete.goes_on = true;
+  incomplete.status = 0;
+  EXPECT_EQ(judge(incomplete).code, 7);
+  incomplete.degree = 1;
+  EXPECT_EQ(judge(incomplete).code, 0) << "one replica is never verified";
+}
+
+TEST(Judge, WhereNobodyDiedTheLaunchersStatusCountsToo) {
+  Evidence script = evidence({}, 5);
+  script.goes_on = true;
+  script.status = 0;
+  EXPECT_EQ(judge(script).code, 1) << "of the script around the program";
+  script.deaths = {{0, 1, 1.0, 2}};
+  EXPECT_EQ(judge(script).code, 0) << "after a death it is the dead one's";
+}
+
+Corruption struck(int rank, int replica, std::int64_t at_ns) {
+  return {at_ns, 0, rank, replica};
+}
+
+TEST(Judge, AnEndAfterCorruptionIsNotTheApplicationsOwn) {
+  Evidence silent = evidence({}, 5);
+  silent.record = nullptr;
+  EXPECT_EQ(judge(silent).code, 1);
+  silent.corruption = {struck(0, 1, 100)};
+  silent.faults = {"flip rank 0"};
+  Outcome outcome = judge(silent);
+  EXPECT_EQ(outcome.code, 4);
+  EXPECT_THAT(outcome.message, HasSubstr("before that the injected 'flip rank 0' had struck rank 0 replica 1"));
+  silent.record = nlohmann::ordered_json::object();
+  EXPECT_EQ(judge(silent).code, 1) << "statuses were compared at the end";
+}
+
+TEST(Judge, TheCauseIsTheReplicasOwnCorruptionOrWhatWasSeenFirst) {
+  Evidence crashed = evidence({incident("crash", 1, 0, SIGSEGV), incident("crash", 1, 2, SIGBUS)});
+  crashed.incidents[0].written_ns = 500'000'000;
+  crashed.incidents[1].written_ns = 400'000'000;
+  crashed.corruption = {struck(0, 1, 100'000'000), struck(1, 2, 200'000'000), struck(0, 0, 600'000'000)};
+  EXPECT_THAT(judge(crashed).message,
+              HasSubstr("crash at 1.2; before that the injected fault had struck rank 1 replica 2"))
+      << "the first that ended, and what had struck it";
+  crashed.incidents.pop_back();
+  EXPECT_THAT(judge(crashed).message,
+              HasSubstr("crash at 1.0; before that the injected fault had struck rank 0 replica 1"))
+      << "a good one that a corrupt one brought down";
+  crashed.corruption = {struck(0, 0, 600'000'000)};
+  EXPECT_EQ(judge(crashed).message, "crash at 1.0") << "what came later is no cause";
+}
+
+TEST(Judge, ReplicasThatCrashAlikeAfterCorruptionMayHaveBeenBroughtDown) {
+  for (const char* kind : {"crash", "abort"}) {
+    Evidence all = evidence({incident(kind, 1, 0), incident(kind, 1, 1), incident(kind, 1, 2)});
+    EXPECT_EQ(judge(all).code, 1);
+    all.corruption = {struck(0, 1, 0)};
+    EXPECT_EQ(judge(all).code, std::string(kind) == "crash" ? 4 : 1);
+  }
+}
+
+TEST(Judge, AProgramThatEndsBeforeMpiInEveryReplicaFailedByItself) {
+  Evidence ended = evidence({}, 1);
+  ended.verdict = "rank 1 ended";
+  EXPECT_EQ(judge(ended).code, 4);
+  ended.programs_doing = true;
+  EXPECT_EQ(judge(ended).code, 1);
+}
+
 TEST(Judge, TheApplicationsOwnStatusIsInTheMessage) {
   Outcome outcome = judge(evidence({}, 9));
   EXPECT_EQ(outcome.code, 1);

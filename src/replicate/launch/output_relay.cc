@@ -66,7 +66,9 @@ struct Shown {
   int rank = 0;
   std::string ending;
   Outlet* to = nullptr;
-  long long bytes = 0;
+  long long bytes = 0;  ///< that were shown
+  long long size = 0;   ///< of the file at the last look
+  int looks = 0;        ///< since it grew
 };
 
 }  // namespace
@@ -128,9 +130,19 @@ class OutputRelay::Relay {
     const int leader = leader_ ? leader_() : 0;
     if (leader >= 0 && leader != last_) change_to(leader);
     for (std::vector<Shown>* list : {&shown_, &others_})
-      for (Shown& stream : *list)
-        stream.bytes +=
-            relay_lines(stem_of(folder_, stream.rank, last_) + stream.ending, stream.bytes, *stream.to, all);
+      for (Shown& stream : *list) {
+        const std::string path = stem_of(folder_, stream.rank, last_) + stream.ending;
+        const bool rests = note_size(stream, path);  // a question perhaps, whose answer is waited for
+        stream.bytes += relay_lines(path, stream.bytes, *stream.to, all || rests);
+      }
+  }
+  /// Whether the file has not grown for a while.
+  static bool note_size(Shown& stream, const std::string& path) {
+    struct stat status {};
+    const long long size = ::stat(path.c_str(), &status) == 0 ? status.st_size : 0;
+    stream.looks = size == stream.size ? stream.looks + 1 : 0;
+    stream.size = size;
+    return stream.looks >= looks_of_a_piece;
   }
   /// What comes from elsewhere than the program is not the same in each replica: it is shown from now on.
   void change_to(int leader) {

@@ -9,20 +9,26 @@ namespace holdfast::launch {
 
 using replicate::RollCall;
 
-Roster::Roster(int ranks, int degree, bool goes_on)
-    : ranks_(ranks),
-      degree_(degree),
+Roster::Roster(const std::vector<int>& degrees, bool goes_on)
+    : ranks_(static_cast<int>(degrees.size())),
+      degree_(*std::max_element(degrees.begin(), degrees.end())),
       goes_on_(goes_on),
-      members_(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(degree)),
-      gone_(static_cast<std::size_t>(degree)) {}
+      members_(degrees.size() * static_cast<std::size_t>(degree_)),
+      gone_(static_cast<std::size_t>(degree_)),
+      start_(degrees, degree_) {
+  for (int m = 0; m < static_cast<int>(members_.size()); ++m)
+    members_[static_cast<std::size_t>(m)].exists = replica_of(m) < degrees[static_cast<std::size_t>(rank_of(m))];
+}
 
 int Roster::join(int rank, int replica) {
   if (rank < 0 || rank >= ranks_ || replica < 0 || replica >= degree_) return -1;
   const int member = rank * degree_ + replica;
   Member& who = members_[static_cast<std::size_t>(member)];
-  if (who.phase != Phase::absent) return -1;
+  if (!who.exists || who.phase > Phase::joined) return -1;
   who.phase = Phase::joined;
-  who.there = true;
+  who.there = who.came = true;
+  start_.come(member);
+  std::erase_if(deaths_, [&](const Death& death) { return death.rank == rank && death.replica == replica; });
   if (gone(replica)) tell(member, RollCall::Kind::gone, replica);
   return member;
 }
@@ -30,6 +36,10 @@ int Roster::join(int rank, int replica) {
 void Roster::hear(int member, const RollCall& message) {
   Member& who = members_[static_cast<std::size_t>(member)];
   switch (message.kind) {
+    case RollCall::Kind::starting:
+      who.phase = std::max(who.phase, Phase::starting);
+      entered_ = true;
+      return start_.enter(member);
     case RollCall::Kind::ready:
       who.phase = std::max(who.phase, Phase::ready);
       launched_ = launched_ || all_past(Phase::ready);
@@ -39,6 +49,7 @@ void Roster::hear(int member, const RollCall& message) {
       return end_together();
     case RollCall::Kind::finished:
       who.phase = Phase::finished;
+      who.past_mpi = true;
       return;
     case RollCall::Kind::exit:
       who.status = message.number;
@@ -58,21 +69,39 @@ void Roster::close(int member, double seconds) {
   Member& who = members_[static_cast<std::size_t>(member)];
   who.there = false;
   if (who.phase == Phase::finished || gone(replica_of(member)) || !verdict_.empty()) return;
-  if (!goes_on_) {
-    if (!ended_by_program_ && deaths_.empty()) deaths_.push_back({rank_of(member), replica_of(member), seconds, 0});
+  if (!launched_) start_.leave(member, who.status, seconds);
+  const bool may_return = who.phase == Phase::joined;  // a shell that becomes the program, or one that ends without MPI
+  if (may_return && !who.status) who.phase = Phase::absent;
+  if (goes_on_) return may_return ? void() : lose(member, seconds);
+  if (!ended_by_program_ && deaths_.empty()) deaths_.push_back({rank_of(member), replica_of(member), seconds, 0});
+}
+
+void Roster::look(double seconds, const std::optional<std::set<int>>& living, double limit_s) {
+  if (!starting()) return;
+  const auto missing = start_.look(seconds, living, limit_s);
+  if (!missing) return;
+  const int rank = rank_of(missing->member);
+  programs_doing_ = missing->alike;
+  if (missing->alike) {
+    verdict_ = fmt::format("rank {} ended {:.1f} s after the start, before MPI_Init, in all its replicas{}", rank,
+                           missing->seconds,
+                           missing->status ? ", with status " + std::to_string(*missing->status) : std::string());
     return;
   }
-  const bool nobody_waits =
-      std::all_of(members_.begin(), members_.end(), [](const Member& m) { return m.phase <= Phase::joined; });
-  if (!launched_ && who.status && nobody_waits) return;  // a program that ends without MPI, as after --help
-  lose(member, seconds);
+  verdict_ = fmt::format(
+      "rank {} replica {} {} {:.1f} s after the start, before MPI_Init was over: the job cannot go on without it", rank,
+      replica_of(missing->member),
+      missing->status ? "ended with status " + std::to_string(*missing->status) : "died or did not come",
+      missing->seconds);
+  deaths_.push_back({rank, replica_of(missing->member), missing->seconds, 0});
 }
 
 void Roster::lose(int member, double seconds) {
   const int replica = replica_of(member);
   gone_[static_cast<std::size_t>(replica)] = true;
   deaths_.push_back({rank_of(member), replica, seconds, degree_left()});
-  const std::string who = fmt::format("rank {} replica {} died {:.1f} s after the start", rank_of(member), replica, seconds);
+  const std::string who =
+      fmt::format("rank {} replica {} died {:.1f} s after the start", rank_of(member), replica, seconds);
   if (!launched_) {
     verdict_ = who + ", before MPI_Init was over: the job cannot go on without it";
   } else if (ending_told_) {
@@ -99,7 +128,9 @@ void Roster::end_together() {
 
 bool Roster::all_past(Phase phase) const {
   for (int m = 0; m < static_cast<int>(members_.size()); ++m)
-    if (!gone(replica_of(m)) && members_[static_cast<std::size_t>(m)].phase < phase) return false;
+    if (members_[static_cast<std::size_t>(m)].exists && !gone(replica_of(m)) &&
+        members_[static_cast<std::size_t>(m)].phase < phase)
+      return false;
   return true;
 }
 
@@ -110,11 +141,20 @@ void Roster::tell(int member, RollCall::Kind kind, int number) {
   outgoing_.push_back({member, message});
 }
 
+bool Roster::deserted() const {
+  const bool came = std::any_of(members_.begin(), members_.end(), [](const Member& m) { return m.came; });
+  return came && std::none_of(members_.begin(), members_.end(), [](const Member& m) { return m.there; });
+}
+
+std::optional<int> Roster::status_of(const Member& member) {
+  return !member.status && member.past_mpi ? 0 : member.status;
+}
+
 bool Roster::over() const {
   if (!goes_on_ || deaths_.empty() || !verdict_.empty()) return false;
   for (int m = 0; m < static_cast<int>(members_.size()); ++m) {
     const Member& who = members_[static_cast<std::size_t>(m)];
-    if (who.there || (!gone(replica_of(m)) && !who.status)) return false;
+    if (who.there || (!gone(replica_of(m)) && !status_of(who))) return false;
   }
   return true;
 }
@@ -133,7 +173,7 @@ std::optional<int> Roster::status() const {
   for (int rank = 0; rank < ranks_; ++rank) {
     std::map<int, int> said;
     for (int k = 0; k < degree_; ++k) {
-      const auto& status = members_[static_cast<std::size_t>(rank * degree_ + k)].status;
+      const auto status = status_of(members_[static_cast<std::size_t>(rank * degree_ + k)]);
       if (status && !gone(k)) ++said[*status];
     }
     const auto most =

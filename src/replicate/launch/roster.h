@@ -2,10 +2,12 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "replicate/engine/roll_call.h"
+#include "replicate/launch/start_up.h"
 
 namespace holdfast::launch {
 
@@ -23,26 +25,41 @@ struct Death {
 class Roster {
  public:
   /// `goes_on`: as long as a replica is left; else the launcher ends the job, and the roster only remembers why.
-  Roster(int ranks, int degree, bool goes_on);
+  Roster(int ranks, int degree, bool goes_on)
+      : Roster(std::vector<int>(static_cast<std::size_t>(ranks), degree), goes_on) {}
+  /// `degrees`: replicas by rank; the same for all where the job goes on.
+  Roster(const std::vector<int>& degrees, bool goes_on);
 
   struct Letter {
     int member;
     replicate::RollCall message;
   };
 
-  /// A connection's first word. The member it stands for, -1 when it is nobody's or the member is there already.
+  /// A connection's first word. The member it stands for, -1 when it is nobody's, or the member is in MPI already.
+  /// Before that a second one takes the place of the first: a shell has started the program and waits for it.
   int join(int rank, int replica);
   void hear(int member, const replicate::RollCall& message);
   /// The connection of a member has ended, so many seconds after the start.
   void close(int member, double seconds);
 
+  /// Whether somebody waits in MPI_Init, which is not over everywhere: then look() is to be called, a few times a
+  /// second.
+  bool starting() const { return entered_ && !launched_ && verdict_.empty(); }
+  /// Looks for those who will not come any more (StartUp::look).
+  void look(double seconds, const std::optional<std::set<int>>& living, double limit_s);
+
+  /// Members have come, and none is there any more.
+  bool deserted() const;
+
   /// What is to be sent; emptied by the caller.
   std::vector<Letter>& outgoing() { return outgoing_; }
   /// Why the job must be ended now; empty: it need not.
   const std::string& verdict() const { return verdict_; }
+  /// The verdict is on the program itself, which did the same in all replicas.
+  bool programs_doing() const { return programs_doing_; }
   bool goes_on() const { return goes_on_; }
-  /// The job has outlived a death, and all processes that were left have said how they ended and are gone. (Open MPI's mpirun
-  /// does not notice that where the dead one ran on another host.)
+  /// The job has outlived a death, and all processes that were left have said how they ended and are gone. (Open MPI's
+  /// mpirun does not notice that where the dead one ran on another host.)
   bool over() const;
   /// In the order in which they were noticed. Where the job does not go on: only the first, which the launcher's ending
   /// of all others follows.
@@ -56,12 +73,18 @@ class Roster {
   std::optional<int> status() const;
 
  private:
-  enum class Phase { absent, joined, ready, finishing, finished };
+  enum class Phase { absent, joined, starting, ready, finishing, finished };
   struct Member {
+    bool exists = true;
     Phase phase = Phase::absent;
     bool there = false;
+    bool came = false;      ///< it has been there
+    bool past_mpi = false;  ///< it has said so
     std::optional<int> status;
   };
+  /// One that is past MPI_Finalize may end by _exit() and the like, without a word. The launcher knows more, where it
+  /// does.
+  static std::optional<int> status_of(const Member& member);
   int rank_of(int member) const { return member / degree_; }
   int replica_of(int member) const { return member % degree_; }
   bool all_past(Phase phase) const;
@@ -72,6 +95,7 @@ class Roster {
   int ranks_;
   int degree_;
   bool goes_on_;
+  bool entered_ = false;   ///< somebody is in MPI_Init
   bool launched_ = false;  ///< MPI_Init was over everywhere
   bool ending_told_ = false;
   bool ended_by_program_ = false;  ///< a process ended by exit() before MPI_Finalize
@@ -80,6 +104,8 @@ class Roster {
   std::vector<Death> deaths_;
   std::vector<Letter> outgoing_;
   std::string verdict_;
+  bool programs_doing_ = false;
+  StartUp start_;
 };
 
 /// "rank 1 replica 2 died 3.2 s after the start: replica 2 is taken out, 2 replicas go on", for people.

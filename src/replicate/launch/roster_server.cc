@@ -6,11 +6,13 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -31,6 +33,8 @@ using Clock = std::chrono::steady_clock;
 void set(int socket, int level, int option, int value) {
   setsockopt(socket, level, option, &value, sizeof value);
 }
+
+constexpr int look_ms = 250;  ///< between looks for those who do not come to MPI_Init
 
 /// A host that is gone says nothing: after 30 s of silence it is asked, every 10 s, three times.
 void keep_alive(int socket) {
@@ -77,6 +81,7 @@ class RosterServer::Desk {
   ~Desk() {
     for (const auto& guest : guests_) ::close(guest.socket);
     if (listening_ >= 0) ::close(listening_);
+    ::close(order_);
   }
   Desk(const Desk&) = delete;
   Desk& operator=(const Desk&) = delete;
@@ -97,13 +102,14 @@ class RosterServer::Desk {
                        ntohs(address.sin_port), token_);
   }
 
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - started_).count(); }
+
   /// Waits for something to happen and takes it; false when `stop` is readable.
   bool serve_once(int stop, int milliseconds) {
     std::vector<pollfd> waits{{stop, POLLIN, 0}, {listening_, POLLIN, 0}};
     for (const Guest& guest : guests_) waits.push_back({guest.socket, POLLIN, 0});
     ::poll(waits.data(), waits.size(), milliseconds);
-    for (std::size_t i = guests_.size(); i-- > 0;)
-      if (waits[i + 2].revents != 0) take(i);
+    take_in_order();
     if (waits[1].revents != 0) welcome();
     deliver();
     return waits[0].revents == 0;
@@ -121,6 +127,31 @@ class RosterServer::Desk {
     if (socket < 0) return;
     keep_alive(socket);
     guests_.push_back({socket});
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.fd = socket;
+    ::epoll_ctl(order_, EPOLL_CTL_ADD, socket, &event);
+  }
+
+  /// In the order in which it happened, which epoll keeps: when a launcher ends all after the first death, the first
+  /// connection that ended is that of who died, however late this thread comes to it.
+  void take_in_order() {
+    std::vector<epoll_event> events(guests_.size() + 1);
+    const int ready = ::epoll_wait(order_, events.data(), static_cast<int>(events.size()), 0);
+    for (int n = 0; n < ready; ++n) take_all(events[static_cast<std::size_t>(n)].data.fd);
+  }
+
+  /// What has come on one connection, its end included.
+  void take_all(int socket) {
+    constexpr int most_at_once = 64;  // then others have a turn
+    for (int i = 0; i < most_at_once; ++i) {
+      char next = 0;
+      const bool quiet = ::recv(socket, &next, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EINTR);
+      const auto found =
+          std::find_if(guests_.begin(), guests_.end(), [&](const Guest& g) { return g.socket == socket; });
+      if (quiet || found == guests_.end()) return;
+      take(static_cast<std::size_t>(found - guests_.begin()));
+    }
   }
 
   void take(std::size_t index) {
@@ -143,8 +174,11 @@ class RosterServer::Desk {
       return true;
     }
     if (message.kind != RollCall::Kind::join || message.token != token_) return false;
-    guest.member = roster_.join(message.rank, message.number);
-    return guest.member >= 0;
+    const int member = roster_.join(message.rank, message.number);
+    for (Guest& other : guests_)
+      if (member >= 0 && other.member == member) other.member = -1;  // the shell that has started this one
+    guest.member = member;
+    return member >= 0;
   }
 
   void leave(std::size_t index) {
@@ -169,11 +203,13 @@ class RosterServer::Desk {
   std::uint64_t token_;
   Clock::time_point started_ = Clock::now();
   int listening_ = -1;
+  int order_ = ::epoll_create1(EPOLL_CLOEXEC);
   std::vector<Guest> guests_;
 };
 
-RosterServer::RosterServer(Roster roster, std::function<void(const Death&)> tell)
-    : roster_(std::move(roster)),
+RosterServer::RosterServer(Place place, Roster roster, std::function<void(const Death&)> tell)
+    : place_(std::move(place)),
+      roster_(std::move(roster)),
       tell_(std::move(tell)),
       desk_(std::make_unique<Desk>(roster_)),
       stop_(eventfd(0, EFD_CLOEXEC)),
@@ -182,7 +218,7 @@ RosterServer::RosterServer(Roster roster, std::function<void(const Death&)> tell
 
 Result<std::unique_ptr<RosterServer>> RosterServer::start(const Place& place, Roster roster,
                                                           std::function<void(const Death&)> tell) {
-  std::unique_ptr<RosterServer> server(new RosterServer(std::move(roster), std::move(tell)));
+  std::unique_ptr<RosterServer> server(new RosterServer(place, std::move(roster), std::move(tell)));
   Status ready = server->desk_->open(place);
   if (!ready.ok()) return ready;
   sigset_t all;  // signals belong to the main thread
@@ -198,13 +234,20 @@ void RosterServer::serve() {
   std::size_t told = 0;
   bool ended = false;
   bool over = false;
-  while (desk_->serve_once(stop_, -1)) {
+  bool seen = false;  // processes of the job, by looking for them
+  while (desk_->serve_once(stop_, roster_.starting() || (roster_.deserted() && !over) ? look_ms : -1)) {
+    const bool deserted = roster_.deserted();
+    const auto living = !seen || deserted || roster_.starting() ? place_.living() : std::nullopt;
+    seen = seen || (living && !living->empty());
+    if (roster_.starting()) roster_.look(desk_->seconds(), living, place_.limit_s);
+    // mpirun may wait for ever for processes that have all ended, when one of them had failed at the start.
+    const bool nobody_lives = deserted && seen && living && living->empty();
     leader_ = roster_.leader();
     for (; roster_.goes_on() && told < roster_.deaths().size(); ++told)
       if (roster_.deaths()[told].degree_left > 0 && roster_.verdict().empty()) tell_(roster_.deaths()[told]);
     const std::uint64_t one = 1;
     if (!ended && !roster_.verdict().empty()) ended = ::write(end_, &one, sizeof one) == sizeof one;
-    if (!over && roster_.over()) over = ::write(over_, &one, sizeof one) == sizeof one;
+    if (!over && (roster_.over() || nobody_lives)) over = ::write(over_, &one, sizeof one) == sizeof one;
   }
 }
 

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -19,6 +21,10 @@ class RosterServer {
   struct Place {
     std::string run_directory;
     bool one_host = true;  ///< all processes run here: nobody else is listened to
+    /// Members of the roster whose processes are seen on this host; none where that does not tell who is there. Called
+    /// from the server's thread as long as somebody waits in MPI_Init.
+    std::function<std::optional<std::set<int>>()> living = [] { return std::nullopt; };
+    double limit_s = 120;  ///< how long those are waited for then of whom nothing is known
   };
   /// `tell`: called from the server's thread for each death that the job survives. Error: unavailable.
   static Result<std::unique_ptr<RosterServer>> start(const Place& place, Roster roster,
@@ -38,9 +44,10 @@ class RosterServer {
 
  private:
   class Desk;
-  RosterServer(Roster roster, std::function<void(const Death&)> tell);
+  RosterServer(Place place, Roster roster, std::function<void(const Death&)> tell);
   void serve();
 
+  Place place_;
   Roster roster_;
   std::function<void(const Death&)> tell_;
   std::unique_ptr<Desk> desk_;

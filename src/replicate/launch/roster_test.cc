@@ -23,6 +23,8 @@ RollCall exits(int status) {
 TEST(Roster, StrangersAndSecondComersAreNobody) {
   Roster roster(2, 3, true);
   EXPECT_EQ(roster.join(1, 2), 5);
+  EXPECT_EQ(roster.join(1, 2), 5) << "a shell has started the program";
+  roster.hear(5, {Kind::starting});
   EXPECT_EQ(roster.join(1, 2), -1);
   EXPECT_EQ(roster.join(2, 0), -1);
   EXPECT_EQ(roster.join(0, 3), -1);
@@ -103,6 +105,7 @@ TEST(Roster, DeathsThatCannotBeSurvivedEndTheJob) {
   Roster early(1, 2, true);
   early.join(0, 0);
   early.join(0, 1);
+  for (const int m : {0, 1}) early.hear(m, {Kind::starting});
   early.hear(1, {Kind::ready});
   early.close(0, 1);
   EXPECT_NE(early.verdict().find("before MPI_Init"), std::string::npos);
@@ -133,6 +136,38 @@ TEST(Roster, AProgramThatEndsWithoutMpiIsNoDeath) {
   EXPECT_TRUE(roster.verdict().empty());
 }
 
+TEST(Roster, AShellThatBecomesTheProgramIsNoDeath) {
+  for (const bool goes_on : {true, false}) {
+    Roster roster(1, 2, goes_on);
+    for (const int m : {0, 1}) EXPECT_EQ(roster.join(0, m), m);
+    roster.close(1, 0.1);
+    EXPECT_TRUE(roster.verdict().empty());
+    EXPECT_EQ(roster.join(0, 1), 1) << "it comes back as the program";
+    for (const int m : {0, 1}) roster.hear(m, {Kind::starting});
+    EXPECT_TRUE(roster.starting());
+    for (const int m : {0, 1}) roster.hear(m, {Kind::ready});
+    EXPECT_FALSE(roster.starting());
+    EXPECT_TRUE(roster.deaths().empty());
+  }
+}
+
+TEST(Roster, OneThatNeverComesEndsTheJob) {
+  for (const bool goes_on : {true, false}) {
+    Roster roster(1, 2, goes_on);
+    roster.join(0, 0);
+    EXPECT_FALSE(roster.starting());
+    roster.hear(0, {Kind::starting});
+    EXPECT_TRUE(roster.starting());
+    roster.look(1, std::set<int>{0, 1}, 60);
+    for (double now = 2; now < 5; now += 0.25) roster.look(now, std::set<int>{0}, 60);
+    EXPECT_NE(roster.verdict().find("rank 0 replica 1 died or did not come"), std::string::npos);
+    EXPECT_FALSE(roster.programs_doing());
+    ASSERT_EQ(roster.deaths().size(), 1U);
+    EXPECT_EQ(roster.deaths()[0].replica, 1);
+    EXPECT_FALSE(roster.starting());
+  }
+}
+
 TEST(Roster, WhereTheLauncherEndsTheJobTheFirstDeathIsTheCause) {
   Roster roster = started(2, 2, false);
   roster.close(3, 1);
@@ -156,6 +191,13 @@ TEST(Roster, TheStatusIsThatOfMostOfThoseThatAreLeft) {
   for (const int m : {1, 2}) roster.hear(m, exits(0));
   for (const int m : {4, 5}) roster.hear(m, exits(7));
   EXPECT_EQ(roster.status(), 7);
+}
+
+TEST(Roster, OneThatIsPastMpiNeedNotSayItsStatus) {
+  Roster roster = started(1, 3, true);
+  EXPECT_EQ(roster.status(), std::nullopt);
+  for (const int m : {0, 1, 2}) roster.hear(m, {Kind::finished});
+  EXPECT_EQ(roster.status(), 0);
 }
 
 TEST(Roster, DeathsInWords) {

@@ -41,6 +41,7 @@ TEST_F(RunDirectoryTest, IsGoneAfterASuccessAndStaysAfterAFailure) {
 }
 
 TEST_F(RunDirectoryTest, ClearsAnEarlierRunAndNothingElse) {
+  { ASSERT_TRUE(RunDirectory::create(folder_, true).ok()); }
   for (const char* base : {"rank-0.replica-1.out", "incident-0.1.json", "record.json", "hosts", "notes.txt"})
     touch(base);
   auto run = RunDirectory::create(folder_, true);
@@ -54,6 +55,47 @@ TEST_F(RunDirectoryTest, ClearsAnEarlierRunAndNothingElse) {
   EXPECT_TRUE(run.value().conclude(true)) << "kept on request";
   EXPECT_FALSE(fs::exists(folder_ + "/stdin.replica-0"));
   EXPECT_TRUE(fs::exists(folder_ + "/record.json"));
+}
+
+TEST_F(RunDirectoryTest, TakesNoFolderOfOthers) {
+  for (const char* base : {"hosts", "stdin", "record.csv", "status-7", "rank-0.out"}) touch(base);
+  fs::create_directories(folder_ + "/holdfast-files/mine");
+  const Status taken = RunDirectory::create(folder_, true).status();
+  EXPECT_EQ(taken.code(), Code::bad_input);
+  EXPECT_THAT(taken.message(), testing::HasSubstr("it holds files of others"));
+  for (const char* base : {"hosts", "stdin", "record.csv", "status-7", "rank-0.out", "holdfast-files/mine"})
+    EXPECT_TRUE(fs::exists(folder_ + "/" + base)) << base;
+  EXPECT_FALSE(fs::exists(folder_ + "/.holdfast-run"));
+}
+
+TEST_F(RunDirectoryTest, AFileOfThatNameMarksNothing) {
+  std::ofstream(folder_ + "/.holdfast-run") << "something else";
+  touch("record.json");
+  EXPECT_EQ(RunDirectory::create(folder_, true).status().code(), Code::bad_input);
+  EXPECT_TRUE(fs::exists(folder_ + "/record.json"));
+  fs::remove(folder_ + "/.holdfast-run");
+  fs::remove(folder_ + "/record.json");
+  fs::create_symlink("/dev/null", folder_ + "/.holdfast-run");
+  EXPECT_FALSE(RunDirectory::create(folder_, true).ok()) << "no link is followed";
+}
+
+TEST_F(RunDirectoryTest, OneJobAtATime) {
+  {
+    auto first = RunDirectory::create(folder_, true);
+    ASSERT_TRUE(first.ok());
+    touch("record.json");
+    const Status second = RunDirectory::create(folder_, true).status();
+    EXPECT_EQ(second.code(), Code::bad_input);
+    EXPECT_THAT(second.message(), testing::HasSubstr("another job is running in it"));
+    EXPECT_TRUE(fs::exists(folder_ + "/record.json")) << "the first one's";
+  }
+  EXPECT_TRUE(RunDirectory::create(folder_, true).ok());
+}
+
+TEST_F(RunDirectoryTest, IsTheUsersAlone) {
+  auto run = RunDirectory::create(folder_ + "/a/b", true);
+  ASSERT_TRUE(run.ok());
+  EXPECT_EQ(fs::status(folder_ + "/a/b").permissions(), fs::perms::owner_all);
 }
 
 TEST_F(RunDirectoryTest, SaysWhenItCannotBeMade) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -33,11 +34,6 @@ FilePlace place_of(const std::string& path) {
   place.path = path;
   if (::lstat(path.c_str(), &place.status) == 0) place.layer = FilePlace::Layer::real;
   return place;
-}
-
-/// Whether there was such a process: each opens this file when it starts, except where it is the one that is shown.
-bool took_part(const std::string& stem, int replica) {
-  return replica == 0 || place_of(stem + ".other.out").exists();
 }
 
 std::int64_t line_of(const std::string& path, std::int64_t byte) {
@@ -71,8 +67,9 @@ std::string text_at(const std::string& path, std::int64_t byte) {
 }
 
 /// The same for the same lines in any order.
-std::pair<std::uint64_t, std::uint64_t> lines_of(const std::string& path) {
+std::optional<std::pair<std::uint64_t, std::uint64_t>> lines_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
   std::pair<std::uint64_t, std::uint64_t> sum{0, 0};
   for (std::string line; std::getline(file, line);) {
     const auto digest =
@@ -80,13 +77,13 @@ std::pair<std::uint64_t, std::uint64_t> lines_of(const std::string& path) {
     sum.first += digest.low;
     sum.second += digest.high;
   }
-  return sum;
+  return file.bad() ? std::nullopt : std::optional(sum);
 }
 
 bool same_lines(const Stream& stream) {
   const auto lines = lines_of(stream.places[0].path);
-  return std::all_of(stream.places.begin(), stream.places.end(),
-                     [&](const FilePlace& place) { return lines_of(place.path) == lines; });
+  return lines && std::all_of(stream.places.begin(), stream.places.end(),
+                              [&](const FilePlace& place) { return lines_of(place.path) == lines; });
 }
 
 std::int64_t difference_of(const FilePlace& one, const FilePlace& other) {
@@ -149,16 +146,16 @@ nlohmann::ordered_json StreamComparison::record() const {
   return {{"streams", streams}, {"bytes", bytes}, {"tolerated", tolerated}, {"differences", list}};
 }
 
-StreamComparison compare_streams(const std::string& run_directory, int ranks, const std::vector<int>& replicas,
-                                 const std::string& patterns, bool held) {
+StreamComparison compare_streams(const std::string& run_directory, const std::vector<int>& degrees,
+                                 const std::vector<int>& replicas, const std::string& patterns, bool held) {
   StreamComparison found;
   integrity::Digester digester(integrity::Algorithm::xxh3_128);
-  for (int rank = 0; rank < ranks; ++rank) {
+  for (int rank = 0; rank < static_cast<int>(degrees.size()); ++rank) {
     const std::string name = "rank-" + std::to_string(rank);
     const std::string stem = run_directory + "/" + name + ".replica-";
     std::vector<int> present;
     for (const int k : replicas)
-      if (took_part(stem + std::to_string(k), k)) present.push_back(k);
+      if (k < degrees[static_cast<std::size_t>(rank)]) present.push_back(k);
     if (present.size() < 2) continue;
     for (const auto& [ending, word] : {std::pair{".out", "stdout"}, std::pair{".err", "stderr"}}) {
       Stream stream;

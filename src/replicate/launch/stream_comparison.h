@@ -38,8 +38,8 @@ struct StreamComparison {
 /// was the program itself that wrote: the files rank-<v>.replica-<k>.out and .err of the run directory. `replicas`:
 /// those that are left, ascending; the user was shown the first one's, or the majority's where the output was `held`.
 /// `patterns`: as for files, for the names rank-<v>.stdout and rank-<v>.stderr.
-StreamComparison compare_streams(const std::string& run_directory, int ranks, const std::vector<int>& replicas,
-                                 const std::string& patterns, bool held);
+StreamComparison compare_streams(const std::string& run_directory, const std::vector<int>& degrees,
+                                 const std::vector<int>& replicas, const std::string& patterns, bool held);
 
 /// "rank 0's stdout differs from line 3 (byte 17) on: replica 1 wrote "x = 4", the others "x = 5"".
 std::string difference_line(const StreamDifference& difference);

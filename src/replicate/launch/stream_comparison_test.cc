@@ -16,19 +16,18 @@ using ::testing::HasSubstr;
 class Streams : public ::testing::Test {
  protected:
   Streams() { std::filesystem::create_directories(folder_); }
-  /// The processes of rank 0 have begun.
-  void begin(int degree) const {
-    for (int k = 1; k < degree; ++k) print(k, "", ".other.out");
-  }
+  /// Rank 0 has so many replicas, rank 1 one.
+  void begin(int degree) { degrees_ = {degree, 1}; }
   ~Streams() override { std::filesystem::remove_all(folder_); }
   void print(int replica, const std::string& text, const std::string& ending = ".out") const {
     std::ofstream(folder_ + "/rank-0.replica-" + std::to_string(replica) + ending) << text;
   }
   StreamComparison compare(const std::vector<int>& replicas, const std::string& patterns = "",
                            bool held = false) const {
-    return compare_streams(folder_, 2, replicas, patterns, held);
+    return compare_streams(folder_, degrees_, replicas, patterns, held);
   }
 
+  std::vector<int> degrees_{1, 1};
   std::string folder_ = ::testing::TempDir() + "streams-" + std::to_string(getpid());
 };
 
@@ -130,6 +129,12 @@ TEST_F(Streams, ReplicasThatTheRankDoesNotHaveAreNotMissed) {
   const StreamComparison found = compare({0, 1, 2});
   EXPECT_EQ(found.streams, 1U);
   EXPECT_TRUE(found.differences.empty());
+}
+
+TEST_F(Streams, ARecordThatVanishedIsADifference) {
+  begin(3);
+  print(0, "wrong\n");  // neither of the other two files is there
+  EXPECT_EQ(compare({0, 1, 2}).differences.size(), 1U);
 }
 
 TEST_F(Streams, TheRecordSaysAll) {

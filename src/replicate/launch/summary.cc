@@ -88,16 +88,42 @@ std::string summary_line(const Evidence& evidence) {
   std::string line = evidence.degrees.empty() ? ranks + " x " + count(evidence.degree, "replica", "replicas")
                                               : ranks + " in " + processes(evidence.degrees);
   if (record.is_null()) return line + (evidence.degree == 1 ? ", unprotected" : ", no record of what was verified");
+  // What a replica that died had counted, or would have been caught with, died with it.
+  const bool lost = counter(record, "mismatches") == 0 && !evidence.deaths.empty();
   line += ", " + count(counter(record, "messages"), "message", "messages") + " (" +
           byte_size(counter(record, "bytes")) + ") verified, " +
-          count(counter(record, "mismatches"), "mismatch", "mismatches") + ", " +
-          grouped(counter(record, "corrections")) + " corrected";
+          (lost ? "no mismatch known of those that are left"
+                : count(counter(record, "mismatches"), "mismatch", "mismatches")) +
+          ", " + grouped(counter(record, "corrections")) + " corrected";
   if (std::string where = places(list(record, "corrupted")); !where.empty()) line += " (" + where + ")";
   if (const std::uint64_t alone = counter(record, "unverified"); alone > 0)
     line += ", " + grouped(alone) +
             (evidence.degrees.empty() ? " that nobody was left to confirm" : " of ranks with one replica, unverified");
   if (std::string who = places(suspects(record)); !who.empty()) line += "; suspect: " + who;
+  for (const Death& death : evidence.deaths) {
+    const auto cause = std::find_if(evidence.corruption.begin(), evidence.corruption.end(),
+                                    [&](const Corruption& seen) { return seen.replica == death.replica; });
+    line += fmt::format("; rank {} replica {} died", death.rank, death.replica);
+    if (cause != evidence.corruption.end()) line += " after " + corruption_line(*cause, evidence.faults);
+  }
   return line;
+}
+
+std::string missed_line(const Evidence& evidence) {
+  const std::vector<std::string> missed = faults_that_missed(evidence.corruption, evidence.faults);
+  if (missed.empty()) return "";
+  std::string line = fmt::format("{} of {} never struck:", grouped(missed.size()),
+                                 count(evidence.faults.size(), "injected fault", "injected faults"));
+  for (std::size_t i = 0; i < missed.size() && i < places_shown; ++i) line += (i > 0 ? "; " : " ") + missed[i];
+  if (missed.size() > places_shown) line += fmt::format("; and {} more", missed.size() - places_shown);
+  return line;
+}
+
+std::string death_notice(int degree, bool goes_on, const std::string& ends_because) {
+  if (goes_on)
+    return fmt::format("if a process dies, its replica is taken out, and the other {} on",
+                       degree == 2 ? "goes" : std::to_string(degree - 1) + " go");
+  return "if a process dies, the job ends (" + ends_because + ")";
 }
 
 Json final_record(const Evidence& evidence, const Outcome& outcome, const JobFacts& facts) {
@@ -118,6 +144,7 @@ Json final_record(const Evidence& evidence, const Outcome& outcome, const JobFac
   record["counters"] = counted ? evidence.record["counters"] : Json::object();
   record["corrupted"] = list(evidence.record, "corrupted");
   record["suspects"] = suspects(evidence.record);
+  record["faults_that_never_struck"] = faults_that_missed(evidence.corruption, evidence.faults);
   record["deaths"] = death_record(evidence.deaths);
   record["incidents"] = Json::array();
   for (const Incident& incident : evidence.incidents) record["incidents"].push_back(incident.whole);

@@ -24,6 +24,12 @@ inline constexpr std::uint64_t suspect_copies = 3;
 /// Members that are missing or of another type count as nothing.
 std::string summary_line(const Evidence& evidence);
 
+/// "1 of 2 injected faults never struck: flip rank 1 message 900"; empty where all did, or there are none.
+std::string missed_line(const Evidence& evidence);
+
+/// What the death of a process will mean for the job, for people.
+std::string death_notice(int degree, bool goes_on, const std::string& ends_because);
+
 /// The JSON record for --json: "holdfast.run" with version, ranks, degree, protocol, mpi, program, seconds,
 /// exit {code, meaning, message, status}, counters, corrected, suspects, incidents; and whatever else the library
 /// wrote.

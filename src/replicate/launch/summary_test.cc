@@ -59,6 +59,36 @@ TEST(SummaryLine, SurvivesStrangeRecords) {
   EXPECT_EQ(summary_line(evidence), "1 rank x 2 replicas, no record of what was verified");
 }
 
+TEST(SummaryLine, ADeathIsNoCleanRecord) {
+  Evidence evidence = corrected_once();
+  evidence.record = Json::parse(R"({"counters": {"messages": 4, "mismatches": 0}})");
+  evidence.deaths = {{1, 2, 1.5, 2}};
+  EXPECT_EQ(
+      summary_line(evidence),
+      "2 ranks x 3 replicas, 4 messages (0 bytes) verified, no mismatch known of those that are left, 0 corrected; "
+      "rank 1 replica 2 died");
+  evidence.corruption = {{100, 0, 0, 2}};
+  evidence.faults = {"flip rank 0"};
+  EXPECT_TRUE(summary_line(evidence).ends_with("died after the injected 'flip rank 0' had struck rank 0 replica 2"));
+}
+
+TEST(MissedLine, NamesTheFaultsThatNeverStruck) {
+  Evidence evidence = corrected_once();
+  EXPECT_EQ(missed_line(evidence), "");
+  evidence.faults = {"flip rank 0", "flip rank 1"};
+  evidence.corruption = {{100, 1, 1, 2}, {50, -1, 0, 0}};
+  EXPECT_EQ(missed_line(evidence), "1 of 2 injected faults never struck: flip rank 0");
+  EXPECT_EQ(final_record(evidence, {}, {})["faults_that_never_struck"], Json({"flip rank 0"}));
+  evidence.corruption.push_back({200, 0, 0, 0});
+  EXPECT_EQ(missed_line(evidence), "");
+}
+
+TEST(DeathNotice, SaysWhatADeathMeans) {
+  EXPECT_EQ(death_notice(3, true, ""), "if a process dies, its replica is taken out, and the other 2 go on");
+  EXPECT_EQ(death_notice(2, true, ""), "if a process dies, its replica is taken out, and the other goes on");
+  EXPECT_EQ(death_notice(3, false, "srun"), "if a process dies, the job ends (srun)");
+}
+
 TEST(FinalRecord, HoldsEverything) {
   Evidence evidence = corrected_once();
   Incident incident;

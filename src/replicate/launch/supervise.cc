@@ -54,13 +54,14 @@ class Image {
 };
 
 /// In the child. Only async-signal-safe calls. Does not return.
-[[noreturn]] void become(const Image& image, const SignalWatch& watch, pid_t parent, int report) {
+[[noreturn]] void become(const Image& image, const SignalWatch& watch, pid_t parent, int report, int errors) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);  // if holdfast itself is killed, the launcher must not go on alone
   if (getppid() == parent) {
     int empty = open("/dev/null", O_RDONLY);
     if (empty > 0) dup2(empty, 0);
     if (empty > 0) close(empty);
+    if (errors >= 0) dup2(errors, STDERR_FILENO);
     watch.restore_mask();
     image.execute();
   }
@@ -70,14 +71,14 @@ class Image {
 }
 
 /// Starts the launcher; a child that cannot execute it tells errno through a pipe that exec closes.
-Result<pid_t> start(const Command& command, const SignalWatch& watch) {
+Result<pid_t> start(const Command& command, const SignalWatch& watch, int errors) {
   const std::string doing = "starting the launcher " + command.argv[0];
   std::array<int, 2> report{};
   if (pipe2(report.data(), O_CLOEXEC) != 0) return Status(Code::unavailable, doing, std::strerror(errno));
   const Image image(command);
   const pid_t parent = getpid();
   pid_t child = fork();
-  if (child == 0) become(image, watch, parent, report[1]);
+  if (child == 0) become(image, watch, parent, report[1], errors);
   int error = errno;
   close(report[1]);
   if (child > 0) {
@@ -204,7 +205,7 @@ class Watcher {
 
 Result<Ended> supervise(const Command& command, SignalWatch& watch, const SuperviseOptions& options) {
   Subreaper subreaper;
-  auto child = start(command, watch);
+  auto child = start(command, watch, options.error_descriptor);
   if (!child.ok()) return child.status();
   return Watcher(child.value(), watch, options).run();
 }

@@ -61,7 +61,8 @@ int connect_to(const Roster& roster) {
   for (const addrinfo* at = found; at && connected < 0; at = at->ai_next) {
     const int socket = ::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
     if (socket < 0) continue;
-    if (::connect(socket, at->ai_addr, at->ai_addrlen) == 0) connected = ::fcntl(socket, F_DUPFD_CLOEXEC, lowest_descriptor);
+    if (::connect(socket, at->ai_addr, at->ai_addrlen) == 0)
+      connected = ::fcntl(socket, F_DUPFD_CLOEXEC, lowest_descriptor);
     ::close(socket);
   }
   ::freeaddrinfo(found);
@@ -159,6 +160,9 @@ bool attending() {
   return line_to_run >= 0 && attending_process == real_process_id();
 }
 
+void say_starting() {
+  say({RollCall::Kind::starting});
+}
 void say_ready() {
   say({RollCall::Kind::ready});
 }

@@ -16,6 +16,7 @@ bool attending();
 /// The same for the program itself and nobody else: before its first instruction.
 void attend_program();
 
+void say_starting();
 void say_ready();
 void say_finishing();
 void say_finished();

@@ -1,10 +1,12 @@
 #include "replicate/mpi/correct.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 
 #include "real_functions.h"
+#include "replicate/mpi/evidence.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/thread_order.h"
@@ -16,7 +18,8 @@ namespace {
 
 /// What else than a flipped bit makes copies differ.
 std::string other_causes() {
-  return std::string("; memory that was never set agrees with --same-memory") + threads_advice();
+  const bool same_memory = std::getenv("HOLDFAST_RUN_SAME_MEMORY") != nullptr;
+  return (same_memory ? "" : "; memory that was never set agrees with --same-memory") + threads_advice();
 }
 
 using Bytes = std::shared_ptr<const std::vector<std::byte>>;
@@ -43,7 +46,7 @@ int sender_rank(const Operation& op) {
 
 void note_culprit(const Operation& op, int replica) {
   ++runtime().counters[Count::mismatches];
-  ++wrong_copies[{sender_rank(op), replica}];
+  if (++wrong_copies[{sender_rank(op), replica}] == 1) note_wrong_copy(sender_rank(op), replica);
 }
 
 /// Whose copy this replica holds: under partial replication one replica of the sender gives it to several.

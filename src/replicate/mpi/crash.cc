@@ -12,10 +12,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "functions.h"
+#include "replicate/mpi/attendance.h"
 #include "replicate/mpi/failure.h"
+#include "replicate/mpi/job.h"
 #include "replicate/mpi/runtime.h"
 
 namespace holdfast::replicate {
@@ -26,24 +29,39 @@ constexpr int fatal_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr int waits = 100;  // of 10 ms
 
 char own_path[4096];
-char own_text[NSIG][256];
+char own_text[NSIG][400];
 int own_length[NSIG];
-std::vector<std::string>* team_paths;
+std::vector<std::pair<int, std::string>>* team_paths;  // by replica
 
 std::string incident_path(int replica) {
   return std::string(std::getenv("HOLDFAST_RUN_DIRECTORY")) + "/incident-" + std::to_string(runtime().rank) + "." +
          std::to_string(replica) + ".json";
 }
 
-void wait_for_the_others() {
-  if (!team_paths) return;
+bool taken_out(int replica) {
+  const std::size_t count = departures();
+  for (std::size_t n = 0; n < count; ++n)
+    if (departed(n) == replica) return true;
+  return false;
+}
+
+/// Whether all other replicas of this rank that are left have noted an end too.
+bool wait_for_the_others() {
+  if (!team_paths) return true;
   for (int i = 0; i < waits; ++i) {
     bool all = true;
-    for (const std::string& path : *team_paths) all = ::access(path.c_str(), F_OK) == 0 && all;
-    if (all) return;
+    for (const auto& [replica, path] : *team_paths)
+      all = all && (taken_out(replica) || ::access(path.c_str(), F_OK) == 0);
+    if (all) return true;
     const timespec moment{0, 10000000};
     ::nanosleep(&moment, nullptr);
   }
+  return false;
+}
+
+/// Where the job goes on without a replica, one that ends alone ends for itself: its world is not that of the others.
+void end_alone_unless(bool all) {
+  if (!all && runtime().survives && runtime().present > 1) ::_exit(0);
 }
 
 void on_crash(int signal) {
@@ -51,7 +69,7 @@ void on_crash(int signal) {
   if (file >= 0) {
     const ssize_t written = ::write(file, own_text[signal], static_cast<std::size_t>(own_length[signal]));
     ::close(file);
-    if (written > 0) wait_for_the_others();
+    if (written > 0) (void)wait_for_the_others();
   }
   ::signal(signal, SIG_DFL);
   ::raise(signal);
@@ -63,17 +81,18 @@ void watch_for_crashes() {
   if (!std::getenv("HOLDFAST_RUN_DIRECTORY")) return;
   Runtime& state = runtime();
   std::snprintf(own_path, sizeof own_path, "%s", incident_path(state.replica).c_str());
-  team_paths = new std::vector<std::string>();
+  team_paths = new std::vector<std::pair<int, std::string>>();
   for (int k = 0; k < state.degree; ++k) {
-    if (k != state.replica) team_paths->push_back(incident_path(k));
+    if (k != state.replica) team_paths->emplace_back(k, incident_path(k));
   }
   for (const int signal : fatal_signals) {
-    own_length[signal] =
-        std::snprintf(own_text[signal], sizeof own_text[signal],
-                      "{\"kind\": \"crash\", \"rank\": %d, \"replica\": %d, \"signal\": %d, \"message\": \"rank %d "
-                      "replica %d was ended by "
-                      "signal %d (%s)\"}\n",
-                      state.rank, state.replica, signal, state.rank, state.replica, signal, ::strsignal(signal));
+    own_length[signal] = std::snprintf(
+        own_text[signal], sizeof own_text[signal],
+        "{\"job\": \"%s\", \"kind\": \"crash\", \"rank\": %d, \"replica\": %d, \"signal\": %d, \"message\": \"rank %d "
+        "replica %d was ended by "
+        "signal %d (%s)\"}\n",
+        job_identity().c_str(), state.rank, state.replica, signal, state.rank, state.replica, signal,
+        ::strsignal(signal));
     struct sigaction action {};
     action.sa_handler = on_crash;
     sigemptyset(&action.sa_mask);
@@ -90,14 +109,14 @@ void note_fatal_error(std::string_view what) {
                             " ran into an error" +
                             (known ? " in " + std::string(function_name(static_cast<Function>(last.function))) : "") +
                             ": " + std::string(what));
-  wait_for_the_others();
+  end_alone_unless(wait_for_the_others());
 }
 
 void note_abort(int code) {
   (void)report_incident(Incident::abort, "rank " + std::to_string(runtime().rank) + " replica " +
                                              std::to_string(runtime().replica) + " called MPI_Abort with code " +
                                              std::to_string(code));
-  wait_for_the_others();
+  end_alone_unless(wait_for_the_others());
 }
 
 }  // namespace holdfast::replicate

@@ -15,6 +15,7 @@
 #include "replicate/mpi/attendance.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/guard.h"
+#include "replicate/mpi/job.h"
 #include "replicate/mpi/program.h"
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/watch.h"
@@ -35,7 +36,7 @@ bool leave(int status) {
   const std::string draft = path + ".draft";
   const int file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (file < 0) return false;
-  const std::string text = std::to_string(status) + "\n";
+  const std::string text = std::to_string(status) + " " + job_identity() + "\n";
   const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   ::close(file);
   return written && std::rename(draft.c_str(), path.c_str()) == 0;
@@ -44,7 +45,9 @@ bool leave(int status) {
 std::optional<int> left_by(int replica) {
   std::ifstream file(path_of(replica));
   int status = 0;
-  return file >> status ? std::optional(status) : std::nullopt;
+  std::string job;
+  const bool whole = static_cast<bool>(file >> status) && (job_identity().empty() || file >> job);
+  return whole && job == job_identity() ? std::optional(status) : std::nullopt;
 }
 
 /// By replica; empty when one of them left none in time.

@@ -10,6 +10,7 @@
 #include "real_functions.h"
 #include "replicate/mpi/attendance.h"
 #include "replicate/mpi/guard.h"
+#include "replicate/mpi/job.h"
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/streams.h"
 
@@ -62,11 +63,8 @@ bool report_incident(Incident incident, std::string_view message) {
   const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
   if (!directory) return false;
   const Runtime& state = runtime();
-  const nlohmann::json json = {{"kind", word(incident)},
-                               {"rank", state.rank},
-                               {"replica", state.replica},
-                               {"call", state.history.count()},
-                               {"message", message}};
+  const nlohmann::json json = {{"job", job_identity()},    {"kind", word(incident)},        {"rank", state.rank},
+                               {"replica", state.replica}, {"call", state.history.count()}, {"message", message}};
   const std::string path = std::string(directory) + "/incident-" + std::to_string(state.rank) + "." +
                            std::to_string(state.replica) + ".json";
   const std::string text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

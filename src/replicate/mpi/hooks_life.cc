@@ -15,6 +15,7 @@
 #include "real_functions.h"
 #include "replicate/mpi/attendance.h"
 #include "replicate/mpi/callbacks.h"
+#include "replicate/mpi/closing.h"
 #include "replicate/mpi/collective.h"
 #include "replicate/mpi/correct.h"
 #include "replicate/mpi/crash.h"
@@ -25,6 +26,7 @@
 #include "replicate/mpi/file.h"
 #include "replicate/mpi/finish.h"
 #include "replicate/mpi/guard.h"
+#include "replicate/mpi/job.h"
 #include "replicate/mpi/partitioned.h"
 #include "replicate/mpi/placement.h"
 #include "replicate/mpi/progress.h"
@@ -270,8 +272,11 @@ void write_record(MPI_Comm among, const std::string& name) {
   for (std::size_t i = 0; i < counter_rows.size(); ++i) {
     counters[std::string(counter_rows[i].name)] = sum.values()[i];
   }
-  const nlohmann::json record = {
-      {"ranks", state.ranks}, {"degree", state.map->degree()}, {"counters", counters}, {"corrupted", corrupted}};
+  const nlohmann::json record = {{"job", job_identity()},
+                                 {"ranks", state.ranks},
+                                 {"degree", state.map->degree()},
+                                 {"counters", counters},
+                                 {"corrupted", corrupted}};
   std::ofstream(std::string(directory) + "/" + name) << record.dump(2) << "\n";
 }
 
@@ -361,6 +366,7 @@ template <class Start>
 int start(Start call) {
   init_was_called();
   attend();
+  say_starting();
   separate_window_backing();
   const int code = call();
   if (code == MPI_SUCCESS) begin();
@@ -381,6 +387,7 @@ int finish() {
   delete_attributes_at_the_end();
   end();
   const int code = left_without_mpi ? MPI_SUCCESS : real().Finalize();
+  leave_closing_statement();
   say_finished();
   compare_exit_statuses();
   remove_window_backing();

@@ -5,6 +5,7 @@
 #include "real_functions.h"
 #include "replicate/mpi/carry.h"
 #include "replicate/mpi/decide.h"
+#include "replicate/mpi/evidence.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/threads.h"
@@ -79,8 +80,10 @@ void inject(const Region& region, int destination_rank) {
   if (injector.faults.empty()) return;
   ++injector.messages;
   if (region.bytes() == 0) return;
-  for (const fault::Fault& fault : injector.faults) {
+  for (std::size_t i = 0; i < injector.faults.size(); ++i) {
+    const fault::Fault& fault = injector.faults[i];
     if (!strikes(fault, destination_rank)) continue;
+    note_struck(i);
     const std::uint64_t bits = region.bytes() * 8;
     region.flip(fault.bit ? *fault.bit % bits : injector.draw.below(bits));
     ++runtime().counters[Count::injected];

@@ -72,6 +72,7 @@ struct Stream {
   dev_t device = 0;
   ino_t inode = 0;
   std::atomic<int> file{-1};  ///< opened by the first write
+  std::atomic<std::uint64_t> bytes{0};
 };
 
 /// Made once and never gone: programs write in exit handlers.
@@ -220,7 +221,13 @@ ssize_t record(int stream, std::span<const iovec> pieces) {
   const int file = record_file(stream_of(stream));
   if (file < 0) return -1;
   const Depth inside;  // not the program's own write
-  return ::writev(file, pieces.data(), static_cast<int>(pieces.size()));
+  const ssize_t written = ::writev(file, pieces.data(), static_cast<int>(pieces.size()));
+  if (written > 0) stream_of(stream).bytes.fetch_add(static_cast<std::uint64_t>(written), std::memory_order_relaxed);
+  return written;
+}
+
+std::uint64_t recorded_bytes(int stream) {
+  return prepared ? stream_of(stream).bytes.load(std::memory_order_relaxed) : 0;
 }
 
 bool holds_record(int descriptor) {

@@ -2,6 +2,7 @@
 
 #include <sys/uio.h>
 
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -41,6 +42,8 @@ bool is_stream(int descriptor, int stream);
 bool recorded_only();
 /// Appends to the record of stream 1 or 2: how many bytes, or -1 with errno. Any thread.
 ssize_t record(int stream, std::span<const iovec> pieces);
+/// How many bytes the record of stream 1 or 2 has got from this process. Any thread.
+std::uint64_t recorded_bytes(int stream);
 /// Descriptors that the program has not opened and must not close.
 bool holds_record(int descriptor);
 

@@ -4,6 +4,7 @@
 
 #include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -63,7 +64,9 @@ void write_endpoint(const std::string& folder, std::uint64_t number, const Endpo
 void write_lost_peer(const std::string& folder, const LostPeer& lost) {
   if (folder.empty()) return;
   const std::string peer = hexadecimal(lost.peer_number);
-  const Json json = {{"kind", "lost_peer"},
+  const char* job = std::getenv("HOLDFAST_RUN_JOB");  // `holdfast run` believes no other job's incidents
+  const Json json = {{"job", job ? job : ""},
+                     {"kind", "lost_peer"},
                      {"message", describe(lost)},
                      {"process", lost.self.process},
                      {"host", lost.self.host},
