@@ -56,6 +56,9 @@ C_LIBRARY = """clock_gettime gettimeofday time getrusage clock times timespec_ge
                unlink unlinkat rmdir remove rename renameat renameat2 mkdir mkdirat symlink symlinkat link linkat
                truncate truncate64 chmod fchmodat utime utimes utimensat
                stat stat64 lstat lstat64 __xstat __xstat64 __lxstat __lxstat64 fstatat fstatat64 statx
+               fstat fstat64 __fxstat __fxstat64
+               readdir readdir64 readdir_r readdir64_r rewinddir telldir seekdir closedir
+               scandir scandir64 scandirat scandirat64 glob glob64
                access faccessat readlink readlinkat realpath __realpath_chk
                chdir getcwd __getcwd_chk get_current_dir_name
                write writev pwrite pwrite64 pwritev pwritev64 close dup dup2 dup3""".split()

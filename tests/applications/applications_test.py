@@ -69,6 +69,30 @@ told = world.gather({"rank": rank, "first": cells[0].hex(), "words": ["heat"] * 
 if rank == 0:
     print(total.hex(), told)
 """
+IMPORTING_SCRIPT = """
+import importlib, os, sys
+from mpi4py import MPI
+
+sys.dont_write_bytecode = False
+world = MPI.COMM_WORLD
+sys.path.insert(0, "made/inner")
+for turn in range(3):
+    if world.rank == 0:
+        os.makedirs("made/inner", exist_ok=True)
+        with open(f"made/inner/module_{turn}.py", "w") as source:
+            source.write(f"value = {turn}\\n")
+    world.Barrier()
+    module = importlib.import_module(f"module_{turn}")
+    world.Barrier()
+    status = os.stat("made/inner")
+    seen = [module.value, os.listdir("made/inner"), [entry.inode() for entry in os.scandir("made")], status.st_ino,
+            status.st_mtime_ns, os.stat(module.__file__).st_mtime_ns]
+    with open(module.__file__) as source:
+        seen.append(os.fstat(source.fileno()).st_ino)
+    everybodys = world.allgather(seen)
+    if world.rank == 0:
+        print(turn, module.value, sorted(os.listdir("made/inner/__pycache__")))
+"""
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 
 
@@ -180,6 +204,17 @@ def mpi4py(holdfast, folder):
         expect(counters["messages"] > 100, f"{options}: messages were verified", counters)
         expect((counters["corrections"] > 0) == ("--inject" in options), f"{options}: a flip, and nothing else, is corrected",
                counters)
+
+
+    # A module that the job writes is found, compiled and compared: replicas agree on times, numbers and order of files.
+    script.write_text(IMPORTING_SCRIPT)
+    for replicas in ("2", "3"):
+        place = folder / f"importing-{replicas}"
+        place.mkdir()
+        out, counters = replicated(holdfast, ["--mpi", "openmpi", "--replicas", replicas], ["/usr/bin/python3", str(script)],
+                                   place)
+        expect(out.splitlines()[-1].startswith("2 2 ['module_0"), "modules are found", out)
+        expect(counters["mismatches"] == 0, "and all replicas saw the same", counters)
 
 
 if __name__ == "__main__":

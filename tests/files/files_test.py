@@ -4,6 +4,7 @@
 Usage: files_test.py --holdfast PROGRAM --launcher MPIRUN CASE PROGRAM
 """
 import argparse
+import difflib
 import json
 import os
 import pathlib
@@ -34,7 +35,7 @@ write_data data.lammps
 """
 
 
-def run(words, folder, limit=200):
+def run(words, folder, limit=400):
     """Its exit code, standard output and standard error; nothing of it is left running."""
     environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -103,6 +104,43 @@ def same(args, root):
         expect(record["files"]["paths"] >= 5 and record["files"]["differences"] == [], "compared", record["files"])
         expect("compared, 0 different" in err, "the summary says so", err)
         expect(record["counters"]["written"] >= 2 * degree, "compared while it ran", record["counters"])
+
+
+WAYS = ["stream", "newstream", "descriptor", "mpi", "child", "unlink", "deletion", "rmchild", "rename", "mvchild"]
+
+
+def pairs(args, root):
+    """Every way to use a file after every other, on files from before the job and on new ones (pairs.c)."""
+    def folder_of(name):
+        folder = root / name
+        folder.mkdir()
+        for first in WAYS:
+            for second in WAYS:
+                (folder / f"old-{first}-{second}").write_text("from before\n")
+        return folder
+
+    out, files = natively(args, [args.program], folder_of("native"))
+    for degree in (2, 3):
+        folder = folder_of(f"degree-{degree}")
+        got, err, record = replicated(args, degree, [args.program], folder, root)
+        expect(got == out, f"at degree {degree} the program found other files",
+               "\n".join(difflib.unified_diff(out.splitlines(), got.splitlines(), "native", "replicated", "", "", 0, "")))
+        expect(not differing(files, tree(folder)), f"files differ from the native run's at degree {degree}",
+               differing(files, tree(folder)))
+        expect(record["files"]["differences"] == [], "the replicas differ", record["files"])
+
+
+def metadata(args, root):
+    """What replicas are told of files and directories is the same in all of them; the program compares it itself, by
+    collectives, and writes it to a file."""
+    for degree in (2, 3):
+        folder = root / f"degree-{degree}"
+        folder.mkdir()
+        (folder / "before").write_text("from before\n")
+        got, _, record = replicated(args, degree, [args.program], folder, root)
+        expect("everything was looked at" in got, "the program's own verdict", got)
+        expect((folder / "seen").stat().st_size > 1000, "it wrote what it saw", tree(folder).keys())
+        expect(record["files"]["differences"] == [] and record["counters"]["mismatches"] == 0, "no difference", record)
 
 
 def detected(args, root):
@@ -204,8 +242,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--holdfast", required=True)
     parser.add_argument("--launcher", required=True)
-    parser.add_argument("case", choices=["same", "detected", "reported", "stays_open", "scratch", "corrected", "tolerated",
-                                         "dies", "lammps"])
+    parser.add_argument("case", choices=["same", "pairs", "metadata", "detected", "reported", "stays_open", "scratch", "corrected",
+                                         "tolerated", "dies", "lammps"])
     parser.add_argument("program")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="holdfast-files-") as folder:

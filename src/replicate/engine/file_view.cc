@@ -153,6 +153,7 @@ struct FileView::Cursor {
   bool shadow_reaches = true;
   bool gone_reaches = true;
   bool gone = false;
+  bool common_reaches = true;
   bool kept_reaches = true;
   bool new_reaches = true;
   bool made = false;  ///< by the leader
@@ -165,6 +166,8 @@ FileView::FileView(const std::string& run_directory, int replica)
       new_(root_ + "/base/new"),
       shadow_(root_ + "/replica-" + std::to_string(replica) + "/shadow"),
       gone_(root_ + "/replica-" + std::to_string(replica) + "/gone"),
+      common_(root_ + "/replica-" + std::to_string(replica) + "/common"),
+      leaders_common_(root_ + "/replica-0/common"),
       listings_(root_ + "/replica-" + std::to_string(replica) + "/listings"),
       replica_(replica) {}
 
@@ -212,9 +215,16 @@ FilePlace FileView::step(Cursor& cursor, std::string_view name, bool own) const 
     }
     cursor.shadow_reaches = place.is(S_IFDIR);
   }
-  if (own && cursor.gone_reaches && !cursor.gone) {
+  bool gone_itself = false;
+  if (own && cursor.gone_reaches) {
     cursor.gone_reaches = there(gone_ + at);
-    cursor.gone = cursor.gone_reaches && there(gone_ + at + mark);
+    gone_itself = cursor.gone_reaches && there(gone_ + at + mark);
+    cursor.gone = cursor.gone || gone_itself;
+  }
+  bool common = false;
+  if (cursor.common_reaches) {
+    cursor.common_reaches = there(common_ + at);
+    common = cursor.common_reaches && there(common_ + at + mark) && (leader() || there(leaders_common_ + at + mark));
   }
   struct stat kept {};
   cursor.kept_reaches = cursor.kept_reaches && look(kept_ + at, kept);
@@ -222,8 +232,10 @@ FilePlace FileView::step(Cursor& cursor, std::string_view name, bool own) const 
     cursor.new_reaches = there(new_ + at);
     cursor.made = cursor.new_reaches && there(new_ + at + mark);
   }
-  if (place.exists() || cursor.gone) return place;
-  if (cursor.kept_reaches) {
+  if (place.exists() || gone_itself || (cursor.gone && !common)) return place;
+  if (common) {
+    if (real_there) place = {FilePlace::Layer::real, at, real};
+  } else if (cursor.kept_reaches) {
     place = {FilePlace::Layer::kept, kept_ + at, kept};
     if (is_directory(kept) && real_there && is_directory(real)) place = {FilePlace::Layer::real, at, real};
   } else if (!cursor.made && real_there) {
@@ -349,7 +361,26 @@ int FileView::prepare(const std::string& path, Change change, Prepared& prepared
   return keep(path, change, prepared);
 }
 
+bool FileView::common(const std::string& path) const {
+  return there(common_ + path + mark) && (leader() || there(leaders_common_ + path + mark));
+}
+
+bool FileView::changed_here(const std::string& path) const {
+  return leader() ? kept_already(path) : there(shadow_ + path) || there(gone_ + path + mark);
+}
+
+int FileView::make_common(const std::string& path) const {
+  const Lock lock(leader() ? root_ : root_ + "/replica-" + std::to_string(replica_));
+  if (!leader()) {
+    struct stat status {};
+    if (look(shadow_ + path, status) && !is_directory(status) && ::unlink((shadow_ + path).c_str()) != 0) return errno;
+    if (::unlink((gone_ + path + mark).c_str()) != 0 && errno != ENOENT && errno != ENOTDIR) return errno;
+  }
+  return set_mark(common_ + path);
+}
+
 bool FileView::kept_already(const std::string& path) const {
+  if (common(path)) return false;
   Cursor cursor;
   for (std::size_t at = 1; at <= path.size() && !cursor.made;) {
     const std::size_t end = std::min(path.find('/', at), path.size());
@@ -362,6 +393,7 @@ bool FileView::kept_already(const std::string& path) const {
 
 int FileView::keep(const std::string& path, Change change, Prepared& prepared) const {
   if (kept_already(path)) return 0;
+  if (common(path)) return keep_common(path, change);
   struct stat status {};
   if (!look(path, status)) return errno == ENOENT ? set_mark(new_ + path) : errno;
   if (is_directory(status)) {
@@ -374,6 +406,25 @@ int FileView::keep(const std::string& path, Change change, Prepared& prepared) c
   if (const int error = make_parents(kept_ + path)) return error;
   if (S_ISLNK(status.st_mode)) return copy_link(path, kept_ + path);
   return S_ISREG(status.st_mode) ? keep_file(path, status, change, prepared) : 0;
+}
+
+/// What followers are to see from now on in place of the common file. That stays where it is, since MPI may have it
+/// open.
+int FileView::keep_common(const std::string& path, Change change) const {
+  const std::string kept = kept_ + path;
+  (void)::unlink(kept.c_str());
+  (void)::unlink((new_ + path + mark).c_str());
+  struct stat status {};
+  int error = 0;
+  if (!look(path, status)) {
+    error = errno == ENOENT ? set_mark(new_ + path) : errno;
+  } else if (S_ISREG(status.st_mode)) {
+    error = make_parents(kept);
+    const bool linked = !error && change == Change::name && ::link(path.c_str(), kept.c_str()) == 0;
+    if (!error && !linked) error = replace_with_copy(path, kept, true, root_ + "/draft-0");
+  }
+  if (!error && ::unlink((common_ + path + mark).c_str()) != 0) error = errno;
+  return error;
 }
 
 /// A new file takes the place of one that is about to be written, so that whoever reads the old one goes on reading it.
@@ -402,12 +453,12 @@ int FileView::bring_up(const std::string& path, Change change) const {
   if (there(shadow)) return 0;
   if (const int error = make_parents(shadow)) return error;
   if (change == Change::name) return 0;
-  for (;;) {  // again, when the leader changes the file meanwhile
-    const std::string before = find_before(path).path;
-    const FilePlace now = find(path);
-    int error = 0;
-    if (now.is(S_IFREG)) error = replace_with_copy(now.path, shadow, change == Change::contents, own + "/draft");
-    if (find_before(path).path == before) return error;
+  if (!find(path).is(S_IFREG)) return 0;
+  for (;;) {  // again, when the leader changes the file meanwhile; not from the copy that has been made by then
+    const FilePlace before = find_before(path);
+    const int error =
+        before.is(S_IFREG) ? replace_with_copy(before.path, shadow, change == Change::contents, own + "/draft") : 0;
+    if (find_before(path).path == before.path) return error;
   }
 }
 

@@ -45,6 +45,10 @@ struct Prepared {
 ///   base/kept/<path>       how a path was that the leader changed
 ///   base/new/<path>        a directory with a mark in it: the leader made this path
 ///   replica-<k>/shadow/<path>, replica-<k>/gone/<path>   what replica k wrote, and what it removed
+///   replica-<k>/common/<path>   MPI-IO has used this path, and what is there is there for all replicas: a directory
+///   with
+///                          a mark in it, of replica k and of the leader. The leader's is gone when it changes the path
+///                          by other means, and keeps it as it was then
 ///   replica-<k>/listings/<n>/<path>   a directory as replica k sees it, for those who read it
 ///   lock                   held while a path is changed for the first time
 ///
@@ -83,6 +87,12 @@ class FileView {
   /// rename(2) in the shadow. Not for the leader.
   int move(const std::string& from, const std::string& to) const;
 
+  /// MPI-IO uses this path from here on: what this replica had made of it is forgotten, and it sees what is there for
+  /// all, as MPI-IO changes it, until the leader makes another change.
+  int make_common(const std::string& path) const;
+  /// Whether this replica has changed the path since the job began, or since it was made common.
+  bool changed_here(const std::string& path) const;
+
   /// Every path that this replica created, changed or removed, as far as the folders show it; parents first.
   std::set<std::string> changed() const;
 
@@ -90,8 +100,10 @@ class FileView {
   struct Cursor;
   FilePlace step(Cursor& cursor, std::string_view name, bool own) const;
   FilePlace walk(const std::string& path, bool own) const;
+  bool common(const std::string& path) const;
   bool kept_already(const std::string& path) const;
   int keep(const std::string& path, Change change, Prepared& prepared) const;
+  int keep_common(const std::string& path, Change change) const;
   int keep_file(const std::string& path, const struct stat& status, Change change, Prepared& prepared) const;
   int bring_up(const std::string& path, Change change) const;
 
@@ -101,6 +113,8 @@ class FileView {
   std::string new_;
   std::string shadow_;
   std::string gone_;
+  std::string common_;
+  std::string leaders_common_;
   std::string listings_;
   int replica_;
 };

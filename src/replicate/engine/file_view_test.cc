@@ -147,6 +147,72 @@ TEST_F(FileViewTest, ACheckpointIsRenamedOverTheOneBefore) {
   EXPECT_EQ(seen(other(), "checkpoint"), "(nothing)") << "not the one from before the job either";
 }
 
+TEST_F(FileViewTest, WhatMpiUsesIsTheLeadersForAllUntilTheLeaderChangesItOtherwise) {
+  put(at("a"), "before");
+  for (const FileView& view : views_) append(view, "a", "+all");
+  EXPECT_TRUE(leader().changed_here(at("a")) && other().changed_here(at("a")));
+  for (const FileView& view : views_) ASSERT_EQ(view.make_common(at("a")), 0);
+  EXPECT_FALSE(leader().changed_here(at("a")) || other().changed_here(at("a")));
+  std::ofstream(at("a"), std::ios::app) << "+mpi";
+  EXPECT_EQ(seen(other(), "a"), "before+all+mpi");
+
+  // Then in the other way again: who lags behind sees what MPI has left, and changes that.
+  const int opened_by_mpi = ::open(at("a").c_str(), O_WRONLY | O_APPEND);
+  append(leader(), "a", "+again");
+  EXPECT_EQ(seen(other(), "a"), "before+all+mpi");
+  append(other(), "a", "+again");
+  EXPECT_EQ(seen(other(), "a"), get(at("a")));
+  ASSERT_EQ(::write(opened_by_mpi, "+open", 5), 5);
+  ::close(opened_by_mpi);
+  EXPECT_EQ(get(at("a")), "before+all+mpi+again+open") << "it is the file that MPI has open";
+  for (const FileView& view : views_) ASSERT_EQ(view.make_common(at("a")), 0);
+  EXPECT_EQ(seen(other(), "a"), "before+all+mpi+again+open");
+}
+
+TEST_F(FileViewTest, WhatMpiDeletesIsGoneForAllAndMayBeMadeAgain) {
+  put(at("old"), "before");
+  for (const FileView& view : views_) {
+    write(view, "new", "new");
+    append(view, "old", "+more");
+  }
+  for (const char* name : {"old", "new"}) {
+    for (const FileView& view : views_) ASSERT_EQ(view.make_common(at(name)), 0);
+    fs::remove(at(name));
+    EXPECT_EQ(seen(other(), name), "(nothing)");
+    write(leader(), name, "again");
+    EXPECT_EQ(seen(other(), name), "(nothing)");
+    write(other(), name, "again");
+    EXPECT_EQ(seen(other(), name), "again");
+    remove(leader(), name);
+    EXPECT_EQ(seen(other(), name), "again");
+    remove(other(), name);
+    EXPECT_EQ(seen(other(), name), "(nothing)");
+  }
+}
+
+TEST_F(FileViewTest, WhatMpiMakesIsRemovedAndRenamedByOtherMeans) {
+  Prepared prepared;
+  ASSERT_EQ(leader().prepare(at("d"), Change::name, prepared), 0);
+  fs::create_directory(at("d"));
+  ASSERT_EQ(other().prepare(at("d"), Change::name, prepared), 0);
+  fs::create_directory(prepared.path);
+  for (const char* name : {"d/a", "d/b"}) {
+    for (const FileView& view : views_) ASSERT_EQ(view.make_common(at(name)), 0);
+    put(at(name), "mpi");
+  }
+  EXPECT_THAT(other().list(at("d")), ElementsAre("a", "b"));
+  remove(leader(), "d/a");
+  EXPECT_EQ(seen(other(), "d/a"), "mpi");
+  remove(other(), "d/a");
+  EXPECT_EQ(seen(other(), "d/a"), "(nothing)");
+  rename_leader("d/b", "d/c");
+  EXPECT_EQ(seen(other(), "d/b"), "mpi");
+  ASSERT_EQ(other().move(at("d/b"), at("d/c")), 0);
+  EXPECT_EQ(seen(other(), "d/b"), "(nothing)");
+  EXPECT_EQ(seen(other(), "d/c"), "mpi");
+  EXPECT_THAT(other().list(at("d")), ElementsAre("c"));
+}
+
 TEST_F(FileViewTest, DirectoriesAreMadeListedMovedAndRemoved) {
   fs::create_directories(at("d/inner"));
   put(at("d/x"), "x");

@@ -10,14 +10,19 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <optional>
 #include <span>
+#include <unordered_map>
 
 #include "core/config/environment.h"
 #include "core/config/settings.h"
 #include "core/integrity/digest.h"
+#include "replicate/engine/file_patterns.h"
+#include "replicate/mpi/common_file.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/failure.h"
+#include "replicate/mpi/file.h"
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/real_clock.h"
 #include "replicate/mpi/streams.h"
@@ -150,6 +155,58 @@ void repeat(FileCall call, const std::string& name, const std::function<bool(Man
     went_another_way(call, name, std::string(", which replica 0 could and this one cannot: ") + std::strerror(errno));
 }
 
+/// The path as the program knows it, absolute where that can be told.
+std::string program_name(const Watched& state, int folder, const char* path) {
+  return path[0] == '/' ? state.view.program_path(path) : state.view.program_path(folder_path(folder)) + "/" + path;
+}
+
+/// Names of files that the leader made under another one (agree_on_new_file()).
+struct OtherNames {
+  std::atomic<bool> any{false};
+  std::mutex mutex;
+  std::unordered_map<std::string, std::string> leaders;  ///< by this replica's own
+};
+OtherNames& other_names() {
+  static auto* all = new OtherNames();
+  return *all;
+}
+
+std::string name_in_all(std::string name) {
+  if (!other_names().any) return name;
+  const std::lock_guard hold(other_names().mutex);
+  const auto other = other_names().leaders.find(name);
+  return other == other_names().leaders.end() ? name : other->second;
+}
+
+/// Addresses have at least as many digits, decimal or hexadecimal; counters that tell files apart have not.
+std::string without_long_numbers(const std::string& name) {
+  constexpr std::size_t fewest_digits = 9;
+  constexpr const char* digits = "0123456789abcdef";
+  std::string text;
+  for (std::size_t at = 0; at < name.size();) {
+    const std::size_t end = std::min(name.find_first_not_of(digits, at), name.size());
+    if (end - at >= fewest_digits) {
+      text += '#';
+    } else {
+      text.append(name, at, end - at);
+    }
+    if (end < name.size()) text += name[end];
+    at = end + 1;
+  }
+  return text;
+}
+
+bool named_for_mpi(const char* path, std::string& name) {
+  const Watched& state = *watched.load();
+  if (path[0] == '\0' || passes(path, state)) return false;
+  name = name_in_all(program_name(state, AT_FDCWD, path));
+  return name[0] == '/' && !shared_by_all(normal_path(name));
+}
+
+bool may_differ(const std::string& name) {
+  return fits_a_pattern(name, files_that_may_differ());
+}
+
 }  // namespace
 
 void watch_files() {
@@ -171,6 +228,7 @@ void watch_files() {
                         read_patterns(),
                         several_hosts(processes()),
                         own_process()};
+  find_common_files_by({&file_view(), named_for_mpi, may_differ});
 }
 
 const FileView& file_view() {
@@ -190,51 +248,75 @@ bool shared_by_all(const std::string& path) {
   return passes(path.c_str(), state) || (state.several_hosts && on_one_host(path));
 }
 
-namespace {
-
-/// The path as the program knows it, absolute where that can be told.
-std::string program_name(const Watched& state, int folder, const char* path) {
-  return path[0] == '/' ? state.view.program_path(path) : state.view.program_path(folder_path(folder)) + "/" + path;
-}
-
-}  // namespace
-
 bool file_call(int folder, const char* path, std::string& name) {
   const Watched* state = watched.load(std::memory_order_relaxed);
   if (depth > 0 || !state || !path || path[0] == '\0' || passes(path, *state)) return false;
   const int before = errno;
   const Depth inside;
-  name = program_name(*state, folder, path);
+  name = name_in_all(program_name(*state, folder, path));
   errno = before;
   return name[0] == '/' && !shared_by_all(normal_path(name));
 }
 
-bool agree_on_file(FileCall call, const std::string& name, const std::function<bool(Manner)>& act) {
+namespace {
+
+using Share = std::function<void()>;
+
+/// `compared`: what replicas must have in common of the name. `before`: takes what the leader has, where it could do
+/// what it was to do, before the others do; `after`: when all have.
+bool agree(FileCall call, const std::string& compared, const std::string& name, const std::function<bool(Manner)>& act,
+           const Share& before, const Share& after) {
   const bool together = agreed_clocks() && own_process() == watched.load()->process;
-  const int before = errno;
-  const auto ended = [before](int error) {
+  const int errno_before = errno;
+  const auto ended = [errno_before](int error) {
     if (error == 0)
-      errno = before;  // which differs between replicas by now, and may be looked at, or left on the stack
+      errno = errno_before;  // which differs between replicas by now, and may be looked at, or left on the stack
     return fails(error);
   };
   const Inside inside;
   if (!together) return act(Manner::own);
   const integrity::Digest digest =
-      integrity::digest(integrity::Algorithm::crc32c, std::as_bytes(std::span(name.data(), name.size())));
+      integrity::digest(integrity::Algorithm::crc32c, std::as_bytes(std::span(compared.data(), compared.size())));
   const std::uint64_t what = (digest.low << 32) | (static_cast<std::uint64_t>(call) << 16);
   const std::optional<std::int64_t> told = leads() ? std::nullopt : follow_number();
   if (!told) {
     const bool done = act(Manner::own);
     const int error = done ? 0 : errno;
     publish_number(static_cast<std::int64_t>(what | static_cast<std::uint64_t>(error)));
+    if (done && before) before();
+    if (done && after) after();
+    let_followers_catch_up();
     return ended(error);
   }
   const auto said = static_cast<std::uint64_t>(*told);
   if ((said >> 16) != (what >> 16))
     went_another_way(call, name, " where replica 0 uses another file or uses it otherwise");
   const int error = static_cast<int>(said & 0xffff);
+  if (error == 0 && before) before();
   if (error == 0) repeat(call, name, act);
+  if (error == 0 && after) after();
   return ended(error);
+}
+
+}  // namespace
+
+bool agree_on_file(FileCall call, const std::string& name, const std::function<bool(Manner)>& act,
+                   const std::function<void()>& share) {
+  return agree(call, name, name, act, {}, share);
+}
+
+bool agree_on_new_file(std::string& name, const std::function<bool(Manner)>& act) {
+  const std::string own = name;
+  const auto take_name = [&] {
+    take_leaders(name);
+    if (name == own) return;
+    if (without_long_numbers(name) != without_long_numbers(own))
+      went_another_way(FileCall::open, own, ", where replica 0 makes " + name);
+    const std::lock_guard hold(other_names().mutex);
+    other_names().leaders[own] = name;
+    other_names().any = true;
+  };
+  return agree(FileCall::open, without_long_numbers(own), name, act, take_name, {});
 }
 
 bool read_in_view(const std::string& name, bool follow, const std::function<bool(const char*)>& act,

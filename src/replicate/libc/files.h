@@ -54,8 +54,14 @@ bool shared_by_all(const std::string& path);
 const std::string& files_that_may_differ();
 
 /// Does what the leader could do too, and fails with the leader's errno where it could not. `act` returns whether it
-/// succeeded and sets errno; the calling thread is inside Holdfast meanwhile.
-bool agree_on_file(FileCall call, const std::string& name, const std::function<bool(Manner)>& act);
+/// succeeded and sets errno; the calling thread is inside Holdfast meanwhile. `share`: takes the leader's answer, by
+/// take_leaders() (mpi/file.h); called where all have one.
+bool agree_on_file(FileCall call, const std::string& name, const std::function<bool(Manner)>& act,
+                   const std::function<void()>& share = {});
+
+/// The same for a file that must not be there yet. Programs put addresses into the names of temporary files, as Python
+/// does for what it compiles: names that differ in long numbers alone are the leader's from here on in all replicas.
+bool agree_on_new_file(std::string& name, const std::function<bool(Manner)>& act);
 
 /// Reads something through this replica's view: act(path on disk) until the leader did not change it meanwhile; undo()
 /// takes back a success that came too late.

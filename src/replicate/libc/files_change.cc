@@ -8,7 +8,6 @@
 #include <cerrno>
 
 #include "replicate/libc/files.h"
-#include "replicate/mpi/file.h"
 
 namespace holdfast::replicate {
 
@@ -43,17 +42,12 @@ bool alter(const std::string& name, bool follow, const Act& act) {
   return act(prepared.path);
 }
 
-bool remove(const std::string& name, bool directory, Manner manner, const Act& act) {
+bool remove(const std::string& name, bool directory, const Act& act) {
   const FileView& view = file_view();
   std::string resolved;
   if (const int error = view.resolve(name, false, resolved)) return fails(error);
   if (shared_by_all(resolved)) return act(resolved);
-  if (!view.leader()) {
-    const int error = view.hide(resolved, directory);
-    if (error == ENOENT && manner == Manner::repeat && forget_common_file(resolved))
-      return true;  // the leader had the only one
-    return fails(error);
-  }
+  if (!view.leader()) return fails(view.hide(resolved, directory));
   Prepared prepared;
   if (const int error = view.prepare(resolved, Change::name, prepared)) return fails(error);
   return act(resolved);
@@ -96,8 +90,8 @@ int remove_path(int folder, const char* path, int flags) {
   static const auto real = next_function<int (*)(int, const char*, int)>("unlinkat");
   std::string name;
   if (!file_call(folder, path, name)) return real(folder, path, flags);
-  return code(agree_on_file(FileCall::remove, name, [&](Manner manner) {
-    return remove(name, (flags & AT_REMOVEDIR) != 0, manner,
+  return code(agree_on_file(FileCall::remove, name, [&](Manner) {
+    return remove(name, (flags & AT_REMOVEDIR) != 0,
                   [&](const std::string& at) { return real(AT_FDCWD, at.c_str(), flags) == 0; });
   }));
 }

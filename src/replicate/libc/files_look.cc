@@ -7,21 +7,25 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 
+#include "replicate/libc/descriptors.h"
 #include "replicate/libc/files.h"
+#include "replicate/mpi/file.h"
 
 namespace holdfast::replicate {
 
 namespace {
 
-/// Asks `real(folder, path)` about the file that this replica sees.
+/// Asks `real(folder, path)` about the file that this replica sees. `status`: what it fills in, where that differs
+/// between the leader's file and the other replicas' copies of it.
 template <class Real>
-int look_at(FileCall call, int folder, const char* path, bool follow, Real real) {
+int look_at(int folder, const char* path, bool follow, std::span<std::byte> status, Real real) {
   const Answering answering;
   std::string name;
   if (!file_call(folder, path, name)) return real(folder, path);
   int answer = -1;
-  const bool done = agree_on_file(call, name, [&](Manner) {
+  const auto act = [&](Manner) {
     return read_in_view(
         name, follow,
         [&](const char* at) {
@@ -29,8 +33,31 @@ int look_at(FileCall call, int folder, const char* path, bool follow, Real real)
           return answer >= 0;
         },
         [] {});
-  });
-  return done ? answer : -1;
+  };
+  const auto share = [&] {
+    if (!status.empty()) take_leaders(status);
+  };
+  return agree_on_file(FileCall::look, name, act, share) ? answer : -1;
+}
+
+template <class Status>
+std::span<std::byte> bytes_of(Status* status) {
+  return std::as_writable_bytes(std::span(status, 1));
+}
+
+/// The same for an open file.
+template <class Status, class Real>
+int look_at_open(int descriptor, Status* status, Real real) {
+  const Answering answering;
+  const std::string* name = depth > 0 ? nullptr : name_of_descriptor(descriptor);
+  if (!name) return real();
+  const auto act = [&](Manner) { return real() == 0; };
+  return agree_on_file(FileCall::look, *name, act, [&] { take_leaders(bytes_of(status)); }) ? 0 : -1;
+}
+
+/// fstatat(2) and its kin ask about the descriptor itself then.
+bool about_descriptor(int folder, const char* path, int flags) {
+  return folder != AT_FDCWD && (flags & AT_EMPTY_PATH) != 0 && path && *path == '\0';
 }
 
 /// The working directory as the program knows it.
@@ -98,10 +125,11 @@ namespace hr = holdfast::replicate;
 using hr::FileCall;
 
 // A wrapper for each function that fills in what the C library knows of a file.
-#define HOLDFAST_LOOK(function, Status, follow)                                                                        \
-  extern "C" [[gnu::visibility("default")]] int function(const char* path, Status* status) noexcept {                  \
-    static const auto real = hr::next_function<int (*)(const char*, Status*)>(#function);                              \
-    return hr::look_at(FileCall::look, AT_FDCWD, path, follow, [&](int, const char* at) { return real(at, status); }); \
+#define HOLDFAST_LOOK(function, Status, follow)                                                       \
+  extern "C" [[gnu::visibility("default")]] int function(const char* path, Status* status) noexcept { \
+    static const auto real = hr::next_function<int (*)(const char*, Status*)>(#function);             \
+    return hr::look_at(AT_FDCWD, path, follow, hr::bytes_of(status),                                  \
+                       [&](int, const char* at) { return real(at, status); });                        \
   }
 HOLDFAST_LOOK(stat, struct stat, true)
 HOLDFAST_LOOK(stat64, struct stat64, true)
@@ -113,7 +141,7 @@ HOLDFAST_LOOK(lstat64, struct stat64, false)
 #define HOLDFAST_OLD_LOOK(function, Status, follow)                                                                \
   extern "C" [[gnu::visibility("default")]] int function(int version, const char* path, Status* status) noexcept { \
     static const auto real = hr::next_function<int (*)(int, const char*, Status*)>(#function);                     \
-    return hr::look_at(FileCall::look, AT_FDCWD, path, follow,                                                     \
+    return hr::look_at(AT_FDCWD, path, follow, hr::bytes_of(status),                                               \
                        [&](int, const char* at) { return real(version, at, status); });                            \
   }
 HOLDFAST_OLD_LOOK(__xstat, struct stat, true)
@@ -122,43 +150,67 @@ HOLDFAST_OLD_LOOK(__lxstat, struct stat, false)
 HOLDFAST_OLD_LOOK(__lxstat64, struct stat64, false)
 #undef HOLDFAST_OLD_LOOK
 
+#define HOLDFAST_LOOK_AT_OPEN(function, Status)                                                     \
+  extern "C" [[gnu::visibility("default")]] int function(int descriptor, Status* status) noexcept { \
+    static const auto real = hr::next_function<int (*)(int, Status*)>(#function);                   \
+    return hr::look_at_open(descriptor, status, [&] { return real(descriptor, status); });          \
+  }
+HOLDFAST_LOOK_AT_OPEN(fstat, struct stat)
+HOLDFAST_LOOK_AT_OPEN(fstat64, struct stat64)
+#undef HOLDFAST_LOOK_AT_OPEN
+
+#define HOLDFAST_OLD_LOOK_AT_OPEN(function, Status)                                                              \
+  extern "C" [[gnu::visibility("default")]] int function(int version, int descriptor, Status* status) noexcept { \
+    static const auto real = hr::next_function<int (*)(int, int, Status*)>(#function);                           \
+    return hr::look_at_open(descriptor, status, [&] { return real(version, descriptor, status); });              \
+  }
+HOLDFAST_OLD_LOOK_AT_OPEN(__fxstat, struct stat)
+HOLDFAST_OLD_LOOK_AT_OPEN(__fxstat64, struct stat64)
+#undef HOLDFAST_OLD_LOOK_AT_OPEN
+
 extern "C" {
 
 [[gnu::visibility("default")]] int fstatat(int folder, const char* path, struct stat* status, int flags) noexcept {
   static const auto real = hr::next_function<int (*)(int, const char*, struct stat*, int)>("fstatat");
-  return hr::look_at(FileCall::look, folder, path, !(flags & AT_SYMLINK_NOFOLLOW),
+  if (hr::about_descriptor(folder, path, flags))
+    return hr::look_at_open(folder, status, [&] { return real(folder, path, status, flags); });
+  return hr::look_at(folder, path, !(flags & AT_SYMLINK_NOFOLLOW), hr::bytes_of(status),
                      [&](int in, const char* at) { return real(in, at, status, flags); });
 }
 [[gnu::visibility("default")]] int fstatat64(int folder, const char* path, struct stat64* status, int flags) noexcept {
   static const auto real = hr::next_function<int (*)(int, const char*, struct stat64*, int)>("fstatat64");
-  return hr::look_at(FileCall::look, folder, path, !(flags & AT_SYMLINK_NOFOLLOW),
+  if (hr::about_descriptor(folder, path, flags))
+    return hr::look_at_open(folder, status, [&] { return real(folder, path, status, flags); });
+  return hr::look_at(folder, path, !(flags & AT_SYMLINK_NOFOLLOW), hr::bytes_of(status),
                      [&](int in, const char* at) { return real(in, at, status, flags); });
 }
 [[gnu::visibility("default")]] int statx(int folder, const char* path, int flags, unsigned mask,
                                          struct statx* status) noexcept {
   static const auto real = hr::next_function<int (*)(int, const char*, int, unsigned, struct statx*)>("statx");
-  return hr::look_at(FileCall::look, folder, path, !(flags & AT_SYMLINK_NOFOLLOW),
+  if (hr::about_descriptor(folder, path, flags))
+    return hr::look_at_open(folder, status, [&] { return real(folder, path, flags, mask, status); });
+  return hr::look_at(folder, path, !(flags & AT_SYMLINK_NOFOLLOW), hr::bytes_of(status),
                      [&](int in, const char* at) { return real(in, at, flags, mask, status); });
 }
 
 [[gnu::visibility("default")]] int access(const char* path, int mode) noexcept {
   static const auto real = hr::next_function<int (*)(const char*, int)>("access");
-  return hr::look_at(FileCall::look, AT_FDCWD, path, true, [&](int, const char* at) { return real(at, mode); });
+  return hr::look_at(AT_FDCWD, path, true, {}, [&](int, const char* at) { return real(at, mode); });
 }
 [[gnu::visibility("default")]] int faccessat(int folder, const char* path, int mode, int flags) noexcept {
   static const auto real = hr::next_function<int (*)(int, const char*, int, int)>("faccessat");
-  return hr::look_at(FileCall::look, folder, path, !(flags & AT_SYMLINK_NOFOLLOW),
+  return hr::look_at(folder, path, !(flags & AT_SYMLINK_NOFOLLOW), {},
                      [&](int in, const char* at) { return real(in, at, mode, flags); });
 }
 
 [[gnu::visibility("default")]] ssize_t readlink(const char* path, char* text, size_t size) noexcept {
   static const auto real = hr::next_function<ssize_t (*)(const char*, char*, size_t)>("readlink");
-  return hr::look_at(FileCall::look, AT_FDCWD, path, false,
+  return hr::look_at(AT_FDCWD, path, false, {},
                      [&](int, const char* at) { return static_cast<int>(real(at, text, size)); });
 }
 [[gnu::visibility("default")]] ssize_t readlinkat(int folder, const char* path, char* text, size_t size) noexcept {
   static const auto real = hr::next_function<ssize_t (*)(int, const char*, char*, size_t)>("readlinkat");
-  return hr::look_at(FileCall::look, folder, path, false,
+  return hr::look_at(folder, path, false, {},
                      [&](int in, const char* at) { return static_cast<int>(real(in, at, text, size)); });
 }
 

@@ -100,9 +100,9 @@ auto open_file(int folder, const char* path, int flags, Open open, Close close) 
   }
   const auto opened_there = [&](const char* at, int how) { return (result = open(at, how)) != failed; };
   const auto taken_back = [&] { close(result); };
-  const bool done = agree_on_file(FileCall::open, name, [&](Manner manner) {
-    return open_in_view(name, flags, manner, {opened_there, taken_back});
-  });
+  const auto act = [&](Manner manner) { return open_in_view(name, flags, manner, {opened_there, taken_back}); };
+  const bool only_new = (flags & O_CREAT) != 0 && (flags & O_EXCL) != 0;
+  const bool done = only_new ? agree_on_new_file(name, act) : agree_on_file(FileCall::open, name, act);
   if (!done) return failed;
   const int before = errno;
   opened(number_of(result), name, opens_for_writing(flags));

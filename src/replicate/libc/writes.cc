@@ -19,6 +19,7 @@
 #include "core/integrity/digest.h"
 #include "core/integrity/digester.h"
 #include "replicate/engine/file_patterns.h"
+#include "replicate/libc/descriptors.h"
 #include "replicate/libc/files.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/own_memory.h"
@@ -152,6 +153,7 @@ ssize_t write_bytes(int descriptor, const void* bytes, std::size_t length, Real 
 /// Another descriptor for the same.
 void share(int from, int to) {
   forget_descriptor(to);
+  name_descriptor_like(from, to);
   Writing* const writing = writing_at(from);
   if (!writing || depth > 0 || !recording_thread() || static_cast<unsigned>(to) >= most_descriptors) return;
   ++writing->descriptors;
@@ -171,6 +173,7 @@ void closed(int descriptor) {
 
 void closing(int descriptor) {
   const Answering answering;
+  forget_name(descriptor);
   if (!writing_at(descriptor)) return;
   const int before = errno;
   if (depth > 0 || !recording())
@@ -268,6 +271,7 @@ void watch_writes() {
 
 void opened(int descriptor, const std::string& name, bool to_write) {
   forget_descriptor(descriptor);
+  if (recording_thread()) name_descriptor(descriptor, name);
   if (!to_write || !recording() || !recording_thread() || busy || static_cast<unsigned>(descriptor) >= most_descriptors)
     return;
   const Depth inside;
@@ -288,6 +292,7 @@ void opened(int descriptor, const std::string& name, bool to_write) {
 }
 
 void forget_descriptor(int descriptor) {
+  forget_name(descriptor);
   Writing* const writing = writing_at(descriptor);
   if (!writing) return;
   writings[static_cast<std::size_t>(descriptor)] = nullptr;

@@ -1,15 +1,15 @@
 #include "replicate/mpi/file.h"
 
-#include <climits>
-#include <cstdlib>
-#include <mutex>
-#include <set>
-#include <string>
+#include <utility>
 
 #include "replicate/mpi/collective.h"
+#include "replicate/mpi/common_file.h"
 #include "replicate/mpi/handle.h"
 
 namespace holdfast::replicate {
+
+File::File() = default;
+File::~File() = default;
 
 File& Files::add(MPI_File handle, std::uint64_t id, int amode) {
   auto& file = files_[handle_key(handle)];
@@ -46,30 +46,19 @@ void arrive(Function function, File& file) {
   compare_in_team(function, file.next(), {});
 }
 
-namespace {
-
-struct CommonFiles {
-  std::mutex mutex;
-  std::set<std::string> paths;
-};
-
-CommonFiles& common_files() {
-  static auto* files = new CommonFiles();  // lives until the process ends
-  return *files;
+void take_leaders(std::span<std::byte> own) {
+  constexpr std::uint64_t mark = 0x616e73776572;
+  static std::uint64_t taken = 0;
+  std::vector<Region> regions;
+  if (!own.empty()) regions.push_back(Region::borrow(own.data(), own.size(), MPI_BYTE));
+  copy_from_leader(Function{}, {mix(1, mark), taken++}, std::move(regions));
 }
 
-}  // namespace
-
-void note_common_file(const char* path) {
-  char whole[PATH_MAX];
-  if (::realpath(path, whole) == nullptr) return;
-  const std::lock_guard lock(common_files().mutex);
-  common_files().paths.insert(whole);
-}
-
-bool forget_common_file(const std::string& path) {
-  const std::lock_guard lock(common_files().mutex);
-  return common_files().paths.erase(path) > 0;
+void take_leaders(std::string& own) {
+  std::uint64_t length = own.size();
+  take_leaders(std::as_writable_bytes(std::span(&length, 1)));
+  own.resize(length);
+  take_leaders(std::as_writable_bytes(std::span(own)));
 }
 
 }  // namespace holdfast::replicate

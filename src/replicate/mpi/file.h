@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -16,9 +17,16 @@
 
 namespace holdfast::replicate {
 
+class CommonFile;
+
 /// What the library knows of one open file. Every replica has opened it, in its own world (docs/design/parallel-io.md):
 /// each reads for itself and what it read is compared; replica 0 alone writes, when all have come with the same data.
 struct File {
+  File();
+  ~File();
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
   MPI_File handle = MPI_FILE_NULL;
   std::uint64_t id = 0;
   std::uint64_t comparisons = 0;
@@ -26,7 +34,8 @@ struct File {
                                   ///< followers that opened it by themselves
   int amode = 0;                  ///< as the application gave it; followers do not create or delete
   std::shared_ptr<InTurn> in_flight = std::make_shared<InTurn>();
-  MPI_Status split{};  ///< outcome of a split collective between its begin and its end
+  std::unique_ptr<CommonFile> place;  ///< where this process sees to it that all replicas see one file
+  MPI_Status split{};                 ///< outcome of a split collective between its begin and its end
 
   OneThread pointers;                                         ///< the file's own and the shared one
   std::unordered_map<std::uint64_t, std::uint64_t> accesses;  ///< where several threads communicate, see at()
@@ -56,9 +65,10 @@ Files& files();
 /// follower's earlier call.
 void arrive(Function function, File& file);
 
-/// MPI-IO has made this file, which is there once, for all replicas. Any thread.
-void note_common_file(const char* path);
-/// Whether it was such a file; it is none any more. Any thread.
-bool forget_common_file(const std::string& path);
+/// The leader's bytes in place of a follower's own, on the thread that called MPI_Init, where all replicas ask for
+/// them.
+void take_leaders(std::span<std::byte> own);
+/// The same for a text, which may be longer or shorter there.
+void take_leaders(std::string& own);
 
 }  // namespace holdfast::replicate

@@ -8,6 +8,7 @@
 #include "hooks.h"
 #include "real_functions.h"
 #include "replicate/mpi/collective.h"
+#include "replicate/mpi/common_file.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/file.h"
 #include "replicate/mpi/guard.h"
@@ -19,7 +20,8 @@ namespace holdfast::replicate {
 
 namespace {
 
-constexpr std::uint64_t file_mark = 0x66696c65;  // tells a file's id from a communicator's
+constexpr std::uint64_t file_mark = 0x66696c65;     // tells a file's id from a communicator's
+constexpr std::uint64_t opening_mark = 0x6f70656e;  // and what is compared before it is open from what is after
 
 /// Which file pointer a call moves.
 enum class Pointer { none, own, shared };
@@ -306,14 +308,6 @@ File& deletions(std::string_view filename) {
 // The leader's open creates the file where it must, so the others open what is there.
 namespace {
 
-/// The path of a file name that may begin with the kind of its file system, as "ufs:" (MPI 3.1, 13.2.1).
-const char* without_prefix(const char* filename) {
-  const char* colon = std::strchr(filename, ':');
-  const bool prefixed =
-      colon != nullptr && std::strchr(filename, '/') != nullptr ? colon < std::strchr(filename, '/') : colon != nullptr;
-  return prefixed ? colon + 1 : filename;
-}
-
 /// Whom a follower opens a file with. Replica 0 of all ranks is there for what they do together; where degrees differ,
 /// others have not all of them in their world, and only read, each by itself.
 MPI_Comm followers_comm(MPI_Comm comm) {
@@ -327,17 +321,24 @@ int hook::File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info inf
   Comm& from = runtime().comms.find(comm);
   note_call(Function::File_open, from, -1, 0, 0);
   const std::uint64_t id = mix(mix(from.id, from.created++), file_mark);
+  const bool changes = (amode & MPI_MODE_RDONLY) == 0 || (amode & (MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE)) != 0;
+  const bool speaks = from.rank == 0 && !runtime().partial;
+  auto place = std::make_unique<CommonFile>(filename);
+  File opening;
+  opening.id = mix(id, opening_mark);
+  place->come_together(Function::File_open, opening, changes, speaks);
   int code = by_leader([&] { return real().File_open(comm, filename, amode, info, fh); });
   if (!runtime().leader()) *fh = MPI_FILE_NULL;
   code = leaders_code(code, MPI_FILE_NULL);
   if (code != MPI_SUCCESS) return code;
   if (!runtime().leader()) {
     const int opened = amode & ~(MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE);
-    code = call_that_waits([&] { return real().File_open(followers_comm(comm), filename, opened, info, fh); });
+    code = call_that_waits(
+        [&] { return real().File_open(followers_comm(comm), place->name_for_mpi(), opened, info, fh); });
     if (code != MPI_SUCCESS) return code;
   }
-  if ((amode & MPI_MODE_CREATE) != 0) note_common_file(without_prefix(filename));
   File& file = files().add(*fh, id, amode);
+  if (changes && (speaks || runtime().partial)) file.place = std::move(place);
   if (runtime().leader() || !runtime().partial) call_that_waits([&] { return real().Comm_dup(comm, &file.comm); });
   arrive(Function::File_open, file);
   return code;
@@ -347,7 +348,10 @@ int hook::File_close(MPI_File* fh) {
   File* file = protected_file(*fh);
   if (!file) return real().File_close(fh);
   { const FileCall inside(Function::File_close, *file); }
+  // What the program changed by other means while it had the file open is in the leader's, too.
+  if (file->place && runtime().leader()) file->place->share();
   arrive(Function::File_close, *file);
+  if (file->place && !runtime().leader()) file->place->share();
   const MPI_File closed = *fh;
   const int code = call_that_waits([&] {
     if (file->comm != MPI_COMM_NULL) real().Comm_free(&file->comm);
@@ -361,7 +365,7 @@ int hook::File_delete(const char* filename, MPI_Info info) {
   if (!runtime().verifying) return real().File_delete(filename, info);
   File& deletion = deletions(filename);
   const FileCall inside(Function::File_delete, deletion);
-  arrive(Function::File_delete, deletion);
+  CommonFile(filename).come_together(Function::File_delete, deletion, true, !runtime().partial);
   return leaders_code(by_leader([&] { return real().File_delete(filename, info); }), MPI_FILE_NULL);
 }
 

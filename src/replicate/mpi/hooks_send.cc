@@ -6,6 +6,7 @@
 #include "replicate/mpi/carry.h"
 #include "replicate/mpi/collective.h"
 #include "replicate/mpi/finish.h"
+#include "replicate/mpi/guard.h"
 #include "replicate/mpi/packing.h"
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/receive.h"
@@ -303,6 +304,12 @@ int hook::Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int des
 int hook::Start(MPI_Request* request) {
   Operation* op = runtime().requests.find(*request);
   if (!op || !op->persistent) return real().Start(request);
+#ifdef MPICH  // Open MPI takes it
+  if (op->active) {
+    real().Comm_call_errhandler(protection.world, MPI_ERR_REQUEST);
+    return MPI_ERR_REQUEST;
+  }
+#endif
   if (op->kind == Operation::Kind::collective) return start_persistent(*op);
   if (op->partitions) return start_partitioned(*op);
   op->active = true;
@@ -324,6 +331,7 @@ int hook::Start(MPI_Request* request) {
 }
 
 int hook::Startall(int count, MPI_Request requests[]) {
+  if (count < 0) return real().Startall(count, requests);
   for (int i = 0; i < count; ++i) {
     const int code = Start(&requests[i]);
     if (code != MPI_SUCCESS) return code;

@@ -1,0 +1,286 @@
+// Functions that read a directory. All replicas find the same entries in the same order: the leader's, sorted by name,
+// since a shadow is another directory than the one it stands for.
+#include <dirent.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "replicate/libc/descriptors.h"
+#include "replicate/libc/files.h"
+#include "replicate/mpi/file.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+static_assert(sizeof(struct dirent) == sizeof(struct dirent64) && sizeof(glob_t) == sizeof(glob64_t),
+              "64-bit file offsets are the only ones");
+
+struct Entry {
+  std::uint64_t inode = 0;
+  unsigned char type = 0;
+  std::string name;
+};
+
+/// What an open directory holds, and how far the program has read it.
+struct Listing {
+  std::vector<Entry> entries;
+  std::size_t next = 0;
+  bool read = false;
+  struct dirent given {};  ///< what the program was given last
+};
+
+struct Listings {
+  std::mutex mutex;
+  std::unordered_map<DIR*, std::unique_ptr<Listing>> open;
+};
+Listings& listings() {
+  static auto* all = new Listings();
+  return *all;
+}
+
+using ReadEntry = struct dirent* (*)(DIR*);
+
+std::vector<Entry> read_entries(DIR* directory) {
+  static const auto real = next_function<ReadEntry>("readdir");
+  std::vector<Entry> entries;
+  while (const struct dirent* entry = real(directory)) entries.push_back({entry->d_ino, entry->d_type, entry->d_name});
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  return entries;
+}
+
+/// Of each entry its number, its type and its name with a zero behind it.
+std::string packed(const std::vector<Entry>& entries) {
+  std::string text;
+  for (const Entry& entry : entries) {
+    text.append(reinterpret_cast<const char*>(&entry.inode), sizeof entry.inode);
+    text += static_cast<char>(entry.type);
+    text.append(entry.name.c_str(), entry.name.size() + 1);
+  }
+  return text;
+}
+
+std::vector<Entry> unpacked(const std::string& text) {
+  std::vector<Entry> entries;
+  constexpr std::size_t head = sizeof(Entry::inode) + 1;
+  for (std::size_t at = 0; text.size() - at > head;) {
+    Entry entry;
+    std::memcpy(&entry.inode, text.data() + at, sizeof entry.inode);
+    entry.type = static_cast<unsigned char>(text[at + sizeof entry.inode]);
+    const std::size_t end = text.find('\0', at + head);
+    if (end == std::string::npos) break;
+    entry.name = text.substr(at + head, end - at - head);
+    entries.push_back(std::move(entry));
+    at = end + 1;
+  }
+  return entries;
+}
+
+/// The listing of a directory that the program has opened by a name on which replicas agree; null for others.
+Listing* listing_of(DIR* directory) {
+  if (depth > 0 || !directory || !name_of_descriptor(::dirfd(directory))) return nullptr;
+  const std::lock_guard hold(listings().mutex);
+  std::unique_ptr<Listing>& listing = listings().open[directory];
+  if (!listing) listing = std::make_unique<Listing>();
+  return listing.get();
+}
+
+void read_once(DIR* directory, Listing& listing) {
+  if (listing.read) return;
+  listing.read = true;
+  const std::string name = *name_of_descriptor(::dirfd(directory));
+  std::string text;
+  const auto act = [&](Manner) {
+    if (text.empty()) text = packed(read_entries(directory));
+    return true;
+  };
+  (void)agree_on_file(FileCall::list, name, act, [&] { take_leaders(text); });
+  listing.entries = unpacked(text);
+}
+
+struct dirent* next_entry(DIR* directory) {
+  const Answering answering;
+  static const auto real = next_function<ReadEntry>("readdir");
+  Listing* const listing = listing_of(directory);
+  if (!listing) return real(directory);
+  const int before = errno;
+  read_once(directory, *listing);
+  errno = before;
+  if (listing->next >= listing->entries.size()) return nullptr;
+  const Entry& entry = listing->entries[listing->next++];
+  listing->given = {};
+  listing->given.d_ino = entry.inode;
+  listing->given.d_off = static_cast<off_t>(listing->next);
+  listing->given.d_reclen = sizeof listing->given;
+  listing->given.d_type = entry.type;
+  std::strncpy(listing->given.d_name, entry.name.c_str(), sizeof listing->given.d_name - 1);
+  return &listing->given;
+}
+
+int next_entry_into(DIR* directory, struct dirent* entry, struct dirent** result) {
+  const int before = errno;
+  errno = 0;
+  const struct dirent* const next = next_entry(directory);
+  const int error = errno;
+  errno = before;
+  if (next) *entry = *next;
+  *result = next ? entry : nullptr;
+  return next ? 0 : error;
+}
+
+using Filter = int (*)(const struct dirent*);
+using Compare = int (*)(const struct dirent**, const struct dirent**);
+
+void release(std::vector<struct dirent*>& chosen) {
+  for (struct dirent* entry : chosen) std::free(entry);
+  chosen.clear();
+}
+
+struct dirent* copied(const struct dirent& entry) {
+  const ForProgram for_program;
+  auto* const copy = static_cast<struct dirent*>(std::malloc(sizeof entry));
+  if (copy) *copy = entry;
+  return copy;
+}
+
+/// scandir(3) with the C library's own reading of directories left out. The filter and the order are the program's.
+int scan(int folder, const char* path, struct dirent*** list, Filter filter, Compare compare) {
+  const int descriptor = ::openat(folder, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const directory = descriptor < 0 ? nullptr : ::fdopendir(descriptor);
+  if (!directory) return -1;
+  std::vector<struct dirent*> chosen;
+  bool whole = true;
+  while (const struct dirent* entry = ::readdir(directory)) {
+    if (filter && filter(entry) == 0) continue;
+    struct dirent* const copy = copied(*entry);
+    whole = copy != nullptr;
+    if (!whole) break;
+    chosen.push_back(copy);
+  }
+  ::closedir(directory);
+  {
+    const ForProgram for_program;
+    *list = whole ? static_cast<struct dirent**>(std::malloc(chosen.size() * sizeof(struct dirent*) + 1)) : nullptr;
+  }
+  if (!*list) {
+    release(chosen);
+    errno = ENOMEM;
+    return -1;
+  }
+  std::copy(chosen.begin(), chosen.end(), *list);
+  if (compare)
+    ::qsort(*list, chosen.size(), sizeof **list, reinterpret_cast<int (*)(const void*, const void*)>(compare));
+  return static_cast<int>(chosen.size());
+}
+
+using Glob = int (*)(const char*, int, int (*)(const char*, int), glob_t*);
+
+/// glob(3) by functions that go by the replica's view.
+int find_matches(Glob real, const char* pattern, int flags, int (*failed)(const char*, int), glob_t* found) {
+  if (depth > 0 || (flags & GLOB_ALTDIRFUNC) != 0 || !found) return real(pattern, flags, failed, found);
+  found->gl_opendir = [](const char* path) -> void* { return ::opendir(path); };
+  found->gl_readdir = [](void* directory) -> struct dirent* {
+    return ::readdir(static_cast<DIR*>(directory));
+  };
+  found->gl_closedir = [](void* directory) { (void)::closedir(static_cast<DIR*>(directory)); };
+  found->gl_stat = [](const char* path, struct stat* status) { return ::stat(path, status); };
+  found->gl_lstat = [](const char* path, struct stat* status) { return ::lstat(path, status); };
+  const int code = real(pattern, flags | GLOB_ALTDIRFUNC, failed, found);
+  found->gl_flags &= ~GLOB_ALTDIRFUNC;
+  return code;
+}
+
+}  // namespace
+
+}  // namespace holdfast::replicate
+
+namespace hr = holdfast::replicate;
+
+extern "C" {
+
+[[gnu::visibility("default")]] struct dirent* readdir(DIR* directory) {
+  return hr::next_entry(directory);
+}
+[[gnu::visibility("default")]] struct dirent64* readdir64(DIR* directory) {
+  return reinterpret_cast<struct dirent64*>(hr::next_entry(directory));
+}
+[[gnu::visibility("default")]] int readdir_r(DIR* directory, struct dirent* entry, struct dirent** result) {
+  return hr::next_entry_into(directory, entry, result);
+}
+[[gnu::visibility("default")]] int readdir64_r(DIR* directory, struct dirent64* entry, struct dirent64** result) {
+  return hr::next_entry_into(directory, reinterpret_cast<struct dirent*>(entry),
+                             reinterpret_cast<struct dirent**>(result));
+}
+[[gnu::visibility("default")]] void rewinddir(DIR* directory) noexcept {
+  static const auto real = hr::next_function<void (*)(DIR*)>("rewinddir");
+  real(directory);
+  const hr::Answering answering;
+  if (hr::Listing* const listing = hr::listing_of(directory)) *listing = {};
+}
+[[gnu::visibility("default")]] long telldir(DIR* directory) noexcept {
+  static const auto real = hr::next_function<long (*)(DIR*)>("telldir");
+  const hr::Answering answering;
+  const hr::Listing* const listing = hr::listing_of(directory);
+  return listing ? static_cast<long>(listing->next) : real(directory);
+}
+[[gnu::visibility("default")]] void seekdir(DIR* directory, long place) noexcept {
+  static const auto real = hr::next_function<void (*)(DIR*, long)>("seekdir");
+  const hr::Answering answering;
+  hr::Listing* const listing = hr::listing_of(directory);
+  if (!listing) return real(directory, place);
+  hr::read_once(directory, *listing);
+  listing->next = static_cast<std::size_t>(std::max(place, 0L));
+}
+[[gnu::visibility("default")]] int closedir(DIR* directory) {
+  static const auto real = hr::next_function<int (*)(DIR*)>("closedir");
+  {
+    const hr::Answering answering;
+    const std::lock_guard hold(hr::listings().mutex);
+    if (hr::listings().open.erase(directory) > 0) hr::forget_name(::dirfd(directory));
+  }
+  return real(directory);
+}
+
+[[gnu::visibility("default")]] int scandirat(int folder, const char* path, struct dirent*** list, hr::Filter filter,
+                                             hr::Compare compare) {
+  return hr::scan(folder, path, list, filter, compare);
+}
+[[gnu::visibility("default")]] int scandir(const char* path, struct dirent*** list, hr::Filter filter,
+                                           hr::Compare compare) {
+  return hr::scan(AT_FDCWD, path, list, filter, compare);
+}
+[[gnu::visibility("default")]] int scandirat64(int folder, const char* path, struct dirent64*** list,
+                                               int (*filter)(const struct dirent64*),
+                                               int (*compare)(const struct dirent64**, const struct dirent64**)) {
+  return hr::scan(folder, path, reinterpret_cast<struct dirent***>(list), reinterpret_cast<hr::Filter>(filter),
+                  reinterpret_cast<hr::Compare>(compare));
+}
+[[gnu::visibility("default")]] int scandir64(const char* path, struct dirent64*** list,
+                                             int (*filter)(const struct dirent64*),
+                                             int (*compare)(const struct dirent64**, const struct dirent64**)) {
+  return scandirat64(AT_FDCWD, path, list, filter, compare);
+}
+
+[[gnu::visibility("default")]] int glob(const char* pattern, int flags, int (*failed)(const char*, int),
+                                        glob_t* found) {
+  static const auto real = hr::next_function<hr::Glob>("glob");
+  return hr::find_matches(real, pattern, flags, failed, found);
+}
+[[gnu::visibility("default")]] int glob64(const char* pattern, int flags, int (*failed)(const char*, int),
+                                          glob64_t* found) {
+  static const auto real = hr::next_function<hr::Glob>("glob64");
+  return hr::find_matches(real, pattern, flags, failed, reinterpret_cast<glob_t*>(found));
+}
+
+}  // extern "C"

@@ -1,0 +1,150 @@
+/* Looks at files and directories that the job makes, in every way there is, and lets the replicas compare what they
+ * were told: it goes into messages and into a file. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int rank;
+static FILE* seen;
+
+/* Every replica sends what it saw to the next rank, and rank 0 writes it down. */
+static void say(const char* what, const void* bytes, int length) {
+  char got[4096];
+  MPI_Sendrecv(bytes, length, MPI_BYTE, 1 - rank, 0, got, sizeof got, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+  if (rank != 0) return;
+  fprintf(seen, "%s ", what);
+  fwrite(bytes, 1, (size_t)length, seen);
+  fputc('\n', seen);
+}
+
+static void say_status(const char* what, const struct stat* status) {
+  char text[400];
+  const int length =
+      snprintf(text, sizeof text, "%lu %lu %o %lu %ld %ld %ld.%09ld %ld.%09ld %ld.%09ld", (unsigned long)status->st_dev,
+               (unsigned long)status->st_ino, status->st_mode, (unsigned long)status->st_nlink, (long)status->st_size,
+               (long)status->st_blocks, (long)status->st_atim.tv_sec, (long)status->st_atim.tv_nsec,
+               (long)status->st_mtim.tv_sec, (long)status->st_mtim.tv_nsec, (long)status->st_ctim.tv_sec,
+               (long)status->st_ctim.tv_nsec);
+  say(what, text, length);
+}
+
+static void look_at_path(const char* path) {
+  struct stat status;
+  struct statx more;
+  memset(&more, 0, sizeof more);
+  stat(path, &status);
+  say_status("stat", &status);
+  lstat(path, &status);
+  say_status("lstat", &status);
+  fstatat(AT_FDCWD, path, &status, AT_SYMLINK_NOFOLLOW);
+  say_status("fstatat", &status);
+  statx(AT_FDCWD, path, 0, STATX_BASIC_STATS | STATX_BTIME, &more);
+  say("statx", &more, sizeof more);
+
+  const int descriptor = open(path, O_RDONLY);
+  fstat(descriptor, &status);
+  say_status("fstat", &status);
+  fstatat(descriptor, "", &status, AT_EMPTY_PATH);
+  say_status("fstatat of a descriptor", &status);
+  statx(descriptor, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &more);
+  say("statx of a descriptor", &more, sizeof more);
+  const int copy = dup(descriptor);
+  close(descriptor);
+  fstat(copy, &status);
+  say_status("fstat of a copy", &status);
+  close(copy);
+}
+
+static int visible(const struct dirent* entry) {
+  return entry->d_name[0] != '.';
+}
+
+static void look_into(const char* folder) {
+  char names[4000] = "";
+  struct dirent** list;
+  const struct dirent* entry;
+  long second = 0;
+  DIR* directory = opendir(folder);
+  for (int count = 0; (entry = readdir(directory)) != NULL; ++count) {
+    char one[300];
+    snprintf(one, sizeof one, "%s:%lu:%d ", entry->d_name, (unsigned long)entry->d_ino, entry->d_type);
+    strncat(names, one, sizeof names - strlen(names) - 1);
+    if (count == 1) second = telldir(directory);
+  }
+  seekdir(directory, second);
+  entry = readdir(directory);
+  strncat(names, entry ? entry->d_name : "(none)", sizeof names - strlen(names) - 1);
+  rewinddir(directory);
+  entry = readdir(directory);
+  strncat(names, entry ? entry->d_name : "(none)", sizeof names - strlen(names) - 1);
+  closedir(directory);
+  say("readdir", names, (int)strlen(names));
+
+  names[0] = 0;
+  const int found = scandir(folder, &list, visible, alphasort);
+  for (int i = 0; i < found; ++i) {
+    strncat(names, list[i]->d_name, sizeof names - strlen(names) - 1);
+    free(list[i]);
+  }
+  free(list);
+  say("scandir", names, (int)strlen(names));
+
+  glob_t matches;
+  char pattern[300];
+  names[0] = 0;
+  snprintf(pattern, sizeof pattern, "%s/*", folder);
+  if (glob(pattern, 0, NULL, &matches) == 0) {
+    for (size_t i = 0; i < matches.gl_pathc; ++i) strncat(names, matches.gl_pathv[i], sizeof names - strlen(names) - 1);
+    globfree(&matches);
+  }
+  say("glob", names, (int)strlen(names));
+}
+
+static void write_file(const char* path, const char* text) {
+  FILE* file = fopen(path, "a");
+  fputs(text, file);
+  fclose(file);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) {
+    seen = fopen("seen", "w");
+    mkdir("made", 0755);
+    mkdir("made/inner", 0755);
+    const char* names[] = {"zebra", "apple", "mango", "a much longer name than the others have", "b", "yak"};
+    for (int i = 0; i < 6; ++i) {
+      char path[200];
+      snprintf(path, sizeof path, "made/inner/%s", names[i]);
+      write_file(path, names[i]);
+    }
+    write_file("before", "more\n");
+    symlink("inner", "made/link");
+    unlink("made/inner/mango");
+    rename("made/inner/yak", "made/inner/gnu");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  const char* paths[] = {"before", "made", "made/inner", "made/inner/zebra", "made/inner/gnu", "made/link", "."};
+  for (int i = 0; i < 7; ++i) look_at_path(paths[i]);
+  look_into("made");
+  look_into("made/inner");
+  look_into("made/link");
+  if (rank == 0) write_file("made/inner/zebra", "more");
+  MPI_Barrier(MPI_COMM_WORLD);
+  look_at_path("made/inner/zebra");
+  if (rank == 0) {
+    fclose(seen);
+    puts("everything was looked at");
+  }
+  MPI_Finalize();
+  return 0;
+}
