@@ -35,7 +35,8 @@ TEST_F(RecordMerge, CountersAndCulpritsAddUpAndAMissingReplicaIsLeftOut) {
 
 TEST_F(RecordMerge, DamagedPartsHarmNobody) {
   leave(0, "{\"ranks\": 2, \"degr");
-  leave(1, R"({"ranks": 2, "degree": 2, "counters": {"messages": -1, "bytes": "x", "decisions": 2}, "corrupted": [7]})");
+  leave(1,
+        R"({"ranks": 2, "degree": 2, "counters": {"messages": -1, "bytes": "x", "decisions": 2}, "corrupted": [7]})");
   EXPECT_EQ(merge_records(folder_, 2).dump(), R"({"ranks":2,"degree":2,"counters":{"decisions":2},"corrupted":[]})");
 }
 

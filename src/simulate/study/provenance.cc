@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <span>
 
@@ -11,6 +12,9 @@
 
 namespace holdfast::simulate::study {
 namespace {
+
+/// A database may name any file; none that describes a fabric is larger.
+constexpr std::uintmax_t most_file_bytes = std::uintmax_t{1} << 30;
 
 /// A member that is text; empty when there is none.
 std::string text_of(const Json& object, const char* name) {
@@ -61,6 +65,7 @@ std::string Staleness::digest_of_file(const std::string& path) {
   const auto [place, is_new] = digests_.try_emplace(path);
   std::error_code none;
   if (!is_new || !std::filesystem::is_regular_file(path, none)) return place->second;
+  if (std::filesystem::file_size(path, none) > most_file_bytes) return place->second;
   if (const auto text = fabric::read_text_file(path); text.ok()) place->second = digest_text(text.value());
   return place->second;
 }
