@@ -120,7 +120,7 @@ std::string crash_words(std::string_view crash) {
 }
 
 /// A file without [replication] says nothing of it.
-Text crash_of(const Machine& machine) {
+Text crash_said(const Machine& machine) {
   return machine.crash.value.empty() ? Text{"rank", true, "default"} : machine.crash;
 }
 
@@ -135,7 +135,7 @@ void add_facts(Section& section, const Inputs& inputs, const JobOption& best) {
   facts.push_back(fact("to restart", machine.restart_s, D::time));
   facts.push_back(fact("time in two replicas over one", inputs.overheads.dual, D::real, inputs.overheads.source));
   facts.push_back(fact("time in three replicas over one", inputs.overheads.triple, D::real, inputs.overheads.source));
-  facts.push_back(words("a crash ends", crash_words(crash_of(machine).value), crash_of(machine).source));
+  facts.push_back(words("a crash ends", crash_words(crash_said(machine).value), crash_said(machine).source));
   facts.push_back(fact("acceptable chance of a wrong answer", machine.job_wrong_answer, D::share));
   facts.push_back(
       words("what to make least", machine.job_aim.value == "time" ? "time" : "node-hours", machine.job_aim.source));
@@ -165,7 +165,7 @@ void add_notes(Section& section, const Machine& machine, const std::vector<JobOp
         "Where the machine lacks nodes for all replicas the job gets fewer ranks and takes longer in proportion. "
         "That is perfect scaling, which flatters the higher degrees.");
   }
-  section.notes.push_back(crash_note(crash_of(machine)));
+  section.notes.push_back(crash_note(crash_said(machine)));
 }
 
 }  // namespace
