@@ -155,6 +155,11 @@ void describe(const SimulateFlags& flags, const Network& network, nlohmann::orde
   else
     json["tables"] = flags.tables.forwarding;
   json["lanes"] = network.tables.lanes_used;
+  const simulate::Parameters model = simulate::settle(flags.settings.options(), network.fabric);
+  json["model"] = {{"input_buffer_flits", model.input_buffer},
+                   {"output_buffer_flits", model.output_buffer},
+                   {"pcie_generation", model.pcie_generation},
+                   {"pcie_lanes", model.pcie_lanes}};
   json["traffic"] = flags.trace.empty() ? flags.traffic : "trace " + flags.trace;
   json["seed"] = flags.seed;
 }
@@ -314,6 +319,9 @@ int run_once(const SimulateFlags& flags, const Network& network, const simulate:
   if (flags.json != "-") {
     for (const std::string& part : network.failed) std::cout << "failed                " << part << "\n";
     std::cout << simulate::to_text(result);
+    const simulate::Parameters model = simulate::settle(parameters, network.fabric);
+    std::cout << fmt::format("parts                 buffers of {} flits in and {} out, PCI Express {} x{}\n",
+                             model.input_buffer, model.output_buffer, model.pcie_generation, model.pcie_lanes);
     if (flags.speed)
       std::cout << fmt::format("speed                 {:.2f} million packet-hops a second, {} bytes a host\n",
                                static_cast<double>(result.packet_hops) / result.wall_seconds / 1e6,

@@ -9,6 +9,11 @@ namespace {
 
 constexpr std::array degrees{1.0, 1.5, 2.0, 2.5, 3.0};
 
+Crash crash_asked(const Machine& machine) {
+  const auto found = std::find(crash_names.begin(), crash_names.end(), machine.crash.value);
+  return found == crash_names.end() ? Crash::rank : static_cast<Crash>(found - crash_names.begin());
+}
+
 Redundancy fit(const Machine& machine, double degree) {
   double ranks = std::min(machine.job_nodes.value, std::floor(machine.nodes.value / degree));
   while (ranks > 1 && split_ranks(ranks, degree).nodes() > machine.nodes.value) --ranks;
@@ -23,7 +28,8 @@ JobOption option_at(const Inputs& inputs, double degree) {
   option.useful_node_s = machine.job_time_s.value * machine.job_nodes.value;
   option.job = {option.useful_node_s / option.redundancy.ranks() * inputs.overheads.at(degree),
                 machine.checkpoint_s.value, machine.restart_s.value};
-  option.hazards = {machine.node_mtbf_s.value, machine.has("corruption") ? machine.corruption_rate_per_s.value : 0};
+  option.hazards = {machine.node_mtbf_s.value, machine.has("corruption") ? machine.corruption_rate_per_s.value : 0,
+                    crash_asked(machine)};
   const double mean_s = mean_time_to_interrupt_s(option.redundancy, option.hazards);
   if (degree == 1) {
     const double segments =

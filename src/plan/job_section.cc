@@ -114,6 +114,16 @@ std::vector<std::string> advice(const Inputs& inputs, const std::vector<JobOptio
   return lines;
 }
 
+std::string crash_words(std::string_view crash) {
+  if (crash == "world") return "a whole replica";
+  return crash == "job" ? "the job" : "one replica of a rank";
+}
+
+/// A file without [replication] says nothing of it.
+Text crash_said(const Machine& machine) {
+  return machine.crash.value.empty() ? Text{"rank", true, "default"} : machine.crash;
+}
+
 void add_facts(Section& section, const Inputs& inputs, const JobOption& best) {
   const Machine& machine = inputs.machine;
   auto& facts = section.facts;
@@ -125,6 +135,7 @@ void add_facts(Section& section, const Inputs& inputs, const JobOption& best) {
   facts.push_back(fact("to restart", machine.restart_s, D::time));
   facts.push_back(fact("time in two replicas over one", inputs.overheads.dual, D::real, inputs.overheads.source));
   facts.push_back(fact("time in three replicas over one", inputs.overheads.triple, D::real, inputs.overheads.source));
+  facts.push_back(words("a crash ends", crash_words(crash_said(machine).value), crash_said(machine).source));
   facts.push_back(fact("acceptable chance of a wrong answer", machine.job_wrong_answer, D::share));
   facts.push_back(
       words("what to make least", machine.job_aim.value == "time" ? "time" : "node-hours", machine.job_aim.source));
@@ -135,17 +146,26 @@ void add_facts(Section& section, const Inputs& inputs, const JobOption& best) {
   if (auto simulated = simulated_fact(best, inputs.seed)) facts.push_back(*simulated);
 }
 
-void add_notes(Section& section, const std::vector<JobOption>& options) {
+/// What the model takes a crash to end, and what that means for who runs the job.
+std::string crash_note(const Text& crash) {
+  if (crash.value == "world")
+    return "A crash ends the whole replica that it belongs to, and the job goes on with the others, as with `holdfast "
+           "run "
+           "--on-failure continue`; with different numbers of replicas it ends the job.";
+  if (crash.value == "job") return "A crash ends the job, as with `holdfast run --on-failure abort`.";
+  return "Replicas count as outliving each other's crashes rank by rank until the next restart, as in rMPI, which is "
+         "more "
+         "than `holdfast run` does: replication.crash = \"world\" or \"job\" plans for that.";
+}
+
+void add_notes(Section& section, const Machine& machine, const std::vector<JobOption>& options) {
   const double full = options.front().redundancy.ranks();
   if (std::any_of(options.begin(), options.end(), [&](const auto& each) { return each.redundancy.ranks() < full; })) {
     section.notes.push_back(
         "Where the machine lacks nodes for all replicas the job gets fewer ranks and takes longer in proportion. "
         "That is perfect scaling, which flatters the higher degrees.");
   }
-  section.notes.push_back(
-      "Replicas count as outliving each other's crashes until the next restart, as in rMPI. `holdfast run` of today "
-      "ends a "
-      "job when a replica dies (exit code 4), so of these gains it delivers those against silent corruption.");
+  section.notes.push_back(crash_note(crash_said(machine)));
 }
 
 }  // namespace
@@ -158,7 +178,7 @@ Section job_section(const Inputs& inputs) {
   section.tables.push_back(options_table(options, inputs.machine.has("corruption")));
   section.charts.push_back(cost_bars(options));
   add_facts(section, inputs, options[choice.index]);
-  add_notes(section, options);
+  add_notes(section, inputs.machine, options);
   return section;
 }
 

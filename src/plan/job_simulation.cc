@@ -9,7 +9,7 @@ namespace {
 // The replicas of every rank, and what became of them since the last restart.
 class Replicas {
  public:
-  explicit Replicas(const Redundancy& redundancy) {
+  Replicas(const Redundancy& redundancy, Crash crash) : crash_(crash_of(redundancy, crash)) {
     const auto low = static_cast<std::uint64_t>(redundancy.ranks_low);
     const auto high = static_cast<std::uint64_t>(redundancy.ranks_high);
     ranks_.resize(low + high);
@@ -25,6 +25,7 @@ class Replicas {
     for (std::uint32_t rank : touched_) ranks_[rank].dead = ranks_[rank].corrupt = 0;
     touched_.clear();
     dead_ = 0;
+    dead_worlds_ = 0;
   }
 
   std::uint64_t alive() const { return nodes_.size() - dead_; }
@@ -36,6 +37,8 @@ class Replicas {
 
   Effect fail_one(random::Stream& stream) {
     const Node node = pick(stream);
+    if (crash_ == Crash::job) return {true, false};
+    if (crash_ == Crash::world) return end_world(node);
     Rank& rank = ranks_[node.rank];
     rank.dead |= bit(node);
     ++dead_;
@@ -68,13 +71,28 @@ class Replicas {
   Node pick(random::Stream& stream) const {
     for (;;) {
       const Node node = nodes_[stream.below(nodes_.size())];
-      if ((ranks_[node.rank].dead & bit(node)) == 0) return node;
+      if (((ranks_[node.rank].dead | dead_worlds_) & bit(node)) == 0) return node;
     }
   }
 
-  static Effect judge(const Rank& rank) {
-    const int living = rank.replicas - std::popcount(rank.dead);
-    const int corrupt = std::popcount(static_cast<std::uint8_t>(rank.corrupt & ~rank.dead));
+  /// All nodes of one replica end; who is left judges what was corrupted before.
+  Effect end_world(const Node& node) {
+    dead_worlds_ |= bit(node);
+    dead_ += ranks_.size();
+    if (dead_ == nodes_.size()) return {true, false};
+    Effect all;
+    for (const std::uint32_t rank : touched_) {
+      const Effect effect = judge(ranks_[rank]);
+      all.interrupts = all.interrupts || effect.interrupts;
+      all.silent = all.silent || effect.silent;
+    }
+    return all;
+  }
+
+  Effect judge(const Rank& rank) const {
+    const auto dead = static_cast<std::uint8_t>(rank.dead | dead_worlds_);
+    const int living = rank.replicas - std::popcount(dead);
+    const int corrupt = std::popcount(static_cast<std::uint8_t>(rank.corrupt & ~dead));
     if (living == 0) return {true, false};
     if (corrupt == 0) return {};
     if (living == 1) return {false, true};
@@ -84,7 +102,9 @@ class Replicas {
   std::vector<Node> nodes_;
   std::vector<Rank> ranks_;
   std::vector<std::uint32_t> touched_;
+  Crash crash_;
   std::uint64_t dead_ = 0;
+  std::uint8_t dead_worlds_ = 0;
 };
 
 struct Run {
@@ -100,7 +120,7 @@ struct Run {
 class Simulation {
  public:
   Simulation(const CheckpointedJob& job, std::uint64_t segments, const Redundancy& redundancy, const Hazards& hazards)
-      : job_(job), segments_(segments), hazards_(hazards), replicas_(redundancy) {}
+      : job_(job), segments_(segments), hazards_(hazards), replicas_(redundancy, hazards.crash) {}
 
   Run run(random::Stream& stream) {
     Run run;

@@ -20,6 +20,7 @@ struct Case {
   double work_h;
   std::uint64_t segments;
   std::uint64_t runs;
+  Crash crash = Crash::rank;
 };
 
 class Agreement : public testing::TestWithParam<Case> {};
@@ -35,7 +36,7 @@ TEST_P(Agreement, OfModelAndSimulation) {
   const Case& c = GetParam();
   const CheckpointedJob job{c.work_h * hour_s, 300, 600};
   const Redundancy redundancy = split_ranks(c.ranks, c.degree);
-  const Hazards hazards{c.node_mtbf_h * hour_s, c.corruption_per_h / hour_s};
+  const Hazards hazards{c.node_mtbf_h * hour_s, c.corruption_per_h / hour_s, c.crash};
   const auto survives = [&](double t) { return survival(redundancy, hazards, t); };
   const Outcome model =
       renewal_outcome(job, static_cast<double>(c.segments), survives, mean_time_to_interrupt_s(redundancy, hazards));
@@ -58,9 +59,13 @@ INSTANTIATE_TEST_SUITE_P(Jobs, Agreement,
                                          Case{100000, 2, 43800, 0, 168, 40, 500},    // section 7, half its size
                                          Case{300, 3, 300, 0, 168, 60, 2000},        // triples
                                          Case{1000, 1.5, 5000, 0, 100, 60, 5000},    // partial
-                                         Case{500, 2.5, 800, 0, 100, 40, 2500},      // partial
-                                         Case{500, 2, 1e9, 1e-4, 100, 100, 5000},    // detected corruption
-                                         Case{500, 3, 1e9, 2e-3, 100, 40, 400}));    // lost votes
+                                         Case{200, 2, 2000, 0, 168, 60, 2000, Crash::world},
+                                         Case{100, 3, 500, 0, 168, 60, 2000, Crash::world},
+                                         Case{200, 1.5, 5000, 0, 100, 60, 5000, Crash::world},  // ends the job
+                                         Case{200, 2, 5000, 0, 168, 60, 2000, Crash::job},
+                                         Case{500, 2.5, 800, 0, 100, 40, 2500},    // partial
+                                         Case{500, 2, 1e9, 1e-4, 100, 100, 5000},  // detected corruption
+                                         Case{500, 3, 1e9, 2e-3, 100, 40, 400}));  // lost votes
 
 TEST(SimulatedJob, EqualsDalysClosedForm) {
   const CheckpointedJob job{168 * hour_s, 300, 600};

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "plan/machine.h"
+#include "plan/redundancy.h"
 
 namespace holdfast::plan {
 namespace {
@@ -81,6 +82,9 @@ constexpr Row all_rows[] = {
      &M::overheads_file,
      {},
      "A result of bench/replication_overhead.py (JSON); without one, RedMPI's figures are used and labelled."},
+    {"replication.crash", "rank", D::real, 0, 0, false, &M::crash, crash_names,
+     "What a crash of one node ends: its ranks' replicas alone, as in rMPI; the whole replica that they belong to, as "
+     "with `holdfast run --on-failure continue`; or the job, as with `--on-failure abort`."},
     {"replication.pattern", "cg", D::real, 0, 0, false, &M::overhead_pattern, patterns,
      "Which of RedMPI's programs is most like the job, where nothing was measured."},
 

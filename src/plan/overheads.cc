@@ -32,7 +32,7 @@ double Overheads::at(double degree) const {
 
 Overheads paper_overheads(std::string_view program) {
   const std::string source =
-      "RedMPI section 6, its program " + std::string(program) + "; not measured yet by this project";
+      "RedMPI section 6, its program " + std::string(program) + "; this machine gave no replication.overheads";
   if (program == "lu") return {1.13, 1.21, false, source};
   if (program == "ft") return {1.39, 1.40, false, source};
   return {1.45, 1.62, false, source};

@@ -119,8 +119,18 @@ TEST(Recommend, SaysThatOverheadsAreThePapers) {
   const Plan plan = recommend(inputs_of(job(300, "5 y", "[job]\nnodes = 100\ntime = \"10 h\"\n")));
   bool said = false;
   for (const Fact& fact : plan.sections[0].facts)
-    said = said || fact.source.find("not measured yet") != std::string::npos;
+    said = said || fact.source.find("this machine gave no replication.overheads") != std::string::npos;
   EXPECT_TRUE(said);
+}
+
+TEST(Recommend, SaysWhatACrashEndsByWhatTheMachineSays) {
+  for (const auto& [key, said] : {std::pair("rank", "as in rMPI"), std::pair("world", "--on-failure continue"),
+                                  std::pair("job", "--on-failure abort")}) {
+    const std::string table = std::string("crash = \"") + key + "\"\n[job]\nnodes = 100\ntime = \"10 h\"\n";
+    const Plan plan = recommend(inputs_of(job(300, "5 y", table)));
+    EXPECT_NE(plan.sections[0].notes.back().find(said), std::string::npos) << key;
+    EXPECT_EQ(plan.sections[0].notes.back().find("of today"), std::string::npos);
+  }
 }
 
 TEST(Recommend, TakesMeasuredOverheads) {

@@ -37,7 +37,19 @@ Redundancy split_ranks(double ranks, double degree) {
   return redundancy;
 }
 
-double survival_of_crashes(const Redundancy& redundancy, double node_mtbf_s, double t_s) {
+Crash crash_of(const Redundancy& redundancy, Crash asked) {
+  const bool partial = redundancy.ranks_low > 0 && redundancy.ranks_high > 0;
+  return asked == Crash::world && partial ? Crash::job : asked;
+}
+
+double survival_of_crashes(const Redundancy& redundancy, double node_mtbf_s, double t_s, Crash asked) {
+  const Crash crash = crash_of(redundancy, asked);
+  if (crash == Crash::job) return std::exp(-redundancy.nodes() * t_s / node_mtbf_s);
+  if (crash == Crash::world) {
+    const double world_dead = -std::expm1(-redundancy.ranks() * t_s / node_mtbf_s);
+    const double worlds = redundancy.nodes() / redundancy.ranks();
+    return worlds == 1 ? std::exp(-redundancy.ranks() * t_s / node_mtbf_s) : -std::expm1(worlds * std::log(world_dead));
+  }
   const double dead = -std::expm1(-t_s / node_mtbf_s);
   const int low = redundancy.low_replicas;
   if (low == 1) {  // exact where 1 - dead would round
@@ -55,7 +67,7 @@ double survival_of_votes(const Redundancy& redundancy, double corruption_rate_pe
 }
 
 double survival(const Redundancy& redundancy, const Hazards& hazards, double t_s) {
-  return survival_of_crashes(redundancy, hazards.node_mtbf_s, t_s) *
+  return survival_of_crashes(redundancy, hazards.node_mtbf_s, t_s, hazards.crash) *
          survival_of_votes(redundancy, hazards.corruption_rate_per_s, t_s);
 }
 

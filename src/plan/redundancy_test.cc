@@ -39,6 +39,16 @@ TEST(Survival, OfOneRankByHand) {
   EXPECT_NEAR(survival_of_votes(split_ranks(1, 4), 1, 0.3), std::pow(p, 4) + 4 * p * p * p * (1 - p), 1e-15);
 }
 
+TEST(Survival, OfWhatACrashTakesWithIt) {
+  const Redundancy pairs = split_ranks(10, 2);
+  const double alone = std::exp(-10 * 0.01);  // ten nodes, each after a hundredth of its mean time
+  EXPECT_NEAR(survival_of_crashes(pairs, 100, 1, Crash::world), 1 - (1 - alone) * (1 - alone), 1e-15);
+  EXPECT_NEAR(survival_of_crashes(pairs, 100, 1, Crash::job), alone * alone, 1e-15);
+  EXPECT_GT(survival_of_crashes(pairs, 100, 1), survival_of_crashes(pairs, 100, 1, Crash::world));
+  EXPECT_NEAR(survival_of_crashes(split_ranks(10, 1), 100, 1, Crash::world), alone, 1e-15);
+  EXPECT_EQ(crash_of(split_ranks(10, 1.5), Crash::world), Crash::job) << "no whole replica can be taken out";
+}
+
 TEST(Survival, OfPartialDegreeIsTheProductOfItsParts) {
   const Redundancy some = split_ranks(1000, 1.4);
   EXPECT_NEAR(survival(some, {1000, 0}, 2),

@@ -88,7 +88,7 @@ TEST(RegressionDatabase, SaysWhatThereIsToChoose) {
   std::ofstream(text) << "{}";
   EXPECT_FALSE(is_database(text));
   EXPECT_EQ(read_regression_database(text, "").status().code(), Code::bad_input);
-  EXPECT_EQ(read_regression_database("/does/not/exist", "").status().code(), Code::bad_input);
+  EXPECT_EQ(read_regression_database("/does/not/exist", "").status().code(), Code::not_found);
 }
 
 }  // namespace

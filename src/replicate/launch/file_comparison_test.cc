@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <numeric>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 
 #include "replicate/engine/file_view.h"
 
@@ -19,7 +19,6 @@ std::vector<int> all_of(int degree) {
   std::iota(replicas.begin(), replicas.end(), 0);
   return replicas;
 }
-
 
 namespace fs = std::filesystem;
 using replicate::Change;

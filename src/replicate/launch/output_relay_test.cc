@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
@@ -61,6 +62,18 @@ TEST_F(RelayLines, TheNextLeaderGoesOnWhereTheLastOneStopped) {
   const long long at = relay_lines(folder_ + "/first", 0, to_, false);
   relay_lines(folder_ + "/second", at, to_, false);
   EXPECT_EQ(shown(), "one\ntwo\nthree\n");
+}
+
+TEST_F(RelayLines, WhatCannotBeWrittenCountsAsShownAndIsToldAtTheEnd) {
+  write("out", "one\ntwo\n");
+  const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
+  Outlet outlet(full);
+  EXPECT_EQ(relay_lines(folder_ + "/out", 0, outlet, true), 8);
+  EXPECT_EQ(outlet.error(), ENOSPC);
+  HeldStream held({folder_ + "/out", folder_ + "/out", folder_ + "/out"}, outlet);
+  held.show();
+  EXPECT_FALSE(held.show_rest()) << "nothing is left to be shown";
+  ::close(full);
 }
 
 class HeldLines : public RelayLines {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "fabric/topology/generate.h"
 #include "simulate/packet/pcie.h"
 #include "simulate/packet/sample_networks.h"
 #include "simulate/packet/simulate.h"
@@ -14,7 +15,7 @@ namespace {
 Parameters defaults() {
   Parameters parameters;
   parameters_table().apply_defaults(parameters);
-  return parameters;
+  return settle(parameters, {});  // as QDR, whatever the network has
 }
 
 TEST(ClosedForms, PacesOfLinksAndSlots) {
@@ -28,6 +29,7 @@ TEST(ClosedForms, PacesOfLinksAndSlots) {
   EXPECT_EQ(link_pace({4, LaneSpeed::xdr}).flit_ps, 640);
   EXPECT_EQ(pcie_pace(2, 8).flit_ps, 16'000);
   EXPECT_EQ(pcie_pace(3, 8).flit_ps, 8'125);
+  EXPECT_EQ(pcie_pace(6, 16).flit_ps, 543);  // 512 bits at 16 x 59 Gbit/s, 542.4 rounded up
   EXPECT_EQ(link_pace({4, LaneSpeed::qdr}).of(2074), 518'500);
 }
 
@@ -140,6 +142,32 @@ TEST(ClosedForms, HeadOfLineBlockingLimitsASaturatedCrossbar) {
   EXPECT_GT(throughput(4), throughput(32));
   parameters.crossbar_speedup = 200;
   EXPECT_GT(throughput(32), 0.7);
+}
+
+/// One stream through two switches: what a link of each generation carries with the parts of its time, and with buffers
+/// of the QDR age, which are empty before credits come back.
+TEST(ClosedForms, PartsOfALinksGenerationKeepItBusy) {
+  for (const char* speed : {"QDR", "FDR10", "FDR", "EDR", "HDR", "NDR", "XDR"}) {
+    sample::Net net{fabric::generate(std::string("mesh(2) hosts=2 rate=4x") + speed).value(), {}};
+    sample::route_shortest(net, random::Stream(1));
+    const auto rate = fabric::find_rate(std::string("4x") + speed).value();
+    const double most = 64e12 / static_cast<double>(link_pace(rate).flit_ps) * 2048 / 2074;
+    const auto share = [&](std::uint32_t input, std::uint32_t output) {
+      Parameters parameters;
+      parameters_table().apply_defaults(parameters);
+      parameters.input_buffer = input;
+      parameters.output_buffer = output;
+      auto traffic = make_traffic(parse_traffic("permutation").value(), net.fabric, parameters, 1).value();
+      Control control;
+      control.limit = ps_per_ms / 2;
+      control.until_steady = false;
+      return simulate(net.fabric, net.tables, parameters, *traffic, control).value().host_mean_bytes_per_s / most;
+    };
+    EXPECT_GT(share(0, 0), 0.85) << speed;
+    if (rate.speed >= fabric::LaneSpeed::ndr) {
+      EXPECT_LT(share(128, 78), 0.7) << speed;
+    }
+  }
 }
 
 /// M/D/1: Poisson packets from very many hosts to one; the mean wait for the last link is rho / (2 (1 - rho)) packet

@@ -42,6 +42,7 @@ cycles::Network in_cycles(const fabric::Fabric& fabric, const fabric::Forwarding
 Parameters same_model(const cycles::Configuration& configuration) {
   Parameters parameters;
   parameters_table().apply_defaults(parameters);
+  parameters = settle(parameters, {});
   parameters.mtu = static_cast<std::uint32_t>(configuration.packet) * flit_bytes - header_bytes;
   parameters.crossbar_speedup = static_cast<std::uint32_t>(configuration.speedup) * 100;
   parameters.switch_latency_ns = configuration.latency * 16;

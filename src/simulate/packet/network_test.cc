@@ -14,7 +14,7 @@ namespace {
 Parameters defaults() {
   Parameters parameters;
   parameters_table().apply_defaults(parameters);
-  return parameters;
+  return settle(parameters, {});  // as QDR, whatever the network has
 }
 
 /// The times of 64 bytes, worked out from the signalling rates rather than by link_pace().

@@ -1,5 +1,6 @@
 #include "simulate/packet/parameters.h"
 
+#include <algorithm>
 #include <array>
 
 #include "simulate/packet/arbitration.h"
@@ -37,10 +38,54 @@ Pace pcie_pace(std::uint32_t generation, std::uint32_t lanes) {
   struct Row {
     std::uint64_t megabits, parts;
   };
-  static constexpr std::array<Row, 5> rows{
-      {{2'000, 1}, {4'000, 1}, {8'000 * 128, 130}, {16'000 * 128, 130}, {32'000 * 128, 130}}};
+  static constexpr std::array<Row, 6> rows{
+      {{2'000, 1}, {4'000, 1}, {8'000 * 128, 130}, {16'000 * 128, 130}, {32'000 * 128, 130}, {64'000 * 236, 256}}};
   const Row row = rows[generation - 1];
   return pace(row.megabits, row.parts, lanes);
+}
+
+namespace {
+
+/// What parts of one generation have. Vendors do not say how large buffers are: up to QDR they are the paper's, and
+/// from there they hold what arrives in the same time, up to the 2,048 blocks that credits can announce (InfiniBand
+/// Architecture Specification 1.3, 7.9.4.2). PCI Express is that of the adapters of the time: ConnectX-2, -3 (FDR10,
+/// FDR), -4 (EDR), -6 (HDR), -7 (NDR), -8 (XDR), as their manuals say.
+struct Generation {
+  std::uint32_t input_flits, output_flits, pcie_generation, pcie_lanes;
+};
+
+constexpr std::array<Generation, 9> generations{{{128, 78, 2, 8},        // SDR
+                                                 {128, 78, 2, 8},        // DDR
+                                                 {128, 78, 2, 8},        // QDR
+                                                 {160, 98, 3, 8},        // FDR10
+                                                 {219, 133, 3, 8},       // FDR
+                                                 {400, 244, 3, 16},      // EDR
+                                                 {800, 488, 4, 16},      // HDR
+                                                 {1600, 975, 5, 16},     // NDR
+                                                 {2048, 1950, 6, 16}}};  // XDR
+
+const Generation& generation_of(fabric::LaneSpeed speed) {
+  return generations[static_cast<std::size_t>(speed)];
+}
+
+}  // namespace
+
+Parameters settle(Parameters parameters, const fabric::Fabric& fabric) {
+  fabric::LaneSpeed fastest = fabric::LaneSpeed::qdr, adapter = fabric::LaneSpeed::qdr;
+  for (const fabric::Link& link : fabric.links()) {
+    const fabric::LaneSpeed speed = link.rate.speed;
+    fastest = std::max(fastest, speed);
+    for (const fabric::PortId end : {link.a, link.b})
+      if (!fabric.is_switch(fabric.port(end).node)) adapter = std::max(adapter, speed);
+  }
+  const auto choose = [](std::uint32_t& value, std::uint32_t chosen) {
+    if (value == 0) value = chosen;
+  };
+  choose(parameters.input_buffer, generation_of(fastest).input_flits);
+  choose(parameters.output_buffer, generation_of(fastest).output_flits);
+  choose(parameters.pcie_generation, generation_of(adapter).pcie_generation);
+  choose(parameters.pcie_lanes, generation_of(adapter).pcie_lanes);
+  return parameters;
 }
 
 Time Parameters::hoq_life_ps() const {
@@ -62,19 +107,19 @@ const config::Table<Parameters>& parameters_table() {
                            .doc = "Payload of a full packet; 26 bytes of headers come on top.\n"
                                   "2,074 bytes on the wire: Fail-in-place networks, section IV-B."}),
           option<&P::input_buffer>({.name = "simulate.input_buffer",
-                                    .initial = "128",
-                                    .least = "1",
+                                    .initial = "0",
+                                    .least = "0",
                                     .most = "65535",
                                     .unit = "flits",
                                     .doc = "Input buffer of a port for each virtual lane, in flits of 64 bytes.\n"
-                                           "Fail-in-place networks, section IV-B."}),
+                                           "0: by generation, 128 up to QDR (Fail-in-place networks, section IV-B)."}),
           option<&P::output_buffer>({.name = "simulate.output_buffer",
-                                     .initial = "78",
-                                     .least = "1",
+                                     .initial = "0",
+                                     .least = "0",
                                      .most = "65535",
                                      .unit = "flits",
                                      .doc = "Output buffer of a switch port, shared by its lanes.\n"
-                                            "Fail-in-place networks, section IV-B."}),
+                                            "0: by generation, 78 up to QDR (Fail-in-place networks, section IV-B)."}),
           option<&P::crossbar_speedup>(
               {.name = "simulate.crossbar_speedup",
                .initial = "150",
@@ -105,17 +150,18 @@ const config::Table<Parameters>& parameters_table() {
                                       .doc = "Propagation delay of cables.\n"
                                              "6.1 ns a metre: Fail-in-place networks, section IV-B."}),
           option<&P::pcie_generation>({.name = "simulate.pcie_generation",
-                                       .initial = "2",
-                                       .least = "1",
-                                       .most = "5",
+                                       .initial = "0",
+                                       .least = "0",
+                                       .most = "6",
                                        .doc = "PCI Express generation of the slots of the adapters.\n"
-                                              "8X PCIe 2.0: Fail-in-place networks, section IV-B."}),
+                                              "0: by generation, 8X PCIe 2.0 up to QDR (Fail-in-place networks, "
+                                              "section IV-B)."}),
           option<&P::pcie_lanes>({.name = "simulate.pcie_lanes",
-                                  .initial = "8",
-                                  .least = "1",
+                                  .initial = "0",
+                                  .least = "0",
                                   .most = "32",
                                   .unit = "lanes",
-                                  .doc = "PCI Express lanes of the adapters."}),
+                                  .doc = "PCI Express lanes of the adapters; 0: by generation."}),
           duration<&P::hiccup_period_ns>({.name = "simulate.hiccup_period",
                                           .initial = "100ns",
                                           .least = "1ns",
@@ -201,8 +247,10 @@ Status check(const Parameters& parameters) {
                   "a packet of " + std::to_string(flits) + " flits does not fit into " + std::to_string(held),
                   "make the buffer larger or simulate.mtu smaller"};
   };
-  if (parameters.input_buffer < flits) return small("input_buffer", parameters.input_buffer);
-  if (parameters.output_buffer < flits) return small("output_buffer", parameters.output_buffer);
+  if (parameters.input_buffer != 0 && parameters.input_buffer < flits)
+    return small("input_buffer", parameters.input_buffer);
+  if (parameters.output_buffer != 0 && parameters.output_buffer < flits)
+    return small("output_buffer", parameters.output_buffer);
   if (parameters.hiccup_ns >= parameters.hiccup_period_ns)
     return {Code::bad_input, "checking simulate.hiccup", "it is not shorter than simulate.hiccup_period",
             "PCI Express would never move anything"};

@@ -31,25 +31,25 @@ struct Pace {
   }
 };
 
-/// Data rate after encoding: 8b/10b for SDR to QDR, 64b/66b for FDR10 to EDR, and what HDR, NDR and XDR leave after forward
-/// error correction (IBTA roadmap; InfiniBand Architecture Specification 1.6, volume 2, 5.2).
+/// Data rate after encoding: 8b/10b for SDR to QDR, 64b/66b for FDR10 to EDR, and what HDR, NDR and XDR leave after
+/// forward error correction (IBTA roadmap; InfiniBand Architecture Specification 1.6, volume 2, 5.2).
 Pace link_pace(fabric::LinkRate rate);
 
-/// 2.5 and 5 GT/s with 8b/10b, 8 to 32 GT/s with 128b/130b, a direction (PCI Express Base Specification 5.0, 4.2).
-/// generation 1 to 5, lanes 1 to 32.
+/// 2.5 and 5 GT/s with 8b/10b, 8 to 32 GT/s with 128b/130b, a direction (PCI Express Base Specification 5.0, 4.2), 64
+/// GT/s in flits of 256 bytes with 236 of packets (6.0, 4.2.3). generation 1 to 6, lanes 1 to 32.
 Pace pcie_pace(std::uint32_t generation, std::uint32_t lanes);
 
 /// The model's parameters, one option row each (docs/design/simulator.md says where the defaults come from).
 struct Parameters {
   std::uint32_t mtu{};
-  std::uint32_t input_buffer{};
-  std::uint32_t output_buffer{};
+  std::uint32_t input_buffer{};   ///< 0: by generation, settle()
+  std::uint32_t output_buffer{};  ///< so
   std::uint32_t crossbar_speedup{};
   std::int64_t switch_latency_ns{};
   double cable_length{};
   std::int64_t propagation_ps{};
-  std::uint32_t pcie_generation{};
-  std::uint32_t pcie_lanes{};
+  std::uint32_t pcie_generation{};  ///< so
+  std::uint32_t pcie_lanes{};       ///< so
   std::int64_t hiccup_period_ns{};
   std::int64_t hiccup_ns{};
   std::int64_t credit_update_ns{};
@@ -66,6 +66,11 @@ struct Parameters {
   /// Architecture Specification 1.3, 18.2.5.4).
   Time hoq_life_ps() const;
 };
+
+/// The same with what was left to the generation (0) chosen: buffers for the fastest link of the fabric, PCI Express
+/// for its fastest adapter; as QDR where there are none. docs/design/simulator.md has the table and where it comes
+/// from.
+Parameters settle(Parameters parameters, const fabric::Fabric& fabric);
 
 /// Component "simulate".
 const config::Table<Parameters>& parameters_table();

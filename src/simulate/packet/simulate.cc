@@ -44,7 +44,8 @@ Result<Record> simulate(const fabric::Fabric& fabric, const fabric::Forwarding& 
                   "the simulator takes LIDs below " + std::to_string(1U << Queued::lid_bits)};
   const auto begun = std::chrono::steady_clock::now();
   try {
-    Network network(fabric, forwarding, parameters, arbitration.value(), traffic, control);
+    const Parameters settled = settle(parameters, fabric);
+    Network network(fabric, forwarding, settled, arbitration.value(), traffic, control);
     Record record = network.run();
     record.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     return record;

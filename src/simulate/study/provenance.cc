@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <span>
 
@@ -12,15 +13,18 @@
 namespace holdfast::simulate::study {
 namespace {
 
+/// A database may name any file; none that describes a fabric is larger.
+constexpr std::uintmax_t most_file_bytes = std::uintmax_t{1} << 30;
+
 /// A member that is text; empty when there is none.
-std::string text_of(const Json& object, const char* name) {
+std::string member_text(const Json& object, const char* name) {
   const auto found = object.is_object() ? object.find(name) : object.end();
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
 std::string input_of(const Json& parameters, const char* name) {
   const auto inputs = parameters.find("inputs");
-  return inputs == parameters.end() ? "" : text_of(*inputs, name);
+  return inputs == parameters.end() ? "" : member_text(*inputs, name);
 }
 
 std::string another_program(const std::string& was, const std::string& is) {
@@ -61,23 +65,25 @@ std::string Staleness::digest_of_file(const std::string& path) {
   const auto [place, is_new] = digests_.try_emplace(path);
   std::error_code none;
   if (!is_new || !std::filesystem::is_regular_file(path, none)) return place->second;
+  if (std::filesystem::file_size(path, none) > most_file_bytes) return place->second;
   if (const auto text = fabric::read_text_file(path); text.ok()) place->second = digest_text(text.value());
   return place->second;
 }
 
 std::string Staleness::of(const Json& parameters) {
-  if (const std::string was = text_of(parameters, "computed_by"); was != today_) return another_program(was, today_);
+  if (const std::string was = member_text(parameters, "computed_by"); was != today_)
+    return another_program(was, today_);
   const std::string was = input_of(parameters, "fabric");
   if (was.empty()) return "";
-  const std::string path = text_of(parameters, "fabric"), is = digest_of_file(path);
+  const std::string path = member_text(parameters, "fabric"), is = digest_of_file(path);
   return is.empty() || is == was ? "" : another_file(was, path);
 }
 
 std::string difference(const Json& run, const Json& point) {
-  const std::string was = text_of(run, "computed_by"), is = text_of(point, "computed_by");
+  const std::string was = member_text(run, "computed_by"), is = member_text(point, "computed_by");
   if (was != is) return another_program(was, is);
   if (const std::string digest = input_of(run, "fabric"); digest != input_of(point, "fabric"))
-    return another_file(digest, text_of(point, "fabric"));
+    return another_file(digest, member_text(point, "fabric"));
   return input_of(run, "opensm") != input_of(point, "opensm") ? "routed by another OpenSM" : "";
 }
 

@@ -1,4 +1,5 @@
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/database/sqlite_header.h"
 #include "simulate/study/analysis.h"
 #include "simulate/study/database.h"
 
@@ -18,8 +20,23 @@ namespace {
 using namespace holdfast::simulate::study;
 
 /// SQLite's databases in memory take the place of files. One whose name begins with a slash is shared by all
-/// connections; this name is of a file that is there, which is looked for first.
-constexpr const char* path = "/dev/null";
+/// connections; this name is of a file that is there and says that it is ours, which is looked at first.
+const std::string& path() {
+  static const std::string made = [] {
+    std::string name = "/tmp/holdfast-rows-fuzz-XXXXXX";
+    const int file = mkstemp(name.data());
+    std::string header("SQLite format 3\0", 16);
+    header.resize(100, '\0');
+    for (int i = 0; i < 4; ++i)
+      header[static_cast<std::size_t>(68 + i)] =
+          static_cast<char>(holdfast::database::holdfast_application_id >> (24 - 8 * i));
+    if (file < 0 || write(file, header.data(), header.size()) != static_cast<ssize_t>(header.size())) std::abort();
+    close(file);
+    std::atexit([] { unlink(path().c_str()); });
+    return name;
+  }();
+  return made;
+}
 
 void sql(sqlite3* database, const char* text) {
   if (sqlite3_exec(database, text, nullptr, nullptr, nullptr) != SQLITE_OK) std::abort();
@@ -28,7 +45,7 @@ void sql(sqlite3* database, const char* text) {
 sqlite3* make_database() {
   sqlite3_vfs_register(sqlite3_vfs_find("memdb"), 1);
   sqlite3* made = nullptr;
-  if (sqlite3_open(path, &made) != SQLITE_OK) std::abort();
+  if (sqlite3_open(path().c_str(), &made) != SQLITE_OK) std::abort();
   sql(made,
       "PRAGMA application_id = 0x484F4C46; PRAGMA user_version = 1; CREATE TABLE study (name, kind, title, text);"
       "CREATE TABLE point (number INTEGER PRIMARY KEY, group_name, key); CREATE TABLE run (key, outcome, result, "
@@ -108,7 +125,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     insert(database, "INSERT INTO run VALUES (?, ?, ?, ?)", {key, outcome, result, cells.next()});
   }
   sql(database, "COMMIT");
-  const auto opened = Database::open_to_read(path);
+  const auto opened = Database::open_to_read(path());
   if (!opened.ok()) std::abort();
   (void)opened.value().keys().ok();
   const auto record = analyse(opened.value());
