@@ -67,8 +67,11 @@ Status read_torus_rules(const std::string& file, const fabric::Fabric& network, 
   auto config = fabric::read_torus_config(text.value(), file, network);
   if (!config.ok()) return config.status();
   auto grid = fabric::place_on_torus(network, fabric::SwitchGraph(network), config.value());
-  if (!grid.ok()) return grid.status();
-  rules.grid = std::move(grid.value());
+  // OpenSM reads the file itself, so that what we cannot place does not stop it.
+  if (grid.ok())
+    rules.grid = std::move(grid.value());
+  else
+    rules.grid_refusal = grid.status().message();
   rules.torus_config = std::move(text.value());
   return {};
 }

@@ -9,6 +9,7 @@
 #include "core/time/duration.h"
 #include "fabric/compare/comparison.h"
 #include "fabric/compare/paper_tables.h"
+#include "fabric/compare/renumbered.h"
 #include "fabric/formats/source.h"
 
 namespace holdfast::cli {
@@ -22,9 +23,15 @@ constexpr const char* footer =
     "would do (the others are for throughput); links between switches on the longest path and on the mean one; edge\n"
     "forwarding index (routes over the fullest link direction) and the standard deviation over all of them; CPU time\n"
     "of the engine alone.\n\n"
+    "With --renumber K each engine is judged on K copies of the fabric in which nodes are listed and switches' ports\n"
+    "numbered at random (LIDs follow that order): medians with the least and the largest, of the fullest link, how "
+    "far\n"
+    "its largest is above its least, and what adapters get of their cables in an exchange and over random "
+    "bisections.\n\n"
     "Examples:\n"
     "  holdfast fabric compare 'torus(5,5) links=6 hosts=275'\n"
     "  holdfast fabric compare 14-ary-3-tree --engines ftree,opensm:ftree,dfsssp,opensm:dfsssp\n"
+    "  holdfast fabric compare 16-ary-2-tree --engines dfsssp,opensm:dfsssp --renumber 50\n"
     "  holdfast fabric compare --paper-tables --small\n";
 
 struct CompareFlags {
@@ -34,6 +41,8 @@ struct CompareFlags {
   std::string torus_config;
   unsigned lanes = 8;
   unsigned jobs = 0;
+  unsigned renumber = 0;
+  std::uint64_t seed = 1;
   bool paper_tables = false;
   bool small = false;
   bool json = false;
@@ -68,6 +77,24 @@ int paper_tables(const CompareFlags& flags, const fabric::ContestRules& rules) {
   return 0;
 }
 
+int compare_renumbered(const CompareFlags& flags, const fabric::Fabric& network,
+                       const std::vector<fabric::Contender>& contenders, const fabric::ContestRules& rules) {
+  fabric::RenumberingRules renumberings;
+  renumberings.count = flags.renumber;
+  renumberings.seed = flags.seed;
+  const std::size_t all = flags.renumber * contenders.size();
+  std::size_t done = 0;
+  const auto progress = [&](const fabric::RenumberedRun& run) {
+    ++done;
+    if (!flags.quiet) show_progress(run.judged, done, all);
+  };
+  auto engines = fabric::compare_renumbered(network, contenders, rules, renumberings, progress);
+  if (!engines.ok()) return complain(engines.status());
+  std::cout << (flags.json ? event::record_text(fabric::renumbered_record(network, engines.value()))
+                           : fabric::renumbered_text(engines.value()));
+  return 0;
+}
+
 int compare(const CompareFlags& flags) {
   if (flags.paper_tables != flags.fabric.empty())
     return complain({Code::bad_input, "reading the command line",
@@ -85,6 +112,7 @@ int compare(const CompareFlags& flags) {
   if (!opened.ok()) return complain(opened.status());
   const fabric::Fabric& network = opened.value().fabric;
   if (Status status = read_torus_rules(flags.torus_config, network, rules); !status.ok()) return complain(status);
+  if (flags.renumber != 0) return compare_renumbered(flags, network, contenders.value(), rules);
   const fabric::Progress progress = flags.quiet ? fabric::Progress() : show_progress;
   auto ranking = fabric::compare(network, contenders.value(), rules, flags.jobs, progress);
   if (!ranking.ok()) return complain(ranking.status());
@@ -110,6 +138,10 @@ void add_fabric_compare(CLI::App& fabric, Action& action) {
   command->add_option("--time-limit", flags->time_limit, "CPU time of each run of OpenSM. Default: 10min")
       ->type_name("DURATION");
   command->add_option("--jobs", flags->jobs, "Engines at a time. Default: one a processor")->type_name("N");
+  CLI::Option* renumber = command->add_option("--renumber", flags->renumber,
+                                              "Judge each engine over so many random renumberings of the fabric");
+  renumber->type_name("K")->check(CLI::Range(1U, 10000U));
+  command->add_option("--seed", flags->seed, "Of the first renumbering. Default: 1")->type_name("N")->needs(renumber);
   command->add_flag(
       "--paper-tables", flags->paper_tables,
       "Instead of one FABRIC: every engine on every configuration of the fail-in-place paper's Table III");

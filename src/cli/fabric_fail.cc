@@ -140,8 +140,15 @@ void print_text(std::ostream& out, const fabric::Fabric& fabric, const fabric::F
                      failures.failed.size(), links, critical, failures.spared.size(), seed);
 }
 
-/// May this link be isolated? It answers for all the links that the text means.
-int what_if(const fabric::Fabric& fabric, const Flags& flags) {
+Status write_output(const fabric::Fabric& fabric, const Flags& flags) {
+  if (flags.output.empty()) return {};
+  Result<std::string> text = fabric::write_fabric(fabric, flags.format);
+  if (!text.ok()) return text.status();
+  return fabric::write_text_file(flags.output, text.value());
+}
+
+/// May this link be isolated? It answers for all the links that the text means, and writes the fabric without them.
+int what_if(fabric::Fabric& fabric, const Flags& flags) {
   Result<std::vector<fabric::LinkId>> links = fabric::find_links(fabric, flags.what_if);
   if (!links.ok()) return complain(links.status());
   fabric::WhatIfOptions options;
@@ -157,8 +164,11 @@ int what_if(const fabric::Fabric& fabric, const Flags& flags) {
   }
   Result<fabric::WhatIf> answer = fabric::what_if(fabric, links.value(), options);
   if (!answer.ok()) return complain(answer.status());
-  std::cout << (flags.json ? event::record_text(fabric::what_if_record(answer.value()))
-                           : fabric::what_if_text(answer.value()));
+  for (const fabric::LinkId link : links.value()) fabric.set_link_up(link, false);
+  if (Status status = write_output(fabric, flags); !status.ok()) return complain(status);
+  std::ostream& out = flags.output == "-" ? std::cerr : std::cout;
+  out << (flags.json ? event::record_text(fabric::what_if_record(answer.value()))
+                     : fabric::what_if_text(answer.value()));
   return answer.value().allowed() ? 0 : answer_is_no;
 }
 
@@ -178,11 +188,7 @@ int fail(Flags flags) {
   Result<fabric::Failures> failures = apply(fabric, flags, rules);
   if (!failures.ok()) return complain(failures.status());
   if (asks) return what_if(fabric, flags);
-  if (!flags.output.empty()) {
-    Result<std::string> text = fabric::write_fabric(fabric, flags.format);
-    if (!text.ok()) return complain(text.status());
-    if (Status status = fabric::write_text_file(flags.output, text.value()); !status.ok()) return complain(status);
-  }
+  if (Status status = write_output(fabric, flags); !status.ok()) return complain(status);
   // With the fabric on standard output, the report goes beside it.
   std::ostream& out = flags.output == "-" ? std::cerr : std::cout;
   if (!flags.json) {

@@ -21,6 +21,7 @@ struct Flags {
   fabric::TableFiles tables;
   std::string output;
   bool json = false;
+  bool strict = false;
 };
 
 /// Entries that lead somewhere, of all that there could be.
@@ -52,12 +53,17 @@ int import_fabric(const Flags& flags) {
     if (!read.ok()) return complain(read.status());
     tables = std::move(read).value();
   }
+  std::vector<std::string> notes = opened.value().notes;
+  if (tables) notes.insert(notes.end(), tables->notes.begin(), tables->notes.end());
+  if (flags.strict && !notes.empty())
+    return complain(
+        {Code::bad_input, "importing " + flags.source,
+         std::to_string(notes.size()) + (notes.size() == 1 ? " note" : " notes") + ", the first: " + notes[0],
+         "mend the files, or leave --strict out"});
   if (!flags.output.empty()) {
     if (Status status = fabric::write_text_file(flags.output, fabric::write_discovery(fabric)); !status.ok())
       return complain(status);
   }
-  std::vector<std::string> notes = opened.value().notes;
-  if (tables) notes.insert(notes.end(), tables->notes.begin(), tables->notes.end());
   const fabric::Summary summary = fabric::summarize(fabric);
   if (flags.json) {
     nlohmann::ordered_json record = event::make_record("holdfast.fabric.import", 1);
@@ -89,6 +95,7 @@ void add_fabric_import(CLI::App& fabric, Action& action) {
   add_fabric_argument(*command, flags->source);
   add_table_flags(*command, flags->tables);
   command->add_option("-o,--output", flags->output, "Write the fabric as ibnetdiscover would")->type_name("FILE");
+  command->add_flag("--strict", flags->strict, "Refuse files in which anything is odd");
   command->add_flag("--json", flags->json, "Print a JSON record");
   command->footer(
       "Examples:\n  ibnetdiscover > cluster && dump_lfts > tables\n  holdfast fabric import cluster --tables tables\n"

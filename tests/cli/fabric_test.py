@@ -22,6 +22,41 @@ class FabricRoute(unittest.TestCase):
         self.assertEqual(looping.returncode, 1)
         self.assertIn("lane 0: s-", looping.stdout)
 
+    def test_what_if_writes_the_fabric_without_the_link(self):
+        with tempfile.TemporaryDirectory() as folder:
+            net = os.path.join(folder, "net")
+            asked = run("fail", "tree(4,2)", "--what-if", "s-0-0 - s-1-0", "-o", net)
+            self.assertEqual(asked.returncode, 0, asked.stderr)
+            difference = run("diff", "tree(4,2)", net)
+            self.assertIn("s-0-0", difference.stdout)
+            self.assertIn("s-1-0", difference.stdout)
+
+    def test_odd_files_are_read_and_refused_when_that_is_asked(self):
+        with tempfile.TemporaryDirectory() as folder:
+            net, copy = os.path.join(folder, "net"), os.path.join(folder, "copy")
+            self.assertEqual(run("generate", "tree(2,2)", "-o", net).returncode, 0)
+            self.assertEqual(run("import", net, "--strict").returncode, 0)
+            with open(net, "r+b") as file:
+                text = file.read().replace(b"\n", b"\r\n").replace(b"host-0", b"h\xf4te-0")
+                file.seek(0)
+                file.write(b'DR path slid 0; dlid 0; 0 -> new Switch {0000000000200000} portnum 0 lid 0-0 ""\n' + text)
+            read = run("import", net)
+            self.assertEqual(read.returncode, 0, read.stderr)
+            self.assertEqual(read.stdout.count("note "), 1, read.stdout)
+            strict = run("import", net, "--strict", "-o", copy)
+            self.assertEqual(strict.returncode, 2)
+            self.assertEqual(strict.stderr.count("\n"), 1)
+            self.assertIn("line 1: a line of another program", strict.stderr)
+            self.assertFalse(os.path.exists(copy), "nothing is written of what is refused")
+
+    def test_engines_over_renumberings(self):
+        compared = run("compare", "tree(4,2)", "--engines", "minhop,ftree", "--renumber", "3", "--json", "--quiet")
+        self.assertEqual(compared.returncode, 0, compared.stderr)
+        for entry in json.loads(compared.stdout)["engines"]:
+            self.assertEqual((entry["renumberings"], entry["routed"], entry["valid"]), (3, 3, 3))
+            self.assertEqual(entry["edge_forwarding_index"], {"least": 12.0, "median": 12.0, "most": 12.0})
+        self.assertEqual(run("compare", "tree(4,2)", "--seed", "3").returncode, 2)
+
     def test_a_refusal_is_one_line_and_2(self):
         refused = run("route", "torus(5,5) hosts=25", "--engine", "ftree")
         self.assertEqual(refused.returncode, 2)

@@ -75,7 +75,7 @@ class DependencyGraph {
     for (const Word word : bits_) count += static_cast<unsigned>(std::popcount(word));
     return count;
   }
-  /// Fills in how many vertices have edges, and on which lanes they are.
+  /// Fills in how many vertices have edges, and how many lanes packets are on.
   void count_vertices(CreditLoopReport& report) const {
     std::vector<bool> used(vertices());
     for (std::uint32_t vertex = 0; vertex < vertices(); ++vertex) {
@@ -86,8 +86,8 @@ class DependencyGraph {
     for (std::uint32_t vertex = 0; vertex < vertices(); ++vertex) {
       if (!used[vertex]) continue;
       ++report.channels;
-      report.lanes = std::max(report.lanes, vertex % lanes_ + 1U);
     }
+    report.lanes = static_cast<unsigned>(std::popcount(on_lanes_));
   }
 
   /// The first successor bit of a vertex from `bit` on; `none` at the end.
@@ -124,6 +124,7 @@ class DependencyGraph {
     std::uint8_t lane = tables_.lane(from.row, from.out, out, level);
     std::uint32_t row = from.row;
     while (true) {
+      if (lane < lanes_) note_lane(lane);
       std::uint16_t& done = seen[static_cast<std::size_t>(row) * 16 + level];
       if (lane >= lanes_ || (done >> lane & 1U) != 0) return;
       done = static_cast<std::uint16_t>(done | 1U << lane);
@@ -139,6 +140,12 @@ class DependencyGraph {
     }
   }
 
+  void note_lane(std::uint8_t lane) {
+    const std::atomic_ref<std::uint32_t> lanes(on_lanes_);
+    const std::uint32_t mask = std::uint32_t{1} << lane;
+    if ((lanes.load(std::memory_order_relaxed) & mask) == 0) lanes.fetch_or(mask, std::memory_order_relaxed);
+  }
+
   void set(std::uint32_t vertex, std::uint32_t bit) {
     const std::atomic_ref<Word> word(bits_[static_cast<std::size_t>(vertex) * words_ + bit / 64]);
     const Word mask = Word{1} << (bit % 64);
@@ -151,6 +158,7 @@ class DependencyGraph {
   std::uint32_t lane_choices_;
   std::uint32_t words_;
   std::vector<Word> bits_;
+  std::uint32_t on_lanes_ = 0;  // a bit for each lane that packets between switches are on
 };
 
 /// Strongly connected parts with more than one vertex (or a vertex that depends on itself), by Tarjan, with a stack of

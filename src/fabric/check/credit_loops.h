@@ -22,7 +22,7 @@ using CreditLoop = std::vector<LaneOfChannel>;
 struct CreditLoopReport {
   std::uint64_t channels = 0;      ///< (channel, lane) pairs that routes between adapters use one after another
   std::uint64_t dependencies = 0;  ///< edges of the channel dependency graph
-  unsigned lanes = 0;              ///< one more than the largest lane that those use
+  unsigned lanes = 0;              ///< how many lanes routes between switches are on
   std::vector<CreditLoop> loops;   ///< one for each strongly connected part of the graph, short ones
   bool none_found() const { return loops.empty(); }
 };

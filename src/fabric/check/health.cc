@@ -136,7 +136,7 @@ RoutingHealth examine_tables(const Fabric& fabric, const Forwarding& tables, uns
   routing.lost = paths.lost_pairs();
   routing.disconnected = paths.disconnected;
   routing.switches_lost = paths.switches_lost;
-  routing.lanes = std::max<unsigned>(loops.lanes, tables.lanes_used);
+  routing.lanes = std::max(loops.lanes, 1U);
   routing.mean_hops = paths.mean_hops();
   routing.hops = paths.hops;
   routing.index = paths.index;

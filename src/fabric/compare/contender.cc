@@ -64,6 +64,11 @@ Status unknown(std::string_view word) {
 Result<Routing> run_native(const Contender& contender, const Fabric& fabric, const ContestRules& rules) {
   const EngineOptions options = engine_options(rules);
   Routing routing;
+  if (!rules.grid_refusal.empty() && (contender.engine == "torus-2qos" || contender.engine == "dor")) {
+    routing.verdict = opensm::Verdict::refused;
+    routing.reason = rules.grid_refusal;
+    return routing;
+  }
   const std::int64_t cpu_ns = thread_cpu_ns();
   const std::int64_t wall_ns = time::steady_now_ns();
   auto tables = route(fabric, contender.engine, options);

@@ -33,6 +33,7 @@ struct ContestRules {
   std::vector<NodeId> roots;
   std::optional<Grid> grid;                      ///< for ours that need places; none: found
   std::string torus_config;                      ///< torus-2QoS.conf for OpenSM; empty: made for the fabric
+  std::string grid_refusal;                      ///< why ours cannot place switches by that file; empty: they can
   std::int64_t time_limit_ns = 600'000'000'000;  ///< of OpenSM; ours take no limit
   unsigned threads = 1;                          ///< of each engine of ours, and of the checks
 };

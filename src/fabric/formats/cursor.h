@@ -17,6 +17,7 @@ class Lines {
   /// False at the end of the text.
   bool next();
   std::string_view line() const { return line_; }
+  bool at_end() const { return rest_.empty(); }
   std::size_t number() const { return number_; }  ///< from 1
 
  private:

@@ -10,6 +10,7 @@
 #include "fabric/formats/cursor.h"
 #include "fabric/formats/discovery.h"
 #include "fabric/formats/node_name.h"
+#include "fabric/formats/notes.h"
 #include "fabric/formats/source.h"
 
 namespace holdfast::fabric {
@@ -49,20 +50,21 @@ LinkRate faster(LinkRate a, LinkRate b) {
   return {std::max(a.lanes, b.lanes), std::max(a.speed, b.speed)};
 }
 
-/// What programs write between the lines when their error output goes to the same file.
-bool from_another_program(std::string_view line) {
-  constexpr std::array<std::string_view, 6> heads = {"ibwarn:", "ibpanic:", "ibdebug:", "ibnetdiscover:", "src/", "./"};
-  return std::ranges::any_of(heads, [&](std::string_view head) { return line.starts_with(head); }) ||
-         line.find("(DR path") != std::string_view::npos;
-}
-
 class DiscoveryReader {
  public:
-  DiscoveryReader(std::string_view text, std::string_view file) : lines_(text), file_(file) {}
+  DiscoveryReader(std::string_view text, std::string_view file)
+      : lines_(text), file_(file), cut_short_(!text.empty() && text.back() != '\n'), notes_(file) {}
 
   Result<Imported> read() {
     while (lines_.next()) {
-      if (Status status = read_line(); !status.ok()) return status;
+      Status status = read_line();
+      if (cut_short_ && lines_.at_end() && has_letters(lines_.line())) {
+        note("cut short", "the file ends in the middle of this line, which is " +
+                              (status.ok() ? "taken as it is: was the file cut short?"
+                                           : "left out (" + status.wrong() + "): was the file cut short?"));
+        status = {};
+      }
+      if (!status.ok()) return status;
     }
     if (imported_.fabric.nodes().empty())
       return Status(Code::bad_input, "reading " + std::string(file_), "no switch and no channel adapter in it",
@@ -93,8 +95,8 @@ class DiscoveryReader {
     if (line.starts_with("Chassis ") || line.starts_with("Hostname:") || line.starts_with("Non-Chassis ")) return {};
     if (line.starts_with("module") || line.starts_with("do ") || line.starts_with("pdebug"))
       return cursor.wrong("ibsim's module, do and pdebug lines are not supported", "leave them out");
-    if (from_another_program(line)) {
-      note("a line of another program, left out: " + std::string(line.substr(0, 120)));
+    if (is_from_another_program(line)) {
+      note("another program", "a line of another program, left out: " + std::string(line.substr(0, 120)));
       return {};
     }
     return read_assignment(cursor);
@@ -199,7 +201,7 @@ class DiscoveryReader {
       return cursor.wrong("the node's GUID is 0",
                           "give a " + std::string(type == switch_type ? "switch" : "ca") + "guid= line");
     if (!guids_.insert(guid).second)
-      note("GUID " + hex(guid) + " of \"" + std::string(*id) + "\" belongs to another node as well");
+      note("GUID", "GUID " + hex(guid) + " of \"" + std::string(*id) + "\" belongs to another node as well");
     guid_[type] += type == switch_type ? 1 : *ports + 1;
     current_ = imported_.fabric.add_node(type == switch_type ? NodeKind::switch_ : NodeKind::adapter,
                                          static_cast<std::uint8_t>(*ports), "", guid);
@@ -210,7 +212,7 @@ class DiscoveryReader {
     made.system_guid = next_.system_guid.value_or(guid);
     if (type == switch_type && next_.port_guid) set_port_guid(current_, *next_.port_guid);
     next_ = {};
-    if (type == router) note("router \"" + std::string(*id) + "\" is taken as a channel adapter");
+    if (type == router) note("router", "router \"" + std::string(*id) + "\" is taken as a channel adapter");
     return read_node_comment(cursor, type);
   }
 
@@ -385,7 +387,7 @@ class DiscoveryReader {
     if (std::optional<LinkRate> read = find_rate(rate))
       end.rate = read;
     else if (!rate.empty())
-      note("unknown rate '" + std::string(rate.substr(0, 20)) + "'");
+      note("rate", "unknown rate '" + std::string(rate.substr(0, 20)) + "'");
     return {};
   }
 
@@ -404,7 +406,7 @@ class DiscoveryReader {
     set_lids();
     set_names();
     set_capabilities();
-    if (left_out_ > 0) imported_.notes.push_back("and " + std::to_string(left_out_) + " more notes of this kind");
+    imported_.notes = notes_.texts();
     return std::move(imported_);
   }
 
@@ -429,8 +431,9 @@ class DiscoveryReader {
     const NodeId node = imported_.fabric.add_node(is_switch ? NodeKind::switch_ : NodeKind::adapter, ports,
                                                   std::string(end.remote_name), guid);
     nodes_.emplace(end.remote_id, node);
-    note_at(end.line, "\"" + std::string(end.remote_id) + "\" is mentioned and not described; it is taken as " +
-                          (is_switch ? "a switch" : "an adapter") + " of " + std::to_string(ports) + " ports");
+    note_at(is_switch ? "missing switch" : "missing adapter", end.line,
+            "\"" + std::string(end.remote_id) + "\" is mentioned and not described; it is taken as " +
+                (is_switch ? "a switch" : "an adapter") + " of " + std::to_string(ports) + " ports");
   }
 
   Status connect(const PortLine& end) {
@@ -444,7 +447,7 @@ class DiscoveryReader {
     const PortId other = fabric.port_of(node, end.remote_number);
     learn_about(other, end);
     if (other == end.port) {
-      note_at(end.line, "a port that is cabled to itself, left out");
+      note_at("own port", end.line, "a port that is cabled to itself, left out");
       return {};
     }
     const LinkId here = fabric.port(end.port).link;
@@ -459,7 +462,7 @@ class DiscoveryReader {
       sides.rated = sides.rated || end.rate;
       ++sides.lines;
     } else {
-      note_at(end.line, "the two ends of a cable disagree, or two cables share a port; the first line holds");
+      note_at("ends", end.line, "the two ends of a cable disagree, or two cables share a port; the first line holds");
     }
     return {};
   }
@@ -475,7 +478,7 @@ class DiscoveryReader {
   void note_half_links() {
     std::size_t half = 0;
     for (const Sides& sides : sides_) half += sides.lines == 1 ? 1 : 0;
-    if (half > 0) note_at(0, std::to_string(half) + " links are described at one end only");
+    if (half > 0) note_at("half", 0, std::to_string(half) + " links are described at one end only");
   }
 
   void set_lids() {
@@ -492,8 +495,9 @@ class DiscoveryReader {
         const Lid lid = fabric.port(fabric.node(id).first_port + number).lid;
         if (lid == 0) continue;
         if (auto [holder, fresh] = holders.try_emplace(lid, id); !fresh)
-          note_at(0, "LID " + std::to_string(lid) + " is used twice, by " + node_id(fabric.node(holder->second)) +
-                         " and " + node_id(fabric.node(id)));
+          note_at("LID", 0,
+                  "LID " + std::to_string(lid) + " is used twice, by " + node_id(fabric.node(holder->second)) +
+                      " and " + node_id(fabric.node(id)));
       }
     }
   }
@@ -545,15 +549,11 @@ class DiscoveryReader {
     return text;
   }
 
-  void note(std::string text) { note_at(lines_.number(), std::move(text)); }
-  void note_at(std::size_t line, std::string text) {
-    constexpr std::size_t most_notes = 50;
-    if (imported_.notes.size() >= most_notes) {
-      ++left_out_;
-      return;
-    }
-    imported_.notes.push_back(std::string(file_) + (line > 0 ? " line " + std::to_string(line) : "") + ": " +
-                              std::move(text));
+  static bool has_letters(std::string_view line) { return line.find_first_not_of(" \t\r") != std::string_view::npos; }
+
+  void note(std::string_view kind, std::string text) { note_at(kind, lines_.number(), std::move(text)); }
+  void note_at(std::string_view kind, std::size_t line, std::string text) {
+    notes_.add(kind, line, std::move(text), file_);
   }
 
   void set_port_guid(NodeId node, std::uint64_t guid) {
@@ -579,6 +579,8 @@ class DiscoveryReader {
 
   Lines lines_;
   std::string_view file_;
+  bool cut_short_;  // the last line of the first file has no end
+  Notes notes_;
   std::deque<std::pair<std::string, std::string>> included_;  // paths and texts
   std::size_t include_depth_ = 0;
   Imported imported_;
@@ -592,7 +594,6 @@ class DiscoveryReader {
   std::unordered_map<PortId, std::size_t> described_;  // index in ends_
   std::vector<PortLine> ends_;
   std::vector<Sides> sides_;  // by link
-  std::size_t left_out_ = 0;
 };
 
 }  // namespace

@@ -26,13 +26,16 @@ using Layout = std::vector<Point>;
 
 constexpr double box_width = 3.2;
 constexpr double box_height = 1.0;
+constexpr std::size_t most_letters = 18;    // in a box
+constexpr std::uint32_t most_named = 1000;  // of more switches boxes alone are drawn
 
 Point on_circle(double radius, double turn) {
   const double angle = 2 * std::numbers::pi * turn - std::numbers::pi / 2;
   return {radius * std::cos(angle), radius * std::sin(angle)};
 }
 
-/// Levels from the bottom up, switches of a level spread over the width of the largest one.
+/// Levels from the bottom up, switches of a level spread over the width of the widest one. A level too wide to be read
+/// goes on in further lines above it.
 Layout in_levels(const Fabric& fabric, const std::vector<std::uint32_t>& levels) {
   std::vector<std::vector<NodeId>> rows;
   for (NodeId id = 0; id < fabric.nodes().size(); ++id) {
@@ -40,16 +43,24 @@ Layout in_levels(const Fabric& fabric, const std::vector<std::uint32_t>& levels)
     if (rows.size() <= levels[id]) rows.resize(levels[id] + 1);
     rows[levels[id]].push_back(id);
   }
-  std::size_t widest = 1;
-  for (const auto& row : rows) widest = std::max(widest, row.size());
-  const double width = static_cast<double>(widest) * (box_width + 0.4);
-  const double gap = std::clamp(width / 12, 5.0, 60.0);
+  std::size_t largest = 1;
+  for (const auto& row : rows) largest = std::max(largest, row.size());
+  const std::size_t in_line = std::max<std::size_t>(24, static_cast<std::size_t>(std::sqrt(4.0 * largest)));
+  const double width = static_cast<double>(std::min(largest, in_line)) * (box_width + 0.4);
+  const double gap = std::clamp(width / 5, 5.0, 60.0);
+  const double line_height = box_height + 0.6;
   Layout layout(fabric.nodes().size());
-  for (std::size_t level = 0; level < rows.size(); ++level) {
-    for (std::size_t i = 0; i < rows[level].size(); ++i) {
-      const double x = (static_cast<double>(i) + 0.5) / static_cast<double>(rows[level].size());
-      layout[rows[level][i]] = {x * width, -static_cast<double>(level) * gap};
+  double bottom = 0;
+  for (const std::vector<NodeId>& row : rows) {
+    const std::size_t lines = std::max<std::size_t>(1, (row.size() + in_line - 1) / in_line);
+    const std::size_t even = (row.size() + lines - 1) / lines;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::size_t line = i / even;
+      const std::size_t here = std::min(even, row.size() - line * even);
+      const double x = (static_cast<double>(i % even) + 0.5) / static_cast<double>(here);
+      layout[row[i]] = {x * width, bottom - static_cast<double>(line) * line_height};
     }
+    bottom -= gap + static_cast<double>(lines - 1) * line_height;
   }
   return layout;
 }
@@ -138,6 +149,51 @@ std::string xml_text(std::string_view text) {
   return safe;
 }
 
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(" ,;", at), text.size());
+    if (end > at) words.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+/// What a box has room for, by NodeId: names, of long ones the words that others have not, and where these are several
+/// switches' the end of the GUID.
+std::vector<std::string> short_names(const Fabric& fabric) {
+  std::map<std::string, std::uint32_t> uses;
+  for (const Node& node : fabric.nodes()) {
+    if (node.kind != NodeKind::switch_) continue;
+    std::vector<std::string> words = words_of(node.name);
+    std::sort(words.begin(), words.end());
+    words.erase(std::unique(words.begin(), words.end()), words.end());
+    for (const std::string& word : words) ++uses[word];
+  }
+  std::vector<std::string> names(fabric.nodes().size());
+  std::map<std::string, std::uint32_t> taken;
+  for (NodeId id = 0; id < fabric.nodes().size(); ++id) {
+    if (!fabric.is_switch(id)) continue;
+    std::string& name = names[id] = fabric.node(id).name;
+    if (name.size() > most_letters) {
+      name.clear();
+      for (const std::string& word : words_of(fabric.node(id).name)) {
+        const bool of_most = 2 * uses[word] > fabric.switch_count();
+        if (of_most || word.starts_with("0x") || word.starts_with("GUID=")) continue;
+        name += (name.empty() ? "" : " ") + word;
+      }
+      if (name.size() > most_letters) name = "~" + name.substr(name.size() - most_letters + 1);
+    }
+    ++taken[name];
+  }
+  for (NodeId id = 0; id < fabric.nodes().size(); ++id) {
+    if (!fabric.is_switch(id) || (taken[names[id]] == 1 && !names[id].empty())) continue;
+    const std::string guid = fmt::format("{:08x}", fabric.node(id).guid & 0xFFFFFFFF);
+    names[id] = names[id].size() + 6 <= most_letters && !names[id].empty() ? names[id] + " " + guid.substr(4) : guid;
+  }
+  return names;
+}
+
 struct Bundle {
   std::uint32_t up = 0;
   std::uint32_t down = 0;
@@ -182,7 +238,7 @@ void draw_links(fmt::memory_buffer& text, const Fabric& fabric, const Layout& la
 }
 
 void draw_switches(fmt::memory_buffer& text, const Fabric& fabric, const Layout& layout) {
-  constexpr std::uint32_t most_named = 400;
+  const std::vector<std::string> names = short_names(fabric);
   std::vector<std::uint32_t> hosts(fabric.nodes().size());
   std::vector<bool> alive(fabric.nodes().size());
   for (const Link& link : fabric.links()) {
@@ -195,9 +251,7 @@ void draw_switches(fmt::memory_buffer& text, const Fabric& fabric, const Layout&
   for (NodeId id = 0; id < fabric.nodes().size(); ++id) {
     if (!fabric.is_switch(id)) continue;
     const Point at = layout[id];
-    std::string name = fabric.node(id).name;
-    const std::string title = xml_text(name) + fmt::format(", {} hosts", hosts[id]);
-    if (name.size() > 14) name = name.substr(0, 13) + "~";
+    const std::string title = xml_text(fabric.node(id).name) + fmt::format(", {} hosts", hosts[id]);
     fmt::format_to(std::back_inserter(text),
                    "<g><title>{}</title><rect class=\"{}\" x=\"{:.2f}\" y=\"{:.2f}\" width=\"{}\" height=\"{}\" "
                    "rx=\"0.15\"/>",
@@ -207,8 +261,10 @@ void draw_switches(fmt::memory_buffer& text, const Fabric& fabric, const Layout&
                                    : "inner",
                    at.x - box_width / 2, at.y - box_height / 2, box_width, box_height);
     if (fabric.switch_count() <= most_named) {
-      fmt::format_to(std::back_inserter(text), "<text x=\"{:.2f}\" y=\"{:.2f}\">{}</text>", at.x,
-                     at.y + (hosts[id] > 0 ? -0.02 : 0.16), xml_text(name));
+      // a letter of a sans-serif font is about 0.6 of its size wide
+      const double size = std::min(0.5, 0.94 * box_width / (0.6 * static_cast<double>(names[id].size())));
+      fmt::format_to(std::back_inserter(text), "<text style=\"font-size:{:.2f}px\" x=\"{:.2f}\" y=\"{:.2f}\">{}</text>",
+                     size, at.x, at.y + (hosts[id] > 0 ? -0.02 : 0.16), xml_text(names[id]));
       if (hosts[id] > 0)
         fmt::format_to(std::back_inserter(text), "<text class=\"hosts\" x=\"{:.2f}\" y=\"{:.2f}\">{} hosts</text>",
                        at.x, at.y + 0.38, hosts[id]);
@@ -230,18 +286,22 @@ std::string write_drawing(const Fabric& fabric) {
   }
   const double width = high.x - low.x + box_width + 4;
   const double height = high.y - low.y + box_height + 5;
-  const double scale = std::clamp(1600 / std::max(width, height), 2.0, 40.0);
+  // Names are at least 6 pixels high, unless the picture would be larger than 8,000.
+  const double largest = std::max(width, height);
+  const double readable = fabric.switch_count() <= most_named ? std::min(14.0, 8000 / largest) : 2.0;
+  const double scale = std::clamp(std::max(1600 / largest, readable), 2.0, 40.0);
+  const double opacity = std::clamp(12 / std::sqrt(1.0 + static_cast<double>(fabric.links().size())), 0.2, 0.55);
   fmt::memory_buffer text;
   fmt::format_to(
       std::back_inserter(text),
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{:.0f}\" height=\"{:.0f}\" viewBox=\"{:.2f} {:.2f} "
-      "{:.2f} {:.2f}\">\n<style>path{{fill:none;stroke:#5b6b7b;stroke-opacity:.55}}"
+      "{:.2f} {:.2f}\">\n<style>path{{fill:none;stroke:#5b6b7b;stroke-opacity:{:.2f}}}"
       ".hurt{{stroke:#e08a00;stroke-opacity:1}}.dead{{stroke:#d01c2e;stroke-opacity:1;stroke-dasharray:.35 .2}}"
       "rect{{stroke:#22303c;stroke-width:.05}}.leaf{{fill:#d7e8f7}}.inner{{fill:#eef1e2}}.gone{{fill:#f6c9cd;"
       "stroke:#d01c2e}}text{{font:.5px sans-serif;text-anchor:middle;fill:#14202b}}"
       ".hosts{{font-size:.36px;fill:#47596b}}.title{{font-size:.8px;text-anchor:start}}</style>\n"
       "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" style=\"fill:#fff;stroke:none\"/>\n",
-      width * scale, height * scale, low.x - box_width / 2 - 2, low.y - box_height / 2 - 3, width, height,
+      width * scale, height * scale, low.x - box_width / 2 - 2, low.y - box_height / 2 - 3, width, height, opacity,
       low.x - box_width / 2 - 2, low.y - box_height / 2 - 3, width, height);
   const auto down = std::ranges::count(fabric.links(), false, &Link::up);
   fmt::format_to(std::back_inserter(text),

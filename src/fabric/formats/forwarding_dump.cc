@@ -10,6 +10,7 @@
 #include "fabric/formats/cursor.h"
 #include "fabric/formats/forwarding_tables.h"
 #include "fabric/formats/node_name.h"
+#include "fabric/formats/notes.h"
 
 namespace holdfast::fabric {
 namespace {
@@ -32,17 +33,41 @@ std::vector<PortId> ports_by_lid(const Fabric& fabric) {
   return ports;
 }
 
+/// By LID: whether several ports have it, so that nobody can say whose it is.
+std::vector<bool> lids_of_several(const Fabric& fabric) {
+  std::vector<bool> taken(std::size_t{fabric.top_lid()} + 1, false);
+  std::vector<bool> shared = taken;
+  for (NodeId id = 0; id < fabric.nodes().size(); ++id) {
+    const Node& node = fabric.node(id);
+    const bool is_switch = fabric.is_switch(id);
+    for (std::uint32_t number = is_switch ? 0 : 1; number <= (is_switch ? 0U : node.port_count); ++number) {
+      const Port& port = fabric.port(node.first_port + number);
+      for (Lid lid = port.lid; port.lid != 0 && lid < port.lid + (Lid{1} << port.lmc); ++lid) {
+        shared[lid] = taken[lid];
+        taken[lid] = true;
+      }
+    }
+  }
+  return shared;
+}
+
 bool is_remark(std::string_view line) {
-  constexpr std::array<std::string_view, 4> ends = {"lids dumped", "valid lids dumped", "Info", "Optimal"};
+  constexpr std::array<std::string_view, 2> ends = {"Info", "Optimal"};
   while (line.ends_with(' ')) line.remove_suffix(1);
-  if (line.empty() || line.front() == '#' || line.starts_with("ibwarn:") || line.starts_with("  Lid")) return true;
+  if (line.empty() || line.front() == '#' || line.starts_with("  Lid")) return true;
   return std::ranges::any_of(ends, [&](std::string_view end) { return line.ends_with(end); });
 }
 
 class ForwardingReader {
  public:
   ForwardingReader(std::string_view text, std::string_view file, const Fabric& fabric)
-      : lines_(text), file_(file), fabric_(fabric), owners_(ports_by_lid(fabric)) {
+      : lines_(text),
+        file_(file),
+        cut_short_(!text.empty() && text.back() != '\n'),
+        notes_(file),
+        fabric_(fabric),
+        owners_(ports_by_lid(fabric)),
+        shared_(lids_of_several(fabric)) {
     read_.forwarding = Forwarding(fabric);
     for (NodeId id = 0; id < fabric.nodes().size(); ++id) {
       if (fabric.is_switch(id)) switches_.try_emplace(fabric.node(id).guid, id);
@@ -58,11 +83,18 @@ class ForwardingReader {
         status = read_entry(line);
       else if (const std::size_t guid = guid_of_head(line); guid != std::string_view::npos)
         status = read_head(line, guid);
+      else if (line.ends_with("lids dumped") || line.ends_with("lids dumped "))
+        end_table();
+      else if (is_from_another_program(line))
+        notes_.add("another program", lines_.number(),
+                   "a line of another program, left out: " + std::string(line.substr(0, 120)));
       else if (!is_remark(line))
         status = cursor().wrong("this line belongs to no dump of forwarding tables",
                                 "give the output of dump_lfts or OpenSM's");
-      if (!status.ok()) return status;
+      if (!status.ok() && !(cut_short_ && lines_.at_end())) return status;
+      if (cut_short_ && lines_.at_end()) cut_inside_line(status);
     }
+    leave_table();
     if (tables_ == 0)
       return Status(Code::bad_input, "reading " + std::string(file_), "no forwarding table in it",
                     "give the output of dump_lfts, or opensm-lfts.dump");
@@ -89,13 +121,18 @@ class ForwardingReader {
     const std::optional<std::uint64_t> guid = place.hexadecimal();
     if (!guid) return place.wrong("expected the switch's GUID", "as in guid 0x0002c90000000001");
     const auto found = switches_.find(*guid);
+    leave_table();
     ++tables_;
     row_ = none;
+    table_ = {line.starts_with(lfts_head) ? Table::open : Table::endless, lines_.number(), 0, *guid};
     if (found == switches_.end()) {
       if (++strangers_ == 1) first_stranger_ = std::string(line.substr(0, 120));
       return {};
     }
     row_ = read_.forwarding.row_of(found->second);
+    if (seen_[row_])
+      notes_.add("twice", lines_.number(),
+                 "a second table of " + fabric_.node(found->second).name + ", which is read over the first");
     ports_ = fabric_.node(found->second).port_count;
     seen_[row_] = true;
     return {};
@@ -124,15 +161,63 @@ class ForwardingReader {
         return wrong(("the switch has " + std::to_string(ports_) + " ports").c_str());
       at = last;
     }
+    table_.last_lid = std::max(table_.last_lid, lid);
+    table_.last_line = lines_.number();
+    ++table_.entries;
     if (row_ == none) return {};
     if (lid >= owners_.size() || owners_[lid] == none) {
       ++unknown_lids_;
       if (lid >= owners_.size()) return {};
-    } else if (tables_ == 1) {
+    } else if (tables_ == 1 && !shared_[lid]) {
       if (Status status = check_owner(std::string_view(at, end), lid); !status.ok()) return status;
     }
+    if (stamp_[lid] == tables_ && read_.forwarding.out_port(row_, lid) != port)
+      notes_.add("two ports", lines_.number(),
+                 "LID " + std::to_string(lid) + " has port " + std::to_string(read_.forwarding.out_port(row_, lid)) +
+                     " and port " + std::to_string(port) + " in the table of " + table_name() + "; the last one holds");
+    stamp_[lid] = tables_;
     read_.forwarding.set_out_port(row_, lid, static_cast<std::uint8_t>(port));
     return {};
+  }
+
+  std::string table_name() const {
+    if (row_ != none) return fabric_.node(read_.forwarding.switch_at(row_)).name;
+    return "the switch with GUID " + fmt::format("0x{:016x}", table_.guid);
+  }
+
+  /// "45 valid lids dumped", which ibroute and OpenSM write behind a table. ibroute counts the entries.
+  void end_table() {
+    if (table_.state != Table::open) return;
+    table_.state = Table::whole;
+    const std::string_view line = lines_.line();
+    std::uint64_t told = 0;
+    std::from_chars(line.data(), line.data() + line.size(), told);
+    if (line.find("valid") != std::string_view::npos && told != table_.entries)
+      notes_.add("count", lines_.number(),
+                 "the table of " + table_name() + " has " + std::to_string(table_.entries) +
+                     " entries where its last line says " + std::to_string(told));
+  }
+
+  /// Where a table has no end of its own: at the next one, or at the end of the file.
+  void leave_table() {
+    if (tables_ == 0) return;
+    if (table_.state == Table::endless) {
+      endless_.push_back({table_.last_lid, table_.last_line, table_name()});
+    } else if (table_.state == Table::open) {
+      note_cut_short(table_name(), table_.last_line, table_.last_lid);
+    }
+  }
+
+  void note_cut_short(const std::string& name, std::size_t line, Lid last) {
+    notes_.add("cut short", line,
+               "the table of " + name + " ends here " +
+                   (last == 0 ? "without an entry" : "with LID " + std::to_string(last)) + ": it was cut short");
+  }
+
+  void cut_inside_line(const Status& status) {
+    notes_.add("cut line", lines_.number(),
+               std::string("the file ends in the middle of this line, in the table of ") + table_name() +
+                   (status.ok() ? "" : "; it is left out (" + status.wrong() + ")"));
   }
 
   /// The remark behind an entry of the first table names the port GUID at the LID: other LIDs would make every table
@@ -152,6 +237,12 @@ class ForwardingReader {
   void add_notes() {
     const auto missing = static_cast<std::size_t>(std::ranges::count(seen_, false));
     const std::string name(file_);
+    // opensm.fdbs has no line behind a table, but all of its tables go up to the same LID
+    Lid top = 0;
+    for (const Endless& one : endless_) top = std::max(top, one.last_lid);
+    for (const Endless& one : endless_)
+      if (one.last_lid < top) note_cut_short(one.name, one.last_line, one.last_lid);
+    read_.notes = notes_.texts();
     if (missing > 0)
       read_.notes.push_back(name + ": " + std::to_string(missing) + " switches of the fabric have no table");
     if (strangers_ > 0)
@@ -162,10 +253,31 @@ class ForwardingReader {
                             " entries are for LIDs that the fabric has not");
   }
 
+  /// The table that is being read.
+  struct Table {
+    enum State : std::uint8_t { open, endless, whole } state = whole;
+    std::size_t last_line = 0;  ///< of an entry, or of its head
+    Lid last_lid = 0;
+    std::uint64_t guid = 0;
+    std::uint64_t entries = 0;
+  };
+  /// One of a dialect that has no line behind a table.
+  struct Endless {
+    Lid last_lid;
+    std::size_t last_line;
+    std::string name;
+  };
+
   Lines lines_;
   std::string_view file_;
+  bool cut_short_;  // the last line has no end
+  Notes notes_;
   const Fabric& fabric_;
   std::vector<PortId> owners_;
+  std::vector<bool> shared_;
+  std::vector<std::size_t> stamp_ = std::vector<std::size_t>(owners_.size(), 0);  // by LID: the table that had it last
+  Table table_;
+  std::vector<Endless> endless_;
   std::unordered_map<std::uint64_t, NodeId> switches_;
   ImportedTables read_;
   std::vector<bool> seen_;  // by row

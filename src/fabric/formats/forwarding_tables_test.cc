@@ -75,8 +75,56 @@ TEST(ForwardingTables, TakesWhatIbroutePrints) {
   EXPECT_EQ(tables.out_port(0, 2), Forwarding::no_port);
   EXPECT_EQ(tables.out_port(0, 3), 5);
   EXPECT_EQ(tables.out_port(1, 3), Forwarding::no_port);
-  EXPECT_THAT(read.value().notes, testing::ElementsAre(HasSubstr("1 switches of the fabric have no table"),
+  EXPECT_THAT(read.value().notes, testing::ElementsAre(HasSubstr("dump line 1: a line of another program"),
+                                                       HasSubstr("1 switches of the fabric have no table"),
                                                        HasSubstr("1 tables are of switches that the fabric has not")));
+}
+
+/// As dump_lfts prints it where two switches do not answer, one of them in the middle of its table.
+TEST(ForwardingTables, TakesErrorsAmongTablesAndSaysWhichAreCutShort) {
+  const std::string text =
+      "Unicast lids [0x0-0x3] of switch DR path slid 0; dlid 0; 0,1 guid 0x0000000000000010 (left):\r\n"
+      "  Lid  Out   Destination\r\n       Port     Info \r\n"
+      "0x0001 000 : (Switch portguid 0x0000000000000010: 'left')\r\n"
+      "ibwarn: [11783] mad_rpc: _do_madrpc failed; dport (DR path slid 65535; dlid 65535; 0,1,7)\n"
+      "nodeinfo\n0000 0000 0000 0000 0000 0000 0000 0000\n0000 0000 0000 0000 0000 0000 0000 0000\n"
+      "ibroute: iberror: failed: dump tables: node info failed: valid addr?\n"
+      "Unicast lids [0x0-0x3] of switch Lid 2 guid 0x0000000000000020 (right):\n"
+      "0x0001 006 : (Switch portguid 0x0000000000000010: 'left')\n"
+      "0x0003 002 : (Channel Adapter portguid 0x0000000000000031: 'host')\n"
+      "0x0003 006 : (Channel Adapter portguid 0x0000000000000031: 'host')\n"
+      "3 valid lids dumped \n\n*** WARNING ***: this command has been replaced by dump_fts\n";
+  auto read = read_forwarding(text, "dump", pair());
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read.value().forwarding.out_port(1, 1), 6);
+  EXPECT_THAT(read.value().notes,
+              testing::ElementsAre(
+                  AllOf(HasSubstr("dump line 5: a line of another program"), HasSubstr("the last at dump line 16")),
+                  HasSubstr("dump line 4: the table of left ends here with LID 1: it was cut short"),
+                  HasSubstr("dump line 13: LID 3 has port 2 and port 6 in the table of right")));
+}
+
+TEST(ForwardingTables, SaysWhereAFileIsCut) {
+  const Fabric fabric = pair();
+  const std::string whole = write_lfts(fabric, arbitrary(fabric));
+  const std::string routes = write_fdbs(fabric, arbitrary(fabric));
+  for (const std::string& text : {whole, routes}) {
+    const std::size_t first_end = text.find("0x0000000000000020");
+    for (std::size_t size = first_end + 40; size < text.size(); ++size) {
+      auto read = read_forwarding(std::string_view(text).substr(0, size), "dump", fabric);
+      if (!read.ok()) continue;
+      const bool only_last_line_end_is_gone = size + 1 == text.size();
+      EXPECT_FALSE(read.value().notes.empty() && !only_last_line_end_is_gone) << text.substr(0, size);
+    }
+  }
+}
+
+TEST(ForwardingTables, ALidOfTwoAdaptersIsNobodysMistake) {
+  Fabric fabric = pair();
+  fabric.add_node(NodeKind::adapter, 1, "twin", 0x40);
+  fabric.add_link(fabric.port_of(3, 1), fabric.port_of(0, 2));
+  fabric.mutable_port(fabric.port_of(3, 1)).lid = 3;
+  EXPECT_TRUE(read_forwarding(ibroute_text, "dump", fabric).ok());
 }
 
 TEST(ForwardingTables, TakesWhatOpensmWritesOfItsRoutes) {
@@ -92,7 +140,7 @@ TEST(ForwardingTables, TakesWhatOpensmWritesOfItsRoutes) {
 }
 
 TEST(ForwardingTables, RefusesWithLineAndColumn) {
-  auto message = [](std::string text) { return read_forwarding(text, "dump", pair()).status().message(); };
+  auto message = [](std::string text) { return read_forwarding(text + "\n", "dump", pair()).status().message(); };
   const std::string head = "Unicast lids [0-3] of switch Lid 1 guid 0x10 ('left'):\n";
   EXPECT_THAT(message(""), HasSubstr("no forwarding table in it"));
   EXPECT_THAT(message("nonsense"), HasSubstr("reading dump line 1 column 1: this line belongs to no dump"));

@@ -119,19 +119,28 @@ std::string lid_table(const Fabric& fabric) {
   return text;
 }
 
-std::vector<NodeId> choose_roots(const Fabric& fabric) {
+std::vector<NodeId> farthest_from_adapters(const Fabric& fabric) {
   const std::vector<std::uint32_t> level = hops_from(fabric, switches_with_adapters(fabric));
   std::uint32_t top = 0;
   for (const std::uint32_t hops : level)
     if (hops != none) top = std::max(top, hops);
-  if (top == 0) {
-    const NodeId middle = middle_switch(fabric);
-    return middle == none ? std::vector<NodeId>() : std::vector<NodeId>{middle};
-  }
   std::vector<NodeId> roots;
-  for (NodeId node = 0; node < level.size(); ++node)
-    if (level[node] == top) roots.push_back(node);
+  for (NodeId node = 0; top != 0 && node < level.size(); ++node)
+    if (level[node] == top && fabric.is_switch(node)) roots.push_back(node);
   return roots;
+}
+
+std::vector<NodeId> choose_roots(const Fabric& fabric) {
+  std::vector<NodeId> roots = farthest_from_adapters(fabric);
+  if (!roots.empty()) return roots;
+  const NodeId middle = middle_switch(fabric);
+  return middle == none ? std::vector<NodeId>() : std::vector<NodeId>{middle};
+}
+
+std::vector<NodeId> roots_for(std::string_view engine, const Fabric& fabric) {
+  if (engine == "updn" || engine == "dnup") return choose_roots(fabric);
+  // without switches above the adapters a fabric is no fat tree, whatever is called its root
+  return engine == "ftree" ? farthest_from_adapters(fabric) : std::vector<NodeId>();
 }
 
 }  // namespace holdfast::fabric::opensm

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/status/status.h"
@@ -19,5 +20,10 @@ std::string lid_table(const Fabric& fabric);
 /// Roots for up*/down*: the switches that are farthest from any adapter, as the top of a tree is; where every switch
 /// has adapters, one switch in the middle (least sum of distances to the others, the lowest node of several).
 std::vector<NodeId> choose_roots(const Fabric& fabric);
+
+/// What to give as root_guid_file to an engine that takes one: for updn and dnup choose_roots(), for ftree the switches
+/// farthest from any adapter, where there are some above them. Without, ftree guesses them and refuses trees that have
+/// lost links. None for other engines.
+std::vector<NodeId> roots_for(std::string_view engine, const Fabric& fabric);
 
 }  // namespace holdfast::fabric::opensm

@@ -330,8 +330,7 @@ Result<Session> Session::start(const Fabric& fabric, const Request& request) {
   if (state->fabric.top_lid() == 0) state->fabric.assign_lids();
   if (home_of(fabric, request.home) == none)
     return bad_request("no adapter's first port has a working cable", "connect one");
-  if ((request.engine == "updn" || request.engine == "dnup") && request.roots.empty())
-    state->request.roots = choose_roots(state->fabric);
+  if (request.roots.empty()) state->request.roots = roots_for(request.engine, state->fabric);
   auto programs = find_programs();
   if (!programs.ok()) return programs.status();
   state->programs = std::move(programs.value());

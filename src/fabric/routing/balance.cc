@@ -86,8 +86,8 @@ void Balance::pick(const Choices& choices) {
   const std::size_t rows = choices.order.size();
   picks_.assign(rows, none);
   cost_[choices.order[0]] = 0;
-  const std::size_t groups = picking_ == Picking::at_once ? 1 : groups_for(choices);
-  if (groups == 1) {
+  const std::size_t groups = picking_ == Picking::in_groups ? groups_for(choices) : rows;
+  if (picking_ == Picking::at_once || groups == 1) {
     for (std::size_t i = 1; i < rows; ++i) picks_[i] = bundles_[pick_for(choices, i)].emptiest;
     count(choices);
     return;

@@ -18,10 +18,10 @@ namespace holdfast::fabric {
 /// Networks", HOTI 2009, with every hop costing more than any loads.
 class Balance {
  public:
-  /// Whether all switches pick at once for a LID, or in groups, each seeing the routes of those before it. At once, all
-  /// that share a way to the destination crowd there: worse where there is much to choose from, and better where the
-  /// crowds of different LIDs come to lie side by side.
-  enum class Picking : std::uint8_t { at_once, in_groups };
+  /// Whether all switches pick at once for a LID, or in groups or one by one, each seeing the routes of those before
+  /// it. At once, all that share a way to the destination crowd there: worse where there is much to choose from or
+  /// crowds are too many to lie side by side, and better where they come to, as in whole trees.
+  enum class Picking : std::uint8_t { at_once, in_groups, one_by_one };
 
   explicit Balance(const SwitchGraph& graph, Picking picking = Picking::in_groups);
 

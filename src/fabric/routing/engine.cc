@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/status/hint.h"
+#include "fabric/routing/canonical_order.h"
 #include "fabric/routing/native_engines.h"
 
 namespace holdfast::fabric {
@@ -66,6 +67,33 @@ Status check_options(const Fabric& fabric, std::string_view engine, const Engine
   return {};
 }
 
+/// Whether an engine goes by places on a grid, where there is one, so that its rule comes from the cables already. On
+/// others its routes depend on numbers.
+bool goes_by_coordinates(std::string_view engine) {
+  return engine == "dor" || engine == "torus-2qos" || engine == "lash";
+}
+
+/// The options for renumber(fabric, numbers), with the grid that the fabric's generator told, which that forgets.
+EngineOptions renumbered(EngineOptions options, const Fabric& fabric, const SwitchGraph& graph,
+                         const Renumbering& numbers) {
+  const Shape shape = fabric.structure().shape;
+  if (!options.grid && (shape == Shape::mesh || shape == Shape::torus)) options.grid = find_grid(fabric, graph);
+  if (options.roots.empty() && !options.grid) return options;
+  std::vector<NodeId> new_of(numbers.nodes.size());
+  for (NodeId node = 0; node < numbers.nodes.size(); ++node) new_of[numbers.nodes[node]] = node;
+  for (NodeId& root : options.roots) root = new_of[root];
+  if (!options.grid) return options;
+  std::vector<std::uint32_t> row_of(fabric.nodes().size(), none);
+  for (std::uint32_t row = 0; row < graph.rows(); ++row) row_of[graph.switch_at(row)] = row;
+  std::vector<std::uint32_t> place;
+  for (const NodeId old : numbers.nodes) {
+    if (!fabric.is_switch(old)) continue;
+    for (std::uint32_t i = 0; i < options.grid->dimensions(); ++i) place.push_back(options.grid->at(row_of[old], i));
+  }
+  options.grid->place = std::move(place);
+  return options;
+}
+
 }  // namespace
 
 std::span<const Engine> engines() {
@@ -86,7 +114,13 @@ Result<Forwarding> route(const Fabric& fabric, std::string_view engine, const En
   if (options.grid && options.grid->place.size() != std::size_t{graph.rows()} * options.grid->dimensions())
     return Status(Code::bad_input, "routing with " + std::string(engine), "the grid is not one of this fabric",
                   "give a place for each switch");
-  return functions[found.value()](fabric, graph, options);
+  if (goes_by_coordinates(engine)) return functions[found.value()](fabric, graph, options);
+  const Renumbering numbers = canonical_renumbering(fabric, graph);
+  const Fabric canonical = renumber(fabric, numbers);
+  auto tables =
+      functions[found.value()](canonical, SwitchGraph(canonical), renumbered(options, fabric, graph, numbers));
+  if (!tables.ok()) return tables;
+  return std::move(tables).value().numbered_as(fabric, numbers);
 }
 
 }  // namespace holdfast::fabric

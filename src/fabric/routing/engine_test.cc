@@ -192,8 +192,9 @@ TEST(Engines, RefuseWithAReason) {
   const Fabric torus = generate("torus(5,5) hosts=25").value();
   EXPECT_EQ(route(torus, "ftre").status().message(),
             "choosing a routing engine: there is no engine 'ftre': did you mean 'ftree'?");
-  EXPECT_EQ(route(torus, "ftree").status().wrong(),
-            "the fabric is not a fat tree: a link joins s-0-0 and s-1-0, which are on the same level");
+  const std::string no_tree = route(torus, "ftree").status().wrong();
+  EXPECT_EQ(no_tree.find("the fabric is not a fat tree: a link joins s-"), 0U) << no_tree;
+  EXPECT_NE(no_tree.find(", which are on the same level"), std::string::npos) << no_tree;
   EXPECT_EQ(route(generate("kautz(2,3) hosts=24").value(), "torus-2qos").status().wrong(),
             "the fabric is not a mesh or torus");
   EngineOptions one_lane;

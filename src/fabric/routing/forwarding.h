@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fabric/topology/fabric.h"
+#include "fabric/topology/renumbering.h"
 
 namespace holdfast::fabric {
 
@@ -59,6 +60,9 @@ class Forwarding {
   void set_lane_map(std::uint32_t row, std::uint8_t in, std::uint8_t out, const LaneMap& map);
   /// False while every lane is its service level.
   bool has_lane_maps() const { return !lane_maps_.empty(); }
+
+  /// Of tables of renumber(fabric, numbers): the same routes as tables of `fabric`.
+  Forwarding numbered_as(const Fabric& fabric, const Renumbering& numbers) &&;
 
   /// One more than the largest virtual lane that a path between two adapters may use.
   std::uint8_t lanes_used = 1;

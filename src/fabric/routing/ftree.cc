@@ -3,6 +3,7 @@
 
 #include "fabric/routing/balance.h"
 #include "fabric/routing/native_engines.h"
+#include "fabric/routing/relief.h"
 
 // E. Zahavi, G. Johnson, D. Kerbyson, M. Lang, "Optimized InfiniBand Fat-Tree Routing for Shift All-to-All
 // Communication Patterns", Concurrency and Computation 22(2), 2010. In a complete tree the paper's D-mod-K gives every
@@ -128,7 +129,7 @@ Result<Forwarding> route_ftree(const Fabric& fabric, const SwitchGraph& graph, c
   for (std::uint32_t& one : key) one = none - one;
   const SwitchOrder order = order_by(graph, key);
   Forwarding tables = graph.local_tables(fabric);
-  Balance balance(graph);
+  Balance balance(graph, Balance::Picking::one_by_one);
   TreeBalance tree(graph);
   std::vector<std::uint32_t> hops;
   std::uint32_t cut_off = none;
@@ -153,6 +154,9 @@ Result<Forwarding> route_ftree(const Fabric& fabric, const SwitchGraph& graph, c
     return not_a_tree(fabric, "no way up and then down leads from " + fabric.node(graph.switch_at(cut_off)).name +
                                   " to some other leaf");
   }
+  // Where links or leaves are missing, one way down for each destination leaves some of them two on one channel.
+  if (balance.largest_load() > even_load_of_levels(graph, balance))
+    relieve(graph, UpDownRule(graph, order), affordable_passes(graph), balance, tables);
   return tables;
 }
 

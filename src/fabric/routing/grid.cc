@@ -27,7 +27,7 @@ std::optional<Grid> grid_of_structure(const Fabric& fabric, const SwitchGraph& g
 /// is a square itself, and is found as two dimensions of 2, which it also is.
 class GridFinder {
  public:
-  GridFinder(const Fabric& fabric, const SwitchGraph& graph) : neighbours_(rows_beside(fabric, graph)) {
+  explicit GridFinder(std::vector<std::vector<std::uint32_t>> neighbours) : neighbours_(std::move(neighbours)) {
     for (std::uint32_t row = 0; row < neighbours_.size(); ++row) {
       for (const std::uint32_t to : neighbours_[row]) {
         if (row < to) edge_.emplace(std::pair(row, to), static_cast<std::uint32_t>(edge_.size()));
@@ -195,6 +195,44 @@ std::vector<std::vector<std::uint32_t>> rows_beside(const Fabric& fabric, const 
   return neighbours;
 }
 
+namespace {
+
+using Neighbours = std::vector<std::vector<std::uint32_t>>;
+
+/// Joins the first of the rows to each of the others in turn, and what is left likewise.
+void join_in_pairs(std::vector<std::uint32_t> rows, const Neighbours& beside, std::vector<Neighbours>& wholes) {
+  if (rows.empty()) {
+    wholes.push_back(beside);
+    return;
+  }
+  const std::uint32_t a = rows.back();
+  rows.pop_back();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::uint32_t b = rows[i];
+    if (a == b || std::ranges::binary_search(beside[a], b)) continue;
+    Neighbours more = beside;
+    more[a].insert(std::ranges::upper_bound(more[a], b), b);
+    more[b].insert(std::ranges::upper_bound(more[b], a), a);
+    std::vector<std::uint32_t> rest = rows;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+    join_in_pairs(std::move(rest), more, wholes);
+  }
+}
+
+}  // namespace
+
+std::vector<Neighbours> with_missing_cables(const Neighbours& beside) {
+  constexpr std::size_t most_ends = 4;  // three ways to join them in pairs
+  std::size_t degree = 0;
+  for (const auto& rows : beside) degree = std::max(degree, rows.size());
+  std::vector<std::uint32_t> ends;  // a row stands there once for each neighbour that it lacks
+  for (std::uint32_t row = 0; row < beside.size() && ends.size() <= most_ends; ++row)
+    ends.insert(ends.end(), degree - beside[row].size(), row);
+  std::vector<Neighbours> wholes;
+  if (!ends.empty() && ends.size() <= most_ends && ends.size() % 2 == 0) join_in_pairs(std::move(ends), beside, wholes);
+  return wholes;
+}
+
 bool lies_on_grid(const SwitchGraph& graph, const Grid& grid) {
   std::set<std::vector<std::uint32_t>> taken;
   for (std::uint32_t row = 0; row < graph.rows(); ++row) {
@@ -216,9 +254,15 @@ bool lies_on_grid(const SwitchGraph& graph, const Grid& grid) {
 
 std::optional<Grid> find_grid(const Fabric& fabric, const SwitchGraph& graph) {
   std::optional<Grid> grid = grid_of_structure(fabric, graph);
-  if (!grid) grid = GridFinder(fabric, graph).find();
-  if (!grid || !lies_on_grid(graph, *grid)) return std::nullopt;
-  return grid;
+  if (grid) return lies_on_grid(graph, *grid) ? grid : std::nullopt;
+  const std::vector<std::vector<std::uint32_t>> beside = rows_beside(fabric, graph);
+  grid = GridFinder(beside).find();
+  if (grid && lies_on_grid(graph, *grid)) return grid;
+  for (const auto& whole : with_missing_cables(beside)) {
+    grid = GridFinder(whole).find();
+    if (grid && lies_on_grid(graph, *grid)) return grid;
+  }
+  return std::nullopt;
 }
 
 NodeId switch_along(const Structure& structure, NodeId from, std::size_t dimension, int steps) {

@@ -20,7 +20,7 @@ struct Grid {
 
 /// Finds the grid that the switches of a fabric lie on: as its generator said, otherwise from the cables, dead ones
 /// included. Nothing when they are no grid: every cable must join neighbours of one dimension, every place be taken
-/// at most once.
+/// at most once. Up to two cables of a torus may be missing altogether.
 std::optional<Grid> find_grid(const Fabric& fabric, const SwitchGraph& graph);
 
 /// Whether every working cable joins neighbours of one dimension, and no place is taken twice.
@@ -28,6 +28,12 @@ bool lies_on_grid(const SwitchGraph& graph, const Grid& grid);
 
 /// By row: the rows that cables lead to, dead ones included, in order.
 std::vector<std::vector<std::uint32_t>> rows_beside(const Fabric& fabric, const SwitchGraph& graph);
+
+/// Where some rows have fewer neighbours than most, as in a torus of which cables were pulled out: in every way the
+/// neighbours that there would be with cables between such rows. Nothing when all have as many, or when more than two
+/// cables are missing.
+std::vector<std::vector<std::vector<std::uint32_t>>> with_missing_cables(
+    const std::vector<std::vector<std::uint32_t>>& beside);
 
 /// The same as the generator's record of a mesh or a torus, for who reads that. Nothing for a fabric whose switches do
 /// not come before its adapters, or of which some dimensions are rings and others lines.

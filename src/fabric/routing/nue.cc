@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <span>
 
+#include "fabric/check/paths.h"
 #include "fabric/routing/acyclic_dependencies.h"
 #include "fabric/routing/native_engines.h"
 #include "fabric/routing/relief.h"
@@ -55,8 +57,13 @@ enum class Tree : std::uint8_t { ways_to_destinations, all_ways };
 class Layer {
  public:
   Layer(const SwitchGraph& graph, const DependencySpace& space, std::uint32_t root, const SwitchOrder& order,
-        std::span<const std::uint32_t> destinations, Tree tree)
-      : graph_(graph), dependencies_(space), out_(graph.rows(), none), level_(graph.rows()), cost_(graph.rows()) {
+        std::span<const std::uint32_t> destinations, Tree tree, std::uint32_t leaning)
+      : graph_(graph),
+        leaning_(leaning * 0xC2B2AE3DU),
+        dependencies_(space),
+        out_(graph.rows(), none),
+        level_(graph.rows()),
+        cost_(graph.rows()) {
     dependencies_.expect_up_down(order);
     grow_tree(root);
     for (std::uint32_t row = 0; row < graph.rows(); ++row) {  // other connected parts have trees of their own
@@ -183,8 +190,8 @@ class Layer {
   }
 
   /// Between 1 and 1.25: what looks nearly the same to all is taken by some each, not by all of them.
-  static float leaning(std::uint32_t row, std::uint32_t arc) {
-    return 1 + static_cast<float>((row * 0x9E3779B1U + arc * 0x85EBCA6BU) >> 24) / 1024;
+  float leaning(std::uint32_t row, std::uint32_t arc) const {
+    return 1 + static_cast<float>((row * 0x9E3779B1U + arc * 0x85EBCA6BU + leaning_) >> 24) / 1024;
   }
 
   std::size_t part_size(std::uint32_t destination) {
@@ -271,6 +278,7 @@ class Layer {
   }
 
   const SwitchGraph& graph_;
+  std::uint32_t leaning_;
   AcyclicDependencies dependencies_;
   std::vector<std::vector<std::uint32_t>> tree_;  // by row: arcs out of it along the tree
   std::vector<std::uint32_t> out_;
@@ -297,8 +305,13 @@ std::uint64_t worthwhile_passes(const SwitchGraph& graph) {
 
 class NueRouter {
  public:
-  NueRouter(const Fabric& fabric, const SwitchGraph& graph, Tree tree)
-      : graph_(graph), tree_(tree), space_(graph), tables_(graph.local_tables(fabric)), balance_(graph) {}
+  NueRouter(const Fabric& fabric, const SwitchGraph& graph, Tree tree, std::uint32_t leaning)
+      : graph_(graph),
+        tree_(tree),
+        leaning_(leaning),
+        space_(graph),
+        tables_(graph.local_tables(fabric)),
+        balance_(graph) {}
 
   std::size_t tree_uses() const { return tree_uses_; }
   std::uint64_t largest_load() const { return balance_.largest_load(); }
@@ -325,7 +338,7 @@ class NueRouter {
       const auto managed =
           std::stable_partition(first, last, [this](std::uint32_t row) { return !graph_.terminals_at(row).empty(); });
       const SwitchOrder order = order_by(graph_, tops.empty() ? hops_from(graph_, {root}) : depths);
-      layers_.emplace_back(graph_, space_, root, order, std::span(first, managed), tree_);
+      layers_.emplace_back(graph_, space_, root, order, std::span(first, managed), tree_, leaning_);
       for (auto row = first; row != last; ++row) route_to(*row, layers_.back(), static_cast<std::uint8_t>(lane));
       tree_uses_ += layers_.back().tree_uses();
       if (passes == 0) {
@@ -410,6 +423,7 @@ class NueRouter {
 
   const SwitchGraph& graph_;
   Tree tree_;
+  std::uint32_t leaning_;
   DependencySpace space_;
   Forwarding tables_;
   Balance balance_;
@@ -423,13 +437,33 @@ class NueRouter {
 }  // namespace
 
 Result<Forwarding> route_nue(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options) {
-  NueRouter router(fabric, graph, Tree::ways_to_destinations);
-  Forwarding tables = router.run(options.lanes);
-  if (router.tree_uses() == 0) return tables;
-  NueRouter other(fabric, graph, Tree::all_ways);
-  Forwarding others = other.run(options.lanes);
-  if (other.largest_load() < router.largest_load()) return others;
-  return tables;
+  Forwarding best;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  bool dead_ends = false;
+  const auto attempt = [&](Tree tree, std::uint32_t leaning) {
+    NueRouter router(fabric, graph, tree, leaning);
+    Forwarding tables = router.run(options.lanes);
+    dead_ends = dead_ends || router.tree_uses() != 0;
+    if (router.largest_load() >= least) return;
+    least = router.largest_load();
+    best = std::move(tables);
+  };
+  // What is taken first forbids much of the rest, so that small networks are routed in several ways.
+  const bool small = affordable_passes(graph) != 0;
+  attempt(Tree::ways_to_destinations, 0);
+  if (dead_ends || small) attempt(Tree::all_ways, 0);
+  for (std::uint32_t leaning = 1; small && leaning <= 2; ++leaning) {
+    attempt(Tree::ways_to_destinations, leaning);
+    attempt(Tree::all_ways, leaning);
+  }
+  // Paths up and then down are one of the largest sets of dependencies without a cycle, and in one lane sometimes the
+  // evenest that is found.
+  if (small && options.lanes == 1) {
+    auto tables = route_updn(fabric, graph, options);
+    if (tables.ok() && check_paths(fabric, tables.value(), options.threads).index.max < least)
+      best = std::move(tables).value();
+  }
+  return best;
 }
 
 }  // namespace holdfast::fabric

@@ -1,5 +1,7 @@
 #include "fabric/routing/relief.h"
 
+#include <array>
+
 namespace holdfast::fabric {
 
 Relief::Relief(const SwitchGraph& graph, Balance& balance, Forwarding& tables)
@@ -14,6 +16,32 @@ std::uint64_t affordable_passes(const SwitchGraph& graph, std::uint64_t affordab
   constexpr std::uint64_t enough = 8;
   const std::uint64_t in_a_pass = std::uint64_t{graph.terminals().size()} * graph.arcs().size() / 2;
   return std::min(enough, affordable / std::max<std::uint64_t>(in_a_pass, 1));
+}
+
+bool lies_in_levels(const SwitchGraph& graph) {
+  const std::vector<std::uint32_t> level = levels_above_adapters(graph);
+  return !graph.arcs().empty() && std::all_of(graph.arcs().begin(), graph.arcs().end(), [&](const auto& arc) {
+    return level[arc.from] + 1 == level[arc.to] || level[arc.to] + 1 == level[arc.from];
+  });
+}
+
+std::uint64_t even_load_of_levels(const SwitchGraph& graph, const Balance& balance) {
+  if (!lies_in_levels(graph)) return 0;
+  const std::vector<std::uint32_t> level = levels_above_adapters(graph);
+  std::uint64_t fullest = 0;
+  for (std::uint32_t row = 0; row < graph.rows(); ++row) {
+    std::array<std::uint64_t, 2> sum = {};  // by down, up
+    std::array<std::uint64_t, 2> channels = {};
+    for (const SwitchGraph::Arc& arc : graph.arcs_of(row)) {
+      const std::size_t up = level[arc.to] > level[row] ? 1 : 0;
+      for (std::uint32_t channel = arc.first_channel; channel < arc.first_channel + arc.channels; ++channel)
+        sum[up] += balance.load(channel);
+      channels[up] += arc.channels;
+    }
+    for (const std::size_t up : {0U, 1U})
+      if (channels[up] != 0) fullest = std::max(fullest, (sum[up] + channels[up] - 1) / channels[up]);
+  }
+  return fullest;
 }
 
 double Relief::sum_of_cubes() const {

@@ -179,15 +179,20 @@ class Placer {
 }  // namespace
 
 Result<Grid> place_on_torus(const Fabric& fabric, const SwitchGraph& graph, const TorusConfig& config) {
-  const std::vector<Rows> beside = rows_beside(fabric, graph);
+  std::vector<std::vector<Rows>> attempts = {rows_beside(fabric, graph)};
+  for (std::vector<Rows>& whole : with_missing_cables(attempts.front())) attempts.push_back(std::move(whole));
   Result<Grid> placed = Status(Code::bad_input, "placing switches by torus-2QoS.conf", "it has no seed",
                                "give a link of one switch in each dimension, as in xp_link GUID GUID");
-  for (const TorusConfig::Seed& seed : config.seeds) {
-    if (seed.at == none) continue;
-    placed = Placer(fabric, graph, beside, config).place_from(seed);
-    if (placed.ok()) return placed;
+  std::optional<Status> first_refusal;
+  for (const std::vector<Rows>& beside : attempts) {
+    for (const TorusConfig::Seed& seed : config.seeds) {
+      if (seed.at == none) continue;
+      placed = Placer(fabric, graph, beside, config).place_from(seed);
+      if (placed.ok()) return placed;
+      if (!first_refusal) first_refusal = placed.status();
+    }
   }
-  return placed;
+  return first_refusal ? Result<Grid>(*first_refusal) : placed;
 }
 
 }  // namespace holdfast::fabric

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Judges routing engines, ours and OpenSM's, over random renumberings of fabrics, and writes one table in Markdown.
+
+    tools/renumbering_table.py --program build/release/bin/holdfast --count 50 --opensm-count 50 > table.md
+
+Both sides get the same files: renumbering n of a fabric is drawn from seed n. With a smaller --opensm-count OpenSM gets
+the first of them. Each fabric and side is one run of 'holdfast fabric compare FABRIC --renumber K --json'; what it
+printed is kept in --keep, and read from there when the table is made again, so that an interrupted run goes on.
+"""
+
+import argparse
+import hashlib
+import json
+import pathlib
+import subprocess
+import sys
+
+FABRICS = [
+    "tree(8,2)", "16-ary-2-tree", "xgft(2;18,18;1,9)", "xgft-1-22-11", "tree(4,3)", "tree(6,3)", "tree(10,3)",
+    "tree(12,3)", "deimos-cluster", "tsubame2-rail", "mesh-5x5", "torus-5x5", "mesh-3x3x3", "torus-3x3x3",
+    "torus(4,4,4) hosts=128", "hyperx(4,4) hosts=64", "slimfly(5) hosts=100", "kautz-2-4", "random-32",
+    "dragonfly-10-5-5-4",
+]
+ENGINES = ["minhop", "updn", "dnup", "ftree", "sssp", "dfsssp", "nue"]
+
+
+def judged(arguments, fabric, engines, count):
+    """What compare says of these engines: by their names."""
+    if count == 0:
+        return {}
+    words = [arguments.program, "fabric", "compare", fabric, "--engines", ",".join(engines), "--renumber", str(count),
+             "--time-limit", arguments.time_limit, "--json", "--quiet"]
+    keep = pathlib.Path(arguments.keep) if arguments.keep else None
+    file = keep / (hashlib.sha1("\n".join(words[2:]).encode()).hexdigest() + ".json") if keep else None
+    if file and file.exists():
+        text = file.read_text()
+    else:
+        print(f"{fabric}: {','.join(engines)} x {count}", file=sys.stderr)
+        run = subprocess.run(words, capture_output=True, text=True)
+        if run.returncode != 0:
+            sys.exit(f"{fabric}: {run.stderr.strip()}")
+        text = run.stdout
+        if file:
+            keep.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+    return {entry["engine"]: entry for entry in json.loads(text)["engines"]}
+
+
+def extent(entry, key, scale=1, digits=0):
+    values = entry[key]
+    least, median, most = (scale * values[name] for name in ("least", "median", "most"))
+    if f"{least:.{digits}f}" == f"{most:.{digits}f}":
+        return f"{median:.{digits}f}"
+    return f"{median:.{digits}f} ({least:.{digits}f} to {most:.{digits}f})"
+
+
+def spread(entry):
+    values = entry["edge_forwarding_index"]
+    return 100 * (values["most"] / values["least"] - 1) if values["least"] else 0
+
+
+def routes(entry):
+    return entry is not None and entry["routed"] > 0
+
+
+def cells(entry):
+    if not routes(entry):
+        return ["refused", "", "", "", ""]
+    free = entry["valid"] == entry["routed"]
+    lost = "" if entry["routed"] == entry["renumberings"] else f" ({entry['routed']} of {entry['renumberings']} routed)"
+    return [extent(entry, "edge_forwarding_index") + ("" if free else " *") + lost, f"{spread(entry):.1f}",
+            extent(entry, "edge_forwarding_index_deviation", 1, 1), extent(entry, "exchange_share", 100, 1),
+            extent(entry, "bisection_share", 100, 1)]
+
+
+def worse(ours, theirs):
+    """On how many of the same files ours has the fuller fullest link, of how many."""
+    if not routes(ours) or not routes(theirs):
+        return ""
+    by_seed = {run["seed"]: run["edge_forwarding_index"] for run in ours["runs"]}
+    pairs = [(by_seed[run["seed"]], run["edge_forwarding_index"]) for run in theirs["runs"] if run["seed"] in by_seed]
+    return f"{sum(a > b for a, b in pairs)} of {len(pairs)}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", default="holdfast")
+    parser.add_argument("--count", type=int, default=50, help="renumberings for our engines")
+    parser.add_argument("--opensm-count", type=int, default=50, help="of them, for OpenSM's")
+    parser.add_argument("--engines", default=",".join(ENGINES))
+    parser.add_argument("--fabrics", nargs="*", default=FABRICS)
+    parser.add_argument("--time-limit", default="60s", help="CPU time of each run of OpenSM")
+    parser.add_argument("--keep", help="folder for what compare printed")
+    arguments = parser.parse_args()
+    engines = arguments.engines.split(",")
+    print("| fabric | engine | fullest link | spread, % | deviation | exchange, % | bisection, % | OpenSM's fullest link "
+          "| spread, % | deviation | exchange, % | bisection, % | ours fuller |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
+    for fabric in arguments.fabrics:
+        ours = judged(arguments, fabric, engines, arguments.count)
+        theirs = judged(arguments, fabric, ["opensm:" + engine for engine in engines], arguments.opensm_count)
+        for engine in engines:
+            own, other = ours.get(engine), theirs.get("opensm:" + engine)
+            if not routes(own) and not routes(other):
+                continue
+            print("| " + " | ".join([fabric, engine, *cells(own), *cells(other), worse(own, other)]) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
