@@ -47,7 +47,8 @@ TEST(KeyedDigest, ListsOfValuesDoNotRunTogether) {
   const Key key{};
   EXPECT_NE(KeyedDigest(key).text("ab").text("c").finish(), KeyedDigest(key).text("a").text("bc").finish());
   EXPECT_NE(KeyedDigest(key).number(1).number(2).finish(), KeyedDigest(key).number(2).number(1).finish());
-  EXPECT_EQ(KeyedDigest(key).text("ab").finish(), KeyedDigest(key).number(2).bytes(std::as_bytes(std::span("ab", 2))).finish());
+  EXPECT_EQ(KeyedDigest(key).text("ab").finish(),
+            KeyedDigest(key).number(2).bytes(std::as_bytes(std::span("ab", 2))).finish());
 }
 
 TEST(KeyedDigest, AnotherKeyGivesAnotherDigest) {

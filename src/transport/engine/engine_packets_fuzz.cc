@@ -29,12 +29,12 @@ class Silence : public Host {
 };
 
 // Makes a packet of the engine's one session out of any bytes: lengths, key and check are put right.
-void put_right(std::vector<std::byte>& packet, std::uint32_t key) {
+void put_right(std::vector<std::byte>& packet, std::uint64_t key) {
   packet[0] = std::byte{0x48};
   packet[1] = std::byte{0x46};
   packet[2] = std::byte{wire::version};
   const auto length = static_cast<std::uint32_t>(packet.size());
-  std::memcpy(packet.data() + 24, &length, sizeof length);
+  std::memcpy(packet.data() + 28, &length, sizeof length);
   const std::uint32_t session = 1;
   std::memcpy(packet.data() + 12, &session, sizeof session);
   std::memcpy(packet.data() + 16, &key, sizeof key);
@@ -57,7 +57,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const RailTraits rails[2] = {{.most_packet_bytes = 2000, .bytes_per_second = 1e9, .checksum = {}},
                                {.most_packet_bytes = 2000, .bytes_per_second = 1e9, .checksum = {}}};
   const std::byte name{9};
-  Engine engine(options, rails, host, {&name, 1}, 50, 0);
+  const Secrets secrets;
+  Engine engine(options, rails, host, {&name, 1}, secrets, 0);
+  Authenticator same(secrets);  // what a peer would hear in its challenge
+  const std::uint64_t identity = same.new_identity();
   std::int64_t now = 0;
   std::byte memory[3][200] = {};
   for (auto& piece : memory) {
@@ -68,11 +71,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   engine.send({.peer = 1, .pieces = {&one, 1}}, now);
   wire::HelloFrame hello;
   hello.session = 5;
-  hello.epoch = 60;
+  hello.identity = 60;
+  hello.known_identity = identity;
   hello.message_limit = 100;
   hello.byte_limit = 10000;
   const std::byte peer{1};
   hello.name = {&peer, 1};
+  hello.cookie = same.cookie(hello.name, hello.identity, 0);
   std::byte buffer[wire::most_data_header_bytes];
   wire::Writer writer(buffer, {});
   writer.add(hello);
@@ -81,7 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t bytes = std::min<std::size_t>(size - 1, wire::packet_header_bytes + data[0]);
     std::vector<std::byte> packet(reinterpret_cast<const std::byte*>(data + 1),
                                   reinterpret_cast<const std::byte*>(data + 1) + bytes);
-    if (packet.size() >= wire::packet_header_bytes) put_right(packet, wire::session_key(50, 60));
+    if (packet.size() >= wire::packet_header_bytes) put_right(packet, wire::session_key(60, identity));
     engine.on_packet(data[0] & 1, packet, now);
     data += 1 + bytes;
     size -= 1 + bytes;

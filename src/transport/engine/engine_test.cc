@@ -225,15 +225,15 @@ TEST_F(EngineTest, APeerThatIsAnotherProcessNowFailsWhatWasOnItsWay) {
   Bytes out = pattern(10);
   send(net[0], 1, out, 1, SendMode::acknowledged);
   net.settle();
-  for (const std::uint64_t epoch : {1000UL, 3UL}) {  // later, and with its clock set back
+  for (const std::uint64_t life : {1000UL, 3UL}) {
     net.lose = [](const Network::Packet&) { return true; };
     net[0].completions.clear();
     send(net[0], 1, out, 2, SendMode::acknowledged);
-    net.restart(1, epoch);
+    net.restart(1, life);
     net.lose = [](const Network::Packet&) { return false; };
     net.run(1'000'000'000, 1'000'000);
     ASSERT_EQ(of_kind(net[0], Completion::Kind::send).size(), 1U);
-    EXPECT_EQ(of_kind(net[0], Completion::Kind::send)[0].outcome, Outcome::restarted) << epoch;
+    EXPECT_EQ(of_kind(net[0], Completion::Kind::send)[0].outcome, Outcome::restarted) << life;
     Bytes in(10);
     receive(net[1], in, any_peer, 3);
     send(net[0], 1, out, 3, SendMode::acknowledged);

@@ -25,20 +25,21 @@ void Core::on_packet(std::uint32_t rail, std::span<const std::byte> packet) {
     return;
   }
   const wire::PacketHeader& header = reader.header();
+  if (header.key == 0) return on_greeting(reader, rail);
   Peer* from = known_peer(header.session);
-  const bool known = from != nullptr && from->remote_epoch != 0 &&
-                     (header.key == from->key || sabotage == Engine::Sabotage::ignore_epochs);
+  const bool known = from != nullptr && from->remote_identity != 0 &&
+                     (header.key == from->key_in || sabotage == Engine::Sabotage::ignore_identities);
+  if (!known) {
+    ++count(Count::stale_packets);
+    return on_stale(header.session);
+  }
+  if (!believed(*from, reader, rail)) return;
   FrameType type{};
   bool data = false;
   bool acknowledge_now = false;
   while (reader.next(type)) {
-    if (type == FrameType::hello || type == FrameType::hello_answer) {
-      on_hello(header, reader.hello(), rail);
-      continue;
-    }
-    if (!known) {
-      ++count(Count::stale_packets);
-      on_stale(header.session);
+    if (type != FrameType::ack && type != FrameType::data && type != FrameType::bye) {
+      ++count(Count::malformed_packets);
       return;
     }
     if (!from->established) establish(*from);
@@ -52,7 +53,7 @@ void Core::on_packet(std::uint32_t rail, std::span<const std::byte> packet) {
       data = true;
       on_data(*from, header, reader.data(), reader.payload(), rail);
     } else if (type == FrameType::bye) {
-      new_epoch(*from);  // what is still under way of this session must not be taken for the next one's
+      new_identity(*from);  // what is still under way of this session must not be taken for the next one's
       reset(*from, Outcome::closed);
       return;
     }
