@@ -9,6 +9,7 @@
 #include <ostream>
 
 #include "core/event/record.h"
+#include "core/secret/secret_file.h"
 #include "replicate/launch/exit_code.h"
 #include "replicate/launch/file_comparison.h"
 #include "replicate/launch/library_options.h"
@@ -55,6 +56,17 @@ Status write_placement(const JobPlan& plan) {
   return {Code::io, "writing the host file " + path, "the write failed", "choose another --output folder"};
 }
 
+/// What the processes of the job share: with it the roster knows them, and the transport's packets are authenticated.
+Status make_secret(const JobRequest& request, const JobPlan& plan, secret::Key& key) {
+  if (plan.map.degree() < 2 && !request.transport) return {};
+  const std::string path = plan.run_directory + "/" + secret_file_name;
+  if (Status written = secret::write_key(path, secret::new_key()); !written.ok()) return written;
+  auto read = secret::read_key(path);  // as the processes will
+  if (!read.ok()) return read.status();
+  key = read.value();
+  return {};
+}
+
 Status prepare_input(const InputPlan& input) {
   if (input.kind == InputPlan::Kind::tee) return InputTee::make_fifos(input.fifos);
   if (input.kind == InputPlan::Kind::spool) return spool_input(STDIN_FILENO, input);
@@ -67,13 +79,15 @@ struct Finished {
   std::optional<Roster> roster;
 };
 
-Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, std::ostream& err) {
+Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, const secret::Key& key,
+                              std::ostream& err) {
   SignalWatch watch;
   std::unique_ptr<RosterServer> roster;
   if (plan.map.degree() > 1) {
-    auto started = RosterServer::start(
-        {plan.run_directory, plan.one_host}, Roster(plan.map.ranks(), plan.map.degree(), plan.goes_on),
-        [&err](const Death& death) { err << "holdfast: " << death_line(death) << std::endl; });
+    auto started =
+        RosterServer::start({.run_directory = plan.run_directory, .one_host = plan.one_host, .secret = key},
+                            Roster(plan.map.ranks(), plan.map.degree(), plan.goes_on),
+                            [&err](const Death& death) { err << "holdfast: " << death_line(death) << std::endl; });
     if (!started.ok()) return started.status();
     roster = std::move(started).value();
   }
@@ -219,10 +233,12 @@ int run_job(const JobRequest& request, std::ostream& out, std::ostream& err) {
   auto directory = RunDirectory::create(plan.value().run_directory, request.keep || request.output);
   if (!directory.ok()) return report(directory.status(), err);
   Status ready = write_placement(plan.value());
+  secret::Key key{};
+  if (ready.ok()) ready = make_secret(request, plan.value(), key);
   if (ready.ok()) ready = prepare_input(plan.value().input);
   if (ready.ok() && !plan.value().seed.empty())
     err << "holdfast: injecting faults with seed " << plan.value().seed << std::endl;
-  auto finished = ready.ok() ? run_launcher(request, plan.value(), err) : Result<Finished>(ready);
+  auto finished = ready.ok() ? run_launcher(request, plan.value(), key, err) : Result<Finished>(ready);
   if (finished.ok()) return conclude(request, plan.value(), finished.value(), directory.value(), err);
   directory.value().conclude(true);
   return report(finished.status(), err);

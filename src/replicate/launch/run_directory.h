@@ -7,6 +7,8 @@
 
 namespace holdfast::launch {
 
+inline constexpr const char* secret_file_name = "secret";  ///< in the run directory
+
 /// The folder of one run, shared by all its processes (HOLDFAST_RUN_DIRECTORY):
 ///
 ///   rank-<v>.replica-<k>.out, .err   what the program itself wrote to its standard streams, recorded by the library
@@ -18,6 +20,7 @@ namespace holdfast::launch {
 ///   status-<v>.<k>                   with what a process ended after MPI_Finalize
 ///   holdfast-files/                  what the replicas wrote (engine/file_view.h)
 ///   hosts, stdin*                    what the launcher was given
+///   secret                           what the processes of the job share, mode 0600; gone when the job has ended
 ///
 /// Removed after a success, unless the user named the folder or asked to keep it.
 class RunDirectory {
