@@ -97,6 +97,7 @@ class Core {
   bool knows_identity(PeerId id, const wire::HelloFrame& frame) const;
   std::uint64_t cookie_for(PeerId id, const wire::HelloFrame& frame) const;
   void challenge(PeerId id, const wire::HelloFrame& frame, std::uint32_t rail);
+  void send_challenge(Peer& to, std::uint32_t rail);
   void meet(Peer& peer, const wire::HelloFrame& frame);
   void learn(Peer& peer, const wire::HelloFrame& frame);
   void agree_on_keys(Peer& peer);

@@ -63,6 +63,7 @@ struct Path {
   OpenQuestions questions;
   bool hello_owed = false;   ///< a HELLO found no room on the rail: it goes before any data when there is
   bool answer_owed = false;  ///< likewise an answer to one, which echoes `answer_stamp`
+  bool challenge_owed = false;
   std::uint32_t answer_stamp = 0;
 };
 
@@ -93,6 +94,7 @@ struct Peer {
   std::uint64_t cookie = 0;           ///< that the peer wants to see with the local identity; 0: it asked for none
   std::vector<std::byte> name;        ///< the peer's, as it brought its identity
   std::vector<std::byte> own_name;    ///< this side's, until the session is established and in its keys
+  std::vector<std::byte> challenge;   ///< the last packet that asked who it is
   bool remote_aes = false;
   std::uint32_t remote_session = 0;
   std::uint64_t key_out = 0;
@@ -160,8 +162,8 @@ struct Peer {
   std::int64_t deadline_ns = INT64_MAX;  ///< no timer of this peer is due before
 
   std::size_t memory_bytes() const {
-    return sizeof *this + name.capacity() + paths.capacity() * sizeof(Path) + out.memory_bytes() + in.memory_bytes() +
-           open.memory_bytes() + parked.memory_bytes();
+    return sizeof *this + name.capacity() + challenge.capacity() + paths.capacity() * sizeof(Path) +
+           out.memory_bytes() + in.memory_bytes() + open.memory_bytes() + parked.memory_bytes();
   }
 };
 

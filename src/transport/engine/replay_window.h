@@ -14,7 +14,7 @@ class ReplayWindow {
   static constexpr std::uint64_t width = 4096 - 64;
 
   bool fresh(std::uint64_t number) const {
-    if (number == 0 || number + width <= last_) return false;
+    if (number == 0 || (last_ >= width && number <= last_ - width)) return false;
     return number > last_ || (word(number) & bit(number)) == 0;
   }
   /// A packet of this number, which was fresh, is what it says.

@@ -193,7 +193,8 @@ void Core::on_hello(const wire::PacketHeader& header, const wire::HelloFrame& fr
   Peer& from = *peer(id);
   from.remote_session = frame.session;
   hear_of_end(from, frame);
-  if (frame.known_identity == from.local_identity) learn(from, frame);
+  const bool mutual = frame.known_identity == from.local_identity;
+  if (mutual || (frame.known_identity == 0 && !from.established)) learn(from, frame);
   say_hello(from, rail, true, header.stamp);
   sign_of_life(from, rail, false);
   pump(from);
@@ -239,16 +240,28 @@ void Core::challenge(PeerId id, const wire::HelloFrame& frame, std::uint32_t rai
   writer.add(question);
   const std::span<const std::byte> packet = writer.seal(authenticator_.greeting_tag(writer.lay(0)));
   if (id == any_peer) return host_.answer_stranger(rail, frame.name, packet);
-  OutPacket& kept = *packets_.take();
-  std::copy(packet.begin(), packet.end(), kept.headers.begin());
-  const iovec list = {kept.headers.data(), packet.size()};
-  if (host_.put(rail, id, {&list, 1}, Pool<OutPacket>::handle(&kept)) == Put::pending) {
-    kept.peer = id;
-    kept.rail = rail;
+  Peer& to = *peer(id);  // the host knows it, so that these are no more than its peers
+  to.challenge.assign(packet.begin(), packet.end());
+  send_challenge(to, rail);
+}
+
+void Core::send_challenge(Peer& to, std::uint32_t rail) {
+  OutPacket& packet = *packets_.take();
+  std::copy(to.challenge.begin(), to.challenge.end(), packet.headers.begin());
+  const iovec list = {packet.headers.data(), to.challenge.size()};
+  const Put put = host_.put(rail, to.id, {&list, 1}, Pool<OutPacket>::handle(&packet));
+  to.paths[rail].challenge_owed = put == Put::busy;
+  if (put == Put::busy) {
+    rails_[rail].control_owed = true;
+    note(to, now() + 100'000);
+  }
+  if (put == Put::pending) {
+    packet.peer = to.id;
+    packet.rail = rail;
     ++pending_puts;
     return;
   }
-  packets_.give(&kept);  // whoever called calls again
+  packets_.give(&packet);  // where it failed, whoever called calls again
 }
 
 void Core::on_challenge(const wire::PacketHeader& header, const wire::ChallengeFrame& frame, std::uint32_t rail) {
@@ -276,7 +289,8 @@ void Core::meet(Peer& peer, const wire::HelloFrame& frame) {
   agree_on_keys(peer);
 }
 
-// From a peer that knows this side's identity: what it allows, and that the session may begin.
+// From a peer that knows this side's identity, or none yet: what it allows, and that the session may begin. One that
+// knows an earlier identity speaks of another session.
 void Core::learn(Peer& peer, const wire::HelloFrame& frame) {
   peer.remote_window = std::clamp(frame.vfrag_window, 64U, options_.vfrag_window);
   peer.remote_ack_delay_ns = wire::from_wire_time(frame.ack_delay);
@@ -404,7 +418,7 @@ void Core::reset_sending(Peer& peer, Outcome outcome) {
     path.flying_bytes = 0;
     path.silent_since_ns = 0;
     path.timeouts = 0;
-    path.hello_owed = path.answer_owed = false;
+    path.hello_owed = path.answer_owed = path.challenge_owed = false;
   }
   while (peer.ready.pop_front() != nullptr) {
   }

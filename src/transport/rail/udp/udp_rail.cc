@@ -198,7 +198,7 @@ Result<std::uint32_t> UdpRail::add_destination(std::span<const std::byte> addres
                   "an address of " + std::to_string(address.size()) + " bytes is no address of UDP");
   }
   const auto number = static_cast<std::uint32_t>(destinations_.size());
-  const auto [known, is_new] = numbers_.try_emplace({address.begin(), address.end()}, number);
+  const auto [known, is_new] = numbers_.try_emplace({reinterpret_cast<const char*>(address.data()), address.size()}, number);
   if (is_new) destinations_.push_back(made);
   return known->second;
 }

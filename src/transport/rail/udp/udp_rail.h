@@ -54,9 +54,10 @@ class UdpRail : public Rail {
   static Result<std::vector<std::byte>> resolve(const char* node, const char* service);
 
  private:
-  static constexpr std::size_t most_batched = 64;       // UDP_MAX_SEGMENTS of the kernel
+  static constexpr std::size_t most_batched = 64;  // UDP_MAX_SEGMENTS of the kernel
   static constexpr std::size_t most_pieces_each = 10;
-  static constexpr std::size_t most_copied_bytes = 512;  // of a packet that is copied, so that its memory is free at once
+  static constexpr std::size_t most_copied_bytes =
+      512;  // of a packet that is copied, so that its memory is free at once
   static constexpr std::size_t most_datagram_bytes = 65507;
   static constexpr std::size_t receives = 16;
   static constexpr std::size_t most_polled = 1024;  // packets at one poll
@@ -101,12 +102,12 @@ class UdpRail : public Rail {
   std::size_t most_packet_bytes_ = 0;
   std::vector<std::byte> address_;
   std::vector<Destination> destinations_;
-  std::map<std::vector<std::byte>, std::uint32_t> numbers_;  ///< of destinations, by address
-  const sockaddr_storage* source_ = nullptr;                 ///< of the packet that the sink is being handed
+  std::map<std::string, std::uint32_t> numbers_;  ///< of destinations, by the bytes of the address
+  const sockaddr_storage* source_ = nullptr;      ///< of the packet that the sink is being handed
   Batch batch_;
   std::vector<Finished> finished_;
   std::vector<Finished> reported_;  ///< empty but in poll()
-  bool busy_ = false;  ///< somebody was told so
+  bool busy_ = false;               ///< somebody was told so
 
   struct Receive {
     std::array<std::byte, 65536> memory;
