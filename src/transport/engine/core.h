@@ -94,6 +94,7 @@ class Core {
   void on_hello(const wire::PacketHeader& header, const wire::HelloFrame& frame, std::uint32_t rail);
   void on_hello_answer(const wire::PacketHeader& header, const wire::HelloFrame& frame, std::uint32_t rail);
   void on_challenge(const wire::PacketHeader& header, const wire::ChallengeFrame& frame, std::uint32_t rail);
+  bool is_reflected(PeerId id, const wire::HelloFrame& frame) const;
   bool knows_identity(PeerId id, const wire::HelloFrame& frame) const;
   std::uint64_t cookie_for(PeerId id, const wire::HelloFrame& frame) const;
   void challenge(PeerId id, const wire::HelloFrame& frame, std::uint32_t rail);
@@ -238,6 +239,7 @@ class Core {
   Host& host_;
   std::vector<RailRecord> rails_;
   std::vector<std::byte> name_;
+  std::vector<std::byte> first_name_;  ///< before rename()
   Authenticator authenticator_;
   std::vector<std::unique_ptr<Peer>> peers_;  ///< by PeerId; null: never spoken to
   std::vector<Peer*> spoken_to_;

@@ -14,7 +14,12 @@ constexpr std::int64_t most_notice_gaps = 8;  ///< of probe_interval, between no
 
 Core::Core(const Options& options, std::span<const RailTraits> rails, Host& host, std::span<const std::byte> name,
            const Secrets& secrets, std::int64_t now_ns)
-    : clock(now_ns), options_(options), host_(host), name_(name.begin(), name.end()), authenticator_(secrets) {
+    : clock(now_ns),
+      options_(options),
+      host_(host),
+      name_(name.begin(), name.end()),
+      first_name_(name_),
+      authenticator_(secrets) {
   std::size_t most = options.fragment_bytes;
   for (const RailTraits& traits : rails) {
     rails_.push_back({traits, traits.checksum.value_or(options.checksum)});
@@ -161,6 +166,14 @@ bool Core::knows_identity(PeerId id, const wire::HelloFrame& frame) const {
   return known != nullptr && known->remote_identity == frame.identity;
 }
 
+// Whether it is a HELLO of this side's to somebody else, which an enemy sends back: a session of this side with itself
+// has the identity that this side has towards itself.
+bool Core::is_reflected(PeerId id, const wire::HelloFrame& frame) const {
+  if (!std::ranges::equal(frame.name, name_) && !std::ranges::equal(frame.name, first_name_)) return false;
+  const Peer* self = known_peer(id);
+  return self == nullptr || self->local_identity != frame.identity;
+}
+
 // What the HELLO has to bring. It is good for one change of identity.
 std::uint64_t Core::cookie_for(PeerId id, const wire::HelloFrame& frame) const {
   const Peer* known = known_peer(id);
@@ -177,6 +190,10 @@ void Core::on_hello(const wire::PacketHeader& header, const wire::HelloFrame& fr
   }
   PeerId id = host_.find_peer(frame.name, rail);
   if (id == any_peer && authenticator_.asks()) id = host_.peer_named(frame.name, rail);
+  if (is_reflected(id, frame)) {
+    ++count(Count::forged_packets);
+    return;
+  }
   if (!knows_identity(id, frame)) {
     if (frame.cookie != cookie_for(id, frame) && sabotage != Engine::Sabotage::ignore_identities) {
       return challenge(id, frame, rail);

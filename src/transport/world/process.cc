@@ -231,7 +231,7 @@ void Process::receive_completed(const Completion& completion) {
                              completion.message_bytes, end, place);
     if (!receiving.multi) check_rest(receiving, completion.bytes);
   } else if (!receiving.multi || completion.released) {
-    if (end == Oracle::End::canceled && !receiving.multi) check_rest(receiving, 0);
+    if (end == Oracle::End::canceled && !receiving.multi && completion.message_bytes == 0) check_rest(receiving, 0);
     world_.oracle().receive_ended(receiving.id, end);
     end_receive(receiving);
     return;
