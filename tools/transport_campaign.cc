@@ -27,7 +27,8 @@ const std::map<std::string, Engine::Sabotage> sabotages = {
     {"forget-retransmission", Engine::Sabotage::forget_retransmission},
     {"lose-completion", Engine::Sabotage::lose_completion},
     {"leak-buffer", Engine::Sabotage::leak_buffer},
-    {"ignore-epochs", Engine::Sabotage::ignore_epochs},
+    {"ignore-identities", Engine::Sabotage::ignore_identities},
+    {"ignore-tags", Engine::Sabotage::ignore_tags},
     {"forget-lost-peers", Engine::Sabotage::forget_lost_peers},
     {"write-before-check", Engine::Sabotage::write_before_check},
 };

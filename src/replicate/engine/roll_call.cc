@@ -2,14 +2,17 @@
 
 #include <array>
 #include <charconv>
+#include <span>
 #include <vector>
+
+#include "core/secret/keyed_digest.h"
 
 namespace holdfast::replicate {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> names{"join",   "ready", "finishing", "finished", "exit",
-                                                 "failed", "gone",  "finalize",  "leave",    "starting"};
+constexpr std::array<std::string_view, 12> names{"challenge", "join",   "welcome", "ready",    "finishing", "finished",
+                                                 "exit",      "failed", "gone",    "finalize", "leave",     "starting"};
 
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
@@ -29,7 +32,42 @@ bool read(std::string_view word, Number& number) {
   return error == std::errc() && end == word.data() + word.size();
 }
 
+bool read_digits(std::string_view word, std::size_t count, std::string& digits) {
+  if (word.size() != count || word.find_first_not_of("0123456789abcdef") != std::string_view::npos) return false;
+  digits = word;
+  return true;
+}
+
+std::string hexadecimal(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    text += digits[std::to_integer<unsigned>(byte) >> 4];
+    text += digits[std::to_integer<unsigned>(byte) & 15];
+  }
+  return text;
+}
+
 }  // namespace
+
+std::string roll_call_proof(const secret::Key& job, const RollCall& join, std::string_view challenge,
+                            RollCall::Kind of) {
+  return hexadecimal(secret::KeyedDigest(secret::derive(job, "holdfast roll call"))
+                         .number(static_cast<std::uint64_t>(of))
+                         .text(challenge)
+                         .text(join.nonce)
+                         .number(static_cast<std::uint64_t>(join.rank))
+                         .number(static_cast<std::uint64_t>(join.number))
+                         .finish());
+}
+
+bool same_proof(std::string_view one, std::string_view other) {
+  return secret::equal(std::as_bytes(std::span(one)), std::as_bytes(std::span(other)));
+}
+
+std::string nonce_from(const secret::Key& random) {
+  return hexadecimal(std::span(random).first(nonce_digits / 2));
+}
 
 std::optional<RollCall> parse_roll_call(std::string_view line) {
   const std::vector<std::string_view> words = words_of(line);
@@ -40,9 +78,15 @@ std::optional<RollCall> parse_roll_call(std::string_view line) {
   message.kind = static_cast<RollCall::Kind>(kind);
   switch (message.kind) {
     case RollCall::Kind::join:
-      if (words.size() != 4 || !read(words[1], message.token) || !read(words[2], message.rank) ||
-          !read(words[3], message.number))
+      if (words.size() != 5 || !read(words[1], message.rank) || !read(words[2], message.number) ||
+          !read_digits(words[3], nonce_digits, message.nonce) || !read_digits(words[4], proof_digits, message.proof))
         return std::nullopt;
+      return message;
+    case RollCall::Kind::challenge:
+      if (words.size() != 2 || !read_digits(words[1], nonce_digits, message.nonce)) return std::nullopt;
+      return message;
+    case RollCall::Kind::welcome:
+      if (words.size() != 2 || !read_digits(words[1], proof_digits, message.proof)) return std::nullopt;
       return message;
     case RollCall::Kind::exit:
     case RollCall::Kind::gone:
@@ -55,11 +99,12 @@ std::optional<RollCall> parse_roll_call(std::string_view line) {
 
 std::string format_roll_call(const RollCall& message) {
   std::string line(names[static_cast<std::size_t>(message.kind)]);
-  if (message.kind == RollCall::Kind::join)
-    line += " " + std::to_string(message.token) + " " + std::to_string(message.rank);
+  if (message.kind == RollCall::Kind::join) line += " " + std::to_string(message.rank);
   const bool numbered = message.kind == RollCall::Kind::join || message.kind == RollCall::Kind::exit ||
                         message.kind == RollCall::Kind::gone;
   if (numbered) line += " " + std::to_string(message.number);
+  if (!message.nonce.empty()) line += " " + message.nonce;
+  if (!message.proof.empty()) line += " " + message.proof;
   return line + "\n";
 }
 

@@ -5,12 +5,16 @@
 #include <string>
 #include <string_view>
 
+#include "core/secret/key.h"
+
 namespace holdfast::replicate {
 
 /// What a process of a job and `holdfast run` say to each other over the connection whose end tells of the process's
 /// death (docs/design/dead-replicas.md). One line a message:
 ///
-///   join TOKEN RANK REPLICA   the first word of a process, before MPI_Init where it can
+///   challenge NONCE           the first word of all, of `holdfast run`
+///   join RANK REPLICA NONCE PROOF   the first word of a process, before MPI_Init where it can
+///   welcome PROOF             its answer: the process is believed, and may believe what it is told
 ///   starting                  it enters MPI_Init, which it does not leave before all have entered it
 ///   ready                     MPI_Init is over
 ///   finishing                 the process has reached MPI_Finalize and owes nobody anything
@@ -21,17 +25,42 @@ namespace holdfast::replicate {
 ///   finalize                  to all: everybody is finishing and nobody died: MPI's own end may be waited for
 ///   leave                     to all: somebody died: MPI's own end would wait for the dead
 struct RollCall {
-  enum class Kind : std::uint8_t { join, ready, finishing, finished, exit, failed, gone, finalize, leave, starting };
+  enum class Kind : std::uint8_t {
+    challenge,
+    join,
+    welcome,
+    ready,
+    finishing,
+    finished,
+    exit,
+    failed,
+    gone,
+    finalize,
+    leave,
+    starting
+  };
   Kind kind = Kind::ready;
-  std::uint64_t token = 0;  ///< join
-  int rank = -1;            ///< join
-  int number = -1;          ///< join and gone: the replica; exit: the status
+  int rank = -1;        ///< join
+  int number = -1;      ///< join and gone: the replica; exit: the status
+  std::string nonce{};  ///< challenge and join: nonce_digits hexadecimal digits, never twice the same
+  std::string proof{};  ///< join and welcome: proof_digits of them
 
   friend bool operator==(const RollCall&, const RollCall&) = default;
 };
 
 /// The longest line, without its end.
-inline constexpr std::size_t longest_roll_call = 80;
+inline constexpr std::size_t longest_roll_call = 160;
+inline constexpr std::size_t nonce_digits = 32;
+inline constexpr std::size_t proof_digits = 64;
+
+/// What shows that whoever sends `join` has the job's secret, which itself is never sent: a digest of both nonces, so
+/// that what was heard of one connection is of no use on another. The proof of `welcome` is another one.
+std::string roll_call_proof(const secret::Key& job, const RollCall& join, std::string_view challenge,
+                            RollCall::Kind of);
+/// Whether two proofs are equal, in a time that does not depend on where they differ.
+bool same_proof(std::string_view one, std::string_view other);
+/// Hexadecimal digits for a nonce, from a key that nobody had before.
+std::string nonce_from(const secret::Key& random);
 
 /// The message in a line without its end; nothing where it is none.
 std::optional<RollCall> parse_roll_call(std::string_view line);

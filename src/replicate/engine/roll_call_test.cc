@@ -11,14 +11,18 @@ namespace {
 using Kind = RollCall::Kind;
 
 TEST(RollCall, EveryMessageSurvivesItsLine) {
-  const RollCall messages[] = {{Kind::join, ~std::uint64_t{0}, 2147483647, 1023},
+  const std::string nonce(nonce_digits, 'a');
+  const std::string proof(proof_digits, '7');
+  const RollCall messages[] = {{Kind::challenge, -1, -1, nonce, {}},
+                               {Kind::join, 2147483647, 1023, nonce, proof},
+                               {Kind::welcome, -1, -1, {}, proof},
                                {Kind::ready},
                                {Kind::starting},
                                {Kind::finishing},
                                {Kind::finished},
-                               {Kind::exit, 0, -1, 255},
+                               {Kind::exit, -1, 255},
                                {Kind::failed},
-                               {Kind::gone, 0, -1, 0},
+                               {Kind::gone, -1, 0},
                                {Kind::finalize},
                                {Kind::leave}};
   for (const RollCall& message : messages) {
@@ -31,14 +35,25 @@ TEST(RollCall, EveryMessageSurvivesItsLine) {
 }
 
 TEST(RollCall, WhatIsNoMessageIsRefused) {
-  for (const char* line : {"", " ", "join", "join 1 2", "join 1 2 3 4", "join -1 0 0", "join 1 +2 3", "join 1 2 3x",
-                           "join 99999999999999999999 0 0", "ready now", "ready ", "gone", "gone 2147483648", "exit",
-                           "exit  1", "Ready", "GET / HTTP/1.1"})
+  const std::string nonce(nonce_digits, 'a');
+  const std::string proof(proof_digits, '7');
+  const std::string words = " " + nonce + " " + proof;
+  ASSERT_TRUE(parse_roll_call("join 1 2" + words));
+  for (const std::string& line :
+       {"join -1 0" + words, "join 1 +2" + words, "join 1 2x" + words, "join 99999999999 0" + words,
+        "join 1 2 " + nonce, "join 1 2" + words + " 3", "join 1 2 " + proof + " " + nonce, "join 1 2" + words + "0",
+        "join 1 2 " + std::string(nonce_digits, 'A') + " " + proof, "challenge " + proof, "welcome " + nonce,
+        "challenge " + nonce + " 1"})
+    EXPECT_FALSE(parse_roll_call(line)) << line;
+  for (const char* line : {"", " ", "join", "join 1 2", "challenge", "welcome", "ready now", "ready ", "gone",
+                           "gone 2147483648", "exit", "exit  1", "Ready", "GET / HTTP/1.1"})
     EXPECT_FALSE(parse_roll_call(line)) << line;
 }
 
 TEST(RollCall, AStreamIsCutIntoMessagesWhereverItIsSplit) {
-  const std::string stream = "join 5 1 2\nready\nexit 3\n";
+  const std::string nonce(nonce_digits, 'a');
+  const std::string proof(proof_digits, '7');
+  const std::string stream = "join 1 2 " + nonce + " " + proof + "\nready\nexit 3\n";
   for (std::size_t split = 0; split <= stream.size(); ++split) {
     RollCallReader reader;
     std::vector<RollCall> messages;
@@ -47,8 +62,8 @@ TEST(RollCall, AStreamIsCutIntoMessagesWhereverItIsSplit) {
       while (auto message = reader.next()) messages.push_back(*message);
     }
     ASSERT_EQ(messages.size(), 3U);
-    EXPECT_EQ(messages[0], (RollCall{Kind::join, 5, 1, 2}));
-    EXPECT_EQ(messages[2], (RollCall{Kind::exit, 0, -1, 3}));
+    EXPECT_EQ(messages[0], (RollCall{Kind::join, 1, 2, nonce, proof}));
+    EXPECT_EQ(messages[2], (RollCall{Kind::exit, -1, 3}));
     EXPECT_FALSE(reader.spoilt());
   }
 }
@@ -60,6 +75,25 @@ TEST(RollCall, NothingIsBelievedAfterALineThatSaysNothing) {
   EXPECT_FALSE(reader.next());
   EXPECT_TRUE(reader.spoilt());
   EXPECT_FALSE(reader.next());
+}
+
+// Of all that goes into a proof, each part counts: what was said on one connection proves nothing on another.
+TEST(RollCall, AProofIsOfOneJoinAndOneChallenge) {
+  secret::Key job{};
+  const std::string nonce(nonce_digits, 'a');
+  const std::string other(nonce_digits, 'b');
+  const RollCall join{Kind::join, 1, 2, nonce, {}};
+  const std::string proof = roll_call_proof(job, join, nonce, Kind::join);
+  EXPECT_EQ(proof.size(), proof_digits);
+  EXPECT_TRUE(same_proof(proof, roll_call_proof(job, join, nonce, Kind::join)));
+  EXPECT_FALSE(same_proof(proof, roll_call_proof(job, join, nonce, Kind::welcome)));
+  EXPECT_FALSE(same_proof(proof, roll_call_proof(job, join, other, Kind::join)));
+  EXPECT_FALSE(same_proof(proof, roll_call_proof(job, {Kind::join, 1, 2, other, {}}, nonce, Kind::join)));
+  EXPECT_FALSE(same_proof(proof, roll_call_proof(job, {Kind::join, 2, 2, nonce, {}}, nonce, Kind::join)));
+  EXPECT_FALSE(same_proof(proof, roll_call_proof(job, {Kind::join, 1, 1, nonce, {}}, nonce, Kind::join)));
+  job[0] = std::byte{1};
+  EXPECT_FALSE(same_proof(proof, roll_call_proof(job, join, nonce, Kind::join)));
+  EXPECT_FALSE(same_proof(proof, ""));
 }
 
 TEST(RollCall, AnEndlessLineIsNotKept) {

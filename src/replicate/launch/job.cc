@@ -11,6 +11,7 @@
 #include <set>
 
 #include "core/event/record.h"
+#include "core/secret/secret_file.h"
 #include "replicate/launch/closing.h"
 #include "replicate/launch/exit_code.h"
 #include "replicate/launch/file_comparison.h"
@@ -60,6 +61,17 @@ Status write_placement(const JobPlan& plan) {
   return {Code::io, "writing the host file " + path, "the write failed", "choose another --output folder"};
 }
 
+/// What the processes of the job share: with it the roster knows them, and the transport's packets are authenticated.
+Status make_secret(const JobRequest& request, const JobPlan& plan, secret::Key& key) {
+  if (plan.map.degree() < 2 && !request.transport) return {};
+  const std::string path = plan.run_directory + "/" + secret_file_name;
+  if (Status written = secret::write_key(path, secret::new_key()); !written.ok()) return written;
+  auto read = secret::read_key(path);  // as the processes will
+  if (!read.ok()) return read.status();
+  key = read.value();
+  return {};
+}
+
 Status prepare_input(const InputPlan& input) {
   if (input.kind == InputPlan::Kind::tee) return InputTee::make_fifos(input.fifos);
   if (input.kind == InputPlan::Kind::spool) return spool_input(STDIN_FILENO, input);
@@ -84,13 +96,17 @@ std::optional<std::set<int>> living_members(const JobPlan& plan) {
   return members;
 }
 
-Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, std::ostream& err) {
+Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, const secret::Key& key,
+                              std::ostream& err) {
   remove_left_window_folders();
   SignalWatch watch;
   std::unique_ptr<RosterServer> roster;
   if (plan.map.degree() > 1) {
-    auto started = RosterServer::start({plan.run_directory, plan.one_host, [&plan] { return living_members(plan); },
-                                        static_cast<double>(plan.silence_limit_ns) / 1e9},
+    auto started = RosterServer::start({.run_directory = plan.run_directory,
+                                        .one_host = plan.one_host,
+                                        .secret = key,
+                                        .living = [&plan] { return living_members(plan); },
+                                        .limit_s = static_cast<double>(plan.silence_limit_ns) / 1e9},
                                        Roster(plan.map.degrees(), plan.goes_on), [&err](const Death& death) {
                                          err << "holdfast: " << death_line(death) << std::endl;
                                        });
@@ -271,13 +287,15 @@ int run_job(const JobRequest& request, std::ostream& out, std::ostream& err) {
   auto directory = RunDirectory::create(plan.value().run_directory, request.keep || request.output);
   if (!directory.ok()) return report(directory.status(), err);
   Status ready = write_placement(plan.value());
+  secret::Key key{};
+  if (ready.ok()) ready = make_secret(request, plan.value(), key);
   if (ready.ok()) ready = prepare_input(plan.value().input);
   if (ready.ok() && !plan.value().seed.empty())
     err << "holdfast: injecting faults with seed " << plan.value().seed << std::endl;
   if (ready.ok() && plan.value().map.degree() > 1 && !request.quiet)
     err << "holdfast: " << death_notice(plan.value().map.degree(), plan.value().goes_on, plan.value().ends_because)
         << std::endl;
-  auto finished = ready.ok() ? run_launcher(request, plan.value(), err) : Result<Finished>(ready);
+  auto finished = ready.ok() ? run_launcher(request, plan.value(), key, err) : Result<Finished>(ready);
   if (finished.ok()) return conclude(request, plan.value(), finished.value(), directory.value(), err);
   directory.value().conclude(true);
   return report(finished.status(), err);

@@ -58,6 +58,8 @@ class Roster {
   /// The verdict is on the program itself, which did the same in all replicas.
   bool programs_doing() const { return programs_doing_; }
   bool goes_on() const { return goes_on_; }
+  /// How many processes the job has.
+  std::size_t size() const { return members_.size(); }
   /// The job has outlived a death, and all processes that were left have said how they ended and are gone. (Open MPI's
   /// mpirun does not notice that where the dead one ran on another host.)
   bool over() const;

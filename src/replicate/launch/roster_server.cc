@@ -17,8 +17,9 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <random>
 #include <vector>
+
+#include "core/secret/secret_file.h"
 
 namespace holdfast::launch {
 
@@ -29,6 +30,10 @@ using replicate::RollCallReader;
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// Without a file for another connection.
+constexpr std::chrono::milliseconds back_off{100};
+constexpr std::size_t most_at_once = 64;
 
 void set(int socket, int level, int option, int value) {
   setsockopt(socket, level, option, &value, sizeof value);
@@ -59,8 +64,8 @@ std::string host_name() {
   return text.data();
 }
 
-Status write_place(const std::string& path, const std::string& host, int port, std::uint64_t token) {
-  const std::string text = host + " " + std::to_string(port) + " " + std::to_string(token) + "\n";
+Status write_place(const std::string& path, const std::string& host, int port) {
+  const std::string text = host + " " + std::to_string(port) + "\n";
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   const bool written = file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   const int error = errno;
@@ -74,10 +79,7 @@ Status write_place(const std::string& path, const std::string& host, int port, s
 /// The sockets.
 class RosterServer::Desk {
  public:
-  explicit Desk(Roster& roster) : roster_(roster) {
-    std::random_device entropy;
-    token_ = std::uint64_t{entropy()} << 32 | entropy();
-  }
+  explicit Desk(Roster& roster) : roster_(roster) {}
   ~Desk() {
     for (const auto& guest : guests_) ::close(guest.socket);
     if (listening_ >= 0) ::close(listening_);
@@ -88,6 +90,8 @@ class RosterServer::Desk {
 
   Status open(const Place& place) {
     raise_file_limit();
+    secret_ = place.secret;
+    patience_ = place.patience;
     listening_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -99,17 +103,20 @@ class RosterServer::Desk {
       return {Code::unavailable, "listening for the processes of the job", std::strerror(errno),
               "see that TCP sockets can be opened here"};
     return write_place(place.run_directory + "/roster", place.one_host ? "127.0.0.1" : host_name(),
-                       ntohs(address.sin_port), token_);
+                       ntohs(address.sin_port));
   }
 
   double seconds() const { return std::chrono::duration<double>(Clock::now() - started_).count(); }
 
   /// Waits for something to happen and takes it; false when `stop` is readable.
   bool serve_once(int stop, int milliseconds) {
-    std::vector<pollfd> waits{{stop, POLLIN, 0}, {listening_, POLLIN, 0}};
+    const bool shut = Clock::now() < shut_until_;
+    std::vector<pollfd> waits{{stop, POLLIN, 0}, {shut ? -1 : listening_, POLLIN, 0}};
     for (const Guest& guest : guests_) waits.push_back({guest.socket, POLLIN, 0});
-    ::poll(waits.data(), waits.size(), milliseconds);
+    ::poll(waits.data(), waits.size(), until_next(milliseconds));
     take_in_order();
+    for (std::size_t i = guests_.size(); i-- > 0;)
+      if (guests_[i].is_stranger() && guests_[i].came + patience_ <= Clock::now()) leave(i);
     if (waits[1].revents != 0) welcome();
     deliver();
     return waits[0].revents == 0;
@@ -118,15 +125,51 @@ class RosterServer::Desk {
  private:
   struct Guest {
     int socket;
+    std::string nonce;
+    Clock::time_point came = Clock::now();
     int member = -1;
+    bool believed = false;  ///< has shown that it has the job's secret
     RollCallReader reader{};
+
+    bool is_stranger() const { return !believed; }
   };
 
+  /// How long to sleep for: until the next stranger has been here for long enough, or the door opens again.
+  int until_next(int most_ms) const {
+    Clock::time_point next = Clock::time_point::max();
+    const Clock::time_point now = Clock::now();
+    if (shut_until_ > now) next = shut_until_;
+    for (const Guest& guest : guests_)
+      if (guest.is_stranger()) next = std::min(next, guest.came + patience_);
+    if (next == Clock::time_point::max()) return most_ms;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - now).count();
+    const int wait = static_cast<int>(std::clamp<decltype(left)>(left, 0, 60'000));
+    return most_ms < 0 ? wait : std::min(wait, most_ms);
+  }
+
   void welcome() {
-    const int socket = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (socket < 0) return;
-    keep_alive(socket);
-    guests_.push_back({socket});
+    for (std::size_t i = 0; i < most_at_once; ++i) {
+      const int socket = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+      if (socket < 0) {
+        // What is left waits in the kernel's queue, which would else wake this thread again at once and for ever.
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+          drop_oldest_stranger();
+          shut_until_ = Clock::now() + back_off;
+        }
+        return;
+      }
+      keep_alive(socket);
+      if (strangers() >= roster_.size() + spare_strangers) drop_oldest_stranger();
+      RollCall challenge;
+      challenge.kind = RollCall::Kind::challenge;
+      challenge.nonce = replicate::nonce_from(secret::new_key());
+      guests_.push_back({socket, challenge.nonce});
+      watch(socket);
+      say(guests_.back(), challenge);
+    }
+  }
+
+  void watch(int socket) {
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.fd = socket;
@@ -143,8 +186,8 @@ class RosterServer::Desk {
 
   /// What has come on one connection, its end included.
   void take_all(int socket) {
-    constexpr int most_at_once = 64;  // then others have a turn
-    for (int i = 0; i < most_at_once; ++i) {
+    constexpr int most_in_turn = 64;  // then others have a turn
+    for (int i = 0; i < most_in_turn; ++i) {
       char next = 0;
       const bool quiet = ::recv(socket, &next, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EINTR);
       const auto found =
@@ -152,6 +195,24 @@ class RosterServer::Desk {
       if (quiet || found == guests_.end()) return;
       take(static_cast<std::size_t>(found - guests_.begin()));
     }
+  }
+
+  std::size_t strangers() const {
+    return static_cast<std::size_t>(
+        std::count_if(guests_.begin(), guests_.end(), [](const Guest& guest) { return guest.is_stranger(); }));
+  }
+
+  /// Guests are in the order in which they came.
+  void drop_oldest_stranger() {
+    const auto oldest =
+        std::find_if(guests_.begin(), guests_.end(), [](const Guest& guest) { return guest.is_stranger(); });
+    if (oldest != guests_.end()) leave(static_cast<std::size_t>(oldest - guests_.begin()));
+  }
+
+  /// A full buffer is that of a process that has stopped reading: it is dying.
+  static void say(const Guest& guest, const RollCall& message) {
+    const std::string line = format_roll_call(message);
+    (void)::send(guest.socket, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   }
 
   void take(std::size_t index) {
@@ -173,12 +234,20 @@ class RosterServer::Desk {
       roster_.hear(guest.member, message);
       return true;
     }
-    if (message.kind != RollCall::Kind::join || message.token != token_) return false;
+    if (message.kind != RollCall::Kind::join) return false;
+    const auto proof = [&](RollCall::Kind of) { return roll_call_proof(secret_, message, guest.nonce, of); };
+    if (!replicate::same_proof(message.proof, proof(RollCall::Kind::join))) return false;
     const int member = roster_.join(message.rank, message.number);
+    if (member < 0) return false;
     for (Guest& other : guests_)
-      if (member >= 0 && other.member == member) other.member = -1;  // the shell that has started this one
+      if (other.member == member) other.member = -1;  // the shell that has started this one
     guest.member = member;
-    return member >= 0;
+    guest.believed = true;
+    RollCall welcome;
+    welcome.kind = RollCall::Kind::welcome;
+    welcome.proof = proof(RollCall::Kind::welcome);
+    say(guest, welcome);
+    return true;
   }
 
   void leave(std::size_t index) {
@@ -190,17 +259,16 @@ class RosterServer::Desk {
   }
 
   void deliver() {
-    for (const Roster::Letter& letter : roster_.outgoing()) {
-      const std::string line = format_roll_call(letter.message);
+    for (const Roster::Letter& letter : roster_.outgoing())
       for (const Guest& guest : guests_)
-        if (guest.member == letter.member)  // a full buffer is that of a process that has stopped reading: it is dying
-          (void)::send(guest.socket, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    }
+        if (guest.member == letter.member) say(guest, letter.message);
     roster_.outgoing().clear();
   }
 
   Roster& roster_;
-  std::uint64_t token_;
+  secret::Key secret_{};
+  std::chrono::milliseconds patience_{};
+  Clock::time_point shut_until_{};
   Clock::time_point started_ = Clock::now();
   int listening_ = -1;
   int order_ = ::epoll_create1(EPOLL_CLOEXEC);

@@ -17,7 +17,7 @@ Roster started(int ranks, int degree, bool goes_on) {
 }
 
 RollCall exits(int status) {
-  return {Kind::exit, 0, -1, status};
+  return {Kind::exit, -1, status, {}, {}};
 }
 
 TEST(Roster, StrangersAndSecondComersAreNobody) {
@@ -35,7 +35,7 @@ TEST(Roster, ADeathTakesOutTheReplicaAndEverybodyHearsOfItOnce) {
   Roster roster = started(2, 3, true);
   roster.close(4, 1.5);  // rank 1 replica 1
   EXPECT_EQ(roster.outgoing().size(), 5U);
-  for (const auto& letter : roster.outgoing()) EXPECT_EQ(letter.message, (RollCall{Kind::gone, 0, -1, 1}));
+  for (const auto& letter : roster.outgoing()) EXPECT_EQ(letter.message, (RollCall{Kind::gone, -1, 1, {}, {}}));
   roster.outgoing().clear();
   roster.close(1, 1.6);  // its companion leaves
   EXPECT_TRUE(roster.outgoing().empty());

@@ -8,6 +8,8 @@
 
 namespace holdfast::launch {
 
+inline constexpr const char* secret_file_name = "secret";  ///< in the run directory
+
 /// The folder of one run, shared by all its processes (HOLDFAST_RUN_DIRECTORY):
 ///
 ///   .holdfast-run                    the mark of a run directory, locked (flock) as long as its job runs
@@ -22,6 +24,7 @@ namespace holdfast::launch {
 ///   launcher.err                     what the launcher itself said, where it is not shown
 ///   holdfast-files/                  what the replicas wrote (engine/file_view.h)
 ///   hosts, stdin*                    what the launcher was given
+///   secret                           what the processes of the job share, mode 0600; gone when the job has ended
 ///
 /// Removed after a success, unless the user named the folder or asked to keep it. One job at a time has it, and nothing
 /// is taken for such a folder that is not marked as one: other people's files may have the same names.

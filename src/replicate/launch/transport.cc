@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
 
 #include "replicate/launch/library.h"
+#include "replicate/launch/run_directory.h"
 #include "replicate/launch/summary.h"
 
 namespace holdfast::launch {
@@ -54,6 +56,9 @@ Result<std::vector<Variable>> transport_variables(Mpi mpi, const std::string& ra
                                   {"OMPI_MCA_mtl", "ofi"},
                                   {"OMPI_MCA_mtl_ofi_provider_include", "holdfast"},
                                   {"OMPI_MCA_btl", "^ofi"}};
+  // A path and no secret, which may be seen on the launcher's command line. Who has named a file has it on every host.
+  const char* own = std::getenv("HOLDFAST_TRANSPORT_SECRET_FILE");
+  variables.emplace_back("HOLDFAST_TRANSPORT_SECRET_FILE", own != nullptr ? own : folder + "/" + secret_file_name);
   if (!rails.empty()) variables.emplace_back("HOLDFAST_RAILS_USE", rails);
   pass_on(variables);
   return variables;

@@ -14,9 +14,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "core/secret/secret_file.h"
 #include "replicate/engine/roll_call.h"
 #include "replicate/mpi/guard.h"
 #include "replicate/mpi/program.h"
@@ -29,6 +31,8 @@ namespace {
 constexpr int lowest_descriptor = 100;  // out of the way of programs that count on theirs
 constexpr std::size_t most_replicas = 1024;
 
+constexpr int answer_seconds = 30;  // of `holdfast run`, on a busy machine
+
 int line_to_run = -1;
 pid_t attending_process = 0;
 int own_replica = -1;
@@ -39,7 +43,7 @@ std::atomic<Ending> ending{Ending::unknown};
 struct Roster {
   std::string host;
   std::string port;
-  std::uint64_t token = 0;
+  secret::Key secret{};
 };
 
 std::optional<Roster> announced_roster() {
@@ -47,8 +51,9 @@ std::optional<Roster> announced_roster() {
   if (!directory) return std::nullopt;
   std::ifstream file(std::string(directory) + "/roster");
   Roster roster;
-  if (file >> roster.host >> roster.port >> roster.token) return roster;
-  return std::nullopt;
+  if (!(file >> roster.host >> roster.port)) return std::nullopt;
+  if (auto key = secret::read_key(std::string(directory) + "/secret"); key.ok()) roster.secret = key.value();
+  return roster;  // without the secret nobody there believes us, which is said where it is found out
 }
 
 int connect_to(const Roster& roster) {
@@ -77,6 +82,42 @@ void say(const RollCall& message) {
   (void)::send(line_to_run, line.data(), line.size(), MSG_NOSIGNAL);  // one write: the line is shorter than any buffer
 }
 
+/// The next line of a connection on which the other side has something to say; nothing when it has ended, or is silent.
+std::optional<RollCall> hear_next(RollCallReader& heard) {
+  std::array<char, 512> buffer;
+  while (true) {
+    if (auto message = heard.next()) return message;
+    if (heard.spoilt()) return std::nullopt;
+    const ssize_t got = ::recv(line_to_run, buffer.data(), buffer.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return std::nullopt;
+    heard.push({buffer.data(), static_cast<std::size_t>(got)});
+  }
+}
+
+void give_up_after(int seconds) {
+  const timeval time{seconds, 0};
+  ::setsockopt(line_to_run, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+}
+
+/// Says who this is, and that it has the job's secret. False when the other side does not show that it has it as well.
+bool join_roster(const Roster& roster, const Place& place, RollCallReader& heard) {
+  give_up_after(answer_seconds);
+  const std::optional<RollCall> challenge = hear_next(heard);
+  if (!challenge || challenge->kind != RollCall::Kind::challenge) return false;
+  RollCall join;
+  join.kind = RollCall::Kind::join;
+  join.rank = place.rank;
+  join.number = place.replica;
+  join.nonce = nonce_from(secret::new_key());
+  join.proof = roll_call_proof(roster.secret, join, challenge->nonce, RollCall::Kind::join);
+  say(join);
+  const std::optional<RollCall> welcome = hear_next(heard);
+  give_up_after(0);
+  return welcome && welcome->kind == RollCall::Kind::welcome &&
+         same_proof(welcome->proof, roll_call_proof(roster.secret, join, challenge->nonce, RollCall::Kind::welcome));
+}
+
 void take(const RollCall& message) {
   switch (message.kind) {
     case RollCall::Kind::gone: {
@@ -98,17 +139,10 @@ void take(const RollCall& message) {
   }
 }
 
-void* listen_to_run(void*) {
+void* listen_to_run(void* reader) {
   depth = 1;  // nothing that this thread does is the program's
-  RollCallReader reader;
-  std::array<char, 512> buffer;
-  while (true) {
-    const ssize_t got = ::recv(line_to_run, buffer.data(), buffer.size(), 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return nullptr;
-    reader.push({buffer.data(), static_cast<std::size_t>(got)});
-    while (const auto message = reader.next()) take(*message);
-  }
+  while (const auto message = hear_next(*static_cast<RollCallReader*>(reader))) take(*message);
+  return nullptr;
 }
 
 /// The child of a fork has a copy of the descriptor, which would outlive the death of its parent.
@@ -117,13 +151,13 @@ void close_in_child() {
   line_to_run = -1;
 }
 
-bool start_listening() {
+bool start_listening(RollCallReader* heard) {
   sigset_t all;  // the program's signals are its own
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
   pthread_t thread;
-  const bool started = ::pthread_create(&thread, nullptr, listen_to_run, nullptr) == 0;
+  const bool started = ::pthread_create(&thread, nullptr, listen_to_run, heard) == 0;
   if (started) ::pthread_detach(thread);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return started;
@@ -143,13 +177,12 @@ bool attend() {
   attending_process = real_process_id();
   own_replica = place->replica;
   ::pthread_atfork(nullptr, nullptr, close_in_child);
-  RollCall join;
-  join.kind = RollCall::Kind::join;
-  join.token = roster->token;
-  join.rank = place->rank;
-  join.number = place->replica;
-  say(join);
-  return start_listening();
+  auto heard = std::make_unique<RollCallReader>();
+  if (!join_roster(*roster, *place, *heard)) {
+    close_in_child();
+    return false;
+  }
+  return start_listening(heard.release());  // the thread's, which nobody ends
 }
 
 void attend_program() {

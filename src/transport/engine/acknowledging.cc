@@ -71,12 +71,13 @@ void Core::settle_ack(Peer& peer) {
 
 bool Core::send_ack(Peer& peer, std::uint32_t rail, bool bye) {
   OutPacket& packet = *packets_.take();
-  wire::Writer writer(packet.headers, packet_header(peer, rail));
+  const wire::PacketHeader header = packet_header(peer, rail);
+  wire::Writer writer(packet.headers, header);
   wire::AckFrame ack;
   fill_ack(peer, rail, ack);
   writer.add(ack);
   if (bye) writer.add_bye();
-  const std::span<const std::byte> headers = writer.finish(0);
+  const std::span<const std::byte> headers = seal(peer, writer, header, {}, 0);
   const iovec list = {packet.headers.data(), headers.size()};
   const Put put = host_.put(rail, peer.id, {&list, 1}, Pool<OutPacket>::handle(&packet));
   if (put == Put::pending) {

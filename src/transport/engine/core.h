@@ -18,7 +18,7 @@ namespace holdfast::transport {
 class Core {
  public:
   Core(const Options& options, std::span<const RailTraits> rails, Host& host, std::span<const std::byte> name,
-       std::uint64_t epoch, std::int64_t now_ns);
+       const Secrets& secrets, std::int64_t now_ns);
   ~Core();
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
@@ -90,8 +90,19 @@ class Core {
   Peer* known_peer(PeerId id) const;
   void call(Peer& peer);
   void say_hello(Peer& peer, std::uint32_t rail, bool answer, std::uint32_t echo_stamp);
+  void on_greeting(wire::Reader& packet, std::uint32_t rail);
   void on_hello(const wire::PacketHeader& header, const wire::HelloFrame& frame, std::uint32_t rail);
-  void learn_epochs(Peer& peer, const wire::HelloFrame& frame);
+  void on_hello_answer(const wire::PacketHeader& header, const wire::HelloFrame& frame, std::uint32_t rail);
+  void on_challenge(const wire::PacketHeader& header, const wire::ChallengeFrame& frame, std::uint32_t rail);
+  bool is_reflected(PeerId id, const wire::HelloFrame& frame) const;
+  bool knows_identity(PeerId id, const wire::HelloFrame& frame) const;
+  std::uint64_t cookie_for(PeerId id, const wire::HelloFrame& frame) const;
+  void challenge(PeerId id, const wire::HelloFrame& frame, std::uint32_t rail);
+  void send_challenge(Peer& to, std::uint32_t rail);
+  void meet(Peer& peer, const wire::HelloFrame& frame);
+  void learn(Peer& peer, const wire::HelloFrame& frame);
+  void agree_on_keys(Peer& peer);
+  bool believed(Peer& peer, const wire::Reader& packet, std::uint32_t rail);
   void establish(Peer& peer);
   void reset(Peer& peer, Outcome outcome);
   void reset_sending(Peer& peer, Outcome outcome);
@@ -101,9 +112,8 @@ class Core {
   void end_closed(Peer& peer);
   static bool leaves_nothing(const Peer& peer);
   std::int64_t serve_lost(Peer& peer);
-  void on_hello_of_lost(Peer& peer, const wire::PacketHeader& header, const wire::HelloFrame& frame,
-                        std::uint32_t rail);
-  void new_epoch(Peer& peer);
+  void hear_of_end(Peer& peer, const wire::HelloFrame& frame);
+  void new_identity(Peer& peer);
   void on_stale(std::uint32_t session);
   void say_bye(Peer& peer);
 
@@ -132,7 +142,9 @@ class Core {
   void message_acknowledged(OutMessage& message);
   void report(OutMessage& message, Outcome outcome);
   void try_release(OutMessage& message);
-  wire::PacketHeader packet_header(const Peer& peer, std::uint32_t rail) const;
+  wire::PacketHeader packet_header(Peer& peer, std::uint32_t rail);
+  std::span<const std::byte> seal(Peer& peer, wire::Writer& writer, const wire::PacketHeader& header,
+                                  std::span<const iovec> payload, std::size_t payload_bytes);
 
   // acknowledging.cc
   void fill_ack(Peer& peer, std::uint32_t rail, wire::AckFrame& frame);
@@ -227,7 +239,8 @@ class Core {
   Host& host_;
   std::vector<RailRecord> rails_;
   std::vector<std::byte> name_;
-  std::uint64_t epoch_;
+  std::vector<std::byte> first_name_;  ///< before rename()
+  Authenticator authenticator_;
   std::vector<std::unique_ptr<Peer>> peers_;  ///< by PeerId; null: never spoken to
   std::vector<Peer*> spoken_to_;
   WaitingList waiting_;

@@ -5,8 +5,8 @@
 namespace holdfast::transport {
 
 Engine::Engine(const Options& options, std::span<const RailTraits> rails, Host& host, std::span<const std::byte> name,
-               std::uint64_t epoch, std::int64_t now_ns)
-    : core_(std::make_unique<Core>(options, rails, host, name, epoch, now_ns)) {}
+               const Secrets& secrets, std::int64_t now_ns)
+    : core_(std::make_unique<Core>(options, rails, host, name, secrets, now_ns)) {}
 Engine::~Engine() = default;
 
 Posted Engine::send(const SendRequest& request, std::int64_t now_ns) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "transport/engine/authenticator.h"
 #include "transport/engine/counters.h"
 #include "transport/engine/host.h"
 #include "transport/engine/options.h"
@@ -18,7 +19,7 @@
 /// drives it from one thread at a time, gives it the time, carries its packets by Host::put(), and hears of finished
 /// operations by Host::complete(). One engine is one endpoint. How to drive it:
 ///
-///   Engine engine(options, rails, host, name, epoch);
+///   Engine engine(options, rails, host, name, secrets);
 ///   loop:
 ///     for each packet that a rail has received:    engine.on_packet(rail, bytes, now)
 ///     for each put that a rail has finished:       engine.on_put_done(token, ok, now)
@@ -144,10 +145,10 @@ class Core;
 class Engine {
  public:
   /// `name` is what peers know this endpoint by, at most wire::most_name_bytes, the same after a restart if peers are
-  /// to see it as one. `epoch` must be greater than that of any earlier engine of this name; the time of day in
-  /// nanoseconds serves. Rails: 1 to 16, each with room for most_data_header_bytes and 64 bytes of payload.
+  /// to see it as one. The seed of `secrets` must be unlike that of any other engine. Rails: 1 to 16, each with room
+  /// for most_data_header_bytes and 64 bytes of payload.
   Engine(const Options& options, std::span<const RailTraits> rails, Host& host, std::span<const std::byte> name,
-         std::uint64_t epoch, std::int64_t now_ns);
+         const Secrets& secrets, std::int64_t now_ns);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -227,7 +228,8 @@ class Engine {
     forget_retransmission,
     lose_completion,
     leak_buffer,
-    ignore_epochs,
+    ignore_identities,
+    ignore_tags,
     forget_lost_peers,   ///< after a loss the next message begins another session, and takes the lost one's place
     write_before_check,  ///< a fragment's bytes go to a receive's memory before they are known to be good
   };

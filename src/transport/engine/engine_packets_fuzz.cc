@@ -22,8 +22,7 @@ namespace integrity = holdfast::integrity;
 
 namespace {
 
-constexpr std::uint64_t own_epoch = 50;
-constexpr std::uint64_t peer_epoch = 60;
+constexpr std::uint64_t peer_identity = 60;
 constexpr PeerId peer_id = 1;
 constexpr std::size_t guard_bytes = 32;
 constexpr std::byte guard{0xA5};
@@ -118,18 +117,19 @@ class Application : public Host {
 
 class Session {
  public:
-  explicit Session(Choices& choices) : choices_(choices), engine_(options(), rails, host_, name, own_epoch, 0) {
+  explicit Session(Choices& choices) : choices_(choices), engine_(options(), rails, host_, name, Secrets{}, 0) {
     post();
     post();
     send();
     wire::HelloFrame hello;
     hello.session = 5;
-    hello.epoch = peer_epoch;
-    hello.known_epoch = own_epoch;
+    hello.identity = peer_identity;
+    hello.known_identity = identity_;
     hello.vfrag_window = 128;
     hello.message_limit = 100;
     hello.byte_limit = 10000;
     hello.name = {&peer_name, 1};
+    hello.cookie = authenticator_.cookie(hello.name, hello.identity, 0);
     wire::Writer writer(buffer_, {});
     writer.add(hello);
     give(writer.finish(0));
@@ -243,14 +243,19 @@ class Session {
     return {.flags = static_cast<std::uint8_t>(choices_.byte() & 1),
             .rail = choices_.byte(),
             .session = peer_id,
-            .key = wire::session_key(own_epoch, peer_epoch),
-            .stamp = static_cast<std::uint32_t>(choices_.number())};
+            .key = wire::session_key(peer_identity, identity_),
+            .stamp = static_cast<std::uint32_t>(choices_.number()),
+            .number = choices_.number(),
+            .tag = {}};
   }
 
   void packet() {
-    wire::Writer writer(buffer_, header());
     std::vector<std::byte> payload;
-    switch (choices_.below(8)) {
+    wire::PacketHeader head = header();
+    const std::uint8_t what = choices_.below(8);
+    if (what == 1) head.key = 0;
+    wire::Writer writer(buffer_, head);
+    switch (what) {
       case 0:
         writer.add(ack());
         break;
@@ -291,10 +296,11 @@ class Session {
   wire::HelloFrame hello() {
     wire::HelloFrame frame;
     frame.answer = (choices_.byte() & 1) != 0;
-    frame.over = (choices_.byte() & 7) == 7;
+    if ((choices_.byte() & 7) == 7) frame.flags = wire::HelloFrame::flag_over;
     frame.session = static_cast<std::uint32_t>(choices_.number());
-    frame.epoch = peer_epoch - 1 + choices_.below(4);
-    frame.known_epoch = own_epoch - 1 + choices_.below(4);
+    frame.identity = peer_identity + (choices_.byte() & 1);
+    frame.known_identity = identity_ + (choices_.byte() & 1);
+    frame.cookie = authenticator_.cookie({&peer_name, 1}, frame.identity, choices_.below(4));
     frame.vfrag_window = static_cast<std::uint32_t>(choices_.number());
     frame.message_limit = static_cast<std::uint32_t>(choices_.number());
     frame.byte_limit = choices_.number();
@@ -351,6 +357,8 @@ class Session {
        {.most_packet_bytes = 2000, .bytes_per_second = 1e9, .checksum = {}}}};
 
   Choices& choices_;
+  Authenticator authenticator_{Secrets{}};  ///< what a peer would hear in its challenge
+  std::uint64_t identity_ = authenticator_.new_identity();
   std::deque<Memory> memories_;
   Application host_;
   Engine engine_;

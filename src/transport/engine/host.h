@@ -85,6 +85,15 @@ class Host {
   /// any_peer refuses it. `rail` is where its packet came in.
   virtual PeerId peer_named(std::span<const std::byte> name, std::uint32_t rail) = 0;
 
+  /// The number that the peer of this name has already; any_peer: none. Nothing may be kept for it.
+  virtual PeerId find_peer(std::span<const std::byte> name, std::uint32_t rail) { return peer_named(name, rail); }
+  /// Sends a packet, copied, to a name that find_peer() does not know, and keeps nothing for it; or does not. A host
+  /// whose rail knows where a packet came from sends nothing elsewhere, so that nobody can have others sent to.
+  virtual void answer_stranger(std::uint32_t /*rail*/, std::span<const std::byte> /*name*/,
+                               std::span<const std::byte> /*packet*/) {}
+  /// Whether the packet that is being handled came from where the peer is on this rail; true where the rail cannot say.
+  virtual bool comes_from(PeerId /*peer*/, std::uint32_t /*rail*/) { return true; }
+
   /// RMA: the local bytes [address, address + bytes) of the region `key`, or null when there are no such, or not with
   /// this access. The answer is valid until the engine is called next.
   virtual std::byte* memory(std::uint64_t key, std::uint64_t address, std::size_t bytes, Access access) = 0;

@@ -42,13 +42,15 @@ class Network;
 /// One endpoint. Its name is one byte, which is its number and its PeerId at everyone.
 class Node : public Host {
  public:
-  Node(Network& network, PeerId number, const Options& options, std::uint64_t epoch);
+  /// `life`: another for each engine of this number. `job`: what the nodes share, if anything.
+  Node(Network& network, PeerId number, const Options& options, std::uint64_t life, std::optional<secret::Key> job);
 
   Put put(std::uint32_t rail, PeerId peer, std::span<const iovec> pieces, std::uint64_t token) override;
   void complete(const Completion& completion) override { completions.push_back(completion); }
   PeerId peer_named(std::span<const std::byte> name, std::uint32_t) override {
     return name.size() == 1 ? std::to_integer<PeerId>(name[0]) : any_peer;
   }
+  bool comes_from(PeerId, std::uint32_t) override { return !elsewhere; }
   std::byte* memory(std::uint64_t key, std::uint64_t address, std::size_t bytes, Access access) override {
     if (key != 77 || address + bytes > region.size() || access == forbidden) return nullptr;
     return region.data() + address;
@@ -71,6 +73,7 @@ class Node : public Host {
   std::vector<Completion> completions;
   std::deque<std::uint64_t> pending;  ///< tokens, when puts are kept
   bool keep_puts = false;
+  bool elsewhere = false;  ///< what comes in is not from where its sender is
   Bytes region = Bytes(4096);
   std::optional<Access> forbidden;
   std::unique_ptr<Engine> engine;
@@ -85,18 +88,20 @@ class Network {
     Bytes bytes;
   };
 
-  explicit Network(std::size_t rails = 1, Options chosen = defaults(), std::size_t count = 2)
+  explicit Network(std::size_t rails = 1, Options chosen = defaults(), std::size_t count = 2,
+                   std::optional<secret::Key> secret = {})
       : options(chosen),
+        job(secret),
         traits(rails, RailTraits{.most_packet_bytes = 1 << 20, .bytes_per_second = 1e9, .checksum = {}}) {
     for (std::size_t i = 0; i < count; ++i) add_node();
   }
 
   Node& add_node() {
-    nodes.push_back(std::make_unique<Node>(*this, static_cast<PeerId>(nodes.size()), options, 100));
+    nodes.push_back(std::make_unique<Node>(*this, static_cast<PeerId>(nodes.size()), options, 100, job));
     return *nodes.back();
   }
-  void restart(PeerId number, std::uint64_t epoch) {
-    nodes[number] = std::make_unique<Node>(*this, number, options, epoch);
+  void restart(PeerId number, std::uint64_t life) {
+    nodes[number] = std::make_unique<Node>(*this, number, options, life, job);
   }
   Node& operator[](std::size_t i) { return *nodes[i]; }
 
@@ -119,6 +124,8 @@ class Network {
   }
 
   Options options;
+  std::optional<secret::Key> job;
+  bool aes = wire::has_aes_instructions();  ///< of nodes that are added
   std::vector<RailTraits> traits;
   std::vector<std::unique_ptr<Node>> nodes;
   std::deque<Packet> under_way;
@@ -129,9 +136,15 @@ class Network {
   std::int64_t now = 1'000'000;
 };
 
-inline Node::Node(Network& net, PeerId id, const Options& options, std::uint64_t epoch) : network(net), number(id) {
+inline Node::Node(Network& net, PeerId id, const Options& options, std::uint64_t life, std::optional<secret::Key> job)
+    : network(net), number(id) {
+  Secrets secrets;
+  secrets.job = job;
+  secrets.aes = net.aes;
+  std::memcpy(secrets.seed.data(), &life, sizeof life);
+  std::memcpy(secrets.seed.data() + sizeof life, &id, sizeof id);
   const std::byte name{static_cast<unsigned char>(id)};
-  engine = std::make_unique<Engine>(options, net.traits, *this, std::span(&name, 1), epoch, net.now);
+  engine = std::make_unique<Engine>(options, net.traits, *this, std::span(&name, 1), secrets, net.now);
 }
 
 inline Put Node::put(std::uint32_t rail, PeerId peer, std::span<const iovec> pieces, std::uint64_t token) {
@@ -167,6 +180,15 @@ class EngineTest : public testing::Test {
     return at.engine->receive(
         {.pieces = {&one, 1}, .peer = from, .tagged = true, .tag = tag, .ignore = ignore, .context = context},
         at.network.now);
+  }
+  // A message of 5,000 bytes from node 1 to node 0.
+  static void exchange_once(Network& net) {
+    Bytes sent = pattern(5000, 21);
+    Bytes got(5000);
+    ASSERT_EQ(receive(net[0], got, 1, 21), Posted::accepted);
+    ASSERT_EQ(send(net[1], 0, sent, 21), Posted::accepted);
+    net.run(20'000'000);
+    EXPECT_EQ(sent, got);
   }
   static std::vector<Completion> of_kind(const Node& node, Completion::Kind kind) {
     std::vector<Completion> found;

@@ -114,6 +114,12 @@ const config::Table<Options>& options_table() {
                .unit = "bytes",
                .doc = "Bytes of sent and unacknowledged messages that are kept here, with what the "
                       "engine keeps of each; beyond them a send has to be tried again."}),
+          option<&Options::secret_file>(
+              {.name = "transport.secret_file",
+               .initial = "",
+               .doc = "File with the secret that the processes of the job share: 32 or more hexadecimal digits, mode "
+                      "0600.\nEvery packet is authenticated with it. 'holdfast run --transport' makes one for each "
+                      "job.\nEmpty: packets are not authenticated."}),
       });
   return table;
 }

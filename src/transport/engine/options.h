@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "core/config/table.h"
 #include "core/integrity/checksum.h"
@@ -28,6 +29,7 @@ struct Options {
   std::uint64_t eager_credit_bytes{};
   std::uint64_t unexpected_bytes{};
   std::uint64_t log_bytes{};
+  std::string secret_file;
 };
 
 const config::Table<Options>& options_table();

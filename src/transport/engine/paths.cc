@@ -149,6 +149,7 @@ void Core::send_owed_control(std::uint32_t rail) {
   if (!std::exchange(rails_[rail].control_owed, false)) return;
   for (Peer* each : spoken_to_) {
     const Path& path = each->paths[rail];
+    if (path.challenge_owed) send_challenge(*each, rail);
     if (path.answer_owed) say_hello(*each, rail, true, path.answer_stamp);
     if (path.hello_owed) say_hello(*each, rail, false, 0);
     if (each->ack_owed && each->ack_refused && ack_path(*each) == static_cast<int>(rail)) send_owed_ack(*each);

@@ -109,7 +109,7 @@ TEST_F(PathsTest, ABusyRailIsTriedAgainWhenItIsReadyAndOtherwiseSoon) {
   }
 }
 
-TEST_F(PathsTest, AHelloItsAnswerAndAnAcknowledgementThatFoundNoRoomGoWhenThereIs) {
+TEST_F(PathsTest, AHelloItsChallengeItsAnswerAndAnAcknowledgementThatFoundNoRoomGoWhenThereIs) {
   Network net;
   Bytes out = pattern(10);
   Bytes in(10);
@@ -122,6 +122,12 @@ TEST_F(PathsTest, AHelloItsAnswerAndAnAcknowledgementThatFoundNoRoomGoWhenThereI
   net[0].engine->on_rail_ready(0, net.now);
   EXPECT_EQ(net.under_way.size(), 1U) << "the HELLO, before it is due again";
   net.settle();
+  EXPECT_EQ(net.under_way.size(), 0U);
+  stuck = 2;
+  net[1].engine->on_rail_ready(0, net.now);
+  EXPECT_EQ(net.under_way.size(), 1U) << "its challenge";
+  stuck = 1;
+  net.settle();  // the HELLO with the cookie comes
   EXPECT_EQ(net.under_way.size(), 0U);
   stuck = 2;
   net[1].engine->on_rail_ready(0, net.now);

@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "transport/engine/authenticator.h"
 #include "transport/engine/congestion.h"
 #include "transport/engine/delivery_rate.h"
 #include "transport/engine/messages.h"
@@ -12,6 +14,24 @@
 #include "transport/engine/serial.h"
 
 namespace holdfast::transport {
+
+/// The stamps of the last questions that wait for an answer. An answer is taken once: a copy of it is none.
+class OpenQuestions {
+ public:
+  void ask(std::uint32_t stamp) { stamps_[next_++ % stamps_.size()] = stamp; }
+  bool take(std::uint32_t stamp) {
+    for (std::optional<std::uint32_t>& each : stamps_) {
+      if (each != stamp) continue;
+      each.reset();
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  std::array<std::optional<std::uint32_t>, 8> stamps_{};
+  std::size_t next_ = 0;
+};
 
 /// One rail to one peer.
 struct Path {
@@ -39,8 +59,11 @@ struct Path {
   std::uint32_t stamp = 0;  ///< of the last packet that came in here
   std::int64_t stamp_ns = 0;
   bool stamp_fresh = false;
+  std::uint64_t packets = 0;  ///< sent in this session
+  OpenQuestions questions;
   bool hello_owed = false;   ///< a HELLO found no room on the rail: it goes before any data when there is
   bool answer_owed = false;  ///< likewise an answer to one, which echoes `answer_stamp`
+  bool challenge_owed = false;
   std::uint32_t answer_stamp = 0;
 };
 
@@ -59,19 +82,25 @@ struct Peer {
   using OutList = List<OutMessage, &OutMessage::peer_link>;
   using InList = List<InMessage, &InMessage::peer_link>;
 
-  Peer(PeerId number, std::uint32_t own_window, std::uint64_t epoch)
-      : id(number), local_epoch(epoch), out(own_window), in(own_window) {}
+  Peer(PeerId number, std::uint32_t own_window, std::uint64_t identity)
+      : id(number), local_identity(identity), out(own_window), in(own_window) {}
 
   PeerId id;
 
   // the session
-  std::uint64_t local_epoch;
-  std::uint64_t remote_epoch = 0;
+  std::uint64_t local_identity;       ///< another after each session that this side ended
+  std::uint64_t remote_identity = 0;  ///< 0: none was accepted yet
+  std::uint64_t identities = 0;       ///< of the peer that were accepted
+  std::uint64_t cookie = 0;           ///< that the peer wants to see with the local identity; 0: it asked for none
+  std::vector<std::byte> name;        ///< the peer's, as it brought its identity
+  std::vector<std::byte> own_name;    ///< this side's, until the session is established and in its keys
+  std::vector<std::byte> challenge;   ///< the last packet that asked who it is
+  bool remote_aes = false;
   std::uint32_t remote_session = 0;
-  std::uint32_t key = 0;
+  std::uint64_t key_out = 0;
+  std::uint64_t key_in = 0;
+  std::unique_ptr<SessionSeals> seals;  ///< null where nobody is asked for a secret, and without a remote identity
   bool established = false;
-  bool in_contact = false;            ///< it was established, and has not been closed since
-  std::uint64_t closed_epoch = 0;     ///< of the last process of this name that has closed
   std::optional<Outcome> given_up{};  ///< why, for good
   bool knows_of_it = false;           ///< given up: the peer has given this side up too
   std::int64_t next_notice_ns = 0;    ///< given up, and the peer does not know: when it is told again
@@ -133,8 +162,8 @@ struct Peer {
   std::int64_t deadline_ns = INT64_MAX;  ///< no timer of this peer is due before
 
   std::size_t memory_bytes() const {
-    return sizeof *this + paths.capacity() * sizeof(Path) + out.memory_bytes() + in.memory_bytes() +
-           open.memory_bytes() + parked.memory_bytes();
+    return sizeof *this + name.capacity() + challenge.capacity() + paths.capacity() * sizeof(Path) +
+           out.memory_bytes() + in.memory_bytes() + open.memory_bytes() + parked.memory_bytes();
   }
 };
 

@@ -26,20 +26,21 @@ void Core::on_packet(std::uint32_t rail, std::span<const std::byte> packet) {
     return;
   }
   const wire::PacketHeader& header = reader.header();
+  if (header.key == 0) return on_greeting(reader, rail);
   Peer* from = known_peer(header.session);
-  const bool known = from != nullptr && from->remote_epoch != 0 &&
-                     (header.key == from->key || sabotage == Engine::Sabotage::ignore_epochs);
+  const bool known = from != nullptr && from->remote_identity != 0 &&
+                     (header.key == from->key_in || sabotage == Engine::Sabotage::ignore_identities);
+  if (!known || from->given_up) {
+    ++count(Count::stale_packets);
+    return on_stale(header.session);
+  }
+  if (!believed(*from, reader, rail)) return;
   FrameType type{};
   bool data = false;
   bool acknowledge_now = false;
   while (reader.next(type)) {
-    if (type == FrameType::hello || type == FrameType::hello_answer) {
-      on_hello(header, reader.hello(), rail);
-      continue;
-    }
-    if (!known || from->given_up) {  // by the frame before, perhaps
-      ++count(Count::stale_packets);
-      on_stale(header.session);
+    if (type != FrameType::ack && type != FrameType::data && type != FrameType::bye) {
+      ++count(Count::malformed_packets);
       return;
     }
     if (!from->established) establish(*from);

@@ -298,11 +298,14 @@ void Core::on_clear_to_send(Peer& peer, const wire::DataFrame& frame) {
   enqueue(*message);
 }
 
-wire::PacketHeader Core::packet_header(const Peer& peer, std::uint32_t rail) const {
+// Of the next packet to the peer on the rail. A number is used once, whatever becomes of its packet.
+wire::PacketHeader Core::packet_header(Peer& peer, std::uint32_t rail) {
   return {.rail = static_cast<std::uint8_t>(rail),
           .session = peer.remote_session,
-          .key = peer.key,
-          .stamp = wire::to_wire_time(now())};
+          .key = peer.key_out,
+          .stamp = wire::to_wire_time(now()),
+          .number = ++peer.paths[rail].packets,
+          .tag = {}};
 }
 
 wire::DataFrame Core::data_frame(const Fragment& fragment) const {
@@ -382,10 +385,11 @@ bool Core::transmit(Peer& peer, Fragment& fragment, std::uint32_t rail) {
     if (with_ack) writer.add(ack);
   }
   writer.add(data_frame(fragment));
-  const std::span<const std::byte> headers = writer.finish(fragment.bytes);
   std::array<iovec, most_pieces + 1> list;
-  list[0] = {packet.headers.data(), headers.size()};
   const std::size_t pieces = 1 + add_payload(fragment, std::span(list).subspan(1));
+  const std::span<const std::byte> headers =
+      seal(peer, writer, header, std::span(list).subspan(1, pieces - 1), fragment.bytes);
+  list[0] = {packet.headers.data(), headers.size()};
 
   const Put put = host_.put(rail, peer.id, std::span(list).first(pieces), Pool<OutPacket>::handle(&packet));
   if (put == Put::busy || put == Put::failed) {

@@ -8,18 +8,18 @@
 namespace holdfast::transport {
 namespace {
 
-constexpr std::int64_t most_notice_gaps =
-    8;  ///< of probe_interval, between two times that a peer is told it was given up
+constexpr std::int64_t most_notice_gaps = 8;  ///< of probe_interval, between notices to a peer that was given up
 
 }  // namespace
 
 Core::Core(const Options& options, std::span<const RailTraits> rails, Host& host, std::span<const std::byte> name,
-           std::uint64_t epoch, std::int64_t now_ns)
+           const Secrets& secrets, std::int64_t now_ns)
     : clock(now_ns),
       options_(options),
       host_(host),
       name_(name.begin(), name.end()),
-      epoch_(std::max<std::uint64_t>(epoch, 1)) {
+      first_name_(name_),
+      authenticator_(secrets) {
   std::size_t most = options.fragment_bytes;
   for (const RailTraits& traits : rails) {
     rails_.push_back({traits, traits.checksum.value_or(options.checksum)});
@@ -37,7 +37,7 @@ Peer* Core::known_peer(PeerId id) const {
 Peer* Core::peer(PeerId id) {
   if (id >= peers_.size()) peers_.resize(std::size_t{id} + 1);
   if (peers_[id] == nullptr) {
-    peers_[id] = std::make_unique<Peer>(id, options_.vfrag_window, epoch_);
+    peers_[id] = std::make_unique<Peer>(id, options_.vfrag_window, authenticator_.new_identity());
     Peer& made = *peers_[id];
     made.paths.reserve(rails_.size());
     for (const RailRecord& rail : rails_) {
@@ -46,6 +46,7 @@ Peer* Core::peer(PeerId id) {
     made.granted_bytes = std::min(options_.eager_credit_bytes, options_.unexpected_bytes - committed_bytes_);
     committed_bytes_ += made.granted_bytes;
     made.progress_ns = made.sign_ns = now();
+    made.own_name = name_;
     spoken_to_.push_back(&made);
   }
   return peers_[id].get();
@@ -77,26 +78,30 @@ void Core::say_hello(Peer& peer, std::uint32_t rail, bool answer, std::uint32_t 
   OutPacket& packet = *packets_.take();
   wire::PacketHeader header = packet_header(peer, rail);
   header.key = 0;
+  header.number = 0;
   wire::Writer writer(packet.headers, header);
   wire::HelloFrame hello;
   hello.answer = answer;
-  hello.over = peer.given_up.has_value();
+  hello.flags = static_cast<std::uint8_t>((authenticator_.has_aes() ? wire::HelloFrame::flag_aes : 0) |
+                                          (peer.given_up ? wire::HelloFrame::flag_over : 0));
   hello.session = peer.id;
-  hello.epoch = peer.local_epoch;
-  hello.known_epoch = peer.remote_epoch;
+  hello.identity = peer.local_identity;
+  hello.known_identity = peer.remote_identity;
+  hello.cookie = answer ? 0 : peer.cookie;
   hello.echo_stamp = echo_stamp;
   hello.vfrag_window = options_.vfrag_window;
   hello.message_limit = message_limit(peer);
   hello.byte_limit = byte_limit(peer);
   hello.ack_delay = wire::to_wire_time(options_.ack_delay_ns);
-  hello.name = name_;
+  hello.name = peer.established ? name_ : peer.own_name;
   writer.add(hello);
-  const std::span<const std::byte> headers = writer.finish(0);
+  const std::span<const std::byte> headers = writer.seal(authenticator_.greeting_tag(writer.lay(0)));
   const iovec list = {packet.headers.data(), headers.size()};
   const Put put = host_.put(rail, peer.id, {&list, 1}, Pool<OutPacket>::handle(&packet));
   if (!answer) ++count(Count::probes_sent);
   Path& path = peer.paths[rail];
   (answer ? path.answer_owed : path.hello_owed) = put == Put::busy;
+  if (!answer && (put == Put::done || put == Put::pending)) path.questions.ask(header.stamp);
   if (put == Put::busy) {
     path.answer_stamp = answer ? echo_stamp : path.answer_stamp;
     rails_[rail].control_owed = true;
@@ -112,71 +117,221 @@ void Core::say_hello(Peer& peer, std::uint32_t rail, bool answer, std::uint32_t 
   if (put == Put::failed) take_out(peer, rail);
 }
 
+// A packet of no session: who somebody is, or says to be.
+void Core::on_greeting(wire::Reader& packet, std::uint32_t rail) {
+  if (!authenticator_.vouches_for(packet) && sabotage != Engine::Sabotage::ignore_tags) {
+    ++count(Count::forged_packets);
+    return;
+  }
+  wire::FrameType type{};
+  while (packet.next(type)) {
+    if (type == wire::FrameType::hello) {
+      on_hello(packet.header(), packet.hello(), rail);
+    } else if (type == wire::FrameType::hello_answer) {
+      on_hello_answer(packet.header(), packet.hello(), rail);
+    } else if (type == wire::FrameType::challenge) {
+      on_challenge(packet.header(), packet.challenge(), rail);
+    } else {
+      ++count(Count::stale_packets);
+      return;
+    }
+  }
+}
+
+// Whether a packet of an established session is from the peer, and for the first time.
+bool Core::believed(Peer& peer, const wire::Reader& packet, std::uint32_t rail) {
+  if (sabotage == Engine::Sabotage::ignore_identities || sabotage == Engine::Sabotage::ignore_tags) return true;
+  if (peer.seals == nullptr) {
+    const bool there = !authenticator_.asks() && host_.comes_from(peer.id, rail);
+    if (!there) ++count(Count::forged_packets);
+    return there;
+  }
+  const SessionSeals::Verdict verdict = peer.seals->incoming(packet);
+  if (verdict == SessionSeals::Verdict::forged) ++count(Count::forged_packets);
+  if (verdict == SessionSeals::Verdict::replayed) ++count(Count::replayed_packets);
+  return verdict == SessionSeals::Verdict::good;
+}
+
+// Fills in the lengths, the tag and the check of a packet of the session.
+std::span<const std::byte> Core::seal(Peer& peer, wire::Writer& writer, const wire::PacketHeader& header,
+                                      std::span<const iovec> payload, std::size_t payload_bytes) {
+  const std::span<const std::byte> headers = writer.lay(payload_bytes);
+  if (peer.seals == nullptr) return writer.seal(wire::Tag{});
+  return writer.seal(peer.seals->outgoing(header.rail, header.number, headers, payload));
+}
+
+// Whether the HELLO's identity is the one that was accepted.
+bool Core::knows_identity(PeerId id, const wire::HelloFrame& frame) const {
+  const Peer* known = known_peer(id);
+  return known != nullptr && known->remote_identity == frame.identity;
+}
+
+// Whether it is a HELLO of this side's to somebody else, which an enemy sends back: a session of this side with itself
+// has the identity that this side has towards itself.
+bool Core::is_reflected(PeerId id, const wire::HelloFrame& frame) const {
+  if (!std::ranges::equal(frame.name, name_) && !std::ranges::equal(frame.name, first_name_)) return false;
+  const Peer* self = known_peer(id);
+  return self == nullptr || self->local_identity != frame.identity;
+}
+
+// What the HELLO has to bring. It is good for one change of identity.
+std::uint64_t Core::cookie_for(PeerId id, const wire::HelloFrame& frame) const {
+  const Peer* known = known_peer(id);
+  return authenticator_.cookie(frame.name, frame.identity, known == nullptr ? 0 : known->identities);
+}
+
+// An identity that is not known ends the session with the one that was, so it has to show first that it hears what is
+// sent to its name, and now: a HELLO of an earlier process that was held up, or one that a stranger made, does not.
+// Until then nothing is kept of it.
 void Core::on_hello(const wire::PacketHeader& header, const wire::HelloFrame& frame, std::uint32_t rail) {
-  const PeerId id = host_.peer_named(frame.name, rail);
-  if (id == any_peer || frame.epoch == 0) {
+  if (frame.identity == 0) {
     ++count(Count::stray_fragments);
     return;
   }
+  PeerId id = host_.find_peer(frame.name, rail);
+  if (id == any_peer && authenticator_.asks()) id = host_.peer_named(frame.name, rail);
+  if (is_reflected(id, frame)) {
+    ++count(Count::forged_packets);
+    return;
+  }
+  if (!knows_identity(id, frame)) {
+    if (frame.cookie != cookie_for(id, frame) && sabotage != Engine::Sabotage::ignore_identities) {
+      return challenge(id, frame, rail);
+    }
+    id = host_.peer_named(frame.name, rail);
+    if (id == any_peer) {
+      ++count(Count::stray_fragments);
+      return;
+    }
+    meet(*peer(id), frame);
+  } else {
+    host_.peer_named(frame.name, rail);  // it may have a rail more
+  }
   Peer& from = *peer(id);
-  if (from.given_up) return on_hello_of_lost(from, header, frame, rail);
-  if (frame.epoch == from.closed_epoch && sabotage != Engine::Sabotage::ignore_epochs) {
-    ++count(Count::stale_packets);  // of a process that has closed, and cannot hear an answer
-    return;
-  }
-  if (frame.epoch < from.remote_epoch && sabotage != Engine::Sabotage::ignore_epochs) {
-    ++count(Count::stale_packets);
-    // One that came back with its clock set back learns from the answer which epoch it must exceed.
-    if (!frame.answer) say_hello(from, rail, true, header.stamp);
-    return;
-  }
-  learn_epochs(from, frame);
-  if (frame.over && !from.given_up) give_up(from, Outcome::restarted);
-  if (from.given_up) return on_hello_of_lost(from, header, frame, rail);
-  const bool mutual = frame.known_epoch == from.local_epoch;
-  if (mutual || (frame.known_epoch == 0 && !from.established)) {
-    from.remote_session = frame.session;
-    from.remote_window = std::clamp(frame.vfrag_window, 64U, options_.vfrag_window);
-    from.remote_ack_delay_ns = wire::from_wire_time(frame.ack_delay);
-    if (serial_less(from.message_limit, frame.message_limit)) from.message_limit = frame.message_limit;
-    from.byte_limit = std::max(from.byte_limit, frame.byte_limit);
-    establish(from);
-  }
-  if (frame.answer && mutual) {
-    from.sign_ns = now();
-    on_echo(from, rail, frame.echo_stamp, 0);
-  } else if (!frame.answer) {
-    say_hello(from, rail, true, header.stamp);
-    sign_of_life(from, rail, false);
-  }
+  from.remote_session = frame.session;
+  hear_of_end(from, frame);
+  const bool mutual = frame.known_identity == from.local_identity;
+  if (mutual || (frame.known_identity == 0 && !from.established)) learn(from, frame);
+  say_hello(from, rail, true, header.stamp);
+  sign_of_life(from, rail, false);
   pump(from);
 }
 
-// Takes from a HELLO who the peer is now, and who it thinks that this side is.
-void Core::learn_epochs(Peer& peer, const wire::HelloFrame& frame) {
-  if (frame.epoch > peer.remote_epoch) {
-    if (peer.remote_epoch != 0) {
-      ++count(Count::peers_restarted);
-      // What was acknowledged may not have been received: with the process it is lost, unless that had closed.
-      if (peer.in_contact) give_up(peer, Outcome::restarted);
-    }
-    peer.remote_epoch = frame.epoch;
-    peer.remote_session = frame.session;
+// Believed where it answers a question that is open, which names the identity that was asked with. What it says of an
+// established session's end is as doubtful as a HELLO's.
+void Core::on_hello_answer(const wire::PacketHeader& header, const wire::HelloFrame& frame, std::uint32_t rail) {
+  Peer* from = known_peer(header.session);
+  if (from == nullptr || frame.identity == 0 || frame.known_identity != from->local_identity ||
+      !from->paths[rail].questions.take(frame.echo_stamp)) {
+    ++count(Count::stale_packets);
+    return;
   }
-  if (frame.known_epoch > peer.local_epoch) {  // it remembers an earlier process of this name as a later one
-    if (peer.established) give_up(peer, Outcome::restarted);
-    // By more than one, and not always by the same: what was learned may be of long ago, and a process before this one
-    // may have taken its next epoch from the same.
-    peer.local_epoch = frame.known_epoch + 1 + (epoch_ & 0xFFFFF);
-    peer.established = false;
-    if (!peer.given_up) call(peer);
+  if (host_.peer_named(frame.name, rail) != from->id) {
+    ++count(Count::stray_fragments);
+    return;
   }
-  peer.key = wire::session_key(peer.local_epoch, peer.remote_epoch);
+  if (frame.identity != from->remote_identity) {
+    if (from->established) return challenge(from->id, frame, rail);
+    meet(*from, frame);
+  }
+  from->remote_session = frame.session;
+  hear_of_end(*from, frame);
+  learn(*from, frame);
+  from->sign_ns = now();
+  on_echo(*from, rail, frame.echo_stamp, 0);
+  pump(*from);
+}
+
+// Asks whoever is at the name for a HELLO with a cookie. It is no longer than the HELLO was, and tells nothing but what
+// that said.
+void Core::challenge(PeerId id, const wire::HelloFrame& frame, std::uint32_t rail) {
+  ++count(Count::identities_challenged);
+  std::array<std::byte, wire::packet_header_bytes + wire::challenge_frame_bytes> bytes;
+  wire::Writer writer(bytes, {.rail = static_cast<std::uint8_t>(rail),
+                              .session = frame.session,
+                              .stamp = wire::to_wire_time(now()),
+                              .tag = {}});
+  wire::ChallengeFrame question;
+  question.identity = frame.identity;
+  question.cookie = cookie_for(id, frame);
+  writer.add(question);
+  const std::span<const std::byte> packet = writer.seal(authenticator_.greeting_tag(writer.lay(0)));
+  if (id == any_peer) return host_.answer_stranger(rail, frame.name, packet);
+  Peer& to = *peer(id);  // the host knows it, so that these are no more than its peers
+  to.challenge.assign(packet.begin(), packet.end());
+  send_challenge(to, rail);
+}
+
+void Core::send_challenge(Peer& to, std::uint32_t rail) {
+  OutPacket& packet = *packets_.take();
+  std::copy(to.challenge.begin(), to.challenge.end(), packet.headers.begin());
+  const iovec list = {packet.headers.data(), to.challenge.size()};
+  const Put put = host_.put(rail, to.id, {&list, 1}, Pool<OutPacket>::handle(&packet));
+  to.paths[rail].challenge_owed = put == Put::busy;
+  if (put == Put::busy) {
+    rails_[rail].control_owed = true;
+    note(to, now() + 100'000);
+  }
+  if (put == Put::pending) {
+    packet.peer = to.id;
+    packet.rail = rail;
+    ++pending_puts;
+    return;
+  }
+  packets_.give(&packet);  // where it failed, whoever called calls again
+}
+
+void Core::on_challenge(const wire::PacketHeader& header, const wire::ChallengeFrame& frame, std::uint32_t rail) {
+  Peer* to = known_peer(header.session);
+  if (to == nullptr || frame.identity != to->local_identity) {
+    ++count(Count::stale_packets);
+    return;
+  }
+  to->cookie = frame.cookie;
+  say_hello(*to, rail, false, 0);
+}
+
+// The peer is another than before, or for the first time. What was acknowledged by the one before may not have been
+// received: with that one it is lost, unless it had closed. What waits to be sent in the first session, or the next,
+// waits on.
+void Core::meet(Peer& peer, const wire::HelloFrame& frame) {
+  if (peer.established) {
+    ++count(Count::peers_restarted);
+    give_up(peer, Outcome::restarted);
+  }
+  peer.remote_identity = frame.identity;
+  ++peer.identities;
+  peer.name.assign(frame.name.begin(), frame.name.end());
+  peer.remote_aes = (frame.flags & wire::HelloFrame::flag_aes) != 0;
+  agree_on_keys(peer);
+}
+
+// From a peer that knows this side's identity, or none yet: what it allows, and that the session may begin. One that
+// knows an earlier identity speaks of another session.
+void Core::learn(Peer& peer, const wire::HelloFrame& frame) {
+  peer.remote_window = std::clamp(frame.vfrag_window, 64U, options_.vfrag_window);
+  peer.remote_ack_delay_ns = wire::from_wire_time(frame.ack_delay);
+  if (serial_less(peer.message_limit, frame.message_limit)) peer.message_limit = frame.message_limit;
+  peer.byte_limit = std::max(peer.byte_limit, frame.byte_limit);
+  establish(peer);
+}
+
+// After either identity is another.
+void Core::agree_on_keys(Peer& peer) {
+  if (peer.remote_identity == 0) return;
+  peer.key_out = wire::session_key(peer.local_identity, peer.remote_identity);
+  peer.key_in = wire::session_key(peer.remote_identity, peer.local_identity);
+  for (Path& path : peer.paths) path.packets = 0;
+  if (!authenticator_.asks()) return;
+  const bool aes = peer.remote_aes && authenticator_.has_aes();
+  peer.seals = std::make_unique<SessionSeals>(
+      authenticator_.job(), SessionEnd{peer.own_name, peer.local_identity}, SessionEnd{peer.name, peer.remote_identity},
+      aes ? wire::Cipher::aes256_gcm : wire::Cipher::chacha20_poly1305, rails_.size());
 }
 
 void Core::establish(Peer& peer) {
   if (peer.established || peer.given_up) return;
-  peer.established = peer.in_contact = true;
+  peer.established = true;
   peer.next_call_ns = 0;
   peer.progress_ns = peer.sign_ns = now();
 }
@@ -184,7 +339,7 @@ void Core::establish(Peer& peer) {
 // A packet of a session that is over: its sender is told who is here now, once a tick.
 void Core::on_stale(std::uint32_t session) {
   Peer* to = known_peer(session);
-  if (to == nullptr || to->remote_epoch == 0 || now() - to->hinted_ns < options_.tick_ns) return;
+  if (to == nullptr || to->remote_identity == 0 || now() - to->hinted_ns < options_.tick_ns) return;
   to->hinted_ns = now();
   say_hello(*to, ack_path(*to) < 0 ? 0 : static_cast<std::uint32_t>(ack_path(*to)), false, 0);
 }
@@ -201,16 +356,14 @@ bool Core::leaves_nothing(const Peer& peer) {
 // The peer closes. It has received all that it will.
 void Core::end_closed(Peer& peer) {
   if (!leaves_nothing(peer)) return give_up(peer, Outcome::closed);
-  new_epoch(peer);  // what is still under way of this session must not be taken for the next one's
+  new_identity(peer);  // what is still under way of this session must not be taken for the next one's
   reset(peer, Outcome::closed);
-  peer.in_contact = false;
-  peer.closed_epoch = peer.remote_epoch;
 }
 
 // Nothing goes to the peer any more, and nothing comes from it: a message after one that is lost would be taken for it.
 // All operations that wait for the peer fail, later ones are refused, and the peer hears of it when it can.
 void Core::give_up(Peer& peer, Outcome outcome) {
-  new_epoch(peer);  // nothing of the session that is under way is taken any more
+  new_identity(peer);  // nothing of the session that is under way is taken any more
   if (sabotage != Engine::Sabotage::forget_lost_peers) peer.given_up = outcome;
   peer.spoiled = false;
   ++count(Count::peers_given_up);
@@ -238,15 +391,11 @@ std::int64_t Core::serve_lost(Peer& peer) {
   return peer.next_notice_ns;
 }
 
-void Core::on_hello_of_lost(Peer& peer, const wire::PacketHeader& header, const wire::HelloFrame& frame,
-                            std::uint32_t rail) {
-  if (frame.epoch > peer.remote_epoch) {
-    peer.remote_epoch = frame.epoch;
-    peer.remote_session = frame.session;
-    peer.key = wire::session_key(peer.local_epoch, peer.remote_epoch);
-  }
-  if (frame.epoch == peer.remote_epoch) peer.knows_of_it = frame.over;
-  if (!frame.answer) say_hello(peer, rail, true, header.stamp);
+// Whether the peer says that it has given this side up.
+void Core::hear_of_end(Peer& peer, const wire::HelloFrame& frame) {
+  const bool over = (frame.flags & wire::HelloFrame::flag_over) != 0;
+  if (over && !peer.given_up) give_up(peer, Outcome::restarted);
+  peer.knows_of_it = over;
 }
 
 std::optional<Outcome> Core::given_up(PeerId id) const {
@@ -286,7 +435,7 @@ void Core::reset_sending(Peer& peer, Outcome outcome) {
     path.flying_bytes = 0;
     path.silent_since_ns = 0;
     path.timeouts = 0;
-    path.hello_owed = path.answer_owed = false;
+    path.hello_owed = path.answer_owed = path.challenge_owed = false;
   }
   while (peer.ready.pop_front() != nullptr) {
   }
@@ -356,9 +505,12 @@ void Core::reset_receiving(Peer& peer, Outcome outcome) {
   for (Path& path : peer.paths) path.stamp_fresh = false;
 }
 
-void Core::new_epoch(Peer& peer) {
-  ++peer.local_epoch;
-  peer.key = wire::session_key(peer.local_epoch, peer.remote_epoch);
+// What is still under way of the session so far is nobody's.
+void Core::new_identity(Peer& peer) {
+  peer.local_identity = authenticator_.new_identity();
+  peer.cookie = 0;
+  peer.own_name = name_;
+  agree_on_keys(peer);
 }
 
 // No rail has reached the peer for too long.

@@ -16,6 +16,7 @@
 #include "core/event/record.h"
 #include "core/fault/grammar.h"
 #include "core/random/stream.h"
+#include "core/secret/secret_file.h"
 #include "transport/ofi/atomic.h"
 #include "transport/ofi/parameters.h"
 #include "transport/rail/faulty_rail.h"
@@ -215,6 +216,26 @@ void Endpoint::use_rail(std::uint32_t number, std::unique_ptr<Rail> rail) {
   flush_rails();
 }
 
+// Without a secret the first process of the job says so, once.
+Status Endpoint::make_secrets() {
+  secrets_.seed = secret::new_key();
+  if (!options_.secret_file.empty()) {
+    auto key = secret::read_key(options_.secret_file);
+    if (!key.ok()) return key.status();
+    secrets_.job = key.value();
+    return {};
+  }
+  static std::once_flag said;
+  if (launched_rank() == 0) {
+    std::call_once(said, [] {
+      warn(
+          "packets of this job are not authenticated: whoever reads the network can forge them: "
+          "name a file with a secret in HOLDFAST_TRANSPORT_SECRET_FILE");
+    });
+  }
+  return {};
+}
+
 int Endpoint::enable() {
   if (engine_ != nullptr) return 0;
   if (names == nullptr) return -FI_ENOAV;
@@ -222,6 +243,10 @@ int Endpoint::enable() {
   if (Status status = open_rails(); !status.ok()) {
     warn(status.message());
     return -FI_ENODEV;
+  }
+  if (Status status = make_secrets(); !status.ok()) {
+    warn(status.message());
+    return -FI_EACCES;
   }
   Address address;
   address.host = Address::this_host();
@@ -249,8 +274,7 @@ int Endpoint::enable() {
     warn("naming an endpoint: the addresses of " + std::to_string(rails_.size()) + " rails do not fit: use fewer");
     return -FI_ENODEV;
   }
-  const auto epoch = static_cast<std::uint64_t>(clock_ns(CLOCK_REALTIME));
-  engine_ = std::make_unique<Engine>(options_, traits, *this, address_, epoch, now_ns());
+  engine_ = std::make_unique<Engine>(options_, traits, *this, address_, secrets_, now_ns());
   write_endpoint(counters_folder_, as_integer(address.number), {launched_rank(), host_name()});
   if (send_queue != nullptr) send_queue->sources.add(this);
   if (receive_queue != nullptr) receive_queue->sources.add(this);
@@ -425,7 +449,11 @@ PeerId Endpoint::add_peer(const Address::Raw& raw, const Address& address) {
   peers_.emplace_back();
   const auto id = static_cast<PeerId>(peers_.size() - 1);
   rename(peers_.back(), raw, address);
-  if (!address.partial) by_name_[address.number] = id;
+  if (address.partial) {
+    partial_.push_back(id);
+  } else {
+    by_name_[address.number] = id;
+  }
   return id;
 }
 
@@ -457,7 +485,8 @@ PeerId Endpoint::peer_of(fi_addr_t number) {
   PeerId id = any_peer;
   const auto known = by_name_.find(address.number);
   if (!address.partial && known != by_name_.end()) {
-    id = known->second;
+    id = known->second;  // it called first; where it is, the application knows best
+    if (peers_[id].raw != raw) rename(peers_[id], raw, address);
   } else {
     id = add_peer(raw, address);
   }
@@ -479,24 +508,54 @@ void Endpoint::learn_rails(Peer& peer, const Address& address) {
   if (more) add_destinations(peer);
 }
 
+PeerId Endpoint::find_peer(const Address& address) const {
+  if (address.partial) return any_peer;
+  const auto known = by_name_.find(address.number);
+  if (known != by_name_.end()) return known->second;
+  if (address.rails.empty()) return any_peer;
+  const auto same_place = [&](PeerId id) {
+    return !peers_[id].address.rails.empty() && peers_[id].address.rails[0] == address.rails[0];
+  };
+  const auto partial = std::find_if(partial_.begin(), partial_.end(), same_place);
+  return partial == partial_.end() ? any_peer : *partial;
+}
+
+PeerId Endpoint::find_peer(std::span<const std::byte> name, std::uint32_t) {
+  Address address;
+  return Address::read(name, address) ? find_peer(address) : any_peer;
+}
+
 PeerId Endpoint::peer_named(std::span<const std::byte> name, std::uint32_t) {
   Address address;
   if (!Address::read(name, address) || address.partial) return any_peer;
   Address::Raw raw;
   std::memcpy(raw.data(), name.data(), raw.size());
-  const auto known = by_name_.find(address.number);
-  if (known != by_name_.end()) {
-    learn_rails(peers_[known->second], address);
-    return known->second;
+  const PeerId id = find_peer(address);
+  if (id == any_peer) {
+    if (!secrets_.job && strangers_ == most_strangers) return any_peer;
+    ++strangers_;
+    return add_peer(raw, address);
   }
-  for (PeerId id = 0; id < peers_.size(); ++id) {  // one that was known by host and port alone
-    const Address& other = peers_[id].address;
-    if (!other.partial || other.rails.empty() || address.rails.empty() || other.rails[0] != address.rails[0]) continue;
-    rename(peers_[id], raw, address);
-    by_name_[address.number] = id;
+  if (!peers_[id].address.partial) {
+    learn_rails(peers_[id], address);
     return id;
   }
-  return add_peer(raw, address);
+  rename(peers_[id], raw, address);
+  by_name_[address.number] = id;
+  std::erase(partial_, id);
+  return id;
+}
+
+void Endpoint::answer_stranger(std::uint32_t rail, std::span<const std::byte> name, std::span<const std::byte> packet) {
+  Address address;
+  if (!Address::read(name, address) || address.partial || rail >= address.rails.size()) return;
+  if (rails_[rail] == nullptr || (rails_[rail]->local_only() && address.host != Address::this_host())) return;
+  rails_[rail]->answer(address.rails[rail], packet);
+}
+
+bool Endpoint::comes_from(PeerId peer, std::uint32_t rail) {
+  const std::uint32_t destination = peers_[peer].destinations[rail];
+  return destination == no_destination || rails_[rail]->came_from(destination);
 }
 
 fi_addr_t Endpoint::number_of(Peer& peer) {

@@ -89,6 +89,9 @@ class Endpoint : public Host {
   Put put(std::uint32_t rail, PeerId peer, std::span<const iovec> pieces, std::uint64_t token) override;
   void complete(const Completion& completion) override;
   PeerId peer_named(std::span<const std::byte> name, std::uint32_t rail) override;
+  PeerId find_peer(std::span<const std::byte> name, std::uint32_t rail) override;
+  void answer_stranger(std::uint32_t rail, std::span<const std::byte> name, std::span<const std::byte> packet) override;
+  bool comes_from(PeerId peer, std::uint32_t rail) override;
   std::byte* memory(std::uint64_t key, std::uint64_t address, std::size_t bytes, Access access) override;
   bool apply_atomic(std::uint64_t operation, std::byte* target, std::size_t bytes, std::span<const std::byte> operands,
                     std::byte* old_values) override;
@@ -116,8 +119,12 @@ class Endpoint : public Host {
     std::uint32_t rail_;
   };
 
+  /// Peers that were never in the application's address vector: without a secret anybody can be one.
+  static constexpr std::size_t most_strangers = 1024;
+
   Status open_rails();
   Result<std::unique_ptr<Rail>> open_one(std::uint32_t number);
+  Status make_secrets();
   std::size_t wanted_packet_bytes() const;
   std::size_t packet_bytes_of(std::uint32_t rail) const;
   void open_missing_rails();
@@ -129,6 +136,7 @@ class Endpoint : public Host {
   void run_thread();
   PeerId peer_of(fi_addr_t number);
   PeerId add_peer(const Address::Raw& raw, const Address& address);
+  PeerId find_peer(const Address& address) const;
   void rename(Peer& peer, const Address::Raw& raw, const Address& address);
   fi_addr_t number_of(Peer& peer);
   ssize_t post_send(SendRequest& request, fi_addr_t to);
@@ -165,6 +173,9 @@ class Endpoint : public Host {
   std::vector<Peer> peers_;
   std::vector<PeerId> by_number_;  ///< by fi_addr_t; any_peer: not yet
   std::map<Address::Number, PeerId> by_name_;
+  std::vector<PeerId> partial_;  ///< peers that are known by host and port alone
+  std::size_t strangers_ = 0;
+  Secrets secrets_;
   std::multiset<void*> multi_receives_;  ///< contexts of those that are posted
   bool can_wait_ = false;                ///< every rail has a descriptor
   std::int64_t last_packet_ns_ = 0;

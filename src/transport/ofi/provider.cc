@@ -23,7 +23,7 @@ constexpr std::uint64_t msg_order = FI_ORDER_SAS;
 constexpr std::size_t most_pieces_offered = 8;
 constexpr std::size_t queue_size = 65536;
 constexpr std::size_t most_message_bytes = std::size_t{1} << 40;
-constexpr std::uint32_t protocol = 0x48460001;  ///< "HF", version 1 of docs/spec/wire.md
+constexpr std::uint32_t protocol = 0x48460002;  ///< "HF", version 2 of docs/spec/wire.md
 
 bool names_us(const char* name) {
   return name == nullptr || std::strcmp(name, "holdfast") == 0;

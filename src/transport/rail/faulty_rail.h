@@ -38,6 +38,10 @@ class FaultyRail : public Rail {
   void name_destination(std::uint32_t destination, std::uint32_t rank);
 
   RailPut put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) override;
+  bool came_from(std::uint32_t destination) const override { return below_->came_from(destination); }
+  void answer(std::span<const std::byte> address, std::span<const std::byte> packet) override {
+    below_->answer(address, packet);
+  }
   void flush() override { below_->flush(); }
   std::size_t poll(RailSink& sink, std::int64_t now_ns) override;
   int wait_fd() const override { return below_->wait_fd(); }

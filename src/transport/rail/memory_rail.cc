@@ -43,6 +43,12 @@ class MemoryRail : public Rail {
     return RailPut::done;
   }
 
+  void answer(std::span<const std::byte> address, std::span<const std::byte> packet) override {
+    auto destination = add_destination(address);
+    const iovec piece = {const_cast<std::byte*>(packet.data()), packet.size()};  // NOLINT: iovec's members are not const
+    if (destination.ok()) (void)put(destination.value(), {&piece, 1}, 0);
+  }
+
   std::size_t poll(RailSink& sink, std::int64_t) override {
     std::size_t events = 0;
     std::deque<std::vector<std::byte>>& arrived = network_.ends_[number_]->arrived;

@@ -52,6 +52,13 @@ class Rail {
   /// `pending`.
   virtual RailPut put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) = 0;
 
+  /// Whether the packet that the sink is being handed came from this destination; true where the rail cannot say.
+  virtual bool came_from(std::uint32_t /*destination*/) const { return true; }
+  /// While the sink is being handed a packet: sends another, copied, to an address that need be no destination, and keeps
+  /// nothing for it, so that strangers cost nothing. A rail that knows where the packet came from answers nobody else.
+  /// It may be lost.
+  virtual void answer(std::span<const std::byte> address, std::span<const std::byte> packet) = 0;
+
   /// Packets that were put may have been kept back to go together: now they go. Called after each burst of puts.
   virtual void flush() {}
 

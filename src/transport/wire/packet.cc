@@ -17,13 +17,8 @@ using u64 = std::uint64_t;
 constexpr std::size_t at_header_bytes = 4;
 constexpr std::size_t at_frames = 6;
 constexpr std::size_t at_check = 8;
-constexpr std::size_t at_packet_bytes = 24;
-
-// The check covers all headers but itself.
-u32 check_of(std::span<const std::byte> headers) {
-  const u32 before = integrity::crc32c_extend(0, headers.first(at_check));
-  return integrity::crc32c_extend(before, headers.subspan(at_check + sizeof(u32)));
-}
+constexpr std::size_t at_packet_bytes = 28;
+constexpr std::size_t at_tag = 40;
 
 u8 byte_at(const std::byte* from) {
   return std::to_integer<u8>(*from);
@@ -41,16 +36,20 @@ bool placed_well(const DataFrame& frame) {
 
 }  // namespace
 
-u32 session_key(u64 one_epoch, u64 other_epoch) {
-  // SplitMix64's finalizer, over one epoch and then over both: any two pairs share a key with probability 2^-32.
+// The check covers all headers but itself.
+u32 check_of_headers(std::span<const std::byte> headers) {
+  const u32 before = integrity::crc32c_extend(0, headers.first(at_check));
+  return integrity::crc32c_extend(before, headers.subspan(at_check + sizeof(u32)));
+}
+
+u64 session_key(u64 sender, u64 receiver) {
+  // SplitMix64's finalizer, over one identity and then over both: any two pairs share a key with probability 2^-64.
   const auto mix = [](u64 word) {
     word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9ULL;
     word = (word ^ (word >> 27)) * 0x94D049BB133111EBULL;
     return word ^ (word >> 31);
   };
-  const u64 smaller = std::min(one_epoch, other_epoch);
-  const u64 greater = std::max(one_epoch, other_epoch);
-  const u32 key = static_cast<u32>(mix(mix(smaller) + greater) >> 32);
+  const u64 key = mix(mix(sender) + receiver);
   return key != 0 ? key : 1;
 }
 
@@ -61,8 +60,9 @@ Writer::Writer(std::span<std::byte> buffer, const PacketHeader& header) : buffer
   store<u8>(to + 3, header.flags);
   store<u8>(to + 7, header.rail);
   store<u32>(to + 12, header.session);
-  store<u32>(to + 16, header.key);
-  store<u32>(to + 20, header.stamp);
+  store<u64>(to + 16, header.key);
+  store<u32>(to + 24, header.stamp);
+  store<u64>(to + 32, header.number);
 }
 
 std::byte* Writer::take(std::size_t bytes) {
@@ -119,17 +119,25 @@ void Writer::add(const DataFrame& frame) {
 void Writer::add(const HelloFrame& frame) {
   std::byte* to = take(hello_frame_bytes + frame.name.size());
   store<u8>(to, static_cast<u8>(frame.answer ? FrameType::hello_answer : FrameType::hello));
-  store<u8>(to + 1, frame.over ? 1 : 0);
+  store<u8>(to + 1, frame.flags);
   store<u16>(to + 2, static_cast<u16>(frame.name.size()));
   store<u32>(to + 4, frame.session);
-  store<u64>(to + 8, frame.epoch);
-  store<u64>(to + 16, frame.known_epoch);
-  store<u32>(to + 24, frame.echo_stamp);
-  store<u32>(to + 28, frame.vfrag_window);
-  store<u32>(to + 32, frame.message_limit);
-  store<u64>(to + 36, frame.byte_limit);
-  store<u32>(to + 44, frame.ack_delay);
+  store<u64>(to + 8, frame.identity);
+  store<u64>(to + 16, frame.known_identity);
+  store<u64>(to + 24, frame.cookie);
+  store<u32>(to + 32, frame.echo_stamp);
+  store<u32>(to + 36, frame.vfrag_window);
+  store<u32>(to + 40, frame.message_limit);
+  store<u64>(to + 44, frame.byte_limit);
+  store<u32>(to + 52, frame.ack_delay);
   if (!frame.name.empty()) std::memcpy(to + hello_frame_bytes, frame.name.data(), frame.name.size());
+}
+
+void Writer::add(const ChallengeFrame& frame) {
+  std::byte* to = take(challenge_frame_bytes);
+  store<u32>(to, static_cast<u32>(FrameType::challenge));
+  store<u64>(to + 4, frame.identity);
+  store<u64>(to + 12, frame.cookie);
 }
 
 void Writer::add_bye() {
@@ -137,13 +145,21 @@ void Writer::add_bye() {
   store<u32>(to, static_cast<u32>(FrameType::bye));
 }
 
-std::span<const std::byte> Writer::finish(std::size_t payload_bytes) {
+std::span<const std::byte> Writer::lay(std::size_t payload_bytes) {
   std::byte* to = buffer_.data();
   store<u16>(to + at_header_bytes, static_cast<u16>(used_));
   store<u8>(to + at_frames, frames_);
+  store<u32>(to + at_check, 0);
   store<u32>(to + at_packet_bytes, static_cast<u32>(used_ + payload_bytes));
+  std::memset(to + at_tag, 0, tag_bytes);
+  return buffer_.first(used_);
+}
+
+std::span<const std::byte> Writer::seal(const Tag& tag) {
+  std::byte* to = buffer_.data();
+  std::memcpy(to + at_tag, tag.data(), tag.size());
   const std::span<const std::byte> headers = buffer_.first(used_);
-  store<u32>(to + at_check, check_of(headers));
+  store<u32>(to + at_check, check_of_headers(headers));
   return headers;
 }
 
@@ -154,14 +170,17 @@ Refusal Reader::open(std::span<const std::byte> packet) {
   if (load<u16>(from) != magic) return Refusal::foreign;
   header_bytes_ = load<u16>(from + at_header_bytes);
   if (header_bytes_ < packet_header_bytes || header_bytes_ > packet.size()) return Refusal::too_short;
-  if (load<u32>(from + at_check) != check_of(packet.first(header_bytes_))) return Refusal::corrupt_header;
+  if (load<u32>(from + at_check) != check_of_headers(packet.first(header_bytes_))) return Refusal::corrupt_header;
   if (byte_at(from + 2) != version) return Refusal::other_version;
   if (load<u32>(from + at_packet_bytes) != packet.size()) return Refusal::too_short;
   header_ = {.flags = byte_at(from + 3),
              .rail = byte_at(from + 7),
              .session = load<u32>(from + 12),
-             .key = load<u32>(from + 16),
-             .stamp = load<u32>(from + 20)};
+             .key = load<u64>(from + 16),
+             .stamp = load<u32>(from + 24),
+             .number = load<u64>(from + 32),
+             .tag = {}};
+  std::memcpy(header_.tag.data(), from + at_tag, tag_bytes);
   frames_ = byte_at(from + at_frames);
   return well_formed() ? Refusal::none : Refusal::malformed;
 }
@@ -205,6 +224,8 @@ bool Reader::read_frame(FrameType& type) {
     case FrameType::hello_answer:
       hello_.answer = type == FrameType::hello_answer;
       return read_hello();
+    case FrameType::challenge:
+      return read_challenge();
     case FrameType::bye:
       at_ += bye_frame_bytes;
       return true;
@@ -275,20 +296,38 @@ bool Reader::read_data() {
 bool Reader::read_hello() {
   const std::byte* from = packet_.data() + at_;
   if (header_bytes_ - at_ < hello_frame_bytes) return false;
-  hello_.over = (byte_at(from + 1) & 1) != 0;
   const std::size_t name_bytes = load<u16>(from + 2);
   if (name_bytes > most_name_bytes || header_bytes_ - at_ - hello_frame_bytes < name_bytes) return false;
+  hello_.flags = byte_at(from + 1);
   hello_.session = load<u32>(from + 4);
-  hello_.epoch = load<u64>(from + 8);
-  hello_.known_epoch = load<u64>(from + 16);
-  hello_.echo_stamp = load<u32>(from + 24);
-  hello_.vfrag_window = load<u32>(from + 28);
-  hello_.message_limit = load<u32>(from + 32);
-  hello_.byte_limit = load<u64>(from + 36);
-  hello_.ack_delay = load<u32>(from + 44);
+  hello_.identity = load<u64>(from + 8);
+  hello_.known_identity = load<u64>(from + 16);
+  hello_.cookie = load<u64>(from + 24);
+  hello_.echo_stamp = load<u32>(from + 32);
+  hello_.vfrag_window = load<u32>(from + 36);
+  hello_.message_limit = load<u32>(from + 40);
+  hello_.byte_limit = load<u64>(from + 44);
+  hello_.ack_delay = load<u32>(from + 52);
   hello_.name = packet_.subspan(at_ + hello_frame_bytes, name_bytes);
   at_ += hello_frame_bytes + name_bytes;
   return true;
+}
+
+bool Reader::read_challenge() {
+  const std::byte* from = packet_.data() + at_;
+  if (header_bytes_ - at_ < challenge_frame_bytes) return false;
+  challenge_.identity = load<u64>(from + 4);
+  challenge_.cookie = load<u64>(from + 12);
+  at_ += challenge_frame_bytes;
+  return true;
+}
+
+std::array<std::byte, packet_header_bytes> Reader::untagged() const {
+  std::array<std::byte, packet_header_bytes> bytes;
+  std::memcpy(bytes.data(), packet_.data(), bytes.size());
+  std::memset(bytes.data() + at_check, 0, sizeof(u32));
+  std::memset(bytes.data() + at_tag, 0, tag_bytes);
+  return bytes;
 }
 
 }  // namespace holdfast::transport::wire

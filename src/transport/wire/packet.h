@@ -13,14 +13,16 @@
 namespace holdfast::transport::wire {
 
 inline constexpr std::uint16_t magic = 0x4648;  ///< "HF"
-inline constexpr std::uint8_t version = 1;
-inline constexpr std::size_t packet_header_bytes = 28;
+inline constexpr std::uint8_t version = 2;
+inline constexpr std::size_t packet_header_bytes = 56;
+inline constexpr std::size_t tag_bytes = 16;
 inline constexpr std::size_t ack_frame_bytes = 36;
 inline constexpr std::size_t ack_partial_bytes = 12;
 inline constexpr std::size_t data_frame_bytes = 64;
 inline constexpr std::size_t data_extension_bytes = 16;
-inline constexpr std::size_t hello_frame_bytes = 48;
+inline constexpr std::size_t hello_frame_bytes = 56;
 inline constexpr std::size_t bye_frame_bytes = 4;
+inline constexpr std::size_t challenge_frame_bytes = 20;
 inline constexpr std::size_t fragments_per_vfrag = 64;
 inline constexpr std::size_t most_partials = 64;
 inline constexpr std::size_t most_name_bytes = 448;
@@ -42,7 +44,10 @@ constexpr std::int64_t from_wire_time(std::uint32_t units) {
   return static_cast<std::int64_t>(units) << time_shift;
 }
 
-enum class FrameType : std::uint8_t { ack = 1, data = 2, hello = 3, hello_answer = 4, bye = 5 };
+enum class FrameType : std::uint8_t { ack = 1, data = 2, hello = 3, hello_answer = 4, bye = 5, challenge = 6 };
+
+/// What says that a packet is from whoever has the key (packet_seal.h); all zero: nobody says so.
+using Tag = std::array<std::byte, tag_bytes>;
 
 /// What a message is. The first two take part in matching, in the order of DataFrame::order.
 enum class MessageKind : std::uint8_t {
@@ -65,8 +70,10 @@ struct PacketHeader {
   std::uint8_t flags = 0;
   std::uint8_t rail = 0;      ///< the sender's number of the rail it was put on
   std::uint32_t session = 0;  ///< the receiver's number of the session; 0 in a HELLO that does not know it
-  std::uint32_t key = 0;      ///< session_key() of both epochs; 0 in HELLO and its answer
+  std::uint64_t key = 0;      ///< session_key() of both identities; 0 in HELLO, its answer and a challenge
   std::uint32_t stamp = 0;    ///< the sender's clock when sent, in wire time
+  std::uint64_t number = 0;   ///< of the packet in the session, per rail and direction, from 1
+  Tag tag{};
   bool operator==(const PacketHeader&) const = default;
 };
 
@@ -114,17 +121,29 @@ struct DataFrame {
 };
 
 struct HelloFrame {
+  static constexpr std::uint8_t flag_aes = 1;   ///< the sender's processor has AES's instructions
+  static constexpr std::uint8_t flag_over = 2;  ///< the sender has given the receiver up, for good
+
   bool answer = false;
-  bool over = false;              ///< the sender has given the receiver up, for good
-  std::uint32_t session = 0;      ///< the sender's number of the session
-  std::uint64_t epoch = 0;        ///< the sender's epoch towards the receiver
-  std::uint64_t known_epoch = 0;  ///< the receiver's epoch as the sender knows it; 0: not yet
-  std::uint32_t echo_stamp = 0;   ///< in an answer: the stamp of the HELLO
+  std::uint8_t flags = 0;
+  std::uint32_t session = 0;         ///< the sender's number of the session
+  std::uint64_t identity = 0;        ///< the sender's towards the receiver
+  std::uint64_t known_identity = 0;  ///< the receiver's as the sender knows it; 0: not yet
+  std::uint64_t cookie = 0;          ///< of the last challenge to this identity; 0: none
+  std::uint32_t echo_stamp = 0;      ///< in an answer: the stamp of the HELLO
   std::uint32_t vfrag_window = 0;
   std::uint32_t message_limit = 0;
   std::uint64_t byte_limit = 0;
   std::uint32_t ack_delay = 0;        ///< longest time an acknowledgement is held back, wire time
   std::span<const std::byte> name{};  ///< the sender's name, into the packet
+};
+
+/// What a HELLO of an identity that was not known is answered with: another HELLO with the cookie shows that its sender
+/// hears what is sent to the name, and now.
+struct ChallengeFrame {
+  std::uint64_t identity = 0;  ///< the HELLO's
+  std::uint64_t cookie = 0;
+  bool operator==(const ChallengeFrame&) const = default;
 };
 
 /// Why a packet was refused.
@@ -137,8 +156,12 @@ enum class Refusal : std::uint8_t {
   malformed,       ///< the check fits, but a field is out of bounds: a defect of the sender
 };
 
-/// The key of a session between two epochs, in either order: stale packets of earlier sessions carry another.
-std::uint32_t session_key(std::uint64_t one_epoch, std::uint64_t other_epoch);
+/// The key of one direction of a session between two identities: packets of earlier sessions, and those of the other
+/// direction, carry another. Never 0.
+std::uint64_t session_key(std::uint64_t sender, std::uint64_t receiver);
+
+/// The check of all headers of a packet but itself: for programs that change packets on purpose.
+std::uint32_t check_of_headers(std::span<const std::byte> headers);
 
 /// Writes the headers of one packet: begin(), frames, finish(). The payloads follow the headers on the wire in the
 /// order of their data frames. `buffer` must have room: most_data_header_bytes for an acknowledgement and a data frame.
@@ -149,12 +172,20 @@ class Writer {
   void add(const AckFrame& frame);
   void add(const DataFrame& frame);
   void add(const HelloFrame& frame);
+  void add(const ChallengeFrame& frame);
   void add_bye();
 
   std::size_t room() const { return buffer_.size() - used_; }
   std::size_t frames() const { return frames_; }
-  /// Fills in lengths and check. The headers to send, before `payload_bytes` of payload.
-  std::span<const std::byte> finish(std::size_t payload_bytes);
+  /// Fills in the lengths. The headers as a tag is made of them: without check and tag.
+  std::span<const std::byte> lay(std::size_t payload_bytes);
+  /// After lay(): the headers to send, with the tag and the check.
+  std::span<const std::byte> seal(const Tag& tag);
+  /// Both, for a packet that nobody vouches for.
+  std::span<const std::byte> finish(std::size_t payload_bytes) {
+    lay(payload_bytes);
+    return seal(Tag{});
+  }
 
  private:
   std::byte* take(std::size_t bytes);
@@ -170,6 +201,9 @@ class Reader {
   /// `packet` must stay while the reader is used.
   Refusal open(std::span<const std::byte> packet);
   const PacketHeader& header() const { return header_; }
+  /// The packet's first bytes as its tag was made of them; what follows them is as it came.
+  std::array<std::byte, packet_header_bytes> untagged() const;
+  std::span<const std::byte> after_header() const { return packet_.subspan(packet_header_bytes); }
 
   /// The type of the next frame, which the fitting member below then holds; false at the end.
   bool next(FrameType& type);
@@ -177,12 +211,14 @@ class Reader {
   const DataFrame& data() const { return data_; }
   std::span<const std::byte> payload() const { return payload_; }
   const HelloFrame& hello() const { return hello_; }
+  const ChallengeFrame& challenge() const { return challenge_; }
 
  private:
   bool read_frame(FrameType& type);
   bool read_ack();
   bool read_data();
   bool read_hello();
+  bool read_challenge();
   bool well_formed();
 
   std::span<const std::byte> packet_;
@@ -195,6 +231,7 @@ class Reader {
   AckFrame ack_;
   DataFrame data_;
   HelloFrame hello_;
+  ChallengeFrame challenge_;
   std::span<const std::byte> payload_;
 };
 

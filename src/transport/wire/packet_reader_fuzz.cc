@@ -21,6 +21,8 @@ void read(std::span<const std::byte> packet) {
                                               : type == FrameType::hello || type == FrameType::hello_answer
                                                   ? reader.hello().name
                                                   : packet.first(0);
+    const auto first = reader.untagged();
+    if (first.size() + reader.after_header().size() != packet.size()) std::abort();
     if (inside.empty()) continue;
     if (inside.data() < packet.data() || inside.data() + inside.size() > packet.data() + packet.size()) std::abort();
     if (type == FrameType::data && reader.data().index >= reader.data().count) std::abort();
@@ -41,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   packet[1] = std::byte{0x46};
   packet[2] = std::byte{version};
   const auto length = static_cast<std::uint32_t>(size);
-  std::memcpy(packet.data() + 24, &length, sizeof length);
+  std::memcpy(packet.data() + 28, &length, sizeof length);
   const std::span<const std::byte> headers(packet.data(), header_bytes);
   const std::uint32_t check =
       holdfast::integrity::crc32c_extend(holdfast::integrity::crc32c_extend(0, headers.first(8)), headers.subspan(12));

@@ -17,8 +17,10 @@ PacketHeader some_header() {
   return {.flags = PacketHeader::flag_acknowledge_now,
           .rail = 1,
           .session = 7,
-          .key = session_key(1'000'000, 2'000'000),
-          .stamp = 0x00012345};
+          .key = session_key(0x1111111111111111, 0x2222222222222222),
+          .stamp = 0x00012345,
+          .number = 17,
+          .tag = {}};
 }
 
 AckFrame some_ack() {
@@ -133,8 +135,10 @@ TEST(Wire, AHelloIsReadAsItWasWritten) {
   HelloFrame hello;
   hello.answer = true;
   hello.session = 3;
-  hello.epoch = 0xFFFFFFFFFFFFFFFE;
-  hello.known_epoch = 17;
+  hello.flags = HelloFrame::flag_aes;
+  hello.identity = 0xFFFFFFFFFFFFFFFE;
+  hello.known_identity = 17;
+  hello.cookie = 0x0102030405060708;
   hello.echo_stamp = 5;
   hello.vfrag_window = 1024;
   hello.message_limit = 6;
@@ -152,14 +156,31 @@ TEST(Wire, AHelloIsReadAsItWasWritten) {
   EXPECT_EQ(type, FrameType::hello_answer);
   EXPECT_TRUE(reader.hello().answer);
   EXPECT_EQ(reader.hello().session, 3U);
-  EXPECT_EQ(reader.hello().epoch, hello.epoch);
-  EXPECT_EQ(reader.hello().known_epoch, 17U);
+  EXPECT_EQ(reader.hello().flags, HelloFrame::flag_aes);
+  EXPECT_EQ(reader.hello().identity, hello.identity);
+  EXPECT_EQ(reader.hello().known_identity, 17U);
+  EXPECT_EQ(reader.hello().cookie, hello.cookie);
   EXPECT_EQ(reader.hello().echo_stamp, 5U);
   EXPECT_EQ(reader.hello().vfrag_window, 1024U);
   EXPECT_EQ(reader.hello().message_limit, 6U);
   EXPECT_EQ(reader.hello().byte_limit, 7U);
   EXPECT_EQ(reader.hello().ack_delay, 8U);
   EXPECT_EQ(Bytes(reader.hello().name.begin(), reader.hello().name.end()), name);
+}
+
+TEST(Wire, AChallengeIsReadAsItWasWritten) {
+  const ChallengeFrame challenge{0xFFFFFFFFFFFFFFFE, 0x0102030405060708};
+  Bytes buffer(packet_header_bytes + challenge_frame_bytes);
+  Writer writer(buffer, {});
+  writer.add(challenge);
+  const auto packet = writer.finish(0);
+  Reader reader;
+  ASSERT_EQ(reader.open(packet), Refusal::none);
+  FrameType type{};
+  ASSERT_TRUE(reader.next(type));
+  EXPECT_EQ(type, FrameType::challenge);
+  EXPECT_EQ(reader.challenge(), challenge);
+  EXPECT_LT(packet.size(), packet_header_bytes + hello_frame_bytes) << "a HELLO's answer is longer than it";
 }
 
 TEST(Wire, ALargestNameFitsThePacketOfAnAcknowledgementWithData) {
@@ -244,12 +265,12 @@ TEST(Wire, SeveralDataFramesShareAPacket) {
   EXPECT_EQ(Bytes(reader.payload().begin(), reader.payload().end()), two);
 }
 
-TEST(Wire, TheKeyOfASessionIsTheSameOnBothSidesAndOfNoOther) {
+TEST(Wire, TheKeyOfADirectionIsOfNoOther) {
   std::mt19937_64 draw(3);
   for (int i = 0; i < 1000; ++i) {
     const std::uint64_t a = draw();
     const std::uint64_t b = draw();
-    EXPECT_EQ(session_key(a, b), session_key(b, a));
+    EXPECT_NE(session_key(a, b), session_key(b, a));
     EXPECT_NE(session_key(a, b), session_key(a + 1, b));
     EXPECT_NE(session_key(a, b), session_key(a + 1, b - 1));
     EXPECT_NE(session_key(a, b), 0U);

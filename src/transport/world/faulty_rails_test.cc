@@ -30,7 +30,9 @@ class Node : public Host, public RailSink {
     options.fragment_bytes = 512;
     const RailTraits traits{.most_packet_bytes = rail.most_packet_bytes(), .bytes_per_second = 1e9, .checksum = {}};
     const std::byte name{static_cast<unsigned char>(number)};
-    engine = std::make_unique<Engine>(options, std::span(&traits, 1), *this, std::span(&name, 1), 100, now);
+    Secrets secrets;
+    secrets.seed[0] = name;
+    engine = std::make_unique<Engine>(options, std::span(&traits, 1), *this, std::span(&name, 1), secrets, now);
     engine->sabotage(sabotage);
   }
 

@@ -45,6 +45,7 @@ Put Network::put(unsigned rail, unsigned from, unsigned life, unsigned to, std::
   }
   std::vector<std::byte> packet = collect(pieces);
   if (packet.size() > traits.most_packet_bytes) ear_.complain("a packet was too long for its rail");
+  ear_.overheard(rail, from, to, packet);
   ++packets_;
   ++port.queued;
   port.free_ns = std::max(port.free_ns, queue_.now()) +

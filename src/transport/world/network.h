@@ -22,6 +22,7 @@ class Network {
     std::function<void(unsigned node, unsigned rail)> ready;
     std::function<bool(unsigned node, unsigned life)> alive;
     std::function<void(const char* what)> complain;
+    std::function<void(unsigned rail, unsigned from, unsigned to, const std::vector<std::byte>& packet)> overheard;
   };
 
   Network(const Plan& plan, EventQueue& queue, random::Stream chance, Ear ear);

@@ -177,8 +177,26 @@ Plan draw_plan(std::uint64_t seed) {
     if (plan.errors_allowed || harmless(event, plan)) plan.events.push_back(event);
   }
   plan.remote = draw_remote(root.child("remote"), plan);
+  plan.secret = root.child("secret").chance(1, 2);
+  Stream enemy = root.child("enemy");
+  plan.enemy = static_cast<Plan::EnemyKind>(enemy.below(plan.secret ? 3 : 2));
+  if (plan.enemy != Plan::EnemyKind::none) plan.strikes = static_cast<unsigned>(50 + enemy.below(400));
   std::sort(plan.events.begin(), plan.events.end(), [](const Event& a, const Event& b) { return a.at_ns < b.at_ns; });
   return plan;
+}
+
+Secrets Plan::secrets(unsigned node, unsigned life) const {
+  const auto key = [](Stream draw) {
+    secret::Key drawn;
+    for (std::byte& byte : drawn) byte = static_cast<std::byte>(draw.next64());
+    return drawn;
+  };
+  const Stream root = Stream(seed).child("secrets");
+  Secrets secrets;
+  secrets.seed = key(root.child("seed").child(node).child(life));
+  if (secret) secrets.job = key(root.child("job"));
+  secrets.aes = secrets.aes && root.child("aes").child(node).chance(2, 3);
+  return secrets;
 }
 
 std::size_t Plan::written_bytes(unsigned node) const {
@@ -193,7 +211,12 @@ std::string Plan::describe() const {
   std::string text = "seed " + std::to_string(seed) + ": " + std::to_string(nodes) + " nodes, " +
                      std::to_string(messages) + " messages of up to " + std::to_string(most_bytes) + " bytes and " +
                      std::to_string(remote.size()) + " operations on remote memory in " +
-                     time::format_duration(work_ns) + ", errors " + (errors_allowed ? "allowed" : "not allowed") + "\n";
+                     time::format_duration(work_ns) + ", errors " + (errors_allowed ? "allowed" : "not allowed") +
+                     (secret ? ", with a secret, " : ", without a secret, ") +
+                     (enemy == EnemyKind::none       ? "nobody else"
+                      : enemy == EnemyKind::stranger ? "a stranger"
+                                                     : "an enemy who reads the wire") +
+                     " on the network\n";
   text += "  fragment " + std::to_string(options.fragment_bytes) + ", eager " + std::to_string(options.eager_bytes) +
           ", checksum " + std::string(integrity::checksum_names[static_cast<std::size_t>(options.checksum)]) +
           ", message window " + std::to_string(options.message_window) + ", VFRAG window " +

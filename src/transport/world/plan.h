@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "transport/engine/authenticator.h"
 #include "transport/engine/options.h"
 
 namespace holdfast::transport {
@@ -83,6 +84,13 @@ struct Plan {
   std::size_t most_bytes = 0;
   unsigned flows = 1;
   bool errors_allowed = false;  ///< a message may end in an error
+  bool secret = false;          ///< the processes share one
+  /// Who else is on the network (enemy.h). One who reads it is kept out by a secret alone.
+  enum class EnemyKind : std::uint8_t { none, stranger, reader };
+  EnemyKind enemy = EnemyKind::none;
+  unsigned strikes = 0;  ///< packets of the enemy, while messages are sent
+  /// What a node's process has in its n-th life. Not all processors have AES's instructions.
+  Secrets secrets(unsigned node, unsigned life) const;
   std::string describe() const;
   /// How many bytes all writes to this node's memory take.
   std::size_t written_bytes(unsigned node) const;

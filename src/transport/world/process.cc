@@ -45,8 +45,8 @@ bool all_are(std::span<const std::byte> bytes, std::byte value) {
 
 }  // namespace
 
-Process::Process(Surroundings& world, unsigned node, unsigned life, std::uint64_t epoch)
-    : world_(world), node_(node), life_(life), epoch_(epoch), open_memory_(world.plan(), node) {
+Process::Process(Surroundings& world, unsigned node, unsigned life)
+    : world_(world), node_(node), life_(life), open_memory_(world.plan(), node) {
   std::vector<RailTraits> rails;
   for (const RailPlan& rail : world.plan().rails) {
     rails.push_back({.most_packet_bytes = rail.most_packet_bytes,
@@ -54,7 +54,8 @@ Process::Process(Surroundings& world, unsigned node, unsigned life, std::uint64_
                      .checksum = {}});
   }
   const auto name = static_cast<std::byte>(node);
-  engine_ = std::make_unique<Engine>(world.plan().options, rails, *this, std::span(&name, 1), epoch, world.clock(node));
+  engine_ = std::make_unique<Engine>(world.plan().options, rails, *this, std::span(&name, 1), world.plan().secrets(node, life),
+                                     world.clock(node));
   engine_->sabotage(world.sabotage());
 }
 
@@ -230,7 +231,7 @@ void Process::receive_completed(const Completion& completion) {
                              completion.message_bytes, end, place);
     if (!receiving.multi) check_rest(receiving, completion.bytes);
   } else if (!receiving.multi || completion.released) {
-    if (end == Oracle::End::canceled && !receiving.multi) check_rest(receiving, 0);
+    if (end == Oracle::End::canceled && !receiving.multi && completion.message_bytes == 0) check_rest(receiving, 0);
     world_.oracle().receive_ended(receiving.id, end);
     end_receive(receiving);
     return;

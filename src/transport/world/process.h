@@ -71,7 +71,7 @@ struct RemoteEffort {
 /// sees.
 class Process : public Host {
  public:
-  Process(Surroundings& world, unsigned node, unsigned life, std::uint64_t epoch);
+  Process(Surroundings& world, unsigned node, unsigned life);
 
   Put put(std::uint32_t rail, PeerId peer, std::span<const iovec> pieces, std::uint64_t token) override;
   void complete(const Completion& completion) override;
@@ -93,7 +93,6 @@ class Process : public Host {
   Surroundings& world_;
   unsigned node_;
   unsigned life_;
-  std::uint64_t epoch_;
   std::unique_ptr<Engine> engine_;
   std::deque<Sending> sends_;
   std::deque<Receiving> receives_;

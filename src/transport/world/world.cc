@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/random/stream.h"
+#include "transport/world/enemy.h"
 #include "transport/world/event_queue.h"
 #include "transport/world/network.h"
 #include "transport/world/oracle.h"
@@ -39,11 +40,12 @@ class World final : public Surroundings {
     std::deque<std::pair<unsigned, std::vector<std::byte>>> inbox;
   };
 
-  void begin_life(unsigned node, std::uint64_t epoch);
+  void begin_life(unsigned node);
   void restart(unsigned node, bool close);
   void schedule_work();
   void schedule_remote();
   void schedule_events();
+  void schedule_enemy();
   void happen(const Event& event);
   void kill_rail(const Event& event, bool both_ways);
   void arrive(unsigned node, unsigned rail, const std::vector<std::byte>& packet);
@@ -63,6 +65,7 @@ class World final : public Surroundings {
   Oracle oracle_;
   RemoteOracle remote_oracle_;
   std::vector<Node> nodes_;
+  Enemy enemy_;
   Network network_;
   std::vector<std::unique_ptr<Process>> dead_;  ///< whose memory packets may still name
   std::int64_t last_event_ns_ = 0;
@@ -76,6 +79,7 @@ World::World(std::uint64_t seed, Engine::Sabotage sabotage)
       oracle_(plan_.errors_allowed),
       remote_oracle_(plan_, oracle_),
       nodes_(plan_.nodes),
+      enemy_(plan_, random::Stream(seed).child("enemy")),
       network_(plan_, queue_, random::Stream(seed).child("network"),
                {.arrived = [this](unsigned node, unsigned rail,
                                   const std::vector<std::byte>& packet) { arrive(node, rail, packet); },
@@ -92,16 +96,17 @@ World::World(std::uint64_t seed, Engine::Sabotage sabotage)
                       plan_wake(node);
                     },
                 .alive = [this](unsigned node, unsigned life) { return nodes_[node].life == life; },
-                .complain = [this](const char* what) { oracle_.complain(what); }}) {}
+                .complain = [this](const char* what) { oracle_.complain(what); },
+                .overheard = [this](unsigned rail, unsigned from, unsigned to,
+                                    const std::vector<std::byte>& packet) { enemy_.hear(rail, from, to, packet); }}) {}
 
-void World::begin_life(unsigned node, std::uint64_t epoch) {
-  nodes_[node].process = std::make_unique<Process>(*this, node, nodes_[node].life, epoch);
+void World::begin_life(unsigned node) {
+  nodes_[node].process = std::make_unique<Process>(*this, node, nodes_[node].life);
   plan_wake(node);
 }
 
 void World::restart(unsigned node, bool close) {
   Node& here = nodes_[node];
-  const std::uint64_t epoch = here.process->epoch_;
   here.process->closing_ = true;
   if (close) here.process->engine_->close(clock(node));
   counters_ += here.process->engine_->counters();
@@ -112,9 +117,7 @@ void World::restart(unsigned node, bool close) {
   here.inbox.clear();
   dead_.push_back(std::move(here.process));
   dead_.back()->engine_.reset();
-  // A machine may come back with its clock set back.
-  const bool back = work_.chance(1, 3);
-  begin_life(node, back ? epoch / 2 + 1 : epoch + 1'000'000'000);
+  begin_life(node);
 }
 
 void World::plan_wake(unsigned node) {
@@ -206,6 +209,16 @@ void World::schedule_events() {
     const std::int64_t repeats = event.kind == Event::Kind::rail_flaps ? 2 * event.times : 1;
     const bool lasts = event.kind != Event::Kind::clock_jumps;
     last_event_ns_ = std::max(last_event_ns_, event.at_ns + (lasts ? event.duration_ns : 0) * repeats);
+  }
+}
+
+void World::schedule_enemy() {
+  random::Stream draw = work_.child("enemy");
+  for (unsigned i = 0; i < plan_.strikes; ++i) {
+    queue_.at(static_cast<std::int64_t>(draw.below(static_cast<std::uint64_t>(plan_.work_ns))), [this] {
+      const Enemy::Packet packet = enemy_.strike();
+      arrive(packet.to, packet.rail, packet.bytes);
+    });
   }
 }
 
@@ -336,12 +349,13 @@ void World::finish() {
 
 Verdict World::run() {
   for (unsigned node = 0; node < plan_.nodes; ++node) {
-    begin_life(node, 1'000'000'000'000 + node);
+    begin_life(node);
     tick(node);
   }
   schedule_work();
   schedule_remote();
   schedule_events();
+  schedule_enemy();
   queue_.run_until(std::max(plan_.work_ns, last_event_ns_) + 1);
   network_.heal();
   for (Node& node : nodes_) node.stopped_until_ns = 0;

@@ -36,7 +36,8 @@ TEST_P(Worlds, KeepTheirPromises) {
   EXPECT_GT(delivered, 500U);
   for (const Count must : {Count::fragments_retransmitted, Count::duplicates, Count::corrupt_fragments,
                            Count::corrupt_headers, Count::rails_lost, Count::rails_regained, Count::unexpected_messages,
-                           Count::acks_piggybacked, Count::stale_packets, Count::peers_restarted}) {
+                           Count::acks_piggybacked, Count::stale_packets, Count::peers_restarted, Count::forged_packets,
+                           Count::replayed_packets, Count::identities_challenged}) {
     EXPECT_GT(counters[must], 0U) << counter_rows[static_cast<std::size_t>(must)].name;
   }
 }
@@ -79,7 +80,8 @@ INSTANTIATE_TEST_SUITE_P(Defects, Oracles,
                                          Defect{"forget_retransmission", Engine::Sabotage::forget_retransmission},
                                          Defect{"lose_completion", Engine::Sabotage::lose_completion},
                                          Defect{"leak_buffer", Engine::Sabotage::leak_buffer},
-                                         Defect{"ignore_epochs", Engine::Sabotage::ignore_epochs},
+                                         Defect{"ignore_tags", Engine::Sabotage::ignore_tags},
+                                         Defect{"ignore_identities", Engine::Sabotage::ignore_identities},
                                          Defect{"forget_lost_peers", Engine::Sabotage::forget_lost_peers},
                                          Defect{"write_before_check", Engine::Sabotage::write_before_check}),
                          [](const auto& instance) { return std::string(instance.param.name); });

@@ -288,6 +288,22 @@ Result<std::uint32_t> LibfabricRail::add_destination(std::span<const std::byte> 
   return static_cast<std::uint32_t>(number);
 }
 
+// libfabric wants an address in its table before it sends there, and does not say where a packet came from. So that
+// strangers cannot fill the table, those after the first few are not answered: they must be called from here.
+void LibfabricRail::answer(std::span<const std::byte> address, std::span<const std::byte> packet) {
+  auto known = std::find_if(strangers_.begin(), strangers_.end(),
+                            [&](const auto& stranger) { return std::ranges::equal(stranger.first, address); });
+  if (known == strangers_.end()) {
+    fi_addr_t number = FI_ADDR_NOTAVAIL;
+    if (strangers_.size() == most_strangers || address.empty() ||
+        fi_av_insert(objects_->names, address.data(), 1, &number, 0, nullptr) != 1)
+      return;
+    known = strangers_.insert(strangers_.end(), {{address.begin(), address.end()}, number});
+  }
+  const iovec piece = {const_cast<std::byte*>(packet.data()), packet.size()};  // NOLINT: iovec's members are not const
+  (void)put_copy(known->second, {&piece, 1}, packet.size());
+}
+
 RailPut LibfabricRail::refused(ssize_t code) {
   if (code != -FI_EAGAIN) return RailPut::failed;
   busy_ = true;

@@ -32,6 +32,7 @@ class LibfabricRail : public Rail {
   double bytes_per_second() const override { return 1e9; }
   Result<std::uint32_t> add_destination(std::span<const std::byte> address) override;
   RailPut put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) override;
+  void answer(std::span<const std::byte> address, std::span<const std::byte> packet) override;
   std::size_t poll(RailSink& sink, std::int64_t now_ns) override;
 
   bool local_only() const override { return local_only_; }
@@ -65,6 +66,8 @@ class LibfabricRail : public Rail {
   };
   struct ShmOfThisProcess;
 
+  static constexpr std::size_t most_strangers = 64;
+
   LibfabricRail() = default;
   static ShmOfThisProcess& shm_of_this_process();
   bool give_memory(Slot& slot, std::size_t bytes);
@@ -91,6 +94,7 @@ class LibfabricRail : public Rail {
   std::vector<Slot*> unposted_;  ///< receives for which the endpoint had no room
   std::size_t receives_ = 0;
   std::size_t destinations_ = 0;
+  std::vector<std::pair<std::vector<std::byte>, fi_addr_t>> strangers_;  ///< that were answered: at most most_strangers
   std::size_t pending_bytes_ = 0;
   bool busy_ = false;
 };

@@ -31,6 +31,19 @@ std::vector<std::byte> bytes_of(const sockaddr_storage& address) {
   return {from, from + length_of(address)};
 }
 
+/// Whether two addresses are those of one socket.
+bool same_socket(const sockaddr_storage& one, const sockaddr_storage& other) {
+  if (one.ss_family != other.ss_family) return false;
+  if (one.ss_family == AF_INET) {
+    const auto& a = reinterpret_cast<const sockaddr_in&>(one);
+    const auto& b = reinterpret_cast<const sockaddr_in&>(other);
+    return a.sin_port == b.sin_port && a.sin_addr.s_addr == b.sin_addr.s_addr;
+  }
+  const auto& a = reinterpret_cast<const sockaddr_in6&>(one);
+  const auto& b = reinterpret_cast<const sockaddr_in6&>(other);
+  return a.sin6_port == b.sin6_port && std::memcmp(&a.sin6_addr, &b.sin6_addr, sizeof a.sin6_addr) == 0;
+}
+
 /// As much as the system lets us have; more with the right to go over its limit.
 void enlarge(int socket, int privileged, int option) {
   const int bytes = socket_buffer_bytes;
@@ -132,6 +145,8 @@ Status UdpRail::start(const std::string& interface, std::size_t most_packet_byte
     receive_list_[i] = {one.memory.data(), one.memory.size()};
     receive_headers_[i].msg_hdr.msg_iov = &receive_list_[i];
     receive_headers_[i].msg_hdr.msg_iovlen = 1;
+    receive_headers_[i].msg_hdr.msg_name = &one.source;
+    receive_headers_[i].msg_hdr.msg_namelen = sizeof one.source;
     receive_headers_[i].msg_hdr.msg_control = one.control.data();
     receive_headers_[i].msg_hdr.msg_controllen = one.control.size();
   }
@@ -167,21 +182,37 @@ Result<std::vector<std::byte>> UdpRail::resolve(const char* node, const char* se
   return bytes;
 }
 
+// False when the bytes are no address of UDP. Any bytes are allowed.
+bool UdpRail::read_address(std::span<const std::byte> bytes, Destination& to) {
+  if (bytes.size() < sizeof(sa_family_t) || bytes.size() > sizeof to.address) return false;
+  std::memcpy(&to.address, bytes.data(), bytes.size());
+  to.length = static_cast<socklen_t>(bytes.size());
+  const bool known_family = to.address.ss_family == AF_INET || to.address.ss_family == AF_INET6;
+  return known_family && to.length == length_of(to.address);
+}
+
 Result<std::uint32_t> UdpRail::add_destination(std::span<const std::byte> address) {
   Destination made;
-  std::memcpy(&made.address, address.data(), std::min(address.size(), sizeof made.address));
-  made.length = static_cast<socklen_t>(address.size());
-  const bool known_family = made.address.ss_family == AF_INET || made.address.ss_family == AF_INET6;
-  if (address.size() < sizeof(sa_family_t) || !known_family || made.length != length_of(made.address)) {
+  if (!read_address(address, made)) {
     return Status(Code::bad_input, "adding a destination to a rail",
                   "an address of " + std::to_string(address.size()) + " bytes is no address of UDP");
   }
-  for (std::uint32_t i = 0; i < destinations_.size(); ++i) {
-    const Destination& other = destinations_[i];
-    if (other.length == made.length && std::memcmp(&other.address, &made.address, made.length) == 0) return i;
-  }
-  destinations_.push_back(made);
-  return static_cast<std::uint32_t>(destinations_.size() - 1);
+  const auto number = static_cast<std::uint32_t>(destinations_.size());
+  const auto [known, is_new] = numbers_.try_emplace({reinterpret_cast<const char*>(address.data()), address.size()}, number);
+  if (is_new) destinations_.push_back(made);
+  return known->second;
+}
+
+bool UdpRail::came_from(std::uint32_t destination) const {
+  return source_ == nullptr ||
+         (destination < destinations_.size() && same_socket(*source_, destinations_[destination].address));
+}
+
+void UdpRail::answer(std::span<const std::byte> address, std::span<const std::byte> packet) {
+  Destination to;
+  if (source_ == nullptr || !read_address(address, to) || !same_socket(*source_, to.address)) return;
+  (void)::sendto(socket_, packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
+                 reinterpret_cast<const sockaddr*>(&to.address), to.length);
 }
 
 bool UdpRail::takes(std::uint32_t destination, std::size_t bytes) const {
@@ -299,6 +330,7 @@ bool UdpRail::take(RailSink& sink, std::size_t& events) {
     mmsghdr& received = receive_headers_[static_cast<std::size_t>(i)];
     const std::size_t segment = segment_bytes_of(received.msg_hdr);
     std::span<const std::byte> bytes((*receives_)[static_cast<std::size_t>(i)].memory.data(), received.msg_len);
+    source_ = &(*receives_)[static_cast<std::size_t>(i)].source;
     do {
       const std::size_t packet = segment == 0 ? bytes.size() : std::min(segment, bytes.size());
       sink.on_packet(bytes.first(packet));
@@ -306,7 +338,9 @@ bool UdpRail::take(RailSink& sink, std::size_t& events) {
       ++events;
     } while (!bytes.empty());
     received.msg_hdr.msg_controllen = sizeof(Receive::control);
+    received.msg_hdr.msg_namelen = sizeof(Receive::source);
   }
+  source_ = nullptr;
   return got == static_cast<int>(receives);
 }
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +34,8 @@ class UdpRail : public Rail {
   double bytes_per_second() const override { return 1e9; }
   Result<std::uint32_t> add_destination(std::span<const std::byte> address) override;
   RailPut put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) override;
+  bool came_from(std::uint32_t destination) const override;
+  void answer(std::span<const std::byte> address, std::span<const std::byte> packet) override;
   void flush() override;
   std::size_t poll(RailSink& sink, std::int64_t now_ns) override;
   int wait_fd() const override { return socket_; }
@@ -51,9 +54,10 @@ class UdpRail : public Rail {
   static Result<std::vector<std::byte>> resolve(const char* node, const char* service);
 
  private:
-  static constexpr std::size_t most_batched = 64;       // UDP_MAX_SEGMENTS of the kernel
+  static constexpr std::size_t most_batched = 64;  // UDP_MAX_SEGMENTS of the kernel
   static constexpr std::size_t most_pieces_each = 10;
-  static constexpr std::size_t most_copied_bytes = 512;  // of a packet that is copied, so that its memory is free at once
+  static constexpr std::size_t most_copied_bytes =
+      512;  // of a packet that is copied, so that its memory is free at once
   static constexpr std::size_t most_datagram_bytes = 65507;
   static constexpr std::size_t receives = 16;
   static constexpr std::size_t most_polled = 1024;  // packets at one poll
@@ -72,6 +76,10 @@ class UdpRail : public Rail {
     std::array<std::byte, most_batched * most_copied_bytes> copies;
     std::vector<std::uint64_t> tokens;
   };
+  struct Destination {
+    sockaddr_storage address{};
+    socklen_t length = 0;
+  };
   struct Finished {
     std::uint64_t token;
     bool ok;
@@ -80,6 +88,7 @@ class UdpRail : public Rail {
   UdpRail() = default;
   Status start(const std::string& interface, std::size_t most_packet_bytes, const std::string& node,
                const std::string& service);
+  static bool read_address(std::span<const std::byte> bytes, Destination& to);
   bool takes(std::uint32_t destination, std::size_t bytes) const;
   void append(std::span<const iovec> pieces, std::size_t bytes, bool copy, std::uint64_t token);
   bool take(RailSink& sink, std::size_t& events);
@@ -92,18 +101,17 @@ class UdpRail : public Rail {
   bool segments_ = true;  ///< the kernel cuts
   std::size_t most_packet_bytes_ = 0;
   std::vector<std::byte> address_;
-  struct Destination {
-    sockaddr_storage address{};
-    socklen_t length = 0;
-  };
   std::vector<Destination> destinations_;
+  std::map<std::string, std::uint32_t> numbers_;  ///< of destinations, by the bytes of the address
+  const sockaddr_storage* source_ = nullptr;      ///< of the packet that the sink is being handed
   Batch batch_;
   std::vector<Finished> finished_;
   std::vector<Finished> reported_;  ///< empty but in poll()
-  bool busy_ = false;  ///< somebody was told so
+  bool busy_ = false;               ///< somebody was told so
 
   struct Receive {
     std::array<std::byte, 65536> memory;
+    sockaddr_storage source;
     alignas(cmsghdr) std::array<std::byte, 64> control;
   };
   std::unique_ptr<std::array<Receive, receives>> receives_;
