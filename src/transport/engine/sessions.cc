@@ -76,9 +76,10 @@ void Core::call(Peer& peer) {
 
 void Core::say_hello(Peer& peer, std::uint32_t rail, bool answer, std::uint32_t echo_stamp) {
   OutPacket& packet = *packets_.take();
-  wire::PacketHeader header = packet_header(peer, rail);
-  header.key = 0;
-  header.number = 0;
+  const wire::PacketHeader header = {.rail = static_cast<std::uint8_t>(rail),
+                                     .session = peer.remote_session,
+                                     .stamp = wire::to_wire_time(now()),
+                                     .tag = {}};
   wire::Writer writer(packet.headers, header);
   wire::HelloFrame hello;
   hello.answer = answer;
@@ -236,17 +237,17 @@ void Core::on_hello_answer(const wire::PacketHeader& header, const wire::HelloFr
   }
   from->remote_session = frame.session;
   hear_of_end(*from, frame);
-  learn(*from, frame);
+  if (frame.known_identity == from->local_identity) learn(*from, frame);  // meet() may have taken another
   from->sign_ns = now();
   on_echo(*from, rail, frame.echo_stamp, 0);
   pump(*from);
 }
 
-// Asks whoever is at the name for a HELLO with a cookie. It is no longer than the HELLO was, and tells nothing but what
-// that said.
+// Asks whoever is at the name for a HELLO with a cookie. It is shorter than the HELLO was, and tells strangers nothing
+// but what that said; processes that share a secret, who asks.
 void Core::challenge(PeerId id, const wire::HelloFrame& frame, std::uint32_t rail) {
   ++count(Count::identities_challenged);
-  std::array<std::byte, wire::packet_header_bytes + wire::challenge_frame_bytes> bytes;
+  std::array<std::byte, wire::packet_header_bytes + wire::challenge_frame_bytes + wire::most_name_bytes> bytes;
   wire::Writer writer(bytes, {.rail = static_cast<std::uint8_t>(rail),
                               .session = frame.session,
                               .stamp = wire::to_wire_time(now()),
@@ -254,6 +255,7 @@ void Core::challenge(PeerId id, const wire::HelloFrame& frame, std::uint32_t rai
   wire::ChallengeFrame question;
   question.identity = frame.identity;
   question.cookie = cookie_for(id, frame);
+  if (authenticator_.asks()) question.name = name_;
   writer.add(question);
   const std::span<const std::byte> packet = writer.seal(authenticator_.greeting_tag(writer.lay(0)));
   if (id == any_peer) return host_.answer_stranger(rail, frame.name, packet);
@@ -281,9 +283,12 @@ void Core::send_challenge(Peer& to, std::uint32_t rail) {
   packets_.give(&packet);  // where it failed, whoever called calls again
 }
 
+// The HELLO was meant for somebody. Where another asks, who was sent it by an enemy, the cookie would have this side
+// known there by the wrong identity.
 void Core::on_challenge(const wire::PacketHeader& header, const wire::ChallengeFrame& frame, std::uint32_t rail) {
   Peer* to = known_peer(header.session);
-  if (to == nullptr || frame.identity != to->local_identity) {
+  if (to == nullptr || frame.identity != to->local_identity ||
+      (authenticator_.asks() && host_.find_peer(frame.name, rail) != to->id)) {
     ++count(Count::stale_packets);
     return;
   }
@@ -293,12 +298,16 @@ void Core::on_challenge(const wire::PacketHeader& header, const wire::ChallengeF
 
 // The peer is another than before, or for the first time. What was acknowledged by the one before may not have been
 // received: with that one it is lost, unless it had closed. What waits to be sent in the first session, or the next,
-// waits on.
+// waits on. An identity of this side that packets were sent with is not used again, so that no two sessions have the
+// same keys, whoever comes back.
 void Core::meet(Peer& peer, const wire::HelloFrame& frame) {
   if (peer.established) {
     ++count(Count::peers_restarted);
     give_up(peer, Outcome::restarted);
   }
+  const bool used =
+      std::any_of(peer.paths.begin(), peer.paths.end(), [](const Path& path) { return path.packets > 0; });
+  if (used) new_identity(peer);
   peer.remote_identity = frame.identity;
   ++peer.identities;
   peer.name.assign(frame.name.begin(), frame.name.end());

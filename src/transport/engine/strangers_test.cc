@@ -241,6 +241,24 @@ TEST_F(EngineTest, WithASecretNothingThatWasOnTheWireHelpsAnEnemy) {
   }
 }
 
+// A world found this: an enemy sent one process's HELLO to another, and the cookie came back in the next.
+TEST_F(EngineTest, WithASecretAHelloForOnePeerIsOfNoUseAtAnother) {
+  Network net(1, defaults(), 3, some_secret());
+  exchange_once(net);
+  net.lose = [&](const Network::Packet& packet) {
+    if (packet.from == friendly && packet.to == 2) net.under_way.push_back({friendly, victim, 0, packet.bytes});
+    return false;
+  };
+  Bytes sent = pattern(100);
+  Bytes got(100);
+  ASSERT_EQ(receive(net[2], got), Posted::accepted);
+  ASSERT_EQ(send(net[friendly], 2, sent), Posted::accepted);
+  net.run(50'000'000);
+  EXPECT_TRUE(sent == got);
+  EXPECT_EQ(net[victim].engine->counters()[Count::peers_restarted], 0U);
+  exchange_once(net);
+}
+
 // A HELLO with a cookie that was good once does not bring an earlier process back.
 TEST_P(Strangers, AnIdentityThatWasReplacedStaysSo) {
   Network net(1, defaults(), 2, job());

@@ -224,7 +224,7 @@ TEST_P(UdpStrangers, AWildcardReceiveTakesNothingForged) {
             0);
   for (std::uint64_t i = 1; i < 300; ++i) {
     const Address::Raw own = stranger.name(i % 3);
-    for (const Address::Raw* name : {&own, &ends_[0].raw}) {
+    for (const Address::Raw* name : std::initializer_list<const Address::Raw*>{&own, &ends_[0].raw}) {
       stranger.send(hello(*name, i), ends_[1].place);
     }
     stranger.send(message(static_cast<std::uint32_t>(i % 4), i, lie), ends_[1].place);

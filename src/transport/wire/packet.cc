@@ -134,10 +134,12 @@ void Writer::add(const HelloFrame& frame) {
 }
 
 void Writer::add(const ChallengeFrame& frame) {
-  std::byte* to = take(challenge_frame_bytes);
-  store<u32>(to, static_cast<u32>(FrameType::challenge));
+  std::byte* to = take(challenge_frame_bytes + frame.name.size());
+  store<u16>(to, static_cast<u16>(FrameType::challenge));
+  store<u16>(to + 2, static_cast<u16>(frame.name.size()));
   store<u64>(to + 4, frame.identity);
   store<u64>(to + 12, frame.cookie);
+  if (!frame.name.empty()) std::memcpy(to + challenge_frame_bytes, frame.name.data(), frame.name.size());
 }
 
 void Writer::add_bye() {
@@ -316,9 +318,12 @@ bool Reader::read_hello() {
 bool Reader::read_challenge() {
   const std::byte* from = packet_.data() + at_;
   if (header_bytes_ - at_ < challenge_frame_bytes) return false;
+  const std::size_t name_bytes = load<u16>(from + 2);
+  if (name_bytes > most_name_bytes || header_bytes_ - at_ - challenge_frame_bytes < name_bytes) return false;
   challenge_.identity = load<u64>(from + 4);
   challenge_.cookie = load<u64>(from + 12);
-  at_ += challenge_frame_bytes;
+  challenge_.name = packet_.subspan(at_ + challenge_frame_bytes, name_bytes);
+  at_ += challenge_frame_bytes + name_bytes;
   return true;
 }
 

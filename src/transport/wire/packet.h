@@ -143,7 +143,7 @@ struct HelloFrame {
 struct ChallengeFrame {
   std::uint64_t identity = 0;  ///< the HELLO's
   std::uint64_t cookie = 0;
-  bool operator==(const ChallengeFrame&) const = default;
+  std::span<const std::byte> name{};  ///< the challenger's, into the packet; empty without a secret, for strangers
 };
 
 /// Why a packet was refused.

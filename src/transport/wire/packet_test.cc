@@ -169,8 +169,9 @@ TEST(Wire, AHelloIsReadAsItWasWritten) {
 }
 
 TEST(Wire, AChallengeIsReadAsItWasWritten) {
-  const ChallengeFrame challenge{0xFFFFFFFFFFFFFFFE, 0x0102030405060708};
-  Bytes buffer(packet_header_bytes + challenge_frame_bytes);
+  const Bytes name = bytes_of("node-17");
+  const ChallengeFrame challenge{0xFFFFFFFFFFFFFFFE, 0x0102030405060708, name};
+  Bytes buffer(most_data_header_bytes);
   Writer writer(buffer, {});
   writer.add(challenge);
   const auto packet = writer.finish(0);
@@ -179,8 +180,10 @@ TEST(Wire, AChallengeIsReadAsItWasWritten) {
   FrameType type{};
   ASSERT_TRUE(reader.next(type));
   EXPECT_EQ(type, FrameType::challenge);
-  EXPECT_EQ(reader.challenge(), challenge);
-  EXPECT_LT(packet.size(), packet_header_bytes + hello_frame_bytes) << "a HELLO's answer is longer than it";
+  EXPECT_EQ(reader.challenge().identity, challenge.identity);
+  EXPECT_EQ(reader.challenge().cookie, challenge.cookie);
+  EXPECT_EQ(Bytes(reader.challenge().name.begin(), reader.challenge().name.end()), name);
+  EXPECT_LT(packet.size(), packet_header_bytes + hello_frame_bytes + name.size()) << "it is longer than a HELLO";
 }
 
 TEST(Wire, ALargestNameFitsThePacketOfAnAcknowledgementWithData) {
