@@ -148,13 +148,13 @@ class Job:
         return self.child.returncode, out, err
 
     def sums(self):
-        files = list(self.counters.glob("*.json"))
+        files = list(self.counters.glob("transport-*.json"))
         expect(len(files) >= 2, "each process leaves its counters, one file for each endpoint", str(files))
         return self.sums_now()
 
     def each(self):
         """The counters of each process, as it has written them last."""
-        return [json.loads(file.read_text()) for file in self.counters.glob("*.json")]
+        return [json.loads(file.read_text()) for file in self.counters.glob("transport-*.json")]
 
     def sums_now(self):
         total = {}
