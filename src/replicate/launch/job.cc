@@ -10,6 +10,7 @@
 #include <ostream>
 
 #include "core/event/record.h"
+#include "core/status/printable.h"
 #include "replicate/launch/exit_code.h"
 #include "replicate/launch/file_comparison.h"
 #include "replicate/launch/library_options.h"
@@ -30,7 +31,7 @@ namespace holdfast::launch {
 namespace {
 
 int report(const Status& status, std::ostream& err) {
-  err << "holdfast: " << status.message() << "\n";
+  err << "holdfast: " << printable(status.message()) << "\n";
   return static_cast<int>(exit_for(status.code()));
 }
 
