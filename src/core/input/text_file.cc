@@ -60,6 +60,36 @@ Status refused(const std::string& doing, int error) {
   }
 }
 
+Result<std::string> read(const std::string& path, std::string_view what, std::uint64_t most, bool text_alone) {
+  const std::string doing = "reading " + (what.empty() ? "" : std::string(what) + " ") + path;
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (file.number() < 0) return refused(doing, errno);
+  struct stat status = {};
+  if (::fstat(file.number(), &status) != 0) return refused(doing, errno);
+  if (S_ISDIR(status.st_mode)) return refused(doing, EISDIR);
+  std::string bytes;
+  if (S_ISREG(status.st_mode))
+    bytes.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(static_cast<std::uint64_t>(status.st_size), most)));
+  constexpr std::size_t piece = std::size_t{1} << 16;
+  while (true) {
+    const std::size_t before = bytes.size();
+    bytes.resize(before + piece);
+    const ssize_t got = ::read(file.number(), bytes.data() + before, piece);
+    const int error = errno;
+    bytes.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got < 0 && error == EINTR) continue;
+    if (got < 0) return refused(doing, error);
+    if (got == 0) return bytes;
+    const std::size_t zero = text_alone ? bytes.find('\0', before) : std::string::npos;
+    if (zero != std::string::npos)
+      return Status(Code::bad_input, doing, "it is no text: byte " + std::to_string(zero + 1) + " is 0",
+                    "is it the right file?");
+    if (bytes.size() > most)
+      return Status(Code::bad_input, doing, "it has more than " + std::to_string(most) + " bytes",
+                    "is it the right file?");
+  }
+}
+
 }  // namespace
 
 Status check_file(const std::string& path, std::string_view what) {
@@ -74,32 +104,11 @@ Status check_file(const std::string& path, std::string_view what) {
 }
 
 Result<std::string> read_text_file(const std::string& path, std::string_view what, std::uint64_t most) {
-  const std::string doing = "reading " + (what.empty() ? "" : std::string(what) + " ") + path;
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-  if (file.number() < 0) return refused(doing, errno);
-  struct stat status = {};
-  if (::fstat(file.number(), &status) != 0) return refused(doing, errno);
-  if (S_ISDIR(status.st_mode)) return refused(doing, EISDIR);
-  std::string text;
-  if (S_ISREG(status.st_mode))
-    text.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(static_cast<std::uint64_t>(status.st_size), most)));
-  constexpr std::size_t piece = std::size_t{1} << 16;
-  while (true) {
-    const std::size_t before = text.size();
-    text.resize(before + piece);
-    const ssize_t got = ::read(file.number(), text.data() + before, piece);
-    const int error = errno;
-    text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    if (got < 0 && error == EINTR) continue;
-    if (got < 0) return refused(doing, error);
-    if (got == 0) return text;
-    if (const std::size_t zero = text.find('\0', before); zero != std::string::npos)
-      return Status(Code::bad_input, doing, "it is no text: byte " + std::to_string(zero + 1) + " is 0",
-                    "is it the right file?");
-    if (text.size() > most)
-      return Status(Code::bad_input, doing, "it has more than " + std::to_string(most) + " bytes",
-                    "is it the right file?");
-  }
+  return read(path, what, most, true);
+}
+
+Result<std::string> read_file(const std::string& path, std::string_view what, std::uint64_t most) {
+  return read(path, what, most, false);
 }
 
 }  // namespace holdfast::input

@@ -20,6 +20,10 @@ inline constexpr std::uint64_t most_text_bytes = std::uint64_t{4} << 30;
 Result<std::string> read_text_file(const std::string& path, std::string_view what = {},
                                    std::uint64_t most = most_text_bytes);
 
+/// The same of any bytes, for digests.
+Result<std::string> read_file(const std::string& path, std::string_view what = {},
+                              std::uint64_t most = most_text_bytes);
+
 /// That a file that a user named can be opened by whoever reads it by himself, as SQLite does: ok for regular files
 /// alone. Errors as above.
 Status check_file(const std::string& path, std::string_view what);

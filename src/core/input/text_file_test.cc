@@ -38,6 +38,7 @@ TEST_F(TextFile, WhatIsNamedWronglyIsBadInputWhateverTheSystemCallsIt) {
   std::filesystem::create_symlink(at("loop"), at("loop"));
   EXPECT_EQ(code(at("loop")), Code::bad_input);
   EXPECT_EQ(code(made("binary", std::string("a\0b", 3))), Code::bad_input);
+  EXPECT_EQ(read_file(at("binary")).value().size(), 3U);
 }
 
 TEST_F(TextFile, WhatHasNoEndIsRefusedAtItsFirstPiece) {
