@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/numbers.h"
 #include "cli/subcommands.h"
 #include "core/event/record.h"
 #include "core/output/output_file.h"
@@ -95,7 +96,9 @@ void add_collective(CLI::App& app, Action& action) {
   study->add_option("--group", flags->groups, "Only the points of this group; may be repeated")->type_name("NAME");
   study->add_option("--json", flags->json, "Write the rows as a JSON record")->type_name("FILE");
   study->add_option("--csv", flags->csv, "Write the rows as CSV")->type_name("FILE");
-  study->add_option("--threads", flags->threads, "Threads; 0: one a core")->capture_default_str();
+  study->add_option("--threads", flags->threads, "Threads; 0: one a core")
+      ->check(whole_number(0, most_workers))
+      ->capture_default_str();
   study->callback([flags, &action] { action = [flags] { return run_study(*flags); }; });
 }
 

@@ -1,6 +1,8 @@
 #include <iostream>
 
 #include "cli/fabric_subcommands.h"
+#include "cli/waiting_line.h"
+#include "core/input/text_file.h"
 #include "fabric/formats/opensm_config.h"
 #include "fabric/formats/source.h"
 #include "fabric/routing/torus_placement.h"
@@ -26,7 +28,11 @@ constexpr const char* footer =
 }  // namespace
 
 Result<fabric::Imported> open_fabric_with_notes(const std::string& source) {
-  Result<fabric::Imported> opened = fabric::open_fabric(source);
+  Result<fabric::Imported> opened = Status();
+  {
+    const WaitingLine line("opening the fabric " + source);
+    opened = fabric::open_fabric(source);
+  }
   if (opened.ok()) {
     for (const std::string& note : opened.value().notes) std::cerr << "holdfast: note: " << note << "\n";
   }
@@ -62,7 +68,7 @@ void add_torus_config(CLI::App& command, std::string& file) {
 
 Status read_torus_rules(const std::string& file, const fabric::Fabric& network, fabric::ContestRules& rules) {
   if (file.empty()) return {};
-  auto text = fabric::read_text_file(file);
+  auto text = input::read_text_file(file);
   if (!text.ok()) return text.status();
   auto config = fabric::read_torus_config(text.value(), file, network);
   if (!config.ok()) return config.status();

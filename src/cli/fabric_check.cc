@@ -4,7 +4,10 @@
 #include <optional>
 
 #include "cli/fabric_subcommands.h"
+#include "cli/numbers.h"
+#include "cli/waiting_line.h"
 #include "core/event/record.h"
+#include "core/input/text_file.h"
 #include "fabric/check/health.h"
 #include "fabric/formats/forwarding_tables.h"
 #include "fabric/formats/source.h"
@@ -37,18 +40,18 @@ struct CheckFlags {
 };
 
 Result<fabric::ImportedTables> read_tables(const CheckFlags& flags, const fabric::Fabric& network) {
-  auto text = fabric::read_text_file(flags.tables);
+  auto text = input::read_text_file(flags.tables);
   if (!text.ok()) return text.status();
   auto tables = fabric::read_forwarding(text.value(), flags.tables, network);
   if (!tables.ok()) return tables.status();
   if (!flags.sl2vl.empty()) {
-    text = fabric::read_text_file(flags.sl2vl);
+    text = input::read_text_file(flags.sl2vl);
     if (!text.ok()) return text.status();
     Status status = fabric::read_sl2vl(text.value(), flags.sl2vl, network, tables.value());
     if (!status.ok()) return status;
   }
   if (!flags.paths.empty()) {
-    text = fabric::read_text_file(flags.paths);
+    text = input::read_text_file(flags.paths);
     if (!text.ok()) return text.status();
     Status status = fabric::read_path_records(text.value(), flags.paths, network, tables.value());
     if (!status.ok()) return status;
@@ -58,13 +61,12 @@ Result<fabric::ImportedTables> read_tables(const CheckFlags& flags, const fabric
 }
 
 void tell(const std::vector<std::string>& notes) {
-  for (const std::string& note : notes) std::cerr << "holdfast: " << note << "\n";
+  for (const std::string& note : notes) std::cerr << "holdfast: note: " << note << "\n";
 }
 
 int check(const CheckFlags& flags) {
-  auto opened = fabric::open_fabric(flags.fabric);
+  auto opened = open_fabric_with_notes(flags.fabric);
   if (!opened.ok()) return complain(opened.status());
-  tell(opened.value().notes);
   const fabric::Fabric& network = opened.value().fabric;
   fabric::HealthOptions options;
   options.engine.lanes = flags.lanes;
@@ -91,7 +93,9 @@ int check(const CheckFlags& flags) {
     tell(tables->notes);
     options.tables = &tables->forwarding;
   }
+  auto line = std::make_unique<WaitingLine>("examining the fabric");
   const fabric::Health health = fabric::examine(network, options);
+  line.reset();
   std::cout << (flags.json ? event::record_text(fabric::health_record(health)) : fabric::health_text(health));
   return health.good() ? 0 : answer_is_no;
 }
@@ -117,8 +121,10 @@ void add_fabric_check(CLI::App& fabric, Action& action) {
       ->delimiter(',');
   command->add_option("--lanes", flags->lanes, "Virtual lanes for data. Default: 8")
       ->type_name("N")
-      ->check(CLI::Range(1U, 15U));
-  command->add_option("--threads", flags->threads, "Default: all of the machine")->type_name("N");
+      ->check(whole_number(1, 15));
+  command->add_option("--threads", flags->threads, "Default: all of the machine")
+      ->type_name("N")
+      ->check(whole_number(0, most_workers));
   command->add_flag("--json", flags->json, "Print a record instead of text");
   command->callback([flags, &action] { action = [flags] { return check(*flags); }; });
 }

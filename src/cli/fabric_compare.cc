@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/fabric_subcommands.h"
+#include "cli/numbers.h"
 #include "core/event/record.h"
-#include "core/time/duration.h"
 #include "fabric/compare/comparison.h"
 #include "fabric/compare/paper_tables.h"
 #include "fabric/compare/renumbered.h"
@@ -102,7 +102,7 @@ int compare(const CompareFlags& flags) {
                      "see holdfast fabric compare --help"});
   auto contenders = fabric::parse_contenders(flags.engines);
   if (!contenders.ok()) return complain(contenders.status());
-  auto limit = time::parse_duration(flags.time_limit);
+  auto limit = read_duration("--time-limit", flags.time_limit, 1, ten_years_ns);
   if (!limit.ok()) return complain(limit.status());
   fabric::ContestRules rules;
   rules.lanes = static_cast<std::uint8_t>(flags.lanes);
@@ -134,13 +134,15 @@ void add_fabric_compare(CLI::App& fabric, Action& action) {
   add_torus_config(*command, flags->torus_config);
   command->add_option("--lanes", flags->lanes, "Virtual lanes of a port. Default: 8")
       ->type_name("N")
-      ->check(CLI::Range(1U, 8U));
+      ->check(whole_number(1, 8));
   command->add_option("--time-limit", flags->time_limit, "CPU time of each run of OpenSM. Default: 10min")
       ->type_name("DURATION");
-  command->add_option("--jobs", flags->jobs, "Engines at a time. Default: one a processor")->type_name("N");
+  command->add_option("--jobs", flags->jobs, "Engines at a time. Default: one a processor")
+      ->type_name("N")
+      ->check(whole_number(0, most_workers));
   CLI::Option* renumber = command->add_option("--renumber", flags->renumber,
                                               "Judge each engine over so many random renumberings of the fabric");
-  renumber->type_name("K")->check(CLI::Range(1U, 10000U));
+  renumber->type_name("K")->check(whole_number(1, 10000));
   command->add_option("--seed", flags->seed, "Of the first renumbering. Default: 1")->type_name("N")->needs(renumber);
   command->add_flag(
       "--paper-tables", flags->paper_tables,

@@ -2,13 +2,14 @@
 
 #include <charconv>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/fabric_subcommands.h"
+#include "cli/numbers.h"
 #include "core/event/record.h"
 #include "core/fault/grammar.h"
-#include "core/time/duration.h"
 #include "fabric/check/health.h"
 #include "fabric/faults/failures.h"
 #include "fabric/faults/names.h"
@@ -62,7 +63,8 @@ Status read_ratio(const std::string& text, std::optional<double>& links_per_swit
   double links = 0;
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos || !read_real(std::string_view(text).substr(0, colon), switches) ||
-      !read_real(std::string_view(text).substr(colon + 1), links) || !(switches > 0) || !(links > 0))
+      !read_real(std::string_view(text).substr(colon + 1), links) || !(switches > 0) || !(links > 0) ||
+      !(links / switches >= 1e-6 && links / switches <= 1e6))
     return wrong_flag("--switch-link-ratio", text, "as in 1:13, one switch for thirteen links");
   links_per_switch = links / switches;
   return {};
@@ -72,7 +74,7 @@ Status settle(Flags& flags, fabric::FailureRules& rules) {
   rules.seed = flags.seed;
   rules.critical_too = flags.critical;
   if (!flags.at.empty()) {
-    Result<std::int64_t> at = time::parse_duration(flags.at);
+    Result<std::int64_t> at = read_duration("--at", flags.at, 0, std::numeric_limits<std::int64_t>::max());
     if (!at.ok()) return at.status();
     rules.until_ns = at.value();
   }
@@ -217,7 +219,9 @@ void add_fabric_fail(CLI::App& fabric, Action& action) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--at", flags->at, "The moment up to which faults with a time or mean have struck")
       ->type_name("DURATION");
-  command->add_option("--years", flags->ageing.years, "Age the fabric by annual failure rates")->type_name("N");
+  command->add_option("--years", flags->ageing.years, "Age the fabric by annual failure rates")
+      ->type_name("N")
+      ->check(real_number(0, 1000));
   command->add_option("--link-rate", flags->link_rate, "Switch-to-switch links that fail in a year, as 0.9%")
       ->type_name("P%");
   command->add_option("--switch-rate", flags->switch_rate, "Switches that fail in a year, as 1%")->type_name("P%");
@@ -225,8 +229,11 @@ void add_fabric_fail(CLI::App& fabric, Action& action) {
       ->type_name("A:B");
   command->add_option("--hca-rate", flags->adapter_rate, "Adapters that fail in a year")->type_name("P%");
   command->add_option("--shape", flags->ageing.shape, "Weibull shape: below 1 early failures, above 1 wear. Default: 1")
+      ->check(real_number(0.01, 100))
       ->type_name("K");
-  command->add_option("--seed", flags->seed, "Which random failures. Default: 1")->type_name("N");
+  command->add_option("--seed", flags->seed, "Which random failures. Default: 1")
+      ->type_name("N")
+      ->check(whole_number());
   command->add_flag("--critical", flags->critical, "Let random failures disconnect hosts");
   command->add_option("--what-if", flags->what_if, "May this link be isolated? 'NODE/PORT' or 'NODE - NODE'")
       ->type_name("LINK");
@@ -237,7 +244,7 @@ void add_fabric_fail(CLI::App& fabric, Action& action) {
       ->type_name("NAME");
   command->add_option("--lanes", flags->lanes, "For --what-if: virtual lanes for data. Default: 8")
       ->type_name("N")
-      ->check(CLI::Range(1U, 15U));
+      ->check(whole_number(1, 15));
   add_table_flags(*command, flags->tables);
   command->add_option("--to", flags->format, "Format of -o, as for export. Default: ibnetdiscover")
       ->type_name("FORMAT");

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/fabric_subcommands.h"
+#include "cli/waiting_line.h"
 #include "core/event/record.h"
 #include "fabric/formats/export.h"
 #include "fabric/topology/closed_form.h"
@@ -57,10 +58,16 @@ int generate(const Flags& flags) {
         {Code::bad_input, "reading the command line", "no topology is given", "as 'torus(5,5)', or --list"});
   Result<fabric::Topology> topology = fabric::parse_topology(flags.topology);
   if (!topology.ok()) return complain(topology.status());
+  auto line = std::make_unique<WaitingLine>("generating " + flags.topology);
   Result<fabric::Fabric> made = fabric::generate(topology.value());
+  if (!made.ok()) line.reset();
   if (!made.ok()) return complain(made.status());
-  if (flags.json && flags.output.empty()) return print_record(topology.value(), made.value());
+  if (flags.json && flags.output.empty()) {
+    line.reset();
+    return print_record(topology.value(), made.value());
+  }
   Result<std::string> text = fabric::write_fabric(made.value(), flags.format);
+  line.reset();
   if (!text.ok()) return complain(text.status());
   if (Status status = fabric::write_text_file(flags.output, text.value()); !status.ok()) return complain(status);
   return flags.json ? print_record(topology.value(), made.value()) : 0;

@@ -4,9 +4,11 @@
 #include <optional>
 
 #include "cli/fabric_subcommands.h"
+#include "cli/numbers.h"
+#include "cli/waiting_line.h"
 #include "core/event/record.h"
 #include "core/fault/grammar.h"
-#include "core/time/duration.h"
+#include "core/input/text_file.h"
 #include "fabric/check/health.h"
 #include "fabric/check/lost_routes.h"
 #include "fabric/compare/live_failure.h"
@@ -14,7 +16,6 @@
 #include "fabric/formats/export.h"
 #include "fabric/formats/forwarding_tables.h"
 #include "fabric/formats/opensm_config.h"
-#include "fabric/formats/source.h"
 #include "replicate/launch/exit_code.h"
 
 namespace holdfast::cli {
@@ -107,7 +108,7 @@ Status read_roots(const RouteFlags& flags, const fabric::Fabric& network, std::v
     roots.push_back(root);
   }
   if (flags.root_guids.empty()) return {};
-  auto text = fabric::read_text_file(flags.root_guids);
+  auto text = input::read_text_file(flags.root_guids);
   if (!text.ok()) return text.status();
   auto listed = fabric::read_root_guids(text.value(), flags.root_guids, network);
   if (!listed.ok()) return listed.status();
@@ -158,7 +159,7 @@ int route(const RouteFlags& flags) {
     return complain(
         {Code::bad_input, "reading --engine", "it names several engines", "name one, or use holdfast fabric compare"});
   const fabric::Contender engine = contenders.value().front();
-  auto limit = time::parse_duration(flags.time_limit);
+  auto limit = read_duration("--time-limit", flags.time_limit, 1, ten_years_ns);
   if (!limit.ok()) return complain(limit.status());
   auto opened = open_fabric_with_notes(flags.fabric);
   if (!opened.ok()) return complain(opened.status());
@@ -175,11 +176,17 @@ int route(const RouteFlags& flags) {
     return complain({Code::bad_input, "reading --faults", "no link fails by it", "give a larger share, or name links"});
 
   if (links.value().empty()) {
-    auto routing = fabric::run(engine, network, rules);
+    Result<fabric::Routing> routing = Status();
+    {
+      const WaitingLine line("routing with " + engine.label());
+      routing = fabric::run(engine, network, rules);
+    }
     if (!routing.ok()) return complain(routing.status());
     if (routing.value().verdict != fabric::opensm::Verdict::routed) return complain_of(engine, routing.value());
     if (Status status = write_tables(flags, network, routing.value().forwarding); !status.ok()) return complain(status);
+    auto line = std::make_unique<WaitingLine>("judging the tables");
     const Report report = report_of(engine, network, routing.value(), flags);
+    line.reset();
     std::cout << (flags.json ? event::record_text(report.record) : report.text);
     return report.good ? 0 : answer_is_no;
   }
@@ -216,17 +223,21 @@ void add_fabric_route(CLI::App& fabric, Action& action) {
   add_torus_config(*command, flags->torus_config);
   command->add_option("--lanes", flags->lanes, "Virtual lanes for data. Default: 8")
       ->type_name("N")
-      ->check(CLI::Range(1U, 15U));
+      ->check(whole_number(1, 15));
   command
       ->add_option("--faults", flags->faults,
                    "What fails once the fabric is routed, as 'fail-link link s-0-0/5'; may be given again")
       ->type_name("FAULTS")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--seed", flags->seed, "Which random failures. Default: 1")->type_name("N");
+  command->add_option("--seed", flags->seed, "Which random failures. Default: 1")
+      ->type_name("N")
+      ->check(whole_number());
   command->add_option("--time-limit", flags->time_limit, "CPU time of each sweep of OpenSM. Default: 10min")
       ->type_name("DURATION");
-  command->add_option("--threads", flags->threads, "Default: all of the machine")->type_name("N");
+  command->add_option("--threads", flags->threads, "Default: all of the machine")
+      ->type_name("N")
+      ->check(whole_number(0, most_workers));
   command
       ->add_option("--lost-routes", flags->lost_routes,
                    "Count the routes that failures cut until rerouted: links or switches")
@@ -234,7 +245,7 @@ void add_fabric_route(CLI::App& fabric, Action& action) {
       ->check(CLI::IsMember({"links", "switches"}));
   command->add_option("--seeds", flags->seeds, "Draws for each number of failures. Default: 100")
       ->type_name("N")
-      ->check(CLI::Range(1U, 10000U));
+      ->check(whole_number(1, 10'000));
   command->add_flag("--json", flags->json, "Print a record instead of text");
   command->callback([flags, &action] { action = [flags] { return route(*flags); }; });
 }

@@ -2,16 +2,18 @@
 
 #include <algorithm>
 #include <iostream>
+#include <new>
 
 #include "cli/subcommands.h"
 #include "core/output/standard_output.h"
 #include "core/status/hint.h"
+#include "core/status/printable.h"
 #include "replicate/launch/exit_code.h"
 
 namespace holdfast::cli {
 
 int complain(const Status& status) {
-  std::cerr << "holdfast: " << status.message() << "\n";
+  std::cerr << "holdfast: " << printable(status.message()) << "\n";
   return static_cast<int>(launch::exit_for(status.code()));
 }
 
@@ -88,6 +90,9 @@ int main(int argc, char** argv) {
   int code = 0;
   try {
     code = holdfast::cli::read_and_act({argv + 1, argv + argc});
+  } catch (const std::bad_alloc&) {
+    code = holdfast::cli::complain(
+        {holdfast::Code::io, "running holdfast", "the memory is not enough", "give it more memory, or a smaller task"});
   } catch (const std::exception& error) {
     code = holdfast::cli::complain({holdfast::Code::internal, "running holdfast", error.what(), "please report this"});
   }

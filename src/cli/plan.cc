@@ -3,6 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/numbers.h"
 #include "cli/subcommands.h"
 #include "core/event/record.h"
 #include "core/output/output_file.h"
@@ -97,6 +98,7 @@ void add_plan(CLI::App& app, Action& action) {
   command->add_option("--html", request->html, "Write a page that needs nothing else")->type_name("FILE");
   command->add_option("--seed", request->seed, "Seed of the simulations that stand beside the models")
       ->type_name("NUMBER")
+      ->check(whole_number())
       ->capture_default_str();
   command->callback([request, &action] { action = [request] { return answer(*request); }; });
 }

@@ -1,16 +1,20 @@
+#include <net/if.h>
+
 #include <array>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 
+#include "cli/numbers.h"
 #include "cli/subcommands.h"
 #include "core/config/environment.h"
 #include "core/config/reference.h"
 #include "core/config/toml_file.h"
 #include "core/status/hint.h"
-#include "core/time/duration.h"
 #include "replicate/launch/exit_code.h"
 #include "replicate/launch/job.h"
 #include "replicate/launch/library_options.h"
+#include "transport/rail/rail_spec.h"
 
 extern char** environ;
 
@@ -111,13 +115,17 @@ void add_library_options(CLI::App& run, RunFlags& flags) {
 
 void add_own_options(CLI::App& run, RunFlags& flags) {
   launch::JobRequest& request = flags.request;
-  run.add_option("-n,--ranks", request.ranks, "Ranks that the application sees")->type_name("N");
+  run.add_option("-n,--ranks", request.ranks, "Ranks that the application sees")
+      ->type_name("N")
+      ->check(whole_number(1, most_ranks));
   run.add_option("--launcher", request.launcher, "mpirun, mpiexec or srun. Default: by the MPI")->type_name("NAME");
   run.add_option("--launcher-args", request.launcher_args, "Further options for it, as '--bind-to none'")
       ->type_name("ARGS");
   run.add_option("--mpi", request.mpi, "openmpi or mpich, where the program does not show it")->type_name("NAME");
   run.add_option("--hostfile", request.hostfile, "Hosts: 'name slots=4' or 'name:4' a line")->type_name("FILE");
-  run.add_option("--slots", request.slots, "Processes that this host may run. Default: any number")->type_name("N");
+  run.add_option("--slots", request.slots, "Processes that this host may run. Default: any number")
+      ->type_name("N")
+      ->check(whole_number(1, most_ranks));
   run.add_flag("--colocate", request.colocate, "Let replicas of one rank share a host where they must");
   run.add_flag(
       "--same-memory", request.same_memory,
@@ -159,11 +167,28 @@ Status take_application(const CLI::App& run, RunFlags& flags) {
 
 Status take_time_limit(RunFlags& flags) {
   if (!flags.time_limit) return {};
-  auto limit = time::parse_duration(*flags.time_limit);
-  if (!limit.ok()) return limit.status();
-  flags.request.time_limit_ns = limit.value();
-  if (limit.value() > 0) return {};
-  return {Code::bad_input, "reading --time-limit", "it is not above 0", "leave it out for no limit"};
+  auto limit = read_duration("--time-limit", *flags.time_limit, 1, ten_years_ns);
+  if (limit.ok()) flags.request.time_limit_ns = limit.value();
+  return limit.status();
+}
+
+/// Before anything is started: the transport itself would find out in every process of the job.
+/// Interfaces are known where all processes run on this host.
+Status check_rails(const launch::JobRequest& request) {
+  const char* variable = std::getenv("HOLDFAST_RAILS_USE");
+  const std::string text = request.rails.value_or(variable != nullptr ? variable : "");
+  const std::string doing = request.rails ? "reading --rails" : "reading HOLDFAST_RAILS_USE";
+  if (!request.transport) return {};
+  auto rails = transport::parse_rails(text);
+  if (!rails.ok()) return {Code::bad_input, doing, rails.status().wrong(), rails.status().remedy()};
+  const bool elsewhere = request.hostfile.has_value() || std::getenv("SLURM_JOB_ID") != nullptr;
+  for (const transport::RailSpec& rail : rails.value()) {
+    const bool of_the_kernel = rail.kind == "udp" || rail.kind == "tcp" || rail.kind == "sockets";
+    if (elsewhere || !of_the_kernel || rail.interface.empty() || if_nametoindex(rail.interface.c_str()) != 0) continue;
+    return {Code::bad_input, doing, "this host has no interface " + rail.interface,
+            "'ip link' lists them, 'holdfast doctor' the rails"};
+  }
+  return {};
 }
 
 int run_action(const CLI::App& run, RunFlags& flags) {
@@ -173,6 +198,7 @@ int run_action(const CLI::App& run, RunFlags& flags) {
   if (status.ok()) status = config::read_environment(*flags.library, environ);
   if (status.ok() && flags.config_file) status = config::read_toml_file(*flags.config_file, tables);
   if (status.ok()) status = take_time_limit(flags);
+  if (status.ok()) status = check_rails(flags.request);
   if (!status.ok()) return complain(status);
   flags.request.library = flags.library.get();
   return launch::run_job(flags.request, std::cout, std::cerr);

@@ -5,17 +5,19 @@
 #include <chrono>
 #include <cstdio>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/fabric_subcommands.h"
+#include "cli/numbers.h"
+#include "cli/waiting_line.h"
 #include "core/config/environment.h"
 #include "core/config/reference.h"
 #include "core/config/toml_file.h"
 #include "core/event/record.h"
 #include "core/fault/grammar.h"
-#include "core/time/duration.h"
 #include "fabric/compare/contender.h"
 #include "fabric/faults/failures.h"
 #include "fabric/formats/forwarding_tables.h"
@@ -90,7 +92,7 @@ Status break_parts(const SimulateFlags& flags, Network& network) {
   rules.seed = flags.fault_seed;
   rules.critical_too = flags.critical;
   if (!flags.at.empty()) {
-    auto at = time::parse_duration(flags.at);
+    auto at = read_duration("--at", flags.at, 0, std::numeric_limits<std::int64_t>::max());
     if (!at.ok()) return at.status();
     rules.until_ns = at.value();
   }
@@ -117,7 +119,11 @@ Status find_routes(const SimulateFlags& flags, Network& network) {
   fabric::ContestRules rules;
   rules.lanes = static_cast<std::uint8_t>(flags.lanes);
   rules.threads = 0;
-  auto routing = fabric::run(contenders.value().front(), network.fabric, rules);
+  Result<fabric::Routing> routing = Status();
+  {
+    const WaitingLine line("routing with " + flags.engine);
+    routing = fabric::run(contenders.value().front(), network.fabric, rules);
+  }
   if (!routing.ok()) return routing.status();
   if (routing.value().verdict != fabric::opensm::Verdict::routed)
     return {Code::bad_input, "routing with " + flags.engine,
@@ -184,7 +190,11 @@ class ProgressLine {
     const double seconds = std::chrono::duration<double>(now - begun_).count();
     std::fprintf(stderr, "\r\033[K");
     if (progress.messages > 0) {
-      const double share = static_cast<double>(progress.messages_delivered) / static_cast<double>(progress.messages);
+      // Messages of a terabyte are not delivered one by one: packets say more.
+      const double share =
+          progress.packets > 0
+              ? static_cast<double>(progress.packets_sent) / static_cast<double>(progress.packets)
+              : static_cast<double>(progress.messages_delivered) / static_cast<double>(progress.messages);
       const int filled = static_cast<int>(share * 30);
       std::fprintf(stderr, "[%.*s%*s] %3.0f %%  %.0f s left  ", filled, "##############################", 30 - filled,
                    "", share * 100, share > 0 ? seconds / share - seconds : 0);
@@ -204,11 +214,8 @@ class ProgressLine {
 
 Status take_limit(const SimulateFlags& flags, simulate::Control& control) {
   if (!flags.limit) return {};
-  auto limit = time::parse_duration(*flags.limit);
+  auto limit = read_duration("--limit", *flags.limit, 1, simulate::never / simulate::ps_per_ns);
   if (!limit.ok()) return limit.status();
-  if (limit.value() <= 0 || limit.value() > simulate::never / simulate::ps_per_ns)
-    return {Code::bad_input, "reading --limit", "it is not above 0 or longer than 106 days",
-            "give a time such as 10ms"};
   control.limit = limit.value() * simulate::ps_per_ns;
   return {};
 }
@@ -367,7 +374,9 @@ void add_simulate(CLI::App& app, Action& action) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--at", flags->at, "The moment up to which faults with a time or mean have struck")
       ->type_name("DURATION");
-  command->add_option("--fault-seed", flags->fault_seed, "Which random failures. Default: 1")->type_name("N");
+  command->add_option("--fault-seed", flags->fault_seed, "Which random failures. Default: 1")
+      ->type_name("N")
+      ->check(whole_number());
   command->add_flag("--critical", flags->critical, "Let random failures disconnect hosts");
   command->add_flag("--not-rerouted", flags->not_rerouted, "Keep the tables of the fabric before the faults");
   auto* engine = command->add_option("--engine", flags->engine, "Routing engine, or opensm:ENGINE. Default: dfsssp");
@@ -376,18 +385,20 @@ void add_simulate(CLI::App& app, Action& action) {
   command->get_option("--tables")->excludes(engine);
   command->add_option("--lanes", flags->lanes, "Virtual lanes that the engine may use. Default: 8")
       ->type_name("N")
-      ->check(CLI::Range(1U, 15U));
+      ->check(whole_number(1, 15));
   auto* traffic =
       command->add_option("--traffic", flags->traffic, "What hosts send. Default: uniform")->type_name("TRAFFIC");
   command->add_option("--trace", flags->trace, "Replay this trace or GOAL schedule")
       ->type_name("FILE")
       ->excludes(traffic);
-  command->add_option("--seed", flags->seed, "Seed of random traffic. Default: 1")->type_name("N");
+  command->add_option("--seed", flags->seed, "Seed of random traffic. Default: 1")
+      ->type_name("N")
+      ->check(whole_number());
   command->add_option("--limit", flags->limit, "End after this simulated time, as 2ms")->type_name("DURATION");
   command->add_flag("--sweep", flags->sweep, "Run at rising injection rates and find the saturation point");
   command->add_option("--steps", flags->steps, "Rates of a sweep before it is refined. Default: 10")
       ->type_name("N")
-      ->check(CLI::Range(1U, 1000U));
+      ->check(whole_number(1, 1000));
   command->add_option("--json", flags->json, "Write the record to this file; - for the standard output")
       ->type_name("FILE");
   command->add_flag("--speed", flags->speed, "Also say how fast the simulator was, and its memory");

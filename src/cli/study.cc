@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -12,10 +14,11 @@
 #include <set>
 #include <thread>
 
+#include "cli/numbers.h"
 #include "cli/subcommands.h"
 #include "core/event/record.h"
+#include "core/input/text_file.h"
 #include "core/output/output_file.h"
-#include "core/time/duration.h"
 #include "replicate/launch/library.h"
 #include "report/study_report.h"
 #include "simulate/study/analysis.h"
@@ -51,9 +54,13 @@ struct Share {
 Result<Share> read_share(const std::string& text) {
   Share share;
   if (text.empty()) return share;
-  int end = 0;
-  if (std::sscanf(text.c_str(), "%zu/%zu%n", &share.number, &share.of, &end) != 2 ||
-      static_cast<std::size_t>(end) != text.size() || share.number < 1 || share.of < share.number ||
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const auto read = [](std::string_view digits, std::size_t& number) {
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    return error == std::errc() && end == digits.data() + digits.size();
+  };
+  if (slash == text.size() || !read(std::string_view(text).substr(0, slash), share.number) ||
+      !read(std::string_view(text).substr(slash + 1), share.of) || share.number < 1 || share.of < share.number ||
       share.of > 1'000'000)
     return Status{Code::bad_input, "reading the command line", "--share " + text + " is not understood",
                   "as in 3/8, the third of eight shares"};
@@ -242,7 +249,7 @@ std::vector<std::string> library_folders() {
 int run(const RunFlags& flags) {
   auto share = read_share(flags.share);
   if (!share.ok()) return complain(share.status());
-  auto silence = time::parse_duration(flags.silence);
+  auto silence = read_duration("--silence", flags.silence, one_second_ns, one_day_ns);
   if (!silence.ok()) return complain(silence.status());
   auto study = simulate::study::read_any_study_file(flags.file);
   if (!study.ok()) return complain(study.status());
@@ -267,6 +274,7 @@ struct MergeFlags {
 int merge(const MergeFlags& flags) {
   std::vector<Database> sources;
   for (const std::string& path : flags.from) {
+    if (Status status = input::check_file(path, "the database"); !status.ok()) return complain(status);
     auto opened = Database::open_to_read(path);
     if (!opened.ok()) return complain(opened.status());
     sources.push_back(std::move(opened).value());
@@ -305,6 +313,7 @@ Status write_plots(const std::string& folder, const simulate::study::StudyRecord
 }
 
 int report_on(const ReportFlags& flags) {
+  if (Status status = input::check_file(flags.database, "the database"); !status.ok()) return complain(status);
   auto database = Database::open_to_read(flags.database);
   if (!database.ok()) return complain(database.status());
   auto record = simulate::study::analyse(database.value());
@@ -350,7 +359,7 @@ void add_run_command(CLI::App& study, Action& action) {
       ->type_name("K/N");
   command->add_option("--workers", flags->workers, "Processes. Default: one a core; one a rank under mpirun or srun")
       ->type_name("N")
-      ->check(CLI::Range(1U, 4096U));
+      ->check(whole_number(1, most_workers));
   command->add_option("--silence", flags->silence, "After which a silent rank is given up and its run goes to another")
       ->type_name("DURATION")
       ->capture_default_str();

@@ -1,17 +1,14 @@
 #include "plan/machine.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
-#include <sstream>
 
+#include "core/input/text_file.h"
 #include "core/status/hint.h"
 
 #define TOML_EXCEPTIONS 0
@@ -279,7 +276,23 @@ class Reader {
     if (machine.has("corruption") && !machine.has("job")) {
       return whole("there is a [corruption] but no [job]", "add the job whose answer is at stake");
     }
-    return {};
+    return check_collective();
+  }
+
+  // The model of a collective counts picoseconds in 63 bits, 106 days. Its longest sums are 6 copies of every packet,
+  // and 100 rounds of retransmission at each of 8 levels and the leaves.
+  Status check_collective() const {
+    if (!machine.has("collective")) return {};
+    const double packet = std::min(machine.packet_bytes.value, machine.collective_bytes.value);
+    const double packet_s = 8 * (packet + 64) / machine.link_bit_per_s.value;
+    const double packets = std::ceil(machine.collective_bytes.value / machine.packet_bytes.value);
+    const double round_s = 8 * packet_s + 6 * machine.switch_delay_s.value;
+    const double longest_s = machine.hca_delay_s.value + 6 * packets * packet_s + 1000 * round_s;
+    if (longest_s < 1e6) return {};
+    return whole("[collective] sends " + format_quantity(machine.collective_bytes.value, Dimension::bytes) + " at " +
+                     format_quantity(machine.link_bit_per_s.value, Dimension::bit_rate) +
+                     ", which takes longer than the model's 11 days",
+                 "lower collective.message or raise collective.link_rate");
   }
 
   std::string_view file_;
@@ -312,16 +325,9 @@ Result<Machine> read_machine(std::string_view text, std::string_view name) {
 }
 
 Result<Machine> read_machine_file(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file.is_open()) text << file.rdbuf();  // fails for an empty file too, but then leaves errno alone
-  if (!file.is_open() || (text.fail() && errno != 0)) {
-    const int error = errno;
-    return Status(error == ENOENT ? Code::not_found : Code::io, "reading the machine description " + path,
-                  error != 0 ? std::strerror(error) : "it cannot be read", "check the path and its permissions");
-  }
-  auto machine = read_machine(text.str(), std::filesystem::path(path).filename().string());
+  const Result<std::string> text = input::read_text_file(path, "the machine description");
+  if (!text.ok()) return text.status();
+  auto machine = read_machine(text.value(), std::filesystem::path(path).filename().string());
   if (machine.ok()) machine.value().folder = std::filesystem::path(path).parent_path().string();
   return machine;
 }

@@ -1,11 +1,8 @@
 #include "plan/recommend.h"
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
+#include "core/input/text_file.h"
 #include "plan/regression_database.h"
 
 namespace holdfast::plan {
@@ -13,17 +10,10 @@ namespace {
 
 Result<std::string> read_text(const std::string& folder, const Text& name) {
   const std::string path = (std::filesystem::path(folder) / name.value).string();
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file.is_open()) text << file.rdbuf();
-  if (!file.is_open() || text.fail()) {
-    const int error = errno;
-    return Status(error == ENOENT ? Code::not_found : Code::io, "reading " + path,
-                  error != 0 ? std::strerror(error) : "it cannot be read",
-                  "the path stands in " + name.source + ", relative to that file");
-  }
-  return text.str();
+  Result<std::string> text = input::read_text_file(path);
+  if (text.ok()) return text;
+  return Status(text.status().code(), text.status().doing(), text.status().wrong(),
+                "the path stands in " + name.source + ", relative to that file");
 }
 
 /// From a study's database, or from a record.

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import resource
 import shlex
 import shutil
 import signal
@@ -84,9 +85,9 @@ class BadInput(Case):
         ("run", "the number of ranks is not given: add -n N"),
         ("run -n 2", "no program is given"),
         ("run -n 2 --", "no program is given"),
-        ("run -n two -- {job}", "--ranks = two"),
-        ("run -n 0 -- {job}", "both must be at least 1"),
-        ("run -n -3 -- {job}", "both must be at least 1"),
+        ("run -n two -- {job}", "--ranks: 'two' is no whole number from 1 to 1000000"),
+        ("run -n 0 -- {job}", "'0' is no whole number from 1"),
+        ("run -n -3 -- {job}", "'-3' is no whole number from 1"),
         ("run -n 2 --replicas 0 -- {job}", "'0' is out of bounds"),
         ("run -n 2 --replicas x -- {job}", "reading the number of replicas: 'x'"),
         ("run -n 2 --replicas 1.x -- {job}", "'1.x' is no number"),
@@ -95,7 +96,8 @@ class BadInput(Case):
         ("run -n 2 --replicas 2.5 --on-failure continue -- {job}", "ranks have different numbers of replicas"),
         ("run -n 2 --replicas 2.5 --slots 4 -- {job}", "2 ranks x 2 to 3 replicas need 5 slots, but there are 4"),
         ("run -n 2 -n 3 -- {job}", "--ranks"),
-        ("run -n 99999999 --replicas 1000 -- {job}", "mapping 99999999 ranks"),
+        ("run -n 100000000 -- {job}", "'100000000' is no whole number from 1 to 1000000"),
+        ("run -n 1000000 -- {job}", "3,000,000 processes on this host"),
         ("run -n 2 --replica 2 -- {job}", "unknown option --replica: did you mean '--replicas'?"),
         ("run -n 2 --replicate.protokol x -- {job}", "did you mean '--replicate.protocol'?"),
         ("run -n 2 stray -- {job}", "'stray' before -- is not understood"),
@@ -122,14 +124,17 @@ class BadInput(Case):
         ("run -n 2 --on-corruption ignore -- {job}", "choose one of stop, report"),
         ("run -n 2 --silence-limit 5 -- {job}", "reading --silence-limit"),
         ("run -n 2 --time-limit soon -- {job}", "soon"),
-        ("run -n 2 --time-limit 0s -- {job}", "it is not above 0"),
+        ("run -n 2 --time-limit 0s -- {job}", "'0s' is out of bounds"),
+        ("run -n 2 --time-limit 290y -- {job}", "reading --time-limit"),
+        ("run -n 2 --rails bogus -- {job}", "reading --rails: 'bogus' is no kind of rail"),
+        ("run -n 2 --rails tcp@lo,udp@nosuch0 -- {job}", "this host has no interface nosuch0"),
         ("run -n 2 --seed -1 -- {job}", "reading --seed"),
         ("run -n 2 --inject flup -- {job}", "did you mean 'flip'?"),
         ("run -n 2 --inject 'rank 2 message 1' -- {job}", "there is no rank 2: this job has 2, numbered from 0"),
         ("run -n 2 --inject 'replica 3 message 1' -- {job}", "there is no replica 3"),
         ("run -n 2 --inject 'drop rate 1/2' -- {job}", "only flip is"),
         ("run -n 2 --slots 5 -- {job}", "2 ranks x 3 replicas need 6 slots, but there are 5"),
-        ("run -n 2 --slots 0 -- {job}", "0 is below 1"),
+        ("run -n 2 --slots 0 -- {job}", "'0' is no whole number from 1"),
         ("run -n 2 --slots 6 --hostfile hosts -- {job}", "exclude each other"),
         ("run -n 2 --hostfile none -- {job}", "reading the host file none"),
         ("run -n 2 --hostfile badhosts -- {job}", "badhosts:2:4: 'slots=many'"),
@@ -188,6 +193,73 @@ class BadInput(Case):
         ended = self.holdfast("run", "-n", "2", "--", job(FLAVOURS[0]), HOLDFAST_REPLICATE_PROTOKOL="x")
         self.assertEqual(ended.returncode, 2)
         self.assertIn("HOLDFAST_REPLICATE_PROTOKOL", ended.stderr)
+
+
+class Giants(Case):
+    """What does not fit into the memory is refused by an estimate, before it is begun; what is merely long says so on a
+    terminal."""
+
+    MEMORY = 2 << 30
+
+    def limited(self, *words):
+        return subprocess.run([HOLDFAST, *words], cwd=self.folder, env=self.environment, text=True, check=False,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (self.MEMORY, self.MEMORY)))
+
+    def refused(self, *words):
+        ended = self.limited(*words)
+        self.assertEqual((ended.returncode, ended.stdout), (2, ""), ended.stderr)
+        self.assertEqual(ended.stderr.count("\n"), 1, ended.stderr)
+        return ended.stderr
+
+    def test_a_fabric(self):
+        said = self.refused("fabric", "generate", "torus(1000,1000) hosts=4000000")
+        self.assertRegex(said, r"generating torus\(1000,1000\) .*it needs about [\d.]+ GB of memory, and [\d.]+ [MG]B are")
+
+    def test_its_tables(self):
+        said = self.refused("simulate", "--fabric", "torus(200,200) hosts=40000")
+        self.assertRegex(said, r"routing with dfsssp: it needs about 6.4 GB of memory, and [\d.]+ [MG]B are available: take")
+
+    def test_threads_and_processes(self):
+        self.assertIn("no whole number from 0 to 4096",
+                      self.refused("fabric", "check", "torus(4,4)", "--threads", "100000000"))
+        self.assertIn("no whole number from 1 to 1000000", self.refused("run", "-n", "100000000", "--", "true"))
+
+    def test_memory_that_ends_all_the_same_is_no_defect(self):
+        self.write("study.toml", "[study]\nname = 'x'\n[[group]]\nname = 'all'\nfabric = ['tree(2,2)']\nengine = ['updn']\n"
+                   "failures = ['none']\ntraffic = ['exchange']\nseeds = 1000000000\n")
+        ended = self.limited("study", "run", "study.toml")
+        self.assertIn(ended.returncode, (2, 5), ended.stderr)
+        self.assertEqual(ended.stderr.count("\n"), 1, ended.stderr)
+
+    def terminal_until(self, words, part):
+        """What a command says on a terminal until a part of it is there; then the command is ended."""
+        leader, follower = pty.openpty()
+        process = subprocess.Popen([HOLDFAST, *words], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=follower)
+        os.close(follower)
+        self.addCleanup(os.close, leader)
+        said = b""
+        try:
+            while part not in said:
+                said += os.read(leader, 4096)
+        finally:
+            process.terminate()
+            process.communicate(timeout=LIMIT)
+        return said.decode()
+
+    def test_a_long_simulation_shows_its_share_on_a_terminal(self):
+        said = self.terminal_until(["simulate", "--fabric", "tree(4,2)", "--traffic", "exchange size=1000000000000"],
+                                   b"s left")
+        self.assertRegex(said, r"\[ *\] +0 %  \d+ s left")
+
+    def test_what_has_no_share_shows_its_time_on_a_terminal_alone(self):
+        os.mkfifo(self.path("pipe"))
+        self.assertRegex(self.terminal_until(["fabric", "show", "pipe"], b" s"), r"opening the fabric pipe: \d+ s")
+        process = self.start("fabric", "show", "pipe")
+        time.sleep(3)
+        process.terminate()
+        self.assertEqual(process.communicate(timeout=LIMIT), ("", ""))
 
 
 class DryRun(Case):

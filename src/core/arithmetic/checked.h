@@ -9,7 +9,7 @@
 namespace holdfast::arithmetic {
 
 // Arithmetic on what another process, a file or a command line said: lengths, counts, offsets, times. Each function
-// gives the exact result, or nothing when the type cannot hold it; nothing wraps, saturates or is undefined. The two
+// gives the exact result, or nothing when the type cannot hold it; nothing wraps or is undefined. The two
 // operands of one function have one type, so that no conversion happens on the way in: bring them there with
 // checked_narrow(). Any thread; no errors other than the missing result.
 
@@ -96,6 +96,16 @@ template <Integer To, std::floating_point From>
   if (rest >= From{0.5}) return checked_add(*whole, To{1});
   if (rest <= From{-0.5}) return checked_subtract(*whole, To{1});
   return whole;
+}
+
+/// left + right, of which the part behind the point is dropped; the largest integer where the sum is more than that.
+/// For moments whose type has its largest value for "never": what is too far off to be written down never comes. Of NaN
+/// and of a negative `right` the same.
+template <Integer T, std::floating_point From>
+[[nodiscard]] constexpr T add_or_never(T left, From right) noexcept {
+  constexpr T never = std::numeric_limits<T>::max();
+  const std::optional<T> whole = right >= 0 ? checked_truncate<T>(right) : std::nullopt;
+  return whole ? checked_add(left, *whole).value_or(never) : never;
 }
 
 }  // namespace holdfast::arithmetic

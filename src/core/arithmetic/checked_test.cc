@@ -108,6 +108,15 @@ TEST(Checked, RoundingIsThatOfLlround) {
   EXPECT_FALSE(checked_round<std::int64_t>(std::numeric_limits<double>::quiet_NaN()));
 }
 
+TEST(Checked, AMomentTooFarOffNeverComes) {
+  EXPECT_EQ(add_or_never<std::int64_t>(5, 2.9), 7);
+  EXPECT_EQ(add_or_never<std::int64_t>(5, 1e30), largest);
+  EXPECT_EQ(add_or_never<std::int64_t>(largest - 1, 0x1p62), largest);
+  EXPECT_EQ(add_or_never<std::int64_t>(5, std::numeric_limits<double>::infinity()), largest);
+  EXPECT_EQ(add_or_never<std::int64_t>(5, std::numeric_limits<double>::quiet_NaN()), largest);
+  EXPECT_EQ(add_or_never<std::int64_t>(5, -1.0), largest);
+}
+
 // What a test at run time could not show: the functions are constant expressions and never throw.
 static_assert(*checked_add(2, 3) == 5 && !checked_add(std::numeric_limits<int>::max(), 1));
 static_assert(noexcept(checked_multiply(1, 1)) && noexcept(checked_round<int>(1.0)));

@@ -1,14 +1,11 @@
 #include "core/config/toml_file.h"
 
-#include <cerrno>
 #include <charconv>
-#include <cstring>
-#include <fstream>
 #include <iterator>
 #include <optional>
-#include <sstream>
 #include <vector>
 
+#include "core/input/text_file.h"
 #include "core/status/hint.h"
 
 #define TOML_EXCEPTIONS 0
@@ -114,16 +111,8 @@ Status read_toml(std::string_view text, std::string_view name, std::span<AnySett
 }
 
 Status read_toml_file(const std::string& path, std::span<AnySettings* const> settings) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file.is_open()) text << file.rdbuf();  // fails for an empty file too, but then leaves errno alone
-  if (!file.is_open() || (text.fail() && errno != 0)) {
-    const int error = errno;
-    return {error == ENOENT ? Code::not_found : Code::io, "reading the configuration file " + path,
-            error != 0 ? std::strerror(error) : "it cannot be read", "check the path and its permissions"};
-  }
-  return read_toml(text.str(), path, settings);
+  const Result<std::string> text = input::read_text_file(path, "the configuration file");
+  return text.ok() ? read_toml(text.value(), path, settings) : text.status();
 }
 
 }  // namespace holdfast::config

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -100,7 +101,11 @@ Result<std::vector<Judged>> compare(const Fabric& fabric, std::span<const Conten
   };
   if (jobs == 0) jobs = std::max(1U, std::thread::hardware_concurrency());
   std::vector<std::jthread> others;
-  for (std::size_t i = 1; i < std::min<std::size_t>(jobs, contenders.size()); ++i) others.emplace_back(work);
+  try {
+    for (std::size_t i = 1; i < std::min<std::size_t>(jobs, contenders.size()); ++i) others.emplace_back(work);
+  } catch (const std::system_error&) {
+    // The system gives no more threads: those that there are do the work.
+  }
   work();
   others.clear();
   if (!failure.ok()) return failure;

@@ -7,11 +7,11 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/input/text_file.h"
 #include "fabric/formats/cursor.h"
 #include "fabric/formats/discovery.h"
 #include "fabric/formats/node_name.h"
 #include "fabric/formats/notes.h"
-#include "fabric/formats/source.h"
 
 namespace holdfast::fabric {
 namespace {
@@ -125,7 +125,7 @@ class DiscoveryReader {
     const std::string place = path.front() != '/' && std::filesystem::is_regular_file(beside, unknown) ? beside : path;
     if (!std::filesystem::is_regular_file(place, unknown))
       return cursor.wrong("cannot include " + path + ": there is no such file", "correct the path");
-    auto text = read_text_file(place);
+    auto text = input::read_text_file(place);
     if (!text.ok()) return cursor.wrong("cannot include " + path + ": " + text.status().wrong(), "correct the path");
     // Views into the text are kept until the end.
     const auto& [name, kept] = included_.emplace_back(place, std::move(text).value());

@@ -1,12 +1,9 @@
 #include "fabric/formats/source.h"
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
+#include "core/input/text_file.h"
 #include "fabric/formats/discovery.h"
 #include "fabric/formats/forwarding_tables.h"
 #include "fabric/formats/ports_report.h"
@@ -15,18 +12,6 @@
 
 namespace holdfast::fabric {
 
-Result<std::string> read_text_file(const std::string& path) {
-  std::error_code unknown;
-  if (std::filesystem::is_directory(path, unknown))
-    return Status(Code::bad_input, "reading " + path, "it is a directory", "name a file in it");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Status(errno == ENOENT ? Code::not_found : Code::io, "reading " + path, std::strerror(errno));
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (file.bad()) return Status(Code::io, "reading " + path, std::strerror(errno));
-  return std::move(text).str();
-}
-
 Result<Imported> read_fabric(std::string_view text, std::string_view name) {
   if (is_subnet_list(text)) return read_subnet_list(text, name);
   if (is_ports_report(text)) return read_ports_report(text, name);
@@ -34,7 +19,7 @@ Result<Imported> read_fabric(std::string_view text, std::string_view name) {
 }
 
 Result<ImportedTables> open_tables(const Fabric& fabric, const TableFiles& files) {
-  Result<std::string> text = read_text_file(files.forwarding);
+  Result<std::string> text = input::read_text_file(files.forwarding);
   if (!text.ok()) return text.status();
   Result<ImportedTables> tables = read_forwarding(text.value(), files.forwarding, fabric);
   if (!tables.ok()) return tables;
@@ -42,7 +27,7 @@ Result<ImportedTables> open_tables(const Fabric& fabric, const TableFiles& files
                                                                           {&files.path_records, read_path_records}};
   for (const auto& [file, reader] : further) {
     if (file->empty()) continue;
-    text = read_text_file(*file);
+    text = input::read_text_file(*file);
     if (!text.ok()) return text.status();
     if (Status status = reader(text.value(), *file, fabric, tables.value()); !status.ok()) return status;
   }
@@ -57,7 +42,7 @@ Result<Imported> open_fabric(const std::string& source) {
     if (!made.ok()) return made.status();
     return Imported{std::move(made).value(), {}};
   }
-  Result<std::string> text = read_text_file(source);
+  Result<std::string> text = input::read_text_file(source);
   if (!text.ok()) {
     if (text.status().code() != Code::not_found) return text.status();
     return Status(Code::not_found, "opening the fabric '" + source + "'", "there is no such file",

@@ -8,9 +8,6 @@
 
 namespace holdfast::fabric {
 
-/// Reads a whole file. Errors: not_found, io.
-Result<std::string> read_text_file(const std::string& path);
-
 /// The fabric of a text in any format that describes one, found by what the text looks like: discovery and ibsim nets,
 /// opensm-subnet.lst. `name` is where it is from, for messages.
 Result<Imported> read_fabric(std::string_view text, std::string_view name);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/memory/available.h"
 #include "core/status/hint.h"
 #include "fabric/routing/canonical_order.h"
 #include "fabric/routing/native_engines.h"
@@ -59,6 +60,11 @@ Status check_options(const Fabric& fabric, std::string_view engine, const Engine
   }
   if (fabric.switch_count() == 0) return {Code::bad_input, doing, "the fabric has no switch", "give one that has"};
   if (fabric.top_lid() == 0) return {Code::bad_input, doing, "no port has a LID", "call assign_lids() first"};
+  // A byte for the port and one for the service level, of every switch and LID.
+  const std::uint64_t entries = memory::estimate_product(fabric.switch_count(), std::uint64_t{fabric.top_lid()} + 1);
+  if (Status status = memory::check_estimate(doing, memory::estimate_product(entries, 2), "take a smaller network");
+      !status.ok())
+    return status;
   for (const NodeId root : options.roots) {
     if (root < fabric.nodes().size() && fabric.is_switch(root)) continue;
     return {Code::bad_input, doing, "node " + std::to_string(root) + " is given as a root and is not a switch",

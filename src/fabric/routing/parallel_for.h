@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -40,7 +41,11 @@ void parallel_for(std::size_t count, std::size_t grain, unsigned threads, const 
     }
   };
   std::vector<std::jthread> others;
-  for (unsigned worker = 1; worker < workers; ++worker) others.emplace_back(run, worker);
+  try {
+    for (unsigned worker = 1; worker < workers; ++worker) others.emplace_back(run, worker);
+  } catch (const std::system_error&) {
+    // The system gives no more: those that there are do the work.
+  }
   run(0);
   others.clear();
   if (failure) std::rethrow_exception(failure);

@@ -14,18 +14,20 @@ struct Dimension {
 };
 
 Status check_sizes(const Topology& topology) {
+  const bool own_copies = topology.family == Family::hyperx && topology.arguments.size() > 1;
+  if (own_copies && topology.arguments[1].size() != topology.arguments[0].size())
+    return cannot_generate(topology, "the two lists have different lengths",
+                           "give one number of parallel links a dimension");
   std::uint64_t switches = 1;
-  std::uint64_t degree = 0;
-  for (std::uint32_t size : topology.arguments[0]) {
+  std::uint64_t degree = 0;  // at most 16 times 10^18
+  for (std::size_t d = 0; d < topology.arguments[0].size(); ++d) {
+    const std::uint32_t size = topology.arguments[0][d];
     if (size < 2)
       return cannot_generate(topology, "a dimension has size " + std::to_string(size), "sizes are 2 or more");
     switches = product(switches, size);
-    degree += topology.family == Family::hyperx ? size : 2;
+    const std::uint64_t neighbours = topology.family == Family::hyperx ? size : 2;
+    degree += product(neighbours, own_copies ? topology.arguments[1][d] : 1);
   }
-  if (topology.family == Family::hyperx && topology.arguments.size() > 1 &&
-      topology.arguments[1].size() != topology.arguments[0].size())
-    return cannot_generate(topology, "the two lists have different lengths",
-                           "give one number of parallel links a dimension");
   return check_size(topology, switches, product(product(switches, degree), topology.links));
 }
 

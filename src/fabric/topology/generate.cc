@@ -5,6 +5,7 @@
 #include <numeric>
 #include <string>
 
+#include "core/memory/available.h"
 #include "core/random/stream.h"
 #include "fabric/topology/blueprint.h"
 
@@ -166,6 +167,18 @@ Status settle_ports(Site& site, const std::vector<std::uint32_t>& hosts, const s
                          "give ports=" + std::to_string(most) + ", or fewer links or hosts");
 }
 
+/// Before it is built: what is known then is exact.
+Status check_memory(const Site& site, const std::vector<std::uint32_t>& hosts) {
+  constexpr std::uint64_t name_bytes = 48;  // of a name that does not fit into the string itself, with its allocation
+  const std::uint64_t adapters = std::accumulate(hosts.begin(), hosts.end(), std::uint64_t{0});
+  const std::uint64_t nodes = site.plan.switches + adapters;
+  const std::uint64_t ports = std::uint64_t{site.plan.switches} * (site.ports + 1) + 2 * adapters;
+  const std::uint64_t links = site.plan.cables.size() + adapters;
+  // Each list may be copied once more while it grows.
+  const std::uint64_t bytes = 2 * (nodes * (sizeof(Node) + name_bytes) + ports * sizeof(Port) + links * sizeof(Link));
+  return memory::check_estimate("generating " + format(site.topology), bytes, "give smaller numbers");
+}
+
 Link make_link(Fabric& fabric, PortId a, PortId b, const Topology& topology) {
   const LinkId id = fabric.add_link(a, b, topology.rate);
   fabric.mutable_link(id).length_m = topology.length_m;
@@ -221,6 +234,7 @@ Result<Fabric> generate(const Topology& topology) {
   if (!hosts.ok()) return hosts.status();
   const std::vector<std::string> names = switch_names(site.plan);
   if (Status status = settle_ports(site, hosts.value(), names); !status.ok()) return status;
+  if (Status status = check_memory(site, hosts.value()); !status.ok()) return status;
   return build(site, hosts.value(), names);
 }
 

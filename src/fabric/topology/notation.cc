@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/status/hint.h"
 #include "fabric/topology/presets.h"
@@ -189,6 +190,8 @@ class Reader {
       return wrong(
           from, key.empty() ? "expected an option" : "there is no option '" + std::string(key) + "'",
           did_you_mean(key, keys, "take links, hosts, hosts-per-switch, ports, seed, placement, rate or length"));
+    if (std::exchange(given_[static_cast<std::size_t>(std::ranges::find(keys, key) - keys.begin())], true))
+      return wrong(from, std::string(key) + " is given twice", "leave one of them out");
     if (!take('=')) return wrong(at_, "expected '=' after " + std::string(key), "as in links=6");
     return read_value(key, from);
   }
@@ -253,6 +256,7 @@ class Reader {
   std::string_view text_;
   std::size_t at_ = 0;
   Topology topology_;
+  std::array<bool, keys.size()> given_{};
   bool hosts_given_ = false;
 };
 

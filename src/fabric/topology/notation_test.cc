@@ -31,6 +31,20 @@ TEST(Notation, SaysWhatItReads) {
   EXPECT_EQ(format(parse_topology("mesh(3) hosts-per-switch=0").value()), "mesh(3) hosts-per-switch=0");
 }
 
+TEST(Notation, RefusesAnOptionThatIsGivenTwice) {
+  for (const char* twice : {"links=2 links=3", "ports=36 ports=36", "seed=1 seed=2", "length=7m length=8m",
+                            "rate=4xQDR rate=4xFDR", "placement=packed placement=random", "hosts=4 hosts=4"})
+    EXPECT_THAT(parse_topology("torus(4,4) " + std::string(twice)).status().message(), HasSubstr("given twice"))
+        << twice;
+  EXPECT_TRUE(parse_topology("torus-5x5 links=2").ok());  // over what the preset says
+}
+
+// The parallel links of each dimension were not counted: 10^9 cables were drawn until the memory was full.
+TEST(Notation, CountsTheLinksOfEachDimensionBeforeItDraws) {
+  EXPECT_THAT(generate("hyperx(3,3;1000000000,1000000000)").status().message(), HasSubstr("more than 20000000 links"));
+  EXPECT_TRUE(generate("hyperx(3,3;2,1)").ok());
+}
+
 struct Wrong {
   const char* text;
   const char* message;

@@ -37,6 +37,15 @@ constexpr std::array<ExitRow, 11> rows{{
      "standard output has gone (`| head -1`); where SIGPIPE is not ignored the signal itself ends the command."},
 }};
 
+constexpr std::string_view what_is_bad_input = R"(
+A name that stands for no readable file is bad input (2), whatever the system calls it: there is no such file, it is
+a directory, a symbolic link to itself, a name that is too long, a file without permission, or bytes that are no text.
+The same for what is too large: commands estimate the memory that they will need, and refuse what the machine does not
+have. What the system refuses of files that are written is 5.
+
+[bad-input.md](bad-input.md) shows what every command does with every kind of bad input; a test runs all of it.
+)";
+
 /// With what other commands than `run` mean.
 std::string full_meaning(const ExitRow& row) {
   std::string text(row.meaning);
@@ -86,7 +95,7 @@ std::string exit_code_page() {
     std::string code = row.code == 128 ? "128 + n" : std::to_string(row.code);
     page += "| " + code + " | " + full_meaning(row) + " | " + std::string(row.doc) + " |\n";
   }
-  return page;
+  return page + std::string(what_is_bad_input);
 }
 
 std::string exit_code_help() {

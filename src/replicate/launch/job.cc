@@ -12,6 +12,7 @@
 
 #include "core/event/record.h"
 #include "core/secret/secret_file.h"
+#include "core/status/printable.h"
 #include "replicate/launch/closing.h"
 #include "replicate/launch/exit_code.h"
 #include "replicate/launch/file_comparison.h"
@@ -35,7 +36,7 @@ namespace holdfast::launch {
 namespace {
 
 int report(const Status& status, std::ostream& err) {
-  err << "holdfast: " << status.message() << "\n";
+  err << "holdfast: " << printable(status.message()) << "\n";
   return static_cast<int>(exit_for(status.code()));
 }
 

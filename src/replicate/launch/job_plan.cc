@@ -7,10 +7,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <random>
 
+#include "core/input/text_file.h"
 #include "core/time/duration.h"
+#include "replicate/launch/host_capacity.h"
 #include "replicate/launch/injection.h"
 #include "replicate/launch/launcher.h"
 #include "replicate/launch/launcher_args.h"
@@ -27,14 +28,6 @@ namespace holdfast::launch {
 namespace {
 
 using replicate::ReplicaMap;
-
-Result<std::string> read_file(const std::string& what, const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), {});
-  if (file.is_open() && !file.bad() && !std::filesystem::is_directory(path)) return text;
-  return Status(Code::not_found, "reading the " + what + " " + path, "there is no such file, or it cannot be read",
-                "check the path");
-}
 
 std::string host_name() {
   std::array<char, 256> text{};
@@ -62,7 +55,7 @@ Result<Machine> find_machine(const JobRequest& request) {
     return Status(Code::bad_input, "reading --slots", std::to_string(*request.slots) + " is below 1",
                   "give at least 1");
   if (request.hostfile) {
-    auto text = read_file("host file", *request.hostfile);
+    auto text = input::read_text_file(*request.hostfile, "the host file");
     if (!text.ok()) return text.status();
     auto hosts = parse_hostfile(text.value(), *request.hostfile);
     if (!hosts.ok()) return hosts.status();
@@ -279,7 +272,7 @@ Result<ReplicaMap> plan_map(const JobRequest& request) {
                     "ranks and replicas: both must be at least 1", "ask for one rank or more");
     return ReplicaMap::of(degrees.value(), *request.ranks);
   }
-  auto text = read_file("map file", path);
+  auto text = input::read_text_file(path, "the map file");
   if (!text.ok()) return text.status();
   auto map = ReplicaMap::parse(text.value(), path);
   if (!map.ok()) return map.status();
@@ -320,6 +313,8 @@ Result<JobPlan> plan_job(const JobRequest& request) {
   if (!placement.ok()) return placement.status();
   plan.placement_text = placement.value();
   plan.one_host = machine.value().only_here();
+  if (Status status = check_capacity(static_cast<std::uint64_t>(plan.map.natives()), plan.one_host); !status.ok())
+    return status;
   if (auto goes_on = plan_failure(request, plan, spec.value()); !goes_on.ok()) return goes_on.status();
   if (plan.goes_on && plan.protocol == "msg-plus-hash") plan.protocol = "msg-plus-vote";
   if (auto holds = plan_held_output(request, plan); !holds.ok()) return holds.status();

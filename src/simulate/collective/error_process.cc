@@ -1,8 +1,9 @@
 #include "simulate/collective/error_process.h"
 
-#include <cmath>
 #include <map>
 #include <string>
+
+#include "core/arithmetic/checked.h"
 
 namespace holdfast::simulate::collective {
 namespace {
@@ -84,18 +85,13 @@ void ErrorDraw::begin(const random::Stream& stream) {
     if (process_.up) drawn_.named.push_back({.direction = Direction::up});
     if (process_.down) drawn_.named.push_back({.direction = Direction::down});
   }
-  next_ = rate_per_ps_ > 0 ? static_cast<Time>(stream_.exponential(1 / rate_per_ps_)) : never;
+  next_ = rate_per_ps_ > 0 ? arithmetic::add_or_never(Time{0}, stream_.exponential(1 / rate_per_ps_)) : never;
 }
 
 const Disturbance& ErrorDraw::until(Time horizon) {
   while (next_ < horizon) {
     event(next_);
-    const double gap = stream_.exponential(1 / rate_per_ps_);
-    if (gap >= 9e18 - static_cast<double>(next_)) {
-      next_ = never;
-    } else {
-      next_ += static_cast<Time>(std::floor(gap));
-    }
+    next_ = arithmetic::add_or_never(next_, stream_.exponential(1 / rate_per_ps_));
   }
   return drawn_;
 }

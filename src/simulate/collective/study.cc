@@ -6,6 +6,7 @@
 #include <chrono>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <thread>
 
 #include "core/event/record.h"
@@ -59,8 +60,13 @@ Result<std::vector<StudyRow>> run_study(const Study& study, unsigned threads,
     }
   };
   if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
+  threads = static_cast<unsigned>(std::min<std::size_t>(threads, rows.size()));
   std::vector<std::thread> team;
-  for (unsigned i = 1; i < threads; ++i) team.emplace_back(work);
+  try {
+    for (unsigned i = 1; i < threads; ++i) team.emplace_back(work);
+  } catch (const std::system_error&) {
+    // The system gives no more: those that there are do the work.
+  }
   work();
   for (std::thread& each : team) each.join();
   if (!failed.ok()) return failed;

@@ -1,9 +1,9 @@
-#include <fstream>
-#include <iterator>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <span>
 
+#include "core/input/text_file.h"
 #include "simulate/collective/study.h"
 #include "simulate/study/toml_keys.h"
 
@@ -108,6 +108,22 @@ void multiply(const Lists& lists, const Sets& sets, const StudyPoint& pattern, s
   });
 }
 
+/// Whether the longest that a collective can take lies within the simulated clock: every segment by itself up and down a
+/// tree of 8 levels, with a NAK, and one of them as often as it is tried again. The clock's 63 bits of picoseconds are
+/// 106 days; a quarter of it is left for what several segments lose.
+Status check_clock(const Experiment& experiment) {
+  const Assumptions& set = experiment.assumptions;
+  const auto ps = [](Time time) { return static_cast<double>(time); };
+  const double segments = static_cast<double>(experiment.bytes) / set.mtu_bytes + 1;
+  const double packet = ps(set.byte_ps) * (set.mtu_bytes + set.nak_bytes + 64) * experiment.scheme.copies;
+  const double hop = packet + ps(set.switch_delay_ps) + ps(set.cable_delay_ps) + ps(set.link_retry_ps);
+  const double once = (16 + set.nak_delays) * hop + 2 * ps(set.adapter_delay_ps);
+  const double again = (set.retry_limit + 1.0) * (once + 4.096e6 * std::exp2(set.timeout_exponent));
+  if (segments * once + again < ps(never) / 4) return {};
+  return {Code::bad_input, "", "with these delays a collective may take longer than the simulated clock's 106 days",
+          "lower the delays, timeout_exponent or retry_limit"};
+}
+
 Status read_group(const toml::table& table, std::string_view file, const Sets& sets, const SamplePlan& defaults,
                   std::vector<StudyPoint>& points) {
   Keys keys(table, file, spec);
@@ -170,6 +186,7 @@ Status read_group(const toml::table& table, std::string_view file, const Sets& s
     const SamplePlan& plan = points[i].plan;
     Status status = check(plan.experiment.scheme, plan.experiment.assumptions);
     if (status.ok()) status = check(plan.errors);
+    if (status.ok()) status = check_clock(plan.experiment);
     if (!status.ok()) keys.fail(table, status.wrong(), status.remedy());
   }
   return keys.status();
@@ -235,11 +252,9 @@ Result<Study> read_study(std::string_view text, std::string_view name) {
 }
 
 Result<Study> read_study_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Status{Code::not_found, "reading the study " + path, "there is no such file", "check the path"};
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) return Status{Code::io, "reading the study " + path, "the system refused", "check the disk"};
-  return read_study(text, path);
+  const Result<std::string> text = input::read_text_file(path, "the study");
+  if (!text.ok()) return text.status();
+  return read_study(text.value(), path);
 }
 
 }  // namespace holdfast::simulate::collective

@@ -49,6 +49,12 @@ TEST(Study, MistakesAreSaidWithTheirLine) {
       {"[study]\nfabric = \"xgft(1;4;1)\"\n[[group]]\nsource = \"link\"\n", "between errors"},
       {"[study]\nfabric = 7\n[[group]]\n", "is no text"},
       {"study = 3\n", "no table"},
+      {"[study]\nfabric = \"xgft(1;4;1)\"\n[assumptions.slow]\nadapter_delay = \"106d\"\n[[group]]\n"
+       "assumptions = [\"slow\"]\n",
+       "simulated clock's 106 days"},
+      {"[study]\nfabric = \"xgft(1;4;1)\"\n[assumptions.slow]\ntimeout_exponent = 31\nretry_limit = 1000\n[[group]]\n"
+       "assumptions = [\"slow\"]\n",
+       "lower the delays, timeout_exponent or retry_limit"},
       {"group = 3\n[study]\nfabric = \"xgft(1;4;1)\"\n", "no points"},
   };
   for (const auto& [text, part] : wrong) {
@@ -100,6 +106,21 @@ TEST(Sampling, ErrorsOfALinkComeAsOftenAsTheirMeanSays) {
   }
   const double expected = 200.0 * 10 * static_cast<double>(tree.wires.size());
   EXPECT_NEAR(static_cast<double>(strikes), expected, 5 * std::sqrt(expected));
+}
+
+// Most of what is drawn from such a mean does not fit into 63 bits: it wrapped, and struck before the start.
+TEST(Sampling, ErrorsBeyondTheClockDoNotStrike) {
+  const fabric::Fabric fabric = fabric::generate("xgft(1;4;1)").value();
+  const Tree tree = embed(fabric, nullptr, all_adapters(fabric), {Protection::temporal, 2}).value();
+  ErrorProcess process;
+  process.source = ErrorSource::network;
+  process.mean_ps = never - 1;
+  ErrorDraw draw(process, tree, fabric);
+  const random::Stream root(3);
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    draw.begin(root.child(i));
+    EXPECT_TRUE(draw.until(ps_per_s).strikes.empty());
+  }
 }
 
 // One link whose packets meet an error with a known probability: the mean time follows from the geometric series.

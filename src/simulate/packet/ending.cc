@@ -29,6 +29,8 @@ Network::Verdict Network::control_point() {
 
 /// Nothing is due. Finite traffic that has all arrived is complete; what still waits waits for ever.
 void Network::end_of_events() {
+  // What would go on for ever has no event only when the clock cannot hold the next one.
+  if (in_flight_ == 0 && !traffic_.finite()) return finish(Ending::limit);
   if (in_flight_ == 0) return finish(traffic_.done() ? Ending::complete : Ending::stuck);
   describe_circle(blocked_circle());
   finish(record_.circle.empty() ? Ending::stuck : Ending::deadlock);

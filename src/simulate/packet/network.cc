@@ -40,7 +40,8 @@ void Network::loop() {
     if ((++instants & 0xfff) != 0) continue;
     if (record_.packet_hops >= control_.packet_hops) finish(Ending::limit);
     if (control_.progress &&
-        !control_.progress({now_, record_.messages_delivered, traffic_.messages(), record_.packet_hops}))
+        !control_.progress({now_, record_.messages_delivered, traffic_.messages(), record_.packet_hops,
+                            record_.packets_sent, traffic_.packets(parameters_.mtu)}))
       finish(Ending::stopped);
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 #include "simulate/kernel/line_allocator.h"
@@ -25,11 +26,14 @@ class RingPool {
  public:
   /// Room for queues of so many entries in all.
   void reserve(std::size_t entries) { pool_.reserve(entries); }
-  /// A queue for this many before it must move, at most 65,536, rounded up to a power of two.
+  /// A queue for this many before it must move, at most 65,536, rounded up to a power of two. Throws std::length_error
+  /// when that, or the 2^32 places of all queues, are not enough.
   Ring make(std::uint32_t capacity) {
     const std::size_t size = std::bit_ceil(capacity);
-    Ring ring;
     const std::size_t begin = (pool_.size() + size - 1) / size * size;
+    if (size > most_places || begin + size > std::size_t{1} << 32)
+      throw std::length_error("too many places for packets");
+    Ring ring;
     ring.first = static_cast<std::uint32_t>(begin);
     ring.mask = static_cast<std::uint16_t>(size - 1);
     pool_.resize(begin + size);
@@ -55,6 +59,7 @@ class RingPool {
   std::uint64_t bytes() const { return pool_.capacity() * sizeof(T); }
 
  private:
+  static constexpr std::size_t most_places = std::size_t{1} << 16;  // Ring counts them in 16 bits
   static std::uint32_t place(const Ring& ring, std::uint32_t i) {
     const std::uint32_t mask = ring.mask;
     return (ring.first & ~mask) | ((ring.first + i) & mask);

@@ -32,5 +32,12 @@ TEST(Ring, IsAQueueBesideOthers) {
   }
 }
 
+// 16 bits count the places of a ring.
+TEST(Ring, RefusesWhatItsCountersCannotHold) {
+  RingPool<std::uint8_t> pool;
+  EXPECT_NO_THROW(pool.make(65'536));
+  EXPECT_THROW(pool.make(65'537), std::length_error);
+}
+
 }  // namespace
 }  // namespace holdfast::simulate

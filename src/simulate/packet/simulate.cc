@@ -1,8 +1,10 @@
 #include "simulate/packet/simulate.h"
 
+#include <bit>
 #include <chrono>
 #include <stdexcept>
 
+#include "core/memory/available.h"
 #include "simulate/packet/arbitration.h"
 #include "simulate/packet/network.h"
 
@@ -21,6 +23,24 @@ Status check_lanes(const Arbitration& tables, std::uint8_t lanes) {
               "the routes use virtual lane " + std::to_string(lane) + ", which no table serves",
               "give it a weight above 0"};
   return {};
+}
+
+/// What Network's build functions will ask for, before they do; it grows little while it runs.
+Status check_memory(const fabric::Fabric& fabric, const Parameters& parameters, std::uint8_t lanes) {
+  const std::uint32_t flits = flits_of(parameters.mtu + header_bytes);
+  const std::uint64_t packets = std::bit_ceil((parameters.input_buffer - 1) / flits + 1);
+  const std::uint64_t leaving = std::bit_ceil((parameters.output_buffer - 1) / flits + 1);
+  const std::uint64_t ports = fabric.ports().size();
+  const std::uint64_t inputs = (ports + Hosts(fabric).count()) * std::bit_ceil(lanes);
+  const std::uint64_t outputs = ports * std::bit_ceil(lanes);
+  if (inputs * packets > std::uint64_t{1} << 32)
+    return {Code::bad_input, "simulating",
+            std::to_string(inputs) + " lanes of " + std::to_string(packets) + " packets are more than 2^32 places",
+            "take a smaller network, or a smaller simulate.input_buffer"};
+  const std::uint64_t bytes = inputs * (sizeof(InLane) + packets * sizeof(Slot)) +
+                              outputs * (sizeof(OutLane) + sizeof(std::uint32_t)) +
+                              ports * (sizeof(OutPort) + leaving * sizeof(Departure));
+  return memory::check_estimate("simulating", bytes, "take a smaller network, or smaller buffers");
 }
 
 }  // namespace
@@ -42,6 +62,7 @@ Result<Record> simulate(const fabric::Fabric& fabric, const fabric::Forwarding& 
   if (fabric.top_lid() >> Queued::lid_bits != 0)
     return Status{Code::bad_input, "simulating", "a LID is " + std::to_string(fabric.top_lid()),
                   "the simulator takes LIDs below " + std::to_string(1U << Queued::lid_bits)};
+  if (Status status = check_memory(fabric, parameters, lanes); !status.ok()) return status;
   const auto begun = std::chrono::steady_clock::now();
   try {
     const Parameters settled = settle(parameters, fabric);

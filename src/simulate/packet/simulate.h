@@ -27,6 +27,8 @@ struct Progress {
   std::uint64_t messages_delivered = 0;
   std::uint64_t messages = 0;  ///< in all; 0: not known
   std::uint64_t packet_hops = 0;
+  std::uint64_t packets_sent = 0;
+  std::uint64_t packets = 0;  ///< likewise
 };
 
 /// When a run ends, besides by itself.

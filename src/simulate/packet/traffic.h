@@ -46,6 +46,8 @@ class Traffic {
   virtual bool done() const { return true; }
   /// Messages that a finite pattern will send in all; 0: not known.
   virtual std::uint64_t messages() const { return 0; }
+  /// Packets of them with this payload, for progress bars; 0: not known.
+  virtual std::uint64_t packets(std::uint32_t mtu) const { return (void)mtu, 0; }
 };
 
 }  // namespace holdfast::simulate

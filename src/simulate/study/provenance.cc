@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <span>
 
+#include "core/input/text_file.h"
 #include "core/integrity/xxh3.h"
-#include "fabric/formats/source.h"
 #include "fabric/opensm/programs.h"
 
 namespace holdfast::simulate::study {
@@ -48,7 +48,7 @@ std::string digest_text(std::string_view bytes) {
 
 const std::string& opensm_digest() {
   static const std::string digest = [] {
-    const auto program = fabric::read_text_file(fabric::opensm::find_program("opensm"));
+    const auto program = input::read_file(fabric::opensm::find_program("opensm"));
     return program.ok() ? digest_text(program.value()) : std::string("absent");
   }();
   return digest;
@@ -66,7 +66,7 @@ std::string Staleness::digest_of_file(const std::string& path) {
   std::error_code none;
   if (!is_new || !std::filesystem::is_regular_file(path, none)) return place->second;
   if (std::filesystem::file_size(path, none) > most_file_bytes) return place->second;
-  if (const auto text = fabric::read_text_file(path); text.ok()) place->second = digest_text(text.value());
+  if (const auto text = input::read_file(path); text.ok()) place->second = digest_text(text.value());
   return place->second;
 }
 

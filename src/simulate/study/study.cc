@@ -3,9 +3,8 @@
 #include <sys/resource.h>
 
 #include <ctime>
-#include <fstream>
-#include <iterator>
 
+#include "core/input/text_file.h"
 #include "simulate/study/toml_keys.h"
 
 namespace holdfast::simulate::study {
@@ -27,11 +26,9 @@ Result<std::unique_ptr<Study>> read_any_study(std::string_view text, std::string
 }
 
 Result<std::unique_ptr<Study>> read_any_study_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Status{Code::not_found, "reading the study " + path, "there is no such file", "check the path"};
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) return Status{Code::io, "reading the study " + path, "the system refused", "check the disk"};
-  return read_any_study(text, path);
+  const Result<std::string> text = input::read_text_file(path, "the study");
+  if (!text.ok()) return text.status();
+  return read_any_study(text.value(), path);
 }
 
 double cpu_seconds() {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/fault/grammar.h"
+#include "core/input/text_file.h"
 #include "fabric/formats/source.h"
 #include "fabric/topology/notation.h"
 #include "simulate/study/throughput.h"
@@ -119,7 +120,7 @@ class GroupReader {
                           "see 'holdfast fabric generate --help'");
       auto& kept = texts_[path.string()];
       if (kept == nullptr) {
-        auto read = fabric::read_text_file(path.string());
+        auto read = input::read_text_file(path.string());
         if (!read.ok()) return fail(node, "fabric", read.status());
         kept = std::make_shared<const std::string>(std::move(read).value());
       }

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <utility>
 
+#include "core/arithmetic/checked.h"
 #include "core/random/stream.h"
 #include "core/status/hint.h"
 #include "simulate/kernel/prefetch.h"
@@ -19,6 +21,29 @@ namespace {
 constexpr std::array<std::string_view, 9> names{"uniform",    "exchange",   "linear-exchange",
                                                 "all-to-all", "neighbours", "permutation",
                                                 "tornado",    "bisection",  "hotspot"};
+/// Messages of a host that an endless run needs until its state is steady, and some more.
+constexpr double least_messages = 4096;
+
+/// Messages of a host; 0: without end.
+std::uint64_t quota_of(const TrafficSpec& spec, std::uint32_t hosts) {
+  if (spec.messages != 0) return spec.messages;
+  switch (spec.pattern) {
+    case Pattern::exchange:
+    case Pattern::linear_exchange:
+    case Pattern::all_to_all:
+      return hosts - 1;
+    default:
+      return 0;
+  }
+}
+
+/// Between two messages at this load: the time of one on the host's cable with its headers, stretched. Picoseconds; the
+/// message has at most 2^40 bytes, so that its packets' headers still fit.
+double mean_gap(const TrafficSpec& spec, Pace pace, const Parameters& parameters) {
+  const std::uint64_t packets = (spec.size + parameters.mtu - 1) / parameters.mtu;
+  return static_cast<double>(pace.of(spec.size + packets * header_bytes)) / spec.load;
+}
+
 constexpr std::array<std::string_view, 8> keys{"size",  "messages", "load",  "arrivals",
                                                "order", "reach",    "share", "target"};
 
@@ -136,10 +161,10 @@ class PatternTraffic : public Traffic {
       source.key = source.draw.child("order").next64();
       const fabric::LinkId link = fabric.port(hosts_.ports[host]).link;
       if (link == fabric::none) continue;
-      source.interval_ps = interval(link_pace(fabric.link(link).rate), parameters);
+      source.interval_ps = mean_gap(spec, link_pace(fabric.link(link).rate), parameters);
       if (spec.load < 1)
-        source.due = static_cast<Time>(spec.even ? source.draw.uniform() * source.interval_ps
-                                                 : source.draw.exponential(source.interval_ps));
+        source.due = arithmetic::add_or_never(Time{0}, spec.even ? source.draw.uniform() * source.interval_ps
+                                                                 : source.draw.exponential(source.interval_ps));
     }
     if (spec.pattern == Pattern::permutation) draw_permutation(root.child("permutation"));
   }
@@ -147,6 +172,7 @@ class PatternTraffic : public Traffic {
   Answer next(std::uint32_t host, Time now, Message& message) override {
     Source& source = sources_[host];
     if (const std::uint64_t quota = own_quota(); quota != 0 && source.sent == quota) return Answer::none;
+    if (source.due == never) return Answer::none;
     if (source.due > now) {
       message.created = source.due;
       return Answer::later;
@@ -158,8 +184,8 @@ class PatternTraffic : public Traffic {
     message.created = spec_.load < 1 ? source.due : now;
     ++source.sent;
     if (spec_.load < 1)
-      source.due += spec_.even ? static_cast<Time>(source.interval_ps)
-                               : static_cast<Time>(source.draw.exponential(source.interval_ps));
+      source.due = arithmetic::add_or_never(
+          source.due, spec_.even ? source.interval_ps : source.draw.exponential(source.interval_ps));
     return Answer::send;
   }
   void prefetch(std::uint32_t host) const override {
@@ -169,7 +195,10 @@ class PatternTraffic : public Traffic {
   bool finite() const override { return own_quota() != 0; }
   std::uint64_t messages() const override {
     const std::uint64_t silent = spec_.pattern == Pattern::hotspot && spec_.share >= 1 ? 1 : 0;
-    return own_quota() * (hosts_.count() - silent);
+    return arithmetic::checked_multiply(own_quota(), hosts_.count() - silent).value_or(0);
+  }
+  std::uint64_t packets(std::uint32_t mtu) const override {
+    return arithmetic::checked_multiply(messages(), (spec_.size + mtu - 1) / mtu).value_or(0);
   }
 
  private:
@@ -181,24 +210,7 @@ class PatternTraffic : public Traffic {
     std::uint64_t key = 0;  ///< of its random order
   };
 
-  /// Between two messages at this load: the time of one on the host's cable with its headers, stretched.
-  double interval(Pace pace, const Parameters& parameters) const {
-    const std::uint64_t packets = (spec_.size + parameters.mtu - 1) / parameters.mtu;
-    return static_cast<double>(pace.of(spec_.size + packets * header_bytes)) / spec_.load;
-  }
-
-  /// Messages of a host; 0: without end.
-  std::uint64_t own_quota() const {
-    if (spec_.messages != 0) return spec_.messages;
-    switch (spec_.pattern) {
-      case Pattern::exchange:
-      case Pattern::linear_exchange:
-      case Pattern::all_to_all:
-        return hosts_.count() - 1;
-      default:
-        return 0;
-    }
-  }
+  std::uint64_t own_quota() const { return quota_of(spec_, hosts_.count()); }
 
   std::uint32_t shifted(std::uint32_t host, std::int64_t shift) const {
     const auto count = static_cast<std::int64_t>(order_.size());
@@ -275,12 +287,16 @@ Result<TrafficSpec> parse_traffic(std::string_view text) {
                             "patterns are uniform, exchange, linear-exchange, all-to-all, neighbours, "
                             "permutation, tornado, bisection, hotspot"));
   spec.pattern = static_cast<Pattern>(found - names.begin());
+  std::array<bool, keys.size()> given{};
   for (std::string_view word = next_word(rest); !word.empty(); word = next_word(rest)) {
     const std::size_t equals = word.find('=');
     const std::string_view key = word.substr(0, equals);
-    if (equals == std::string_view::npos || std::find(keys.begin(), keys.end(), key) == keys.end())
+    const auto place = std::find(keys.begin(), keys.end(), key);
+    if (equals == std::string_view::npos || place == keys.end())
       return bad("'" + std::string(word) + "' is no key=value",
                  did_you_mean(key, keys, "keys are size, messages, load, arrivals, order, reach, share, target"));
+    if (std::exchange(given[static_cast<std::size_t>(place - keys.begin())], true))
+      return bad("'" + std::string(key) + "' is given twice", "leave one of them out");
     if (!set_key(spec, key, word.substr(equals + 1)))
       return bad("'" + std::string(word) + "' has a value that does not fit",
                  "size and messages count from 1, load and share lie above 0 and up to 1, arrivals is poisson or even, "
@@ -305,6 +321,33 @@ std::string format_traffic(const TrafficSpec& spec) {
   return text;
 }
 
+namespace {
+
+/// That what a host sends lies within the simulated clock, whose 63 bits of picoseconds are 106 days, with room for
+/// what chance adds: a gap that is too long could only be a wrong one. `whole` has its size.
+Status check_clock(const TrafficSpec& whole, const fabric::Fabric& fabric, const Parameters& parameters) {
+  const Hosts hosts(fabric);
+  double longest = 0;
+  for (const fabric::PortId port : hosts.ports) {
+    const fabric::LinkId link = fabric.port(port).link;
+    if (link != fabric::none)
+      longest = std::max(longest, mean_gap(whole, link_pace(fabric.link(link).rate), parameters));
+  }
+  const double quota = static_cast<double>(quota_of(whole, hosts.count()));
+  const double messages = quota == 0 ? least_messages : whole.load < 1 ? 64 + 2 * quota : quota;
+  if (longest * messages < static_cast<double>(never)) return {};
+  const auto real = [](double value) {
+    char digits[32];
+    return std::string(digits, std::to_chars(digits, digits + sizeof digits, value, std::chars_format::general, 3).ptr);
+  };
+  return {Code::bad_input, "making the traffic",
+          real(messages) + " messages of a host would take " + real(longest * messages / 1e12 / 86400) +
+              " days, and the simulated clock ends after 106",
+          whole.load < 1 ? "raise load, or lower size or messages" : "lower size or messages"};
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Traffic>> make_traffic(const TrafficSpec& spec, const fabric::Fabric& fabric,
                                               const Parameters& parameters, std::uint64_t seed) {
   const std::uint32_t hosts = Hosts(fabric).count();
@@ -319,6 +362,7 @@ Result<std::unique_ptr<Traffic>> make_traffic(const TrafficSpec& spec, const fab
                  "at most " + std::to_string(hosts - 1));
   TrafficSpec whole = spec;
   if (whole.size == 0) whole.size = parameters.mtu;
+  if (Status status = check_clock(whole, fabric, parameters); !status.ok()) return status;
   return std::unique_ptr<Traffic>(std::make_unique<PatternTraffic>(whole, fabric, parameters, seed));
 }
 

@@ -91,6 +91,50 @@ TEST(Pattern, LoadIsWhatIsOffered) {
   }
 }
 
+// 1e-18 wrapped to full load, and 1e-15 to a wrong one; 1e-11 ended at the end of the clock with a wrong throughput.
+TEST(Pattern, RefusesGapsThatTheClockCannotHold) {
+  const sample::Net net = sample::crossbar(4);
+  const auto make = [&](const std::string& text) {
+    return make_traffic(parse_traffic(text).value(), net.fabric, defaults(), 1).status();
+  };
+  for (const char* text : {"uniform load=1e-18", "uniform load=1e-15", "uniform load=1e-11", "uniform load=1e-300",
+                           "uniform load=1e-18 arrivals=even", "uniform load=1e-9 messages=1000000000",
+                           "exchange load=1e-12", "uniform size=1099511627776 messages=1099511627776"}) {
+    EXPECT_EQ(make(text).code(), Code::bad_input) << text;
+    EXPECT_NE(make(text).message().find("the simulated clock ends after 106"), std::string::npos) << text;
+  }
+  EXPECT_TRUE(make("uniform load=1e-9").ok());
+  EXPECT_TRUE(make("uniform load=1e-6 messages=1000").ok());
+  EXPECT_TRUE(make("exchange size=1099511627776").ok());
+}
+
+TEST(Pattern, LowLoadsAreOfferedAsTheySay) {
+  const sample::Net net = sample::crossbar(2);
+  auto traffic =
+      make_traffic(parse_traffic("uniform load=1e-9 arrivals=even").value(), net.fabric, defaults(), 1).value();
+  Traffic::Message message;
+  ASSERT_EQ(traffic->next(0, 0, message), Traffic::Answer::later);
+  const Time first = message.created;
+  ASSERT_EQ(traffic->next(0, first, message), Traffic::Answer::send);
+  ASSERT_EQ(traffic->next(0, first, message), Traffic::Answer::later);
+  const double full = static_cast<double>(link_pace({4, fabric::LaneSpeed::qdr}).of(2048 + header_bytes));
+  EXPECT_NEAR(static_cast<double>(message.created - first) * 1e-9 / full, 1, 1e-6);
+}
+
+TEST(Pattern, RefusesAKeyThatIsGivenTwice) {
+  EXPECT_EQ(parse_traffic("uniform load=0.5 size=64 load=0.7").status().message(),
+            "reading the traffic: 'load' is given twice: leave one of them out");
+}
+
+TEST(Pattern, CountsTheMessagesAndPacketsOfAnExchange) {
+  const sample::Net net = sample::crossbar(4);
+  auto traffic = make_traffic(parse_traffic("exchange size=5000").value(), net.fabric, defaults(), 1).value();
+  EXPECT_EQ(traffic->messages(), 12);
+  EXPECT_EQ(traffic->packets(2048), 36);
+  traffic = make_traffic(parse_traffic("uniform").value(), net.fabric, defaults(), 1).value();
+  EXPECT_EQ(traffic->packets(2048), 0);
+}
+
 TEST(Pattern, TextComesBack) {
   for (const char* text : {"uniform", "exchange size=20480 order=lid", "uniform load=0.25 arrivals=even",
                            "hotspot share=0.2 target=3", "neighbours messages=7 reach=2"})

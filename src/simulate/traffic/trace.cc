@@ -1,12 +1,12 @@
 #include "simulate/traffic/trace.h"
 
 #include <charconv>
-#include <fstream>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <string>
 
+#include "core/arithmetic/checked.h"
+#include "core/input/text_file.h"
 #include "core/time/duration.h"
 
 namespace holdfast::simulate {
@@ -34,6 +34,9 @@ std::optional<Number> number(std::string_view text) {
   return value;
 }
 
+/// Of one operation, and of all computations together: 26 days.
+constexpr Time longest = never / 4;
+
 /// What both formats share: lines, their numbers, and the first thing that is wrong.
 class Reader {
  public:
@@ -52,6 +55,7 @@ class Reader {
       if (schedule.operations.size() > most_operations) wrong("there are too many operations", "at most 2^28");
     }
     if (status_.ok()) finish();
+    if (status_.ok()) check_clock();
     if (!status_.ok()) return status_;
     return std::move(schedule);
   }
@@ -83,6 +87,15 @@ class Reader {
   Status status_;
 
  private:
+  /// Computations may follow one another: all of them must fit into the simulated clock, with room for the messages.
+  void check_clock() {
+    Time sum = 0;
+    for (const Schedule::Operation& operation : schedule.operations) {
+      sum = arithmetic::checked_add(sum, operation.duration).value_or(never);
+      if (sum > longest) return wrong("the computations take more than 26 days in all", "the simulated clock has 106");
+    }
+  }
+
   std::string_view text_;
   std::string_view name_;
   std::size_t line_ = 0;
@@ -167,7 +180,7 @@ class TraceReader : public Reader {
 
   bool read_time(std::string_view word, Time& time) {
     const auto read = time::parse_duration(word);
-    if (!read.ok() || read.value() > never / ps_per_ns / 4)
+    if (!read.ok() || read.value() > longest / ps_per_ns)
       return wrong("'" + std::string(word) + "' is no duration", "write it as 10us"), false;
     time = read.value() * ps_per_ns;
     return true;
@@ -239,7 +252,7 @@ class GoalReader : public Reader {
     const std::string_view verb = words[0];
     if (verb == "calc" && words.size() >= 2) {
       const auto nanoseconds = number<std::uint64_t>(words[1]);
-      if (!nanoseconds || *nanoseconds > std::uint64_t(never / ps_per_ns / 4))
+      if (!nanoseconds || *nanoseconds > std::uint64_t(longest / ps_per_ns))
         return wrong("'" + std::string(words[1]) + "' is no number of nanoseconds", "write 'calc 100'");
       operation.duration = static_cast<Time>(*nanoseconds) * ps_per_ns;
       at = 2;
@@ -298,15 +311,9 @@ Result<Schedule> parse_goal(std::string_view text, std::string_view name) {
 }
 
 Result<Schedule> read_schedule_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return Status{Code::not_found, "reading the trace " + path, "there is no such file, or it cannot be read",
-                  "check the path"};
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (file.bad()) return Status{Code::io, "reading the trace " + path, "the read failed", "check the disk"};
-  const std::string held = text.str();
-  return path.ends_with(".goal") ? parse_goal(held, path) : parse_trace(held, path);
+  const Result<std::string> text = input::read_text_file(path, "the trace");
+  if (!text.ok()) return text.status();
+  return path.ends_with(".goal") ? parse_goal(text.value(), path) : parse_trace(text.value(), path);
 }
 
 }  // namespace holdfast::simulate

@@ -94,6 +94,14 @@ TEST(Goal, RefusesWhatItCannotRead) {
     EXPECT_FALSE(parse_goal(text, "test").ok()) << text;
 }
 
+TEST(Goal, RefusesComputationsThatTheClockCannotHold) {
+  const std::string calc = "calc 1500000000000000\n";  // 17 days
+  EXPECT_TRUE(parse_goal("num_ranks 2\nrank 0 {\n" + calc + "}\n", "t").ok());
+  EXPECT_EQ(parse_goal("num_ranks 2\nrank 0 {\n" + calc + calc + "}\n", "t").status().wrong(),
+            "the computations take more than 26 days in all");
+  EXPECT_FALSE(parse_goal("num_ranks 2\nrank 0 {\ncalc 9223372036854775807\n}\n", "t").ok());
+}
+
 TEST(Schedule, ACircleOfDependenciesIsStuck) {
   EXPECT_EQ(
       play(parse_goal("num_ranks 2\nrank 0 {\na: calc 1\nb: calc 1\na requires b\nb requires a\n}\n", "t").value(), 2)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/arithmetic/checked.h"
+
 namespace holdfast::transport {
 namespace {
 
@@ -21,6 +23,11 @@ bool of_packets(fault::Kind kind) {
     default:
       return false;
   }
+}
+
+/// A mean of up to 292 years is taken: most of what is drawn from it is beyond the clock, and never strikes.
+std::int64_t next_strike(std::int64_t now_ns, const fault::Mean& mean, random::Stream& chance) {
+  return arithmetic::add_or_never(now_ns, chance.exponential(static_cast<double>(mean.interval_ns)));
 }
 
 }  // namespace
@@ -54,7 +61,7 @@ FaultyRail::FaultyRail(std::unique_ptr<Rail> below, std::vector<fault::Fault> fa
     Armed& armed = armed_.back();
     if (const auto* time = std::get_if<fault::Time>(&armed.fault.when)) armed.next_ns = time->after_ns;
     if (const auto* mean = std::get_if<fault::Mean>(&armed.fault.when)) {
-      armed.next_ns = static_cast<std::int64_t>(armed.chance.exponential(static_cast<double>(mean->interval_ns)));
+      armed.next_ns = next_strike(0, *mean, armed.chance);
     }
   }
 }
@@ -90,8 +97,7 @@ bool FaultyRail::strikes(Armed& armed, std::uint32_t destination) {
   }
   if (const auto* mean = std::get_if<fault::Mean>(&armed.fault.when)) {
     if (elapsed_ns < armed.next_ns) return false;
-    armed.next_ns =
-        elapsed_ns + static_cast<std::int64_t>(armed.chance.exponential(static_cast<double>(mean->interval_ns)));
+    armed.next_ns = next_strike(elapsed_ns, *mean, armed.chance);
     return true;
   }
   return std::holds_alternative<fault::AtOnce>(armed.fault.when);

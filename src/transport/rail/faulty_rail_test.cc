@@ -104,6 +104,16 @@ TEST_F(FaultyRailTest, KillsBothWaysAtItsTime) {
   EXPECT_EQ(own.packets, Texts());
 }
 
+// What is drawn from such a mean does not fit into 63 bits of nanoseconds: it wrapped, and struck at once.
+TEST_F(FaultyRailTest, AMeanBeyondTheClockNeverStrikes) {
+  std::string faults;
+  for (int i = 0; i < 20; ++i) faults += "drop mean 106751d\n";
+  arm(faults);
+  for (int i = 0; i < 3; ++i) put("one");
+  EXPECT_EQ(arrived().size(), 3U);
+  EXPECT_EQ(rail->struck(), 0U);
+}
+
 TEST_F(FaultyRailTest, StrikesAtItsPlaceOnly) {
   arm("drop rank 2 rate 1/1; drop rail 0 rate 1/1; drop peer 7 rate 1/1");
   put("one");
