@@ -112,6 +112,9 @@ Status read_roots(const RouteFlags& flags, const fabric::Fabric& network, std::v
   if (!text.ok()) return text.status();
   auto listed = fabric::read_root_guids(text.value(), flags.root_guids, network);
   if (!listed.ok()) return listed.status();
+  if (listed.value().empty())
+    return {Code::bad_input, "reading " + flags.root_guids, "it lists no GUID",
+            "write one a line, as OpenSM's -a takes them"};
   roots.insert(roots.end(), listed.value().begin(), listed.value().end());
   return {};
 }

@@ -361,7 +361,8 @@ class Try:
         ours = [line for line in lines if line.startswith("holdfast: ") and not line.startswith("holdfast: note: ")]
         notes = [line for line in lines if line.startswith("holdfast: note: ")]
         usual = [line for line in lines if re.fullmatch(r"\d+ of \d+ (runs|points).*|\d+/\d+ \S+: .*", line)]
-        usual += [line for line in ours if re.match(r"holdfast: \d+ ranks? x \d+ replicas?, ", line)]  # the job's summary
+        usual += [line for line in ours if re.match(  # the job's summary
+            r"holdfast: (\d+ ranks? x \d+ replicas?, |output of the other replicas and what is known: )", line)]
         ours = [line for line in ours if line not in usual]
         quiet = self.code in (0, 1) or self.code > 128
         if len(ours) != 1 and not (quiet and not ours):
