@@ -36,7 +36,9 @@ Result<std::int64_t> read_duration(std::string_view flag, std::string_view text,
                                    std::int64_t most_ns) {
   auto read = time::parse_duration(text);
   const std::string doing = "reading " + std::string(flag);
-  if (!read.ok()) return Status(Code::bad_input, doing, read.status().wrong(), read.status().remedy());
+  if (!read.ok())
+    return Status(Code::bad_input, doing, "'" + std::string(text) + "': " + read.status().wrong(),
+                  read.status().remedy());
   if (read.value() >= least_ns && read.value() <= most_ns) return read;
   return Status(Code::bad_input, doing, "'" + std::string(text) + "' is out of bounds",
                 "give " + time::format_duration(least_ns) + " to " + std::to_string(most_ns / one_day_ns) + "d");

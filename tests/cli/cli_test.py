@@ -218,7 +218,7 @@ class Giants(Case):
 
     def test_its_tables(self):
         said = self.refused("simulate", "--fabric", "torus(200,200) hosts=40000")
-        self.assertRegex(said, r"routing with dfsssp: it needs about 6.4 GB of memory, and [\d.]+ [MG]B are available: take")
+        self.assertRegex(said, r"routing with dfsssp: refused, it needs about 6.4 GB of memory, and [\d.]+ [MG]B are available")
 
     def test_threads_and_processes(self):
         self.assertIn("no whole number from 0 to 4096",
