@@ -61,16 +61,14 @@ static void completion(void) {
   TRY(MPI_Start(&request));
   MPI_Cancel(&request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
+#ifdef MPICH /* Open MPI takes these, and falls over them */
   MPI_Recv_init(buffer, 1, MPI_INT, rank, 5, comm, &request);
   MPI_Start(&request);
   TRY(MPI_Start(&request));
   MPI_Cancel(&request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
-#ifdef MPICH                 /* Open MPI falls over it */
   TRY(MPI_Cancel(&request)); /* inactive */
-#endif
   MPI_Request_free(&request);
-#ifdef MPICH
   MPI_Send_init(buffer, 1, MPI_INT, rank, 5, comm, &request);
   TRY(MPI_Cancel(&request));
   MPI_Request_free(&request);
@@ -89,7 +87,6 @@ static void sends(void) {
   TRY(MPI_Ssend(buffer, none, MPI_INT, 0, 0, comm));
   TRY(MPI_Rsend(buffer, 1, MPI_INT, ranks, 0, comm));
   TRY(MPI_Bsend(buffer, 1, MPI_INT, 0, -7, comm));
-  TRY(MPI_Bsend(buffer, 1, MPI_INT, rank, 0, comm)); /* no memory attached */
   TRY_START(MPI_Isend(buffer, none, MPI_INT, 0, 0, comm, &request));
   TRY_START(MPI_Isend(buffer, 1, MPI_INT, ranks, 0, comm, &request));
   TRY_START(MPI_Isend(buffer, 1, MPI_INT, 0, -7, comm, &request));
