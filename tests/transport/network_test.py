@@ -109,7 +109,7 @@ def write_agent(network, folder):
     """mpirun's way to a host: the namespace with its control address."""
     agent = folder / "agent"
     agent.write_text("#!/bin/sh\naddress=$1; shift\n"
-                     f"case $address in 10.77.0.1) n={network.names[0]} h=hosta;; *) n={network.names[1]} h=hostb;; esac\n"
+                     f"case $address in 10.77.0.1|hosta) n={network.names[0]} h=hosta;; *) n={network.names[1]} h=hostb;; esac\n"
                      'exec ip netns exec $n unshare -u sh -c "hostname $h; $*"\n')
     agent.chmod(0o755)
     return agent
@@ -384,14 +384,14 @@ class Outage:
     """`holdfast run` with one process in each namespace, whose ten messages are sent while both links are down."""
 
     def __init__(self, network, args, folder, receives, limit):
-        (folder / "hosts").write_text("10.77.0.1 slots=1\n10.77.0.2 slots=1\n")
+        (folder / "hosts").write_text("hosta slots=1\nhostb slots=1\n")
         self.folder, self.network = folder, network
         environment = {**os.environ, "HOLDFAST_TRANSPORT_UNREACHABLE_AFTER": limit, "TMPDIR": str(folder),
                        "OMPI_MCA_plm_rsh_agent": str(write_agent(network, folder)),
                        "OMPI_MCA_oob_tcp_if_include": "hf0", "OMPI_MCA_orte_keep_fqdn_hostnames": "1",
                        "OMPI_MCA_mpi_yield_when_idle": "1"}
         words = ["ip", "netns", "exec", network.names[0], "unshare", "-u", "sh", "-c", 'hostname hosta; exec "$@"', "sh",
-                 args.holdfast, "run", "-n", "2", "--hostfile", "hosts", "--transport", "--rails", "udp@hf1,udp@hf2",
+                 args.holdfast, "run", "-n", "2", "--replicas", "1", "--hostfile", "hosts", "--transport", "--rails", "udp@hf1,udp@hf2",
                  "--output", str(folder / "run"), "--", str(pathlib.Path(args.exchange).parent / "outage"), receives,
                  str(folder / "sign"), str(folder / "done")]
         self.child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

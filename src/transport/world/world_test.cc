@@ -82,8 +82,7 @@ INSTANTIATE_TEST_SUITE_P(Defects, Oracles,
                                          Defect{"leak_buffer", Engine::Sabotage::leak_buffer},
                                          Defect{"ignore_tags", Engine::Sabotage::ignore_tags},
                                          Defect{"ignore_identities", Engine::Sabotage::ignore_identities},
-                                         Defect{"forget_lost_peers", Engine::Sabotage::forget_lost_peers},
-                                         Defect{"write_before_check", Engine::Sabotage::write_before_check}),
+                                         Defect{"forget_lost_peers", Engine::Sabotage::forget_lost_peers}),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace
