@@ -16,7 +16,7 @@ constexpr std::initializer_list<void (*)(CLI::App& fabric, Action& action)> subc
     add_fabric_route,    add_fabric_check,  add_fabric_compare, add_fabric_diff,
 };
 
-constexpr const char* footer =
+constexpr const char* fabric_footer =
     "A FABRIC is a file (the output of ibnetdiscover, an ibsim net, opensm-subnet.lst) or a topology, as\n"
     "'torus(5,5) links=6 hosts=275', or a preset, as 10-ary-3-tree (holdfast fabric generate --list).\n\n"
     "Examples:\n"
@@ -85,7 +85,7 @@ Status read_torus_rules(const std::string& file, const fabric::Fabric& network, 
 void add_fabric(CLI::App& app, Action& action) {
   CLI::App* fabric = app.add_subcommand("fabric", "Build, import, break, route and check InfiniBand networks");
   fabric->require_subcommand(1);
-  fabric->footer(footer);
+  fabric->footer(fabric_footer);
   for (auto add : subcommands) add(*fabric, action);
 }
 

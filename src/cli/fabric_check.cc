@@ -15,7 +15,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr const char* footer =
+constexpr const char* check_footer =
     "Says how many hosts, switches and links work, which links came up slower or narrower than their ports can, what "
     "is\n"
     "missing against the healthy fabric (--healthy), whether today's tables (--tables) have credit loops or lose "
@@ -105,7 +105,7 @@ int check(const CheckFlags& flags) {
 void add_fabric_check(CLI::App& fabric, Action& action) {
   CLI::App* command = fabric.add_subcommand("check", "Tell how bad a fabric is, and what another engine would give");
   auto flags = std::make_shared<CheckFlags>();
-  command->footer(footer);
+  command->footer(check_footer);
   command->add_option("fabric", flags->fabric, "A file, or a topology")->required()->type_name("FABRIC");
   CLI::Option* tables = command->add_option("--tables", flags->tables, "Today's forwarding tables (opensm-lfts.dump)");
   tables->type_name("FILE");

@@ -15,7 +15,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr const char* footer =
+constexpr const char* compare_footer =
     "ENGINES is a list such as updn,opensm:updn. An engine of ours has its bare name; opensm:NAME starts the real\n"
     "OpenSM on the real ibsim. 'native', 'opensm' and 'all' stand for every one.\n\n"
     "The columns: pairs of adapters that cables connect and tables do not; credit loops (strongly connected parts of\n"
@@ -128,7 +128,7 @@ int compare(const CompareFlags& flags) {
 void add_fabric_compare(CLI::App& fabric, Action& action) {
   CLI::App* command = fabric.add_subcommand("compare", "Rank routing engines, ours and OpenSM's, on a fabric");
   auto flags = std::make_shared<CompareFlags>();
-  command->footer(footer);
+  command->footer(compare_footer);
   command->add_option("fabric", flags->fabric, "A file, or a topology")->type_name("FABRIC");
   command->add_option("--engines", flags->engines, "What to compare. Default: native")->type_name("ENGINES");
   add_torus_config(*command, flags->torus_config);

@@ -12,7 +12,7 @@
 namespace holdfast::cli {
 namespace {
 
-struct Flags {
+struct DiffFlags {
   std::string before;
   std::string after;
   bool json = false;
@@ -57,7 +57,7 @@ std::vector<Section> sections_of(const fabric::Fabric& before, const fabric::Fab
           {"other_lids", lids}};
 }
 
-int diff(const Flags& flags) {
+int diff(const DiffFlags& flags) {
   Result<fabric::Imported> before = open_fabric_with_notes(flags.before);
   if (!before.ok()) return complain(before.status());
   Result<fabric::Imported> after = open_fabric_with_notes(flags.after);
@@ -84,7 +84,7 @@ int diff(const Flags& flags) {
 
 void add_fabric_diff(CLI::App& fabric, Action& action) {
   CLI::App* command = fabric.add_subcommand("diff", "Say what failed, came or changed between two states of a fabric");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<DiffFlags>();
   command->add_option("before", flags->before, "The healthy state")->required()->type_name("FABRIC");
   command->add_option("after", flags->after, "The state today")->required()->type_name("FABRIC");
   command->add_flag("--json", flags->json, "Print a JSON record");

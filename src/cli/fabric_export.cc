@@ -6,14 +6,14 @@
 namespace holdfast::cli {
 namespace {
 
-struct Flags {
+struct ExportFlags {
   std::string source;
   std::string format;
   std::string output;
   fabric::TableFiles tables;
 };
 
-Result<std::string> write(const fabric::Fabric& fabric, const Flags& flags) {
+Result<std::string> write(const fabric::Fabric& fabric, const ExportFlags& flags) {
   const fabric::TableFormat* format = fabric::find_table_format(flags.format);
   if (format == nullptr) return fabric::write_fabric(fabric, flags.format);
   if (flags.tables.forwarding.empty())
@@ -23,7 +23,7 @@ Result<std::string> write(const fabric::Fabric& fabric, const Flags& flags) {
   return format->write(fabric, tables.value().forwarding);
 }
 
-int export_fabric(const Flags& flags) {
+int export_fabric(const ExportFlags& flags) {
   if (Status status = check_table_flags(flags.tables); !status.ok()) return complain(status);
   Result<fabric::Imported> opened = open_fabric_with_notes(flags.source);
   if (!opened.ok()) return complain(opened.status());
@@ -50,7 +50,7 @@ std::string formats_help() {
 
 void add_fabric_export(CLI::App& fabric, Action& action) {
   CLI::App* command = fabric.add_subcommand("export", "Write a fabric in another program's format");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ExportFlags>();
   add_fabric_argument(*command, flags->source);
   command->add_option("--to", flags->format, "The format; see below")->required()->type_name("FORMAT");
   command->add_option("-o,--output", flags->output, "Write here instead of standard output")->type_name("FILE");

@@ -18,7 +18,7 @@
 namespace holdfast::cli {
 namespace {
 
-struct Flags {
+struct FailFlags {
   std::string source;
   std::vector<std::string> faults;
   std::string what_if;
@@ -70,7 +70,7 @@ Status read_ratio(const std::string& text, std::optional<double>& links_per_swit
   return {};
 }
 
-Status settle(Flags& flags, fabric::FailureRules& rules) {
+Status settle(FailFlags& flags, fabric::FailureRules& rules) {
   rules.seed = flags.seed;
   rules.critical_too = flags.critical;
   if (!flags.at.empty()) {
@@ -100,7 +100,7 @@ void append(fabric::Failures& all, fabric::Failures more) {
   all.spared.insert(all.spared.end(), more.spared.begin(), more.spared.end());
 }
 
-Result<fabric::Failures> apply(fabric::Fabric& fabric, const Flags& flags, const fabric::FailureRules& rules) {
+Result<fabric::Failures> apply(fabric::Fabric& fabric, const FailFlags& flags, const fabric::FailureRules& rules) {
   std::string text;
   for (const std::string& fault : flags.faults) text += fault + "\n";
   Result<std::vector<fault::Fault>> faults = fault::parse(text, "--faults");
@@ -142,7 +142,7 @@ void print_text(std::ostream& out, const fabric::Fabric& fabric, const fabric::F
                      failures.failed.size(), links, critical, failures.spared.size(), seed);
 }
 
-Status write_output(const fabric::Fabric& fabric, const Flags& flags) {
+Status write_output(const fabric::Fabric& fabric, const FailFlags& flags) {
   if (flags.output.empty()) return {};
   Result<std::string> text = fabric::write_fabric(fabric, flags.format);
   if (!text.ok()) return text.status();
@@ -150,7 +150,7 @@ Status write_output(const fabric::Fabric& fabric, const Flags& flags) {
 }
 
 /// May this link be isolated? It answers for all the links that the text means, and writes the fabric without them.
-int what_if(fabric::Fabric& fabric, const Flags& flags) {
+int what_if(fabric::Fabric& fabric, const FailFlags& flags) {
   Result<std::vector<fabric::LinkId>> links = fabric::find_links(fabric, flags.what_if);
   if (!links.ok()) return complain(links.status());
   fabric::WhatIfOptions options;
@@ -174,7 +174,7 @@ int what_if(fabric::Fabric& fabric, const Flags& flags) {
   return answer.value().allowed() ? 0 : answer_is_no;
 }
 
-int fail(Flags flags) {
+int fail(FailFlags flags) {
   Result<fabric::Imported> opened = open_fabric_with_notes(flags.source);
   if (!opened.ok()) return complain(opened.status());
   fabric::Fabric& fabric = opened.value().fabric;
@@ -211,7 +211,7 @@ int fail(Flags flags) {
 void add_fabric_fail(CLI::App& fabric, Action& action) {
   CLI::App* command =
       fabric.add_subcommand("fail", "Let links, switches, ports and adapters fail, or ask what would happen");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<FailFlags>();
   add_fabric_argument(*command, flags->source);
   command->add_option("--faults", flags->faults, "What fails, as 'fail-link share 1%'; may be given again")
       ->type_name("FAULTS")

@@ -16,7 +16,7 @@
 namespace holdfast::cli {
 namespace {
 
-struct Flags {
+struct GenerateFlags {
   std::string topology;
   std::string format = "ibnetdiscover";
   std::string output;
@@ -51,7 +51,7 @@ int print_record(const fabric::Topology& topology, const fabric::Fabric& made) {
   return 0;
 }
 
-int generate(const Flags& flags) {
+int generate(const GenerateFlags& flags) {
   if (flags.list) return list_topologies();
   if (flags.topology.empty())
     return complain(
@@ -77,7 +77,7 @@ int generate(const Flags& flags) {
 
 void add_fabric_generate(CLI::App& fabric, Action& action) {
   CLI::App* command = fabric.add_subcommand("generate", "Build a network and write it as a file");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<GenerateFlags>();
   command->add_option("topology", flags->topology, "As 'torus(5,5) links=6 hosts=275', or a preset")
       ->type_name("TOPOLOGY");
   command->add_option("--to", flags->format, "Format, as for export. Default: ibnetdiscover")->type_name("FORMAT");

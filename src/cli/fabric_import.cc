@@ -16,7 +16,7 @@
 namespace holdfast::cli {
 namespace {
 
-struct Flags {
+struct ImportFlags {
   std::string source;
   fabric::TableFiles tables;
   std::string output;
@@ -42,7 +42,7 @@ std::pair<std::uint64_t, std::uint64_t> filled(const fabric::Fabric& fabric, con
   return {there, all};
 }
 
-int import_fabric(const Flags& flags) {
+int import_fabric(const ImportFlags& flags) {
   if (Status status = check_table_flags(flags.tables); !status.ok()) return complain(status);
   Result<fabric::Imported> opened = fabric::open_fabric(flags.source);
   if (!opened.ok()) return complain(opened.status());
@@ -91,7 +91,7 @@ int import_fabric(const Flags& flags) {
 void add_fabric_import(CLI::App& fabric, Action& action) {
   CLI::App* command =
       fabric.add_subcommand("import", "Read a fabric and its tables, and say what is odd about the files");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ImportFlags>();
   add_fabric_argument(*command, flags->source);
   add_table_flags(*command, flags->tables);
   command->add_option("-o,--output", flags->output, "Write the fabric as ibnetdiscover would")->type_name("FILE");

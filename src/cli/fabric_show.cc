@@ -11,13 +11,13 @@
 namespace holdfast::cli {
 namespace {
 
-struct Flags {
+struct ShowFlags {
   std::string source;
   std::string drawing;
   bool json = false;
 };
 
-int show(const Flags& flags) {
+int show(const ShowFlags& flags) {
   Result<fabric::Imported> opened = open_fabric_with_notes(flags.source);
   if (!opened.ok()) return complain(opened.status());
   const fabric::Fabric& fabric = opened.value().fabric;
@@ -42,7 +42,7 @@ int show(const Flags& flags) {
 
 void add_fabric_show(CLI::App& fabric, Action& action) {
   CLI::App* command = fabric.add_subcommand("show", "Summarise a fabric and draw it");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ShowFlags>();
   add_fabric_argument(*command, flags->source);
   command->add_option("--svg", flags->drawing, "Draw the fabric to this file")->type_name("FILE");
   command->add_flag("--json", flags->json, "Print a JSON record");

@@ -8,7 +8,7 @@
 namespace holdfast::cli {
 namespace {
 
-int check(const std::string& text) {
+int check_fault(const std::string& text) {
   auto faults = fault::parse(text, "the fault");
   if (!faults.ok()) return complain(faults.status());
   for (const fault::Fault& fault : faults.value()) std::cout << fault::format(fault) << "\n";
@@ -26,7 +26,7 @@ void add_fault(CLI::App& app, Action& action) {
   CLI::App* checking = fault->add_subcommand("check", "Read faults and print them in plain form");
   auto text = std::make_shared<std::string>();
   checking->add_option("spec", *text, "Faults, separated by ';'")->required()->type_name("FAULTS");
-  checking->callback([text, &action] { action = [text] { return check(*text); }; });
+  checking->callback([text, &action] { action = [text] { return check_fault(*text); }; });
 }
 
 }  // namespace holdfast::cli

@@ -49,7 +49,7 @@ constexpr std::array<Short, 13> shorts{{
     {"--chain", "replicate.chain", nullptr, "Work beside another preloaded MPI profiling tool", false},
 }};
 
-constexpr const char* footer =
+constexpr const char* run_footer =
     "Examples:\n"
     "  holdfast run -n 4 -- ./app arguments             three replicas of each rank: flipped bits are corrected\n"
     "  holdfast run -n 4 --replicas 2 -- ./app          two: flipped bits are detected, and the job stops\n"
@@ -65,7 +65,7 @@ constexpr const char* footer =
     "The application's output is replica 0's; the others' goes to files of the run directory.\n\n";
 
 /// All that the command line gives, alive until the action has run.
-struct RunFlags {
+struct RunRunFlags {
   launch::JobRequest request;
   std::unique_ptr<config::AnySettings> library = launch::library_settings();
   std::optional<std::string> config_file;
@@ -73,7 +73,7 @@ struct RunFlags {
   Status status;  ///< the first error of an option of the library
 };
 
-void set(RunFlags& flags, const std::string& row, const std::string& text, const std::string& flag) {
+void set(RunRunFlags& flags, const std::string& row, const std::string& text, const std::string& flag) {
   Status status = flags.library->set(row, text, {config::Source::flag, flag});
   if (!status.ok() && flags.status.ok()) flags.status = status;
 }
@@ -84,7 +84,7 @@ std::string join(const std::vector<std::string>& texts) {
   return joined;
 }
 
-void add_short(CLI::App& run, RunFlags& flags, const Short& option) {
+void add_short(CLI::App& run, RunRunFlags& flags, const Short& option) {
   const std::string flag = std::string(option.flag).substr(std::string(option.flag).find("--"));
   if (option.value == nullptr) {
     run.add_flag_callback(
@@ -100,7 +100,7 @@ void add_short(CLI::App& run, RunFlags& flags, const Short& option) {
       ->multi_option_policy(option.repeats ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::Throw);
 }
 
-void add_library_options(CLI::App& run, RunFlags& flags) {
+void add_library_options(CLI::App& run, RunRunFlags& flags) {
   for (const Short& option : shorts) add_short(run, flags, option);
   for (const config::Option& option : launch::library_table().rows()) {
     std::string flag = config::flag_name(option.row.name);
@@ -113,7 +113,7 @@ void add_library_options(CLI::App& run, RunFlags& flags) {
   }
 }
 
-void add_own_options(CLI::App& run, RunFlags& flags) {
+void add_own_options(CLI::App& run, RunRunFlags& flags) {
   launch::JobRequest& request = flags.request;
   run.add_option("-n,--ranks", request.ranks, "Ranks that the application sees")
       ->type_name("N")
@@ -148,7 +148,7 @@ void add_own_options(CLI::App& run, RunFlags& flags) {
 
 /// The program and its arguments, where no "--" marks them. What starts with '-' before any program is a misspelt
 /// option.
-Status take_application(const CLI::App& run, RunFlags& flags) {
+Status take_application(const CLI::App& run, RunRunFlags& flags) {
   std::vector<std::string> words = run.remaining();
   if (words.empty()) return {};
   if (words.front().starts_with('-')) {
@@ -165,7 +165,7 @@ Status take_application(const CLI::App& run, RunFlags& flags) {
   return {};
 }
 
-Status take_time_limit(RunFlags& flags) {
+Status take_time_limit(RunRunFlags& flags) {
   if (!flags.time_limit) return {};
   auto limit = read_duration("--time-limit", *flags.time_limit, 1, ten_years_ns);
   if (limit.ok()) flags.request.time_limit_ns = limit.value();
@@ -191,7 +191,7 @@ Status check_rails(const launch::JobRequest& request) {
   return {};
 }
 
-int run_action(const CLI::App& run, RunFlags& flags) {
+int run_action(const CLI::App& run, RunRunFlags& flags) {
   config::AnySettings* tables[] = {flags.library.get()};
   Status status = take_application(run, flags);
   if (status.ok()) status = flags.status;
@@ -210,10 +210,10 @@ void add_run(CLI::App& app, Action& action, const std::vector<std::string>& appl
   CLI::App* run = app.add_subcommand("run",
                                      "Run an unmodified MPI program in several replicas, so that flipped bits are "
                                      "detected and corrected");
-  auto flags = std::make_shared<RunFlags>();
+  auto flags = std::make_shared<RunRunFlags>();
   flags->request.application = application;
   run->prefix_command();
-  run->footer(footer + launch::exit_code_help());
+  run->footer(run_footer + launch::exit_code_help());
   add_own_options(*run, *flags);
   add_library_options(*run, *flags);
   run->callback([run, flags, &action] { action = [run, flags] { return run_action(*run, *flags); }; });

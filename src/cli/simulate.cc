@@ -31,7 +31,7 @@ extern char** environ;
 namespace holdfast::cli {
 namespace {
 
-constexpr const char* footer =
+constexpr const char* simulate_footer =
     "Examples:\n"
     "  holdfast simulate --fabric 'tree(16,2)' --engine dfsssp --traffic exchange\n"
     "  holdfast simulate --fabric 16-ary-2-tree --fault 'fail-link share 1%' --engine opensm:ftree\n"
@@ -364,7 +364,7 @@ void add_simulate(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("simulate", "Simulate an InfiniBand network under traffic: throughput, latency, deadlocks");
   auto flags = std::make_shared<SimulateFlags>();
-  command->footer(footer);
+  command->footer(simulate_footer);
   command->add_option("--fabric", flags->fabric, "A file, or a topology such as 'tree(16,2)'")
       ->required()
       ->type_name("FABRIC");

@@ -35,7 +35,7 @@ using simulate::study::JobPlace;
 using simulate::study::Messages;
 using simulate::study::Study;
 
-struct RunFlags {
+struct StudyRunFlags {
   std::string file;
   std::string database;
   std::string share;
@@ -67,7 +67,7 @@ Result<Share> read_share(const std::string& text) {
   return share;
 }
 
-std::string database_of(const RunFlags& flags, const Share& share) {
+std::string database_of(const StudyRunFlags& flags, const Share& share) {
   if (!flags.database.empty()) return flags.database;
   std::string name = std::filesystem::path(flags.file).stem().string();
   if (share.of > 1) name += fmt::format(".share-{}-of-{}", share.number, share.of);
@@ -129,7 +129,7 @@ class StudyProgress {
 };
 
 /// That the groups that were asked for are there.
-Status check_groups(const Study& study, const RunFlags& flags) {
+Status check_groups(const Study& study, const StudyRunFlags& flags) {
   std::set<std::string> unknown(flags.groups.begin(), flags.groups.end());
   for (const simulate::study::Point& point : study.points) unknown.erase(point.group);
   if (unknown.empty()) return {};
@@ -138,8 +138,8 @@ Status check_groups(const Study& study, const RunFlags& flags) {
 }
 
 /// What is still to be run: each key once, of this share and these groups. `selected` counts with those finished.
-std::vector<std::size_t> select(const Study& study, const RunFlags& flags, const Share& share, std::size_t& selected,
-                                const std::unordered_set<std::string>& finished) {
+std::vector<std::size_t> select(const Study& study, const StudyRunFlags& flags, const Share& share,
+                                std::size_t& selected, const std::unordered_set<std::string>& finished) {
   std::set<std::string_view> seen;
   std::vector<std::size_t> todo;
   selected = 0;
@@ -175,7 +175,7 @@ struct Summary {
   int signal = 0;
 };
 
-int print_summary(const RunFlags& flags, const Study& study, const Database& database, const Summary& summary) {
+int print_summary(const StudyRunFlags& flags, const Study& study, const Database& database, const Summary& summary) {
   auto outcomes = count_outcomes(database);
   if (!outcomes.ok()) return complain(outcomes.status());
   if (flags.json) {
@@ -201,7 +201,7 @@ int print_summary(const RunFlags& flags, const Study& study, const Database& dat
   return summary.signal != 0 ? 128 + summary.signal : 0;
 }
 
-int coordinate(const RunFlags& flags, const Study& study, const Share& share, Messages* messages,
+int coordinate(const StudyRunFlags& flags, const Study& study, const Share& share, Messages* messages,
                std::int64_t silence_ns) {
   Summary summary{database_of(flags, share)};
   auto opened = Database::open_to_write(summary.database, study);
@@ -246,7 +246,7 @@ std::vector<std::string> library_folders() {
                                  users != nullptr ? users : "");
 }
 
-int run(const RunFlags& flags) {
+int run(const StudyRunFlags& flags) {
   auto share = read_share(flags.share);
   if (!share.ok()) return complain(share.status());
   auto silence = read_duration("--silence", flags.silence, one_second_ns, one_day_ns);
@@ -350,7 +350,7 @@ void add_report_command(CLI::App& study, Action& action) {
 
 void add_run_command(CLI::App& study, Action& action) {
   CLI::App* command = study.add_subcommand("run", "Run what a study file declares, on all cores, or go on with it");
-  auto flags = std::make_shared<RunFlags>();
+  auto flags = std::make_shared<StudyRunFlags>();
   command->add_option("file", flags->file, "The study, in TOML (docs/spec/study.md)")->required()->type_name("FILE");
   command->add_option("-d,--database", flags->database, "Where runs are kept. Default: NAME.sqlite here")
       ->type_name("FILE");
