@@ -25,6 +25,12 @@ bool lies_in_levels(const SwitchGraph& graph) {
   });
 }
 
+bool has_two_levels(const SwitchGraph& graph) {
+  return !graph.arcs().empty() && std::all_of(graph.arcs().begin(), graph.arcs().end(), [&](const auto& arc) {
+    return (graph.sources_at(arc.from) == 0) != (graph.sources_at(arc.to) == 0);
+  });
+}
+
 std::uint64_t even_load_of_levels(const SwitchGraph& graph, const Balance& balance) {
   if (!lies_in_levels(graph)) return 0;
   const std::vector<std::uint32_t> level = levels_above_adapters(graph);

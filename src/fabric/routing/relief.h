@@ -75,22 +75,26 @@ void relieve(const SwitchGraph& graph, Rule rule, std::uint64_t passes, Balance&
 /// Whether every cable joins neighbouring levels above the adapters, as in a tree.
 bool lies_in_levels(const SwitchGraph& graph);
 
+/// Whether every cable joins a switch with adapters and one without. At once is then best where nothing is missing, and
+/// the fastest; with more levels it is not, and large fabrics would pay for both ways.
+bool has_two_levels(const SwitchGraph& graph);
+
 /// Of a network that lies in levels: what the fullest channel would carry if each switch spread evenly what it now
 /// sends to each of the two beside its own. 0 for others.
 std::uint64_t even_load_of_levels(const SwitchGraph& graph, const Balance& balance);
 
 /// Fills tables with routes by this rule, as evenly as we can, and returns how many the fullest channel carries;
-/// nothing when accept(row, choices) refused those to a switch. Small fabrics and trees are routed in several ways of
-/// picking, until one is as even as levels allow; the first of those whose fullest channel carries least counts. Picks
-/// at once, where they are as even as others, bring what goes to one place together early and keep it apart from the
-/// rest.
+/// nothing when accept(row, choices) refused those to a switch. Small fabrics and trees of two levels are routed in
+/// several ways of picking, until one is as even as levels allow; the first of those whose fullest channel carries
+/// least counts. Picks at once, where they are as even as others, bring what goes to one place together early and keep
+/// it apart from the rest.
 template <class Rule, class Accept>
 std::optional<std::uint64_t> lay_evenly(const Fabric& fabric, const SwitchGraph& graph, const Rule& rule,
                                         unsigned threads, const Accept& accept, Forwarding& tables) {
   using enum Balance::Picking;
   const std::uint64_t passes = affordable_passes(graph);
   auto ways = std::vector{at_once, in_groups, one_by_one};
-  if (passes == 0) ways = lies_in_levels(graph) ? std::vector{at_once, in_groups} : std::vector{in_groups};
+  if (passes == 0) ways = has_two_levels(graph) ? std::vector{at_once, in_groups} : std::vector{in_groups};
   std::optional<std::uint64_t> least;
   for (const Balance::Picking picking : ways) {
     Forwarding laid = graph.local_tables(fabric);
