@@ -75,7 +75,7 @@ class Transfer {
                                  .checksum = {}};
       const auto name = static_cast<std::byte>(node);
       engine =
-          std::make_unique<Engine>(transfer.plan_.options, std::span(&traits, 1), *this, std::span(&name, 1), 1, 0);
+          std::make_unique<Engine>(transfer.plan_.options, std::span(&traits, 1), *this, std::span(&name, 1), Secrets{}, 0);
     }
     Put put(std::uint32_t rail, PeerId peer, std::span<const iovec> pieces, std::uint64_t token) override {
       return all.network_.put(rail, node, 0, peer, pieces, token);
