@@ -108,7 +108,7 @@ class BadInput(unittest.TestCase):
         self.assertIn("--help", self.refused("--tables", "other"))
 
     def test_files(self):
-        self.assertIn("No such file", self.refused("absent.toml"))
+        self.assertIn("there is no such file", self.refused("absent.toml"))
         name = self.machine('[machine]\nname = "m"\nnodes = 3\nnode_mtbf = "5 y"\n')
         self.assertIn(os.path.basename(name) + ":4: [machine] has no key 'node_mtbf'", self.refused(name))
         name = self.machine('[machine]\nname = "m"\nnodes = 3\n[fabric]\nlinks = 1\nswitches = 1\nlink_failures = "1 %/y"\n'

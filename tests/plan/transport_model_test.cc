@@ -41,7 +41,8 @@ class Transfer {
                         wake(node);
                       },
                   .alive = [](unsigned, unsigned) { return true; },
-                  .complain = [](const char* what) { ADD_FAILURE() << what; }}) {
+                  .complain = [](const char* what) { ADD_FAILURE() << what; },
+                  .overheard = [](unsigned, unsigned, unsigned, const std::vector<std::byte>&) {}}) {
     for (unsigned node = 0; node < 2; ++node) sides_.push_back(std::make_unique<Side>(*this, node));
   }
 
@@ -74,8 +75,10 @@ class Transfer {
                                  .bytes_per_second = static_cast<double>(bytes_per_us) * 1e6,
                                  .checksum = {}};
       const auto name = static_cast<std::byte>(node);
+      Secrets secrets;
+      secrets.seed[0] = static_cast<std::byte>(node + 1);
       engine =
-          std::make_unique<Engine>(transfer.plan_.options, std::span(&traits, 1), *this, std::span(&name, 1), Secrets{}, 0);
+          std::make_unique<Engine>(transfer.plan_.options, std::span(&traits, 1), *this, std::span(&name, 1), secrets, 0);
     }
     Put put(std::uint32_t rail, PeerId peer, std::span<const iovec> pieces, std::uint64_t token) override {
       return all.network_.put(rail, node, 0, peer, pieces, token);

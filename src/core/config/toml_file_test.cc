@@ -69,7 +69,7 @@ TEST(TomlFile, ReadsAFileAndSaysWhenThereIsNone) {
   EXPECT_EQ(read_toml_file(path, all).message(), "ok");
   std::remove(path.c_str());
   EXPECT_EQ(read_toml_file(path, all).code(), Code::not_found);
-  EXPECT_EQ(read_toml_file(testing::TempDir(), all).code(), Code::io);
+  EXPECT_EQ(read_toml_file(testing::TempDir(), all).code(), Code::bad_input);
 }
 
 }  // namespace

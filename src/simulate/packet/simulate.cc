@@ -25,7 +25,8 @@ Status check_lanes(const Arbitration& tables, std::uint8_t lanes) {
   return {};
 }
 
-/// What Network's build functions will ask for, before they do; it grows little while it runs.
+/// What Network's build functions will ask for, before they do; it grows little while it runs. The parameters are
+/// settled.
 Status check_memory(const fabric::Fabric& fabric, const Parameters& parameters, std::uint8_t lanes) {
   const std::uint32_t flits = flits_of(parameters.mtu + header_bytes);
   const std::uint64_t packets = std::bit_ceil((parameters.input_buffer - 1) / flits + 1);
@@ -62,10 +63,10 @@ Result<Record> simulate(const fabric::Fabric& fabric, const fabric::Forwarding& 
   if (fabric.top_lid() >> Queued::lid_bits != 0)
     return Status{Code::bad_input, "simulating", "a LID is " + std::to_string(fabric.top_lid()),
                   "the simulator takes LIDs below " + std::to_string(1U << Queued::lid_bits)};
-  if (Status status = check_memory(fabric, parameters, lanes); !status.ok()) return status;
+  const Parameters settled = settle(parameters, fabric);
+  if (Status status = check_memory(fabric, settled, lanes); !status.ok()) return status;
   const auto begun = std::chrono::steady_clock::now();
   try {
-    const Parameters settled = settle(parameters, fabric);
     Network network(fabric, forwarding, settled, arbitration.value(), traffic, control);
     Record record = network.run();
     record.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
