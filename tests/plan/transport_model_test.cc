@@ -191,8 +191,9 @@ TEST(TransportModel, IsABoundWhereErrorsAreMany) {
   EXPECT_LE(enough, 4096);
   const double chosen = measure(static_cast<std::uint32_t>(enough), 1e-6);
   const double longest = measure(65536, 1e-6);
-  EXPECT_LE(chosen, plan::goodput_bit_per_s(path, enough) / 8);
-  EXPECT_LE(longest, plan::goodput_bit_per_s(path, 65536) / 8);
+  constexpr double chance = 1.002;  // the model is of the mean, a run has one draw of losses
+  EXPECT_LE(chosen, chance * plan::goodput_bit_per_s(path, enough) / 8);
+  EXPECT_LE(longest, chance * plan::goodput_bit_per_s(path, 65536) / 8);
   EXPECT_GT(chosen, 1.2 * longest);
 }
 
