@@ -591,8 +591,6 @@ int main(int argc, char** argv) {
   const struct Scenario scenarios[] = {
       {"persistent", persistent},
       {"persistent_in_any_order", persistent_in_any_order},
-      {"overtaken", overtaken},
-      {"steered", steered},
       {"neighbours", neighbours},
       {"grid_edges", grid_edges},
       {"at_bottom", at_bottom},
@@ -611,6 +609,8 @@ int main(int argc, char** argv) {
       {"large_counts", large_counts},
       {"beyond_int", beyond_int},
 #endif
+      {"overtaken", overtaken},
+      {"steered", steered},
   };
   const int code = run_scenarios(argc, argv, scenarios, sizeof scenarios / sizeof *scenarios);
   MPI_Finalize();

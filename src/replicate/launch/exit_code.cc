@@ -29,7 +29,8 @@ constexpr std::array<ExitRow, 11> rows{{
      "The program called an MPI function that Holdfast cannot protect yet. The message names it."},
     {7, "a defect in Holdfast", "Holdfast itself did something wrong, or cannot show that the job was verified."},
     {8, "the network lost a peer",
-     "With --transport: no rail reached a peer for transport.unreachable_after, or it had forgotten the session, so that "
+     "With --transport: no rail reached a peer for transport.unreachable_after, or it had forgotten the session, so "
+     "that "
      "messages are lost. The message says between whom, for how long and on which rails."},
     {124, "the time limit passed", "The job took longer than --time-limit, and was ended."},
     {128, "ended by a signal",

@@ -10,7 +10,8 @@ namespace holdfast::launch {
 /// Why a job ended early, or what it could not mend, as the process that diagnosed it wrote it into the run directory:
 /// {"kind": "crash", "rank": 0, "replica": 1, "message": "one line", "call": 12, "signal": 11, ...}.
 struct Incident {
-  std::string kind;  ///< uncorrected, diverged, silent, refused, application, crash, abort, bad_input, outvoted, lost_peer; or unreadable
+  std::string kind;  ///< uncorrected, diverged, silent, refused, application, crash, abort, bad_input, outvoted,
+                     ///< lost_peer; or unreadable
   int rank = -1;     ///< of the application
   int replica = -1;
   std::string message;           ///< one line

@@ -187,6 +187,7 @@ Evidence gather(const JobPlan& plan, const Finished& finished) {
   if (plan.goes_on) evidence.missing = missing_record(plan.run_directory, plan.job, left);
   if (evidence.missing.empty() && evidence.degree > 1)
     evidence.missing = missing_evidence(plan.run_directory, plan.job, plan.map, left);
+  evidence.disk_full = takes_no_more(plan.run_directory);
   evidence.began = evidence.degree < 2 || !evidence.record.is_null() || any_replica_began(plan.run_directory);
   return evidence;
 }

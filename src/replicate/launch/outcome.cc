@@ -111,6 +111,10 @@ bool was_survived(const Evidence& evidence, const Incident& incident) {
 /// The program ended well: can it be shown that what it did was verified?
 Outcome judge_proof(const Evidence& evidence) {
   if (evidence.degree < 2) return {};
+  if (evidence.disk_full && (evidence.record.is_null() || !evidence.missing.empty()))
+    return make(Exit::unavailable,
+                "the program ended well, but nothing shows that it was verified: the disk of the run directory is "
+                "full: make room, or name another folder with --output");
   if (evidence.record.is_null())
     return make(Exit::internal,
                 "the program ended well, but nothing shows that it was verified: it never went through MPI_Init and "

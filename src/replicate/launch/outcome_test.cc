@@ -55,6 +55,15 @@ TEST(Judge, EvidenceThatVanishedIsNoAgreement) {
   EXPECT_EQ(judge(incomplete).code, 0) << "one replica is never verified";
 }
 
+TEST(Judge, AFullDiskIsWhyARecordIsMissing) {
+  Evidence unverified = evidence({}, 0);
+  unverified.disk_full = true;
+  EXPECT_EQ(judge(unverified).code, 0) << "nothing is missing";
+  unverified.record = nullptr;
+  EXPECT_EQ(judge(unverified).code, 5);
+  EXPECT_THAT(judge(unverified).message, HasSubstr("the disk of the run directory is full"));
+}
+
 TEST(Judge, WhereNobodyDiedTheLaunchersStatusCountsToo) {
   Evidence script = evidence({}, 5);
   script.goes_on = true;

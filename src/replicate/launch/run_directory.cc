@@ -58,6 +58,18 @@ std::string time_stamp() {
 
 }  // namespace
 
+bool takes_no_more(const std::string& path) {
+  const std::string probe = path + "/record.probe";
+  const int file = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (file < 0) return errno == ENOSPC || errno == EDQUOT;
+  const std::array<char, 4096> block{};  // as much as a record takes
+  const bool full = ::write(file, block.data(), block.size()) != static_cast<ssize_t>(block.size()) &&
+                    (errno == ENOSPC || errno == EDQUOT);
+  ::close(file);
+  ::unlink(probe.c_str());
+  return full;
+}
+
 std::string RunDirectory::plan(const std::optional<std::string>& output) {
   fs::path path =
       output ? fs::path(*output) : fs::path("holdfast-run-" + time_stamp() + "-" + std::to_string(getpid()));

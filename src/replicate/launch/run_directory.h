@@ -10,6 +10,9 @@ namespace holdfast::launch {
 
 inline constexpr const char* secret_file_name = "secret";  ///< in the run directory
 
+/// Whether a folder's file system has no room for one more record, or the user's quota has none. Tries it.
+bool takes_no_more(const std::string& path);
+
 /// The folder of one run, shared by all its processes (HOLDFAST_RUN_DIRECTORY):
 ///
 ///   .holdfast-run                    the mark of a run directory, locked (flock) as long as its job runs

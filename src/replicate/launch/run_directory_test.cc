@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -29,6 +30,16 @@ TEST_F(RunDirectoryTest, PlansAnAbsolutePath) {
   EXPECT_THAT(RunDirectory::plan({}), MatchesRegex("/.*/holdfast-run-[0-9]+-[0-9]+-[0-9]+"));
   EXPECT_EQ(RunDirectory::plan("/a/./b"), "/a/b");
   EXPECT_EQ(RunDirectory::plan("b"), fs::current_path().string() + "/b");
+}
+
+TEST_F(RunDirectoryTest, TellsThatItsDiskIsFull) {
+  EXPECT_FALSE(takes_no_more(folder_));
+  EXPECT_TRUE(fs::is_empty(folder_));
+  if (::mount("tmpfs", folder_.c_str(), "tmpfs", 0, "size=16k") != 0) GTEST_SKIP() << "only root mounts";
+  std::ofstream(folder_ + "/all") << std::string(1 << 20, 'x');
+  const bool full = takes_no_more(folder_);
+  ::umount(folder_.c_str());
+  EXPECT_TRUE(full);
 }
 
 TEST_F(RunDirectoryTest, IsGoneAfterASuccessAndStaysAfterAFailure) {
