@@ -30,7 +30,7 @@ struct Evidence {
   std::vector<int> degrees;  ///< by rank, where they have different numbers; else empty
   std::string missing;       ///< what the job's end cannot be judged without and was not there; empty: nothing
   bool began = true;         ///< false where nothing shows that any process of the job was started
-  bool disk_full = false;    ///< the run directory takes nothing more, so that what is not there may not be told from it
+  bool disk_full = false;  ///< the run directory takes nothing more, so that what is not there may not be told from it
 };
 
 inline int degree_of(const Evidence& evidence, int rank) {

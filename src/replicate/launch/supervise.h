@@ -13,7 +13,8 @@ struct SuperviseOptions {
   std::chrono::milliseconds time_limit{0};                    ///< 0: none
   std::chrono::milliseconds grace = std::chrono::seconds(8);  ///< between one means of ending the job and the next
   std::vector<int> end_descriptors;  ///< the job is to be ended when one is readable; -1: it never is
-  /// Readable when all processes of the job have ended: a launcher that is still there after the grace is ended. -1: never.
+  /// Readable when all processes of the job have ended: a launcher that is still there after the grace is ended. -1:
+  /// never.
   int over_descriptor = -1;
   int error_descriptor = -1;  ///< the launcher's standard error; -1: this process's own
   std::chrono::milliseconds linger = std::chrono::milliseconds(500);  ///< for stragglers after the launcher's end
