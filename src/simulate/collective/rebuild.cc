@@ -27,6 +27,15 @@ bool names_something(const fabric::Fabric& fabric, const Scheme& scheme, const H
   return failure.switch_node < fabric.nodes().size() && fabric.is_switch(failure.switch_node);
 }
 
+/// Whether all of what the fabric has as this link has failed before `begun`.
+bool is_gone(std::span<const HardFailure> failures, fabric::LinkId link, std::uint8_t cables, Time begun) {
+  std::uint32_t gone = 0;
+  for (const HardFailure& failure : failures)
+    if (failure.link == link && failure.at < begun && failure.cable != HardFailure::every_cable)
+      gone |= 1U << failure.cable;
+  return gone + 1 == 1U << cables;
+}
+
 }  // namespace
 
 Result<Survival> survive(const fabric::Fabric& fabric, std::span<const fabric::NodeId> hosts,
@@ -64,7 +73,10 @@ Result<Survival> survive(const fabric::Fabric& fabric, std::span<const fabric::N
     begun += outcome.ended_ps + detect_and_rebuild_ps;
     ++survival.rebuilds;
     for (const HardFailure& failure : failures) {
-      if (failure.at >= begun || failure.cable != HardFailure::every_cable) continue;
+      if (failure.at >= begun) continue;
+      if (failure.cable != HardFailure::every_cable &&
+          !is_gone(failures, failure.link, experiment.scheme.copies, begun))
+        continue;
       for (const fabric::LinkId link : links_of(fabric, failure)) left.set_link_up(link, false);
     }
   }

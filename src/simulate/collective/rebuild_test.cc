@@ -99,6 +99,8 @@ TEST(Rebuild, ADualPortAdapterSurvivesACable) {
   EXPECT_EQ(survive(small(), {}, dual, std::span(&both, 1), ps_per_ms).status().code(), Code::unavailable);
   EXPECT_EQ(survive(small(), {}, with(Protection::spatial, 2), std::span(&both, 1), ps_per_ms).status().code(),
             Code::unavailable);
+  const HardFailure one_by_one[] = {{.at = 0, .link = link, .cable = 1}, {.at = 0, .link = link, .cable = 0}};
+  EXPECT_EQ(survive(small(), {}, dual, one_by_one, ps_per_ms).status().code(), Code::unavailable);
   const HardFailure third = {.at = 0, .link = link, .cable = 2};
   EXPECT_EQ(survive(small(), {}, dual, std::span(&third, 1), ps_per_ms).status().code(), Code::bad_input);
   const HardFailure of_one = {.at = 0, .link = link, .cable = 0};
