@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "fabric/topology/generate.h"
+#include "simulate/collective/error_process.h"
 #include "simulate/collective/simulation.h"
 
 // The closed forms of docs/design/fabric-collectives.md, to the picosecond.
@@ -17,11 +18,14 @@ const fabric::Fabric& paper_fabric() {
 Assumptions m1() {
   Assumptions assumptions;
   assumptions.narrow_links = NarrowLinks::adapter_up;
+  assumptions.port_lanes = 12;
   return assumptions;
 }
 
 Assumptions m2() {
-  return {};
+  Assumptions assumptions;
+  assumptions.port_lanes = 12;
+  return assumptions;
 }
 
 Simulation paper(Protection protection, std::uint8_t copies, const Assumptions& assumptions) {
@@ -181,13 +185,66 @@ TEST(ClosedForm, CopiesCostTemporalNothingAndSpatialTheWidthOfThePort) {
   }
 }
 
+/// Six copies need a port of six lanes, or of twelve.
+TEST(ClosedForm, APortIsSplitEvenlyOrNotAtAll) {
+  const auto refused = [](std::uint8_t copies, std::uint32_t lanes, bool dual) {
+    Assumptions assumptions;
+    assumptions.port_lanes = lanes;
+    return check({.protection = Protection::spatial, .copies = copies, .dual_port = dual}, assumptions).code();
+  };
+  EXPECT_EQ(refused(6, 4, false), Code::bad_input);
+  EXPECT_EQ(refused(3, 4, false), Code::bad_input);
+  for (const std::uint8_t copies : {std::uint8_t{1}, std::uint8_t{2}, std::uint8_t{4}})
+    EXPECT_EQ(refused(copies, 4, false), Code::ok);
+  EXPECT_EQ(refused(6, 12, false), Code::ok);
+  EXPECT_EQ(refused(6, 4, true), Code::ok) << "ports of their own are not split";
+}
+
 TEST(ClosedForm, DualPortsCostNothing) {
   Experiment experiment;
   experiment.scheme = {.protection = Protection::spatial, .copies = 2, .dual_port = true};
   Simulation simulation = Simulation::make(paper_fabric(), nullptr, {}, experiment).value();
   EXPECT_EQ(simulation.run({}).last_host_ps, 1724 * ns);
-  const NamedError one = {.wire = wire_from(simulation.tree(), 5), .channel = 1};
+  const NamedError one = {.wire = simulation.tree().up(5)[0].wire_of(1)};
   EXPECT_EQ(simulation.run(errors({one})).last_host_ps, 1724 * ns);
+}
+
+/// A burst spoils what one cable carries, the other copy is in time; on a split port it spoils both.
+TEST(ClosedForm, DualPortsHaveACableEach) {
+  for (const bool dual : {true, false}) {
+    Experiment experiment;
+    experiment.scheme = {.protection = Protection::spatial, .copies = 2, .dual_port = dual};
+    Simulation simulation = Simulation::make(paper_fabric(), nullptr, {}, experiment).value();
+    const Tree& tree = simulation.tree();
+    const TreeEdge& edge = tree.up(5)[0];
+    ASSERT_EQ(edge.channels, 2U);
+    EXPECT_EQ(edge.wire_count(), dual ? 2U : 1U);
+    EXPECT_EQ(edge.wire_of(0) != edge.wire_of(1), dual);
+    EXPECT_EQ(tree.wires[edge.wire_of(1)], tree.wires[edge.wire]);
+    EXPECT_EQ(tree.host_wire[edge.wire_of(1)], 1U);
+    const Time without = simulation.run({}).last_host_ps;
+    Disturbance burst;
+    burst.strikes = {{.at = 150 * ns, .wire = edge.wire}};
+    burst.strikes_are_bursts = true;
+    const Outcome struck = simulation.run(burst);
+    EXPECT_TRUE(struck.correct);
+    EXPECT_EQ(struck.counts[Count::corrupted], dual ? 1U : 2U);
+    EXPECT_EQ(struck.last_host_ps > without, !dual);
+  }
+}
+
+/// Every cable has errors of its own: two for a host with two ports.
+TEST(ClosedForm, CablesOfDualPortsErrByThemselves) {
+  const fabric::Fabric fabric = fabric::generate("xgft(1;8;1)").value();
+  for (const bool dual : {true, false}) {
+    const Scheme scheme = {.protection = Protection::spatial, .copies = 2, .dual_port = dual};
+    const Tree tree = embed(fabric, nullptr, all_adapters(fabric), scheme).value();
+    ErrorDraw draw({.source = ErrorSource::link, .mean_ps = ps_per_us}, tree, fabric);
+    draw.begin(random::Stream(3));
+    const auto strikes = static_cast<double>(draw.until(ps_per_ms).strikes.size());
+    EXPECT_NEAR(strikes, dual ? 16'000 : 8'000, dual ? 500 : 350);
+    for (const Strike& strike : draw.until(ps_per_ms).strikes) ASSERT_LT(strike.channel, dual ? 1 : 2);
+  }
 }
 
 TEST(ClosedForm, RetransmissionPaysTheWholePenaltyForEachError) {

@@ -200,8 +200,9 @@ void Engine::order_instant() {
   for (const Event event : instant_) {
     const Pending& pending = slab_[event & slot_mask];
     const std::uint32_t place = pending.task == Task::sum_ready ? pending.node : pending.packet.edge;
-    ordered_.push_back(
-        {(std::uint64_t{event >> 29} << 61) | (std::uint64_t{pending.packet.flow} << 32) | place, event});
+    ordered_.push_back({(std::uint64_t{event >> 29} << 61) | (std::uint64_t{pending.packet.flow} << 35) |
+                            (std::uint64_t{place} << 3) | pending.packet.channel,
+                        event});
   }
   std::sort(ordered_.begin(), ordered_.end());
   for (std::size_t i = 0; i < instant_.size(); ++i) instant_[i] = ordered_[i].second;

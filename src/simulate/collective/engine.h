@@ -137,7 +137,7 @@ class Engine {
     std::uint8_t good_sent = 0;
     bool acknowledged = false;
     bool timer = false;
-    bool burst = false;            // a burst hit this attempt: the copies that follow are hit as well
+    std::uint8_t burst = 0;        // bits, by cable: a burst hit this attempt, the copies that follow are hit as well
     bool good_on_the_way = false;  // a good copy of this attempt is due: further ones change nothing
     // the receiver's
     bool received = false;
@@ -204,13 +204,17 @@ class Engine {
   void push(Time at, Kind kind, const Pending& pending);
 
   // sending
+  /// The bit of the cable that the packet goes through.
+  static std::uint8_t cable_bit(const TreeEdge& edge, std::uint32_t channel) {
+    return static_cast<std::uint8_t>(1U << (edge.cables ? channel : 0));
+  }
   static std::size_t channel_index(std::uint32_t wire, Direction direction, std::uint32_t channel) {
     return (std::size_t{wire} * 2 + static_cast<std::size_t>(direction)) * most_copies + channel;
   }
   Time packet_duration(const Flow& flow, bool host_edge, Direction direction) const;
   Fate reserve(Incoming& packet, Time earliest, Time least_tail, bool arrives_bad);
   bool struck(std::span<const Strike> strikes, std::uint32_t& met, std::uint8_t channel, Time start, Time end) const;
-  bool hit_data(Side& side, const Incoming& packet, std::uint32_t wire, Time start, Time end);
+  bool hit_data(Side& side, const Incoming& packet, const TreeEdge& edge, Time start, Time end);
   bool hit_control(std::uint32_t wire, Time start, Time end) const;
   Fate corrupt(Incoming& packet);
   void begin_attempt(Flow& flow, std::uint32_t edge, Direction direction);
@@ -221,7 +225,7 @@ class Engine {
   void arm_timer(std::uint32_t flow, std::uint32_t edge, Direction direction);
 
   // control
-  void answer(std::uint32_t flow, std::uint32_t edge, Direction direction, bool good);
+  void answer(const Incoming& to, bool good);
   void acknowledged(std::uint32_t flow, std::uint32_t edge, Direction direction);
   void repeat(std::uint32_t flow, std::uint32_t edge, Direction direction, std::uint16_t attempt, bool timeout);
 

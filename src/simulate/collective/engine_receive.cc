@@ -79,7 +79,7 @@ void Engine::tail_up(const Incoming& packet) {
   const bool over = note_arrival(to, packet);
   if (packet.fate == Fate::good && !to.received) {
     to.received = true;
-    answer(packet.flow, packet.edge, Direction::up, true);
+    answer(packet, true);
     NodeState& state = flow.nodes[edge.parent];
     const std::span<std::uint64_t> sum(flow.sums.data() + std::size_t{edge.parent - tree.hosts} * flow.words,
                                        flow.words);
@@ -105,10 +105,10 @@ void Engine::tail_up(const Incoming& packet) {
   if (packet.fate == Fate::good) ++counts_[Count::duplicates];
   if (to.received) {
     if ((over || packet.fate == Fate::good) && to.answered != packet.attempt) {
-      answer(packet.flow, packet.edge, Direction::up, true);
+      answer(packet, true);
     }
   } else if (over && to.hit_here) {
-    answer(packet.flow, packet.edge, Direction::up, false);
+    answer(packet, false);
   }
 }
 
@@ -211,7 +211,7 @@ void Engine::tail_down(const Incoming& packet) {
       state.holds_result = true;
       state.result = packet.value;
     }
-    if (to.answered != packet.attempt) answer(packet.flow, packet.edge, Direction::down, true);
+    if (to.answered != packet.attempt) answer(packet, true);
     if (state.source == packet.edge && state.source_attempt == packet.attempt) state.forwarded_good = true;
     if (first && tree.is_host(edge.child)) {
       host_done(flow, edge.child, packet.value);
@@ -231,9 +231,9 @@ void Engine::attempt_over(const Incoming& packet) {
   Side& to = side(flow, packet.edge, Direction::down);
   NodeState& state = flow.nodes[node];
   if (state.holds_result) {
-    if (to.answered != packet.attempt) answer(packet.flow, packet.edge, Direction::down, true);
+    if (to.answered != packet.attempt) answer(packet, true);
   } else if (to.hit_here) {
-    answer(packet.flow, packet.edge, Direction::down, false);
+    answer(packet, false);
   }
   if (tree.is_host(node) || state.source != packet.edge || state.source_attempt != packet.attempt) return;
   if (state.holds_result) {

@@ -30,9 +30,12 @@ bool Engine::struck(std::span<const Strike> strikes, std::uint32_t& met, std::ui
   return hit;
 }
 
-bool Engine::hit_data(Side& side, const Incoming& packet, std::uint32_t wire, Time start, Time end) {
-  if (side.burst) return true;
-  const std::size_t index = channel_index(wire, packet.direction, packet.channel);
+bool Engine::hit_data(Side& side, const Incoming& packet, const TreeEdge& edge, Time start, Time end) {
+  const std::uint8_t cable = cable_bit(edge, packet.channel);
+  if ((side.burst & cable) != 0) return true;
+  const std::uint32_t wire = edge.wire_of(packet.channel);
+  const auto channel = static_cast<std::uint8_t>(edge.channel_on_wire(packet.channel));
+  const std::size_t index = channel_index(wire, packet.direction, channel);
   if (any_named_ && named_[index] > 0) {
     --named_[index];
     return true;
@@ -40,15 +43,16 @@ bool Engine::hit_data(Side& side, const Incoming& packet, std::uint32_t wire, Ti
   if (!any_strikes_) return false;
   std::uint32_t unused = 0;
   const bool waits = disturbance_->strikes_wait;
-  bool hit = struck(everywhere_, waits ? met_[0][index] : unused, packet.channel, start, end);
+  bool hit = struck(everywhere_, waits ? met_[0][index] : unused, channel, start, end);
   if (!by_wire_[wire].empty()) {
-    hit |= struck(by_wire_[wire], waits ? met_[1][index] : unused, packet.channel, start, end);
+    hit |= struck(by_wire_[wire], waits ? met_[1][index] : unused, channel, start, end);
   }
-  if (hit && disturbance_->strikes_are_bursts) side.burst = true;
+  if (hit && disturbance_->strikes_are_bursts) side.burst |= cable;
   return hit;
 }
 
-/// Acknowledgements go through the first channel, and only what strikes while they are on the wire hits them.
+/// Acknowledgements go through the first channel of the cable that what they answer came by, and only what strikes
+/// while they are on the wire hits them.
 bool Engine::hit_control(std::uint32_t wire, Time start, Time end) const {
   if (!any_strikes_) return false;
   const auto meets = [&](std::span<const Strike> strikes) {
@@ -110,22 +114,23 @@ Engine::Fate Engine::reserve(Incoming& packet, Time earliest, Time least_tail, b
   const Tree& tree = tree_of(flow);
   const TreeEdge& edge = tree.edges[packet.edge];
   Side& from = side(flow, packet.edge, packet.direction);
-  Time& busy = busy_[channel_index(edge.wire, packet.direction, packet.channel)];
+  const std::uint32_t wire = edge.wire_of(packet.channel);
+  Time& busy = busy_[channel_index(wire, packet.direction, edge.channel_on_wire(packet.channel))];
   const Time duration = flow.duration[tree.is_host(edge.child) ? 1 : 0][static_cast<std::size_t>(packet.direction)];
   Time start = std::max(std::max(earliest, busy), least_tail - duration);
   ++counts_[Count::packets];
   bool hit = false;
   for (;;) {
-    if (!cut_at_.empty() && cut_at_[edge.wire] <= start + duration) {
+    if (!cut_at_.empty() && cut_at_[wire] <= start + duration) {
       busy = start + duration;
       packet.tail = busy;
       ++counts_[Count::lost];
       return packet.fate = Fate::lost;
     }
-    hit = !arrives_bad && hit_data(from, packet, edge.wire, start, start + duration);
+    hit = !arrives_bad && hit_data(from, packet, edge, start, start + duration);
     if (!hit || scheme_.protection != Protection::link_retry) break;
     ++counts_[Count::link_retries];
-    from.burst = false;  // it was over when the link asked
+    from.burst = 0;  // it was over when the link asked
     start += duration + assumptions_.link_retry_ps;
   }
   busy = start + duration;
@@ -141,7 +146,7 @@ void Engine::begin_attempt(Flow& flow, std::uint32_t edge, Direction direction) 
   Side& from = side(flow, edge, direction);
   ++from.attempt;
   from.good_sent = 0;
-  from.burst = false;
+  from.burst = 0;
   from.timer = false;
   from.good_on_the_way = false;
 }
@@ -217,8 +222,10 @@ void Engine::arm_timer(std::uint32_t flow_index, std::uint32_t edge_index, Direc
   push(std::max(now_, from.last_tail + timeout_ps(assumptions_)), Kind::ready, pending);
 }
 
-/// The receiver of data in this direction sends an acknowledgement, or asks for a repetition.
-void Engine::answer(std::uint32_t flow_index, std::uint32_t edge_index, Direction direction, bool good) {
+/// The receiver of this packet acknowledges its transmission, or asks for a repetition, over the cable that it came by.
+void Engine::answer(const Incoming& packet, bool good) {
+  const std::uint32_t flow_index = packet.flow, edge_index = packet.edge;
+  const Direction direction = packet.direction;
   Flow& flow = flows_[flow_index];
   const TreeEdge& edge = tree_of(flow).edges[edge_index];
   Side& to = side(flow, edge_index, direction);
@@ -232,8 +239,9 @@ void Engine::answer(std::uint32_t flow_index, std::uint32_t edge_index, Directio
                  {}, bytes_);
     if (read_packet(bytes_).state != PacketState::good) ++counts_[Count::undetected];
   }
-  const bool cut = !cut_at_.empty() && cut_at_[edge.wire] <= end;
-  if (cut || hit_control(edge.wire, now_, end)) {
+  const std::uint32_t wire = edge.wire_of(packet.channel);
+  const bool cut = !cut_at_.empty() && cut_at_[wire] <= end;
+  if (cut || hit_control(wire, now_, end)) {
     ++counts_[Count::control_lost];
     return arm_timer(flow_index, edge_index, direction);
   }

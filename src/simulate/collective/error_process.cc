@@ -130,9 +130,10 @@ void ErrorDraw::strike(Time at, std::uint32_t wire) {
   strike.at = at;
   strike.wire = wire;
   if (process_.reach == Reach::one) {
-    // one of the channels that a host's link is split in; other links have but one
+    // one of the channels that a host's cable is split in; other cables have but one
     std::uint32_t channels = 1;
-    if (wire != all_wires && tree_.host_wire[wire] != 0) channels = tree_.edges.front().channels;
+    const TreeEdge& host_edge = tree_.edges.front();
+    if (wire != all_wires && tree_.host_wire[wire] != 0 && !host_edge.cables) channels = host_edge.channels;
     strike.channel = static_cast<std::uint8_t>(wire == all_wires ? all_channels : stream_.below(channels));
   }
   drawn_.strikes.push_back(strike);

@@ -18,8 +18,11 @@ Reducer::Reducer(const Tree& tree, const Operands& operands)
       new_wire_(tree.wires.size(), all_wires) {
   for (std::uint32_t edge = 0; edge < tree.edges.size(); ++edge) {
     const TreeEdge& each = tree.edges[edge];
-    if (edge_of_wire_[each.wire] != all_wires || rank(edge) >= 32) applicable_ = false;
-    edge_of_wire_[each.wire] = edge;
+    if (rank(edge) >= 32) applicable_ = false;
+    for (std::uint32_t i = 0; i < each.wire_count(); ++i) {
+      if (edge_of_wire_[each.wire_of(i)] != all_wires) applicable_ = false;
+      edge_of_wire_[each.wire_of(i)] = edge;
+    }
   }
   if (operands.combine() != Combine::sum) applicable_ = false;
   for (std::uint32_t node = 0; node < tree.nodes.size(); ++node) {  // children stand before their parents
@@ -206,8 +209,12 @@ void Reducer::add_edges_of(Class child, std::uint32_t index) {
     added.child = index;
     added.parent = parent;
     added.wire = static_cast<std::uint32_t>(reduced_.wires.size());
-    if (new_wire_[edge.wire] != all_wires) new_wire_[edge.wire] = added.wire;
-    reduced_.wires.push_back(tree_.wires[edge.wire]);
+    added.more_wires = added.wire + 1;
+    for (std::uint32_t i = 0; i < edge.wire_count(); ++i) {
+      const std::uint32_t wire = edge.wire_of(i);
+      if (new_wire_[wire] != all_wires) new_wire_[wire] = added.wire_of(i);
+      reduced_.wires.push_back(tree_.wires[wire]);
+    }
     reduced_.edges.push_back(added);
   }
 }

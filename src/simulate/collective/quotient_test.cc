@@ -53,6 +53,7 @@ void compare_on(const char* notation, int rounds, std::uint64_t bytes, std::uint
   for (const Scheme& scheme : schemes) {
     Experiment experiment;
     experiment.scheme = scheme;
+    experiment.assumptions.port_lanes = 12;
     experiment.bytes = bytes;
     experiment.assumptions.window_segments = window;
     Simulation simulation = Simulation::make(fabric, nullptr, {}, experiment).value();

@@ -17,9 +17,23 @@ std::vector<fabric::LinkId> links_of(const fabric::Fabric& fabric, const HardFai
   return links;
 }
 
-bool names_something(const fabric::Fabric& fabric, const HardFailure& failure) {
+bool names_something(const fabric::Fabric& fabric, const Scheme& scheme, const HardFailure& failure) {
+  if (failure.cable != HardFailure::every_cable) {
+    if (!scheme.dual_port || failure.cable >= scheme.copies || failure.link >= fabric.links().size()) return false;
+    const fabric::Link& link = fabric.link(failure.link);
+    return !fabric.is_switch(fabric.port(link.a).node) || !fabric.is_switch(fabric.port(link.b).node);
+  }
   if (failure.link != fabric::none) return failure.link < fabric.links().size();
   return failure.switch_node < fabric.nodes().size() && fabric.is_switch(failure.switch_node);
+}
+
+/// Whether all of what the fabric has as this link has failed before `begun`.
+bool is_gone(std::span<const HardFailure> failures, fabric::LinkId link, std::uint8_t cables, Time begun) {
+  std::uint32_t gone = 0;
+  for (const HardFailure& failure : failures)
+    if (failure.link == link && failure.at < begun && failure.cable != HardFailure::every_cable)
+      gone |= 1U << failure.cable;
+  return gone + 1 == 1U << cables;
 }
 
 }  // namespace
@@ -28,9 +42,9 @@ Result<Survival> survive(const fabric::Fabric& fabric, std::span<const fabric::N
                          const Experiment& experiment, std::span<const HardFailure> failures,
                          Time detect_and_rebuild_ps) {
   for (const HardFailure& failure : failures) {
-    if (names_something(fabric, failure)) continue;
-    return Status{Code::bad_input, "failing parts of the fabric", "there is no such link or switch",
-                  "name links and switches of the fabric"};
+    if (names_something(fabric, experiment.scheme, failure)) continue;
+    return Status{Code::bad_input, "failing parts of the fabric", "there is no such link, cable or switch",
+                  "name links and switches of the fabric; single cables, of adapters with several ports"};
   }
   fabric::Fabric left = fabric;
   Survival survival;
@@ -42,8 +56,10 @@ Result<Survival> survive(const fabric::Fabric& fabric, std::span<const fabric::N
     Disturbance disturbance;
     for (const HardFailure& failure : failures) {
       for (const fabric::LinkId link : links_of(fabric, failure)) {
+        std::uint8_t cable = 0;
         for (std::uint32_t wire = 0; wire < simulation.tree().wires.size(); ++wire) {
           if (simulation.tree().wires[wire] != link) continue;
+          if (failure.cable != HardFailure::every_cable && failure.cable != cable++) continue;
           disturbance.cuts.push_back({std::max<Time>(0, failure.at - begun), wire});
         }
       }
@@ -58,6 +74,9 @@ Result<Survival> survive(const fabric::Fabric& fabric, std::span<const fabric::N
     ++survival.rebuilds;
     for (const HardFailure& failure : failures) {
       if (failure.at >= begun) continue;
+      if (failure.cable != HardFailure::every_cable &&
+          !is_gone(failures, failure.link, experiment.scheme.copies, begun))
+        continue;
       for (const fabric::LinkId link : links_of(fabric, failure)) left.set_link_up(link, false);
     }
   }

@@ -80,6 +80,34 @@ TEST(Rebuild, ASecondFailureHitsTheRebuiltTree) {
   EXPECT_TRUE(survival.correct);
 }
 
+/// One port of an adapter goes down: with two cables the collective goes on, with a split port the host is cut off.
+TEST(Rebuild, ADualPortAdapterSurvivesACable) {
+  Experiment dual = with(Protection::spatial, 2);
+  dual.scheme.dual_port = true;
+  const Simulation simulation = Simulation::make(small(), nullptr, {}, dual).value();
+  const fabric::LinkId link = simulation.tree().wires[simulation.tree().up(3)[0].wire];
+  for (const std::uint8_t cable : {std::uint8_t{0}, std::uint8_t{1}}) {
+    for (const Time at : {Time{0}, Time{300'000}, Time{1'300'000}}) {
+      const HardFailure failure = {.at = at, .link = link, .cable = cable};
+      const Survival survival = survive(small(), {}, dual, std::span(&failure, 1), ps_per_ms).value();
+      EXPECT_EQ(survival.rebuilds, 0U);
+      EXPECT_TRUE(survival.correct);
+      EXPECT_EQ(survival.last_host_ps, 1'724'000);
+    }
+  }
+  const HardFailure both = {.at = 0, .link = link};
+  EXPECT_EQ(survive(small(), {}, dual, std::span(&both, 1), ps_per_ms).status().code(), Code::unavailable);
+  EXPECT_EQ(survive(small(), {}, with(Protection::spatial, 2), std::span(&both, 1), ps_per_ms).status().code(),
+            Code::unavailable);
+  const HardFailure one_by_one[] = {{.at = 0, .link = link, .cable = 1}, {.at = 0, .link = link, .cable = 0}};
+  EXPECT_EQ(survive(small(), {}, dual, one_by_one, ps_per_ms).status().code(), Code::unavailable);
+  const HardFailure third = {.at = 0, .link = link, .cable = 2};
+  EXPECT_EQ(survive(small(), {}, dual, std::span(&third, 1), ps_per_ms).status().code(), Code::bad_input);
+  const HardFailure of_one = {.at = 0, .link = link, .cable = 0};
+  EXPECT_EQ(survive(small(), {}, with(Protection::spatial, 2), std::span(&of_one, 1), ps_per_ms).status().code(),
+            Code::bad_input);
+}
+
 TEST(Rebuild, ACutOffHostIsSaid) {
   const Experiment temporal = with(Protection::temporal, 2);
   const Simulation simulation = Simulation::make(small(), nullptr, {}, temporal).value();

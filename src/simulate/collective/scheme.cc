@@ -27,11 +27,17 @@ Status check(const Scheme& scheme, const Assumptions& assumptions) {
   if (scheme.dual_port && scheme.protection != Protection::spatial) {
     return bad(name + " has no use for several ports an adapter", "dual ports belong to spatial");
   }
+  if (scheme.protection == Protection::spatial && !scheme.dual_port && assumptions.port_lanes % scheme.copies != 0) {
+    return bad("a port of " + std::to_string(assumptions.port_lanes) + " lanes cannot be split into " +
+                   std::to_string(scheme.copies) + " channels of equal rate",
+               "set port_lanes to a multiple of copies (12: a 12X port), or take fewer copies");
+  }
   if (assumptions.mtu_bytes < 8 || assumptions.mtu_bytes > 4096 || assumptions.mtu_bytes % 8 != 0) {
     return bad("an MTU of " + std::to_string(assumptions.mtu_bytes) + " bytes", "give a multiple of 8 up to 4096");
   }
   if (assumptions.byte_ps < 1 || assumptions.byte_ps > ps_per_us) return bad("a byte's duration", "give 1 ps to 1 us");
   if (assumptions.timeout_exponent > 31) return bad("a timeout exponent above 31", "give 0 to 31");
+  if (assumptions.port_lanes < 1 || assumptions.port_lanes > 12) return bad("a port's lanes", "give 1 to 12");
   if (assumptions.window_segments == 0) return bad("a window of no segment", "give at least 1");
   if (assumptions.adapter_delay_ps < 0 || assumptions.switch_delay_ps < 0 || assumptions.cable_delay_ps < 0 ||
       assumptions.link_retry_ps < 0) {

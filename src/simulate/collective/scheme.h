@@ -32,7 +32,8 @@ inline constexpr std::array<std::string_view, 5> protection_names = {"retransmis
 struct Scheme {
   Protection protection = Protection::temporal;
   std::uint8_t copies = 2;  ///< at least 1, at most most_copies; 1 where the protection has no copies
-  /// Spatial: adapters have `copies` ports at full rate instead of one that is split.
+  /// Spatial: adapters have `copies` ports at full rate, with a cable each to the same switch, instead of one that is
+  /// split. Cables have their own errors, and fail one by one.
   bool dual_port = false;
   /// On the way down a switch makes as many good copies as its links carry from the first good one that it has got.
   /// Without, as in the paper, each copy that comes in is forwarded as one copy.
@@ -59,6 +60,9 @@ struct Assumptions {
   Time switch_delay_ps = 100 * ps_per_ns;
   Time cable_delay_ps = 0;  ///< one way, every cable
   NarrowLinks narrow_links = NarrowLinks::adapter;
+  /// Lanes of an adapter's port, which spatial replication splits evenly: 4 of a 4X port. The rate of the whole port is
+  /// byte_ps, however many there are.
+  std::uint32_t port_lanes = 4;
   std::uint32_t nak_bytes = 30;
   std::uint32_t nak_delays = 5;  ///< switch delays between the negative acknowledgement's arrival and the repetition
   std::uint32_t timeout_exponent = 0;    ///< the local timeout is 4.096 us x 2^n

@@ -24,6 +24,7 @@ Status read_assumptions(const toml::table& table, std::string_view file, Assumpt
   keys.duration("switch_delay", set.switch_delay_ps);
   keys.duration("cable_delay", set.cable_delay_ps);
   keys.choice("narrow_links", narrow_links_names, set.narrow_links);
+  keys.number("port_lanes", 1U, 12U, set.port_lanes);
   keys.number("nak_bytes", 1U, 4096U, set.nak_bytes);
   keys.number("nak_delays", 0U, 1000U, set.nak_delays);
   keys.number("timeout_exponent", 0U, 31U, set.timeout_exponent);
@@ -108,9 +109,9 @@ void multiply(const Lists& lists, const Sets& sets, const StudyPoint& pattern, s
   });
 }
 
-/// Whether the longest that a collective can take lies within the simulated clock: every segment by itself up and down a
-/// tree of 8 levels, with a NAK, and one of them as often as it is tried again. The clock's 63 bits of picoseconds are
-/// 106 days; a quarter of it is left for what several segments lose.
+/// Whether the longest that a collective can take lies within the simulated clock: every segment by itself up and down
+/// a tree of 8 levels, with a NAK, and one of them as often as it is tried again. The clock's 63 bits of picoseconds
+/// are 106 days; a quarter of it is left for what several segments lose.
 Status check_clock(const Experiment& experiment) {
   const Assumptions& set = experiment.assumptions;
   const auto ps = [](Time time) { return static_cast<double>(time); };

@@ -300,7 +300,8 @@ void finish_tree(Tree& tree) {
   for (std::uint32_t edge = 0; edge < tree.edges.size(); ++edge) {
     const std::uint32_t parent = tree.edges[edge].parent;
     tree.down[tree.nodes[parent].first_down + filled[parent]++] = edge;
-    if (tree.is_host(tree.edges[edge].child)) tree.host_wire[tree.edges[edge].wire] = 1;
+    if (!tree.is_host(tree.edges[edge].child)) continue;
+    for (std::uint32_t i = 0; i < tree.edges[edge].wire_count(); ++i) tree.host_wire[tree.edges[edge].wire_of(i)] = 1;
   }
 }
 
@@ -315,6 +316,12 @@ void apply_scheme(Tree& tree, const Scheme& scheme) {
     if (scheme.protection == Protection::spatial && host) {
       // an adapter that hangs on several switches has its independent ways already
       edge.channels = tree.nodes[edge.child].up_count > 1 ? std::uint8_t{1} : scheme.copies;
+      edge.cables = scheme.dual_port && edge.channels > 1;
+      edge.more_wires = static_cast<std::uint32_t>(tree.wires.size());
+      for (std::uint32_t i = 1; i < edge.wire_count(); ++i) {
+        tree.wires.push_back(tree.wires[edge.wire]);
+        tree.host_wire.push_back(1);
+      }
     }
   }
 }

@@ -26,9 +26,16 @@ struct TreeNode {
 struct TreeEdge {
   std::uint32_t child = 0;
   std::uint32_t parent = 0;
-  std::uint32_t wire = 0;     ///< which cable, dense from 0 within the tree; edges may share one
-  std::uint8_t channels = 1;  ///< independent channels that the cable is used as
-  std::uint8_t copies = 1;    ///< back to back, on each channel
+  std::uint32_t wire = 0;        ///< which cable, dense from 0 within the tree; edges may share one
+  std::uint8_t channels = 1;     ///< independent channels that the cable is used as
+  std::uint8_t copies = 1;       ///< back to back, on each channel
+  bool cables = false;           ///< each channel is a cable of its own, as an adapter of several ports has them
+  std::uint32_t more_wires = 0;  ///< where they are: that of the second channel; the others follow
+
+  std::uint32_t wire_of(std::uint32_t channel) const { return cables && channel > 0 ? more_wires + channel - 1 : wire; }
+  /// Which channel of its wire that is.
+  std::uint32_t channel_on_wire(std::uint32_t channel) const { return cables ? 0 : channel; }
+  std::uint32_t wire_count() const { return cables ? channels : 1; }
 };
 
 struct Tree {
@@ -63,7 +70,7 @@ Result<Tree> embed(const fabric::Fabric& fabric, const fabric::Forwarding* forwa
 /// All adapters of the fabric, in the order of node ids.
 std::vector<fabric::NodeId> all_adapters(const fabric::Fabric& fabric);
 
-/// Sets channels and copies of every edge as the scheme says; embed() has done so.
+/// Sets channels, copies and cables of every edge as the scheme says; embed() has done so. Once a tree.
 void apply_scheme(Tree& tree, const Scheme& scheme);
 
 /// Fills down lists, roots and host_wire from nodes' ids and edges, which must be in the order of their children.

@@ -9,9 +9,9 @@ namespace {
 /// A width that puts some 4 events into a bucket when every port is busy with packets of half a microsecond; in a large
 /// network 8, since prefetching looks ahead by buckets.
 Time bucket_for(const fabric::Fabric& fabric) {
-  constexpr Time large = 5'000;  // ports: some megabytes of state
+  constexpr Time many_ports = 5'000;  // some megabytes of state
   const auto ports = static_cast<Time>(2 * fabric.links().size());
-  const Time events = ports < large ? 4 : 8;
+  const Time events = ports < many_ports ? 4 : 8;
   return std::clamp<Time>(events * 500'000 / std::max<Time>(1, ports), 32, 16'384);
 }
 
@@ -59,7 +59,8 @@ Network::Network(const fabric::Fabric& fabric, const fabric::Forwarding& forward
   words_n_ = (maps_lanes_ ? lanes_n_ << stride_ : 1U << stride_) / 64;
   build_ports();
   build_senders();
-  prefetches_ = memory() > 1'000'000;
+  if (parameters.input_queues == InputQueues::output) build_queues_by_output();
+  prefetches_ = memory() > 1'000'000 && !by_output();
   next_check_ = parameters.deadlock_check_ns * ps_per_ns;
   next_control_ = std::min({statistics_.sample(), next_check_, control.limit});
 }

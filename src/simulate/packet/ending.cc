@@ -44,17 +44,24 @@ bool Network::circle_found() {
   return lifetime_ == never;
 }
 
+/// The packet whose turn it is at this lane of a switch lacks credits that no known drain returns.
+bool Network::lacks_for_good(std::uint32_t index) {
+  OutLane& out = outs_[index];
+  const OutPort& port = ports_[index >> lane_bits_];
+  if (out.waiting == 0 || port.to_adapter() || !port.is_switch) return false;
+  return known_credit_time(port, out, lanes_[next_asking(index).lane].head.flits()) == never;
+}
+
 /// The lanes of a circle of waiting, or nothing. A lane waits for another when the packet whose turn it is at its
 /// output lacks credits that no known drain returns: then only the lane at the other end of the cable can give them.
 std::vector<std::uint32_t> Network::blocked_circle() {
+  if (by_output()) return blocked_circle_of_queues();
   std::vector<std::uint32_t> waits_for(lanes_.size(), nothing);
   for (std::uint32_t out_index = 0; out_index < outs_.size(); ++out_index) {
+    if (!lacks_for_good(out_index)) continue;
     OutLane& out = outs_[out_index];
     const fabric::PortId port_index = out_index >> lane_bits_;
     const OutPort& port = ports_[port_index];
-    if (out.waiting == 0 || port.to_adapter() || !port.is_switch) continue;
-    const InLane& first = lanes_[next_asking(out_index).lane];
-    if (credit_time(port, out, first.head.flits()) != never) continue;
     for (std::uint32_t request = 0; request < words_n_ * 64; ++request)
       if ((request_word(out_index, request) >> (request & 63) & 1) != 0)
         waits_for[lane_of(port_index, port, out_index, request)] = out.peer;
@@ -64,8 +71,9 @@ std::vector<std::uint32_t> Network::blocked_circle() {
 
 void Network::describe_circle(const std::vector<std::uint32_t>& circle) {
   record_.circle.clear();
-  for (const std::uint32_t index : circle) {
-    const InLane& lane = lanes_[index];
+  for (std::size_t i = 0; i < circle.size(); ++i) {
+    const std::uint32_t index = circle[i];
+    const InLane& lane = lanes_[by_output() ? blocked_queue(index, circle[(i + 1) % circle.size()]) : index];
     BlockedPort blocked;
     blocked.node = fabric_.node(fabric_.port(index >> lane_bits_).node).name;
     blocked.in_port = lane.number;
@@ -86,7 +94,7 @@ void Network::count_states() {
       const std::uint32_t out = (index << lane_bits_) + vl;
       if (outs_[out].waiting == 0) continue;
       const InLane& first = lanes_[next_asking(out).lane];
-      if (credit_time(port, outs_[out], first.head.flits()) != never) blocked = false;
+      if (known_credit_time(port, outs_[out], first.head.flits()) != never) blocked = false;
     }
     if (port.link_free > now_ || (port.lanes_wanted != 0 && !blocked))
       ++record_.ports.sending;
@@ -113,7 +121,8 @@ std::uint64_t Network::memory() const {
   auto held = [](const auto& vector) { return vector.capacity() * sizeof(vector[0]); };
   return sizeof(*this) + queue_.bytes() + held(lanes_) + held(outs_) + held(peers_) + held(ports_) + held(head_since_) +
          held(stalled_until_) + held(words_) + slots_.bytes() + departures_.bytes() + packets_.bytes() +
-         arbiter_.bytes() + held(senders_) + held(queued_flits_) + statistics_.bytes() + held(marked_) + held(pending_);
+         arbiter_.bytes() + held(senders_) + held(queued_flits_) + statistics_.bytes() + held(marked_) +
+         held(pending_) + held(queues_of_) + held(queue_to_);
 }
 
 }  // namespace holdfast::simulate

@@ -53,6 +53,7 @@ class FlitNetwork {
     lanes_ = std::max<std::uint32_t>(1, tables.lanes_used);
     if (priorities_.low.empty() && priorities_.high.empty())
       for (std::uint32_t vl = 0; vl < lanes_; ++vl) priorities_.low.push_back({vl, 1});
+    by_output_ = parameters.input_queues == InputQueues::output;
     ports_.resize(fabric.ports().size());
     for (fabric::PortId id = 0; id < ports_.size(); ++id) {
       Port& port = ports_[id];
@@ -60,6 +61,7 @@ class FlitNetwork {
       for (std::uint32_t vl = 0; vl < lanes_; ++vl) {
         port.inputs[vl].port = id;
         port.inputs[vl].lane = vl;
+        port.inputs[vl].queues.resize(by_output_ ? fabric.node(fabric.port(id).node).port_count + std::size_t{1} : 1);
       }
       port.credits.assign(lanes_, static_cast<int>(parameters.input_buffer));
       port.served.assign(lanes_, -1);
@@ -99,7 +101,9 @@ class FlitNetwork {
         if (port.is_switch)
           for (std::uint32_t vl = 0; vl < lanes_; ++vl) come_forward(port, vl);
       for (Port& port : ports_)
-        if (port.peer != fabric::none) arbitrate(port);
+        if (port.peer != fabric::none && !port.is_switch) match({&port});
+      for (fabric::NodeId node = 0; node < fabric_.nodes().size(); ++node)
+        if (fabric_.is_switch(node)) match(cabled_ports(node));
       for (Host& host : hosts_) try_fetch(host);
     }
     return received_;
@@ -127,10 +131,16 @@ class FlitNetwork {
     int route_port = 0;
     int route_lane = 0;
   };
+  struct Queue {
+    std::deque<Waiting> packets;
+    bool busy = false;  // its head is leaving
+  };
+  /// A lane of an input port: one queue, or one for every number of an output port (0: packets without a route).
   struct Input {
-    std::deque<Waiting> queue;
-    int held = 0;       // flits in the buffer
-    bool busy = false;  // its head is crossing
+    std::vector<Queue> queues;
+    int held = 0;      // flits in the buffer
+    int sending = 0;   // packets that cross
+    int served = 255;  // the output that took a packet last
     fabric::PortId port = 0;
     std::uint32_t lane = 0;
   };
@@ -226,7 +236,7 @@ class FlitNetwork {
       Waiting waiting;
       waiting.packet = packet;
       waiting.forward = true;
-      ports_[host.port].inputs[packet.level % lanes_].queue.push_back(waiting);
+      ports_[host.port].inputs[packet.level % lanes_].queues[0].packets.push_back(waiting);
     });
   }
 
@@ -245,13 +255,28 @@ class FlitNetwork {
     return out.rivals;
   }
 
+  fabric::PortId id_of(const Port& port) const { return static_cast<fabric::PortId>(&port - ports_.data()); }
+  int number_of(const Port& port) const { return fabric_.number_of(id_of(port)); }
+
+  /// The queue of an input that has what goes to this output.
+  Queue& queue_to(Input& input, const Port& out) const {
+    return input.queues[by_output_ && out.is_switch ? static_cast<std::size_t>(number_of(out)) : 0];
+  }
+  /// How many packets may leave an input at once.
+  int most_sending() const {
+    if (!by_output_) return 1;
+    return parameters_.input_sends == 0 ? 1000 : static_cast<int>(parameters_.input_sends);
+  }
+
   /// The input whose turn it is on this lane.
   std::pair<Input*, int> candidate(Port& out, std::uint32_t vl) {
     std::pair<Input*, int> first{nullptr, 0}, later{nullptr, 0};
-    const fabric::PortId id = static_cast<fabric::PortId>(&out - ports_.data());
+    const fabric::PortId id = id_of(out);
     for (auto [input, key] : inputs_of(out)) {
-      if (input->queue.empty() || input->busy || !input->queue.front().forward) continue;
-      const Waiting& head = input->queue.front();
+      const Queue& queue = queue_to(*input, out);
+      if (queue.packets.empty() || queue.busy || !queue.packets.front().forward) continue;
+      if (input->sending >= most_sending()) continue;
+      const Waiting& head = queue.packets.front();
       if (out.is_switch) {
         if (head.route_port != fabric_.number_of(id) || head.route_lane != static_cast<int>(vl)) continue;
       } else if (key / 1000 != static_cast<int>(vl)) {
@@ -266,7 +291,7 @@ class FlitNetwork {
   bool eligible(Port& out, std::uint32_t vl) {
     auto [input, key] = candidate(out, vl);
     if (input == nullptr) return false;
-    const int flits = input->queue.front().packet.flits;
+    const int flits = queue_to(*input, out).packets.front().packet.flits;
     if (out.credits[vl] < flits) return false;
     return !out.is_switch || out.reserved + flits <= static_cast<int>(parameters_.output_buffer);
   }
@@ -289,41 +314,89 @@ class FlitNetwork {
     const auto [vl, weight] = table[static_cast<std::size_t>(turn.entry)];
     if (picked >= size) turn.left = weight;
     auto [input, key] = candidate(out, vl);
-    turn.left -= input->queue.front().packet.flits;
+    turn.left -= queue_to(*input, out).packets.front().packet.flits;
     out.served[vl] = key;
     out.drops[vl] = 0;
     grant(out, vl, *input);
   }
 
-  void arbitrate(Port& out) {
-    if (out.crossing) return;
+  /// What an output wants to let across: an entry of one of its tables, and the input whose turn it is; none: null.
+  struct Bid {
+    Port* out = nullptr;
+    Input* input = nullptr;
+    bool high = false;
+    int picked = -1;
+    std::uint32_t vl = 0;
+  };
+  Bid bid(Port& out) {
     const int high = pick(out, priorities_.high, out.high);
     const int low = pick(out, priorities_.low, out.low);
     const bool high_may = priorities_.limit_blocks < 0 || out.high_in_a_row < std::max(1, priorities_.limit_blocks);
-    if (high >= 0 && (high_may || low < 0)) {
-      const std::uint32_t vl = priorities_.high[static_cast<std::size_t>(high) % priorities_.high.size()].first;
-      out.high_in_a_row += candidate(out, vl).first->queue.front().packet.flits;
-      take_turn(out, priorities_.high, out.high, high);
-    } else if (low >= 0) {
+    Bid bid;
+    if (high < 0 && low < 0) return bid;
+    bid.out = &out;
+    bid.high = high >= 0 && (high_may || low < 0);
+    bid.picked = bid.high ? high : low;
+    const Weights& table = bid.high ? priorities_.high : priorities_.low;
+    bid.vl = table[static_cast<std::size_t>(bid.picked) % table.size()].first;
+    bid.input = candidate(out, bid.vl).first;
+    return bid;
+  }
+  void take(const Bid& bid) {
+    Port& out = *bid.out;
+    bid.input->served = number_of(out);
+    if (bid.high)
+      out.high_in_a_row += queue_to(*bid.input, out).packets.front().packet.flits;
+    else
       out.high_in_a_row = 0;
-      take_turn(out, priorities_.low, out.low, low);
+    take_turn(out, bid.high ? priorities_.high : priorities_.low, bid.high ? out.high : out.low, bid.picked);
+  }
+
+  /// Outputs bid for inputs until none can send more. An input that several want takes them in turn, by number from the
+  /// one after that which it served last, as far as it may send; the others bid again.
+  void match(const std::vector<Port*>& outs) {
+    while (true) {
+      std::map<Input*, std::vector<Bid>> bids;
+      for (Port* out : outs)
+        if (!out->crossing)
+          if (const Bid made = bid(*out); made.input != nullptr) bids[made.input].push_back(made);
+      if (bids.empty()) return;
+      for (auto& [input, wanted] : bids) {
+        const int served = input->served;
+        std::sort(wanted.begin(), wanted.end(), [&](const Bid& a, const Bid& b) {
+          return (number_of(*a.out) - served + 511) % 256 < (number_of(*b.out) - served + 511) % 256;
+        });
+        for (const Bid& made : wanted)
+          if (input->sending < most_sending()) take(made);
+      }
     }
+  }
+  std::vector<Port*> cabled_ports(fabric::NodeId node) {
+    std::vector<Port*> cabled;
+    for (int number = 1; number <= fabric_.node(node).port_count; ++number) {
+      Port& port = ports_[fabric_.node(node).first_port + static_cast<std::uint32_t>(number)];
+      if (port.peer != fabric::none) cabled.push_back(&port);
+    }
+    return cabled;
   }
 
   void grant(Port& out, std::uint32_t vl, Input& input) {
-    Waiting& head = input.queue.front();
+    Queue& queue = queue_to(input, out);
+    Waiting& head = queue.packets.front();
     const Packet packet = head.packet;
     out.credits[vl] -= packet.flits;
     out.crossing = true;
-    input.busy = true;
+    queue.busy = true;
+    ++input.sending;
     head.crossing = true;
     if (!out.is_switch) {  // from the adapter's memory
       hosts_[static_cast<std::size_t>(out.host)].queued[vl] -= packet.flits;
       transmit(out, vl, packet, now_);
-      at(now_ + part(out.flit, packet.bytes), [&out, &input] {
+      at(now_ + part(out.flit, packet.bytes), [&out, &input, &queue] {
         out.crossing = false;
-        input.busy = false;
-        input.queue.pop_front();
+        --input.sending;
+        queue.busy = false;
+        queue.packets.pop_front();
       });
       return;
     }
@@ -338,23 +411,24 @@ class FlitNetwork {
     }
     Time start = out.link_free;
     for (int k = 0; k < packet.flits; ++k) start = std::max(start, crossed[static_cast<std::size_t>(k)] - k * out.flit);
-    cross(out, input, crossed);
+    cross(out, input, queue, crossed);
     transmit(out, vl, packet, start);
   }
 
   /// Flit by flit out of the input buffer: into the output buffer of `out`.
-  void cross(Port& out, Input& input, const std::vector<Time>& crossed) {
+  void cross(Port& out, Input& input, Queue& queue, const std::vector<Time>& crossed) {
     for (std::size_t k = 0; k < crossed.size(); ++k) {
       const bool last = k + 1 == crossed.size();
-      at(crossed[k], [this, &out, &input, last] {
+      at(crossed[k], [this, &out, &input, &queue, last] {
         ++flit_events_;
         leave_input(input);
         ++out.present;
         must(out.present <= static_cast<int>(parameters_.output_buffer), "an output buffer overflows");
         if (!last) return;
         out.crossing = false;
-        input.busy = false;
-        input.queue.pop_front();
+        --input.sending;
+        queue.busy = false;
+        queue.packets.pop_front();
       });
     }
   }
@@ -412,7 +486,10 @@ class FlitNetwork {
         waiting.ready.push_back(now_ + part(out.flit, 64 * k + packet.size_of(k)) +
                                 parameters_.switch_latency_ns * 1000);
       at(waiting.ready[0], [] {});
-      peer.inputs[vl].queue.push_back(waiting);
+      const fabric::NodeId node = fabric_.port(out.peer).node;
+      const int number = tables_.out_port(tables_.row_of(node), packet.lid);
+      const bool known = by_output_ && number <= fabric_.node(node).port_count;
+      peer.inputs[vl].queues[known ? static_cast<std::size_t>(number) : 0].packets.push_back(waiting);
     });
   }
 
@@ -437,13 +514,16 @@ class FlitNetwork {
 
   // ------------------------------------------------------------------------------------------------ heads and
   // lifetimes
-  /// The head of a lane comes forward when the packet before it has left and its first flit is ready; it is dropped
+  /// The head of a queue comes forward when the packet before it has left and its first flit is ready; it is dropped
   /// when it has no route, when its lane is stalled, or when its life is over.
   void come_forward(Port& port, std::uint32_t vl) {
-    Input& input = port.inputs[vl];
-    if (input.queue.empty() || input.busy) return;
-    Waiting& head = input.queue.front();
-    const fabric::PortId id = static_cast<fabric::PortId>(&port - ports_.data());
+    if (port.inputs[vl].held == 0) return;
+    for (Queue& queue : port.inputs[vl].queues)
+      if (!queue.packets.empty() && !queue.busy) come_forward(port, port.inputs[vl], queue);
+  }
+  void come_forward(Port& port, Input& input, Queue& queue) {
+    Waiting& head = queue.packets.front();
+    const fabric::PortId id = id_of(port);
     const fabric::NodeId node = fabric_.port(id).node;
     const Time life = parameters_.hoq_life >= 20 ? never : Time{4096000} << parameters_.hoq_life;
     if (!head.forward) {
@@ -454,21 +534,21 @@ class FlitNetwork {
       head.forward_since = now_;
       if (head.route_port == 0 || head.route_port == 255 ||
           fabric_.peer(fabric_.port_of(node, static_cast<std::uint8_t>(head.route_port))) == fabric::none)
-        return drop(port, input);
+        return drop(port, input, queue);
       head.route_lane =
           tables_.has_lane_maps()
               ? tables_.lane(row, fabric_.number_of(id), static_cast<std::uint8_t>(head.route_port), head.packet.level)
               : head.packet.level % static_cast<int>(lanes_);
       Port& out = ports_[fabric_.port_of(node, static_cast<std::uint8_t>(head.route_port))];
-      if (out.stalled[static_cast<std::size_t>(head.route_lane)] > now_) return drop(port, input);
+      if (out.stalled[static_cast<std::size_t>(head.route_lane)] > now_) return drop(port, input, queue);
       if (life != never) at(now_ + life, [] {});
     }
     Port& out = ports_[fabric_.port_of(node, static_cast<std::uint8_t>(head.route_port))];
     const auto out_lane = static_cast<std::size_t>(head.route_lane);
     const bool stalled = out.stalled[out_lane] > now_;
-    if (stalled) return drop(port, input);
+    if (stalled) return drop(port, input, queue);
     if (life == never || now_ < head.forward_since + life) return;
-    drop(port, input);
+    drop(port, input, queue);
     if (parameters_.vl_stall == 0 || ++out.drops[out_lane] < static_cast<int>(parameters_.vl_stall)) return;
     out.drops[out_lane] = 0;
     out.stalled[out_lane] = now_ + 8 * life;
@@ -477,19 +557,19 @@ class FlitNetwork {
         for (std::uint32_t lane = 0; lane < lanes_; ++lane) come_forward(other, lane);
   }
 
-  void drop(Port& port, Input& input) {
+  void drop(Port& port, Input& input, Queue& queue) {
     ++dropped_;
-    Waiting& head = input.queue.front();
-    input.busy = true;
+    Waiting& head = queue.packets.front();
+    queue.busy = true;
     Time begins = now_;
     for (int k = 0; k < head.packet.flits; ++k) {
       begins = k == 0 ? now_ : std::max(begins + port.crossbar, head.ready[static_cast<std::size_t>(k)]);
       const bool last = k + 1 == head.packet.flits;
-      at(begins + part(port.crossbar, head.packet.size_of(k)), [this, &input, last] {
+      at(begins + part(port.crossbar, head.packet.size_of(k)), [this, &input, &queue, last] {
         leave_input(input);
         if (!last) return;
-        input.busy = false;
-        input.queue.pop_front();
+        queue.busy = false;
+        queue.packets.pop_front();
       });
     }
   }
@@ -500,6 +580,7 @@ class FlitNetwork {
   Time pcie_flit_;
   Priorities priorities_;
   std::uint32_t lanes_ = 1;
+  bool by_output_ = false;
   Time now_ = 0;
   std::map<Time, std::vector<std::function<void()>>> agenda_;
   std::vector<Port> ports_;

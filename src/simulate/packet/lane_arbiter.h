@@ -12,6 +12,13 @@ namespace holdfast::simulate {
 /// Chooses which virtual lane of an output port sends next, by the arbitration tables (arbitration.h). 20 bytes a port.
 class [[gnu::visibility("hidden")]] LaneArbiter {
  public:
+  /// Of one port.
+  struct State {
+    std::uint32_t low_at = 0, high_at = 0;
+    std::int32_t low_left = 0, high_left = 0;
+    std::int32_t high_sent = 0;  ///< blocks since the last low-priority packet
+  };
+
   LaneArbiter(const Arbitration& tables, std::size_t ports) : tables_(tables) {
     State begin;
     if (!tables.high.empty()) begin.high_left = tables.high.front().weight;
@@ -50,6 +57,13 @@ class [[gnu::visibility("hidden")]] LaneArbiter {
     const std::uint32_t low = find(tables_.low, state.low_at, state.low_left, may);
     return low == tables_.low.size() ? -1 : tables_.low[low].lane;
   }
+  /// For taking a choice back.
+  const State& state(std::size_t port) const {
+    return states_[port];
+  }
+  void restore(std::size_t port, const State& before) {
+    states_[port] = before;
+  }
   void prefetch(std::size_t port) const {
     prefetch_line(&states_[port]);
   }
@@ -59,16 +73,11 @@ class [[gnu::visibility("hidden")]] LaneArbiter {
 
  private:
   using Table = std::vector<Arbitration::Entry>;
-  struct State {
-    std::uint32_t low_at = 0, high_at = 0;
-    std::int32_t low_left = 0, high_left = 0;
-    std::int32_t high_sent = 0;  ///< blocks since the last low-priority packet
-  };
 
   /// The entry that may send: the current one while it has weight left, otherwise the next with any. The table's size
   /// when none may.
   template <class May>
-  static std::uint32_t find(const Table& table, std::uint32_t at, std::int32_t left, const May& may) {
+  [[gnu::always_inline]] static inline std::uint32_t find(const Table& table, std::uint32_t at, std::int32_t left, const May& may) {
     const auto size = static_cast<std::uint32_t>(table.size());
     auto entry_may = [&](std::uint32_t entry) { return table[entry].weight > 0 && may(table[entry].lane); };
     if (size == 0) return size;

@@ -20,11 +20,14 @@ bool Network::whole(const PacketRecord& packet) {
 /// The head of a switch's input lane drains into nothing, at the crossbar's speed.
 void Network::discard_head(std::uint32_t index, std::uint64_t& counter) {
   InLane& lane = lanes_[index];
-  if (lane.waiting) clear_request(ports_[lane.out >> lane_bits_], lane.out, request_of(index, lane));
+  const std::uint32_t buffer = buffer_of(index);
+  if (lane.waiting && !withheld(index))
+    clear_request(ports_[lane.out >> lane_bits_], lane.out, request_of(buffer, lane));
   const Queued taken = take_head(lane);
   lane.free_at =
-      cross(now_, taken.bytes(), taken.ready, lane.in(), ports_[index >> lane_bits_].crossbar(), Pace{}, 0).crossed;
-  give_back(lane, Drain::from_switch(now_, taken.ready, lane.free_at, taken.flits()));
+      cross(now_, taken.bytes(), taken.ready, lane.in(), ports_[buffer >> lane_bits_].crossbar(), Pace{}, 0).crossed;
+  const Drain drain = Drain::from_switch(now_, taken.ready, lane.free_at, taken.flits());
+  is_queue(index) ? leave_queue(lane, drain) : give_back(lane, drain);
   forget(taken.index(), counter);
   if (lane.occupied()) expect_head(index, lane);
 }
@@ -58,6 +61,7 @@ void Network::stall(std::uint32_t index) {
   out.drops = 0;
   stalled_until_[index] = now_ + 8 * lifetime_;
   while (out.waiting > 0) discard_head(next_asking(index).lane, record_.dropped_stalled);
+  if (by_output()) stall_withheld(index);
 }
 
 }  // namespace holdfast::simulate

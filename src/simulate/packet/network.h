@@ -27,6 +27,13 @@
 /// is the other side of the comparison.
 namespace holdfast::simulate {
 
+/// What the event loop is compiled for.
+enum class Form : std::uint8_t {
+  plain,    ///< one virtual lane and few ports a node, without periodic credits and lifetimes
+  general,  ///< any network whose input buffers have one queue
+  queues,   ///< any whose input buffers have a queue for every output
+};
+
 /// Hidden, so that the compiler may inline its functions in position-independent code.
 class [[gnu::visibility("hidden")]] Network {
  public:
@@ -38,7 +45,7 @@ class [[gnu::visibility("hidden")]] Network {
   Record run();
 
  private:
-  enum class Kind : std::uint32_t { head, wake, host, timer, delivered };
+  enum class Kind : std::uint32_t { head, wake, host, timer, delivered, freed };
   static constexpr std::uint32_t index_mask = 0x1fffffff;
   static Event event(Kind kind, std::uint32_t index) {
     return (static_cast<std::uint32_t>(kind) << 29) | index;
@@ -54,56 +61,56 @@ class [[gnu::visibility("hidden")]] Network {
   void build_lanes(fabric::PortId id, fabric::PortId peer);
   void build_senders();
 
-  // network.cc: events, heads, arbitration, sending. `plain`: compiled for networks of one virtual lane and few ports a
-  // node, without periodic credits and lifetimes; right for those alone, as the general form is for all.
+  // network.cc: events, heads, arbitration, sending, in the form that the network needs.
   bool is_plain() const {
-    return lanes_n_ == 1 && words_n_ == 1 && !maps_lanes_ && update_ == 0 && lifetime_ == never;
+    return lanes_n_ == 1 && words_n_ == 1 && !maps_lanes_ && update_ == 0 && lifetime_ == never && !by_output();
   }
-  template <bool plain>
+  template <Form form>
   void loop();
-  template <bool plain>
+  template <Form form>
   std::uint32_t lanes_n() const {
-    return plain ? 1 : lanes_n_;
+    return form == Form::plain ? 1 : lanes_n_;
   }
-  template <bool plain>
+  template <Form form>
   std::uint32_t lane_bits() const {
-    return plain ? 0 : lane_bits_;
+    return form == Form::plain ? 0 : lane_bits_;
   }
-  template <bool plain>
+  template <Form form>
   std::uint32_t lane_mask() const {
-    return plain ? 0 : lane_mask_;
+    return form == Form::plain ? 0 : lane_mask_;
   }
-  template <bool plain = false>
+  template <Form form = Form::general>
   fabric::PortId handle(Event event);
-  template <bool plain = false>
+  template <Form form = Form::general>
   void prefetch();
-  template <bool plain = false>
+  template <Form form = Form::general>
   void prefetch_record(Kind kind, std::uint32_t index);
-  template <bool plain = false>
+  template <Form form = Form::general>
   void prefetch_route(Kind kind, std::uint32_t index);
-  template <bool plain = false>
+  template <Form form = Form::general>
   void prefetch_way(Kind kind, std::uint32_t index);
   void prefetch_lane(std::uint32_t index) const;
-  template <bool plain = false>
+  template <Form form = Form::general>
   void prefetch_port(fabric::PortId index) const;
-  template <bool plain = false>
+  template <Form form = Form::general>
   void prefetch_chosen(fabric::PortId index, const OutPort& port) const;
-  template <bool plain = false>
+  template <Form form = Form::general>
   void prefetch_out(fabric::PortId index, std::uint32_t out) const;
-  template <bool plain = false>
+  template <Form form = Form::general>
   void prefetch_peer(std::uint32_t out) const;
-  template <bool plain = false>
+  template <Form form = Form::general>
   void prefetch_sender(std::uint32_t index, const InLane& lane) const;
-  template <bool plain = false>
+  template <Form form = Form::general>
   void prefetch_feeder(const InLane& lane) const;
   void mark(fabric::PortId port);
   void schedule(fabric::PortId port, OutPort & record, Time at);
+  template <Form form>
   void append(std::uint32_t lane, const Queued& packet);
   void expect_head(std::uint32_t index, InLane & lane);
   Time forward_time(const InLane& lane) const;
-  template <bool plain = false>
+  template <Form form = Form::general>
   void look_up(std::uint32_t index, InLane & lane) const;
-  template <bool plain = false>
+  template <Form form = Form::general>
   fabric::PortId came_to_head(std::uint32_t lane);
   Queued take_head(InLane & lane);
   void drop_slot(InLane & lane);
@@ -113,43 +120,76 @@ class [[gnu::visibility("hidden")]] Network {
   struct Asking {
     std::uint32_t request, lane;
   };
-  template <bool plain = false>
+  template <Form form = Form::general>
   Asking next_asking(fabric::PortId port, const OutPort& record, std::uint32_t out, const OutLane& out_record) const;
-  Asking next_asking(std::uint32_t out) const;
-  template <bool plain = false>
+  Asking next_asking(std::uint32_t out) const;  // of any form
+  template <Form form = Form::general>
   std::uint32_t next_request(std::uint32_t out, const OutLane& record) const;
-  template <bool plain = false>
+  template <Form form = Form::general>
   void set_request(OutPort & port, std::uint32_t out, std::uint32_t request);
-  template <bool plain = false>
+  template <Form form = Form::general>
   void clear_request(OutPort & port, std::uint32_t out, std::uint32_t request);
-  template <bool plain = false>
+  template <Form form = Form::general>
   std::uint64_t& request_word(std::uint32_t out, std::uint32_t request);
-  template <bool plain = false>
+  template <Form form = Form::general>
   std::uint32_t request_of(std::uint32_t index, const InLane& lane) const;
-  template <bool plain = false>
+  template <Form form = Form::general>
   std::uint32_t lane_of(fabric::PortId port, const OutPort& record, std::uint32_t out, std::uint32_t request) const;
 
-  template <bool plain = false>
+  template <Form form = Form::general>
   void arbitrate(fabric::PortId port);
-  template <bool plain = false>
+  template <Form form = Form::general>
+  bool decide(fabric::PortId index, OutPort & port, std::uint32_t & out, Asking & asking);
+  template <Form form = Form::general>
   bool may_send(OutPort & port, std::uint32_t out, Asking asking, Time & wake);
+  template <Form form>
   int choose(fabric::PortId index, OutPort & port, Time & wake);
-  template <bool plain = false>
+  template <Form form = Form::general>
   void send(OutPort & port, std::uint32_t out, Asking asking);
+  template <Form form>
   void arrive(OutPort & port, const OutLane& out, Queued packet, Time head);
   void in_memory(std::uint32_t host, const Queued& packet, Time at);
-  template <bool plain = false>
+  template <Form form = Form::general>
   void give_back(InLane & lane, const Drain& drain);
-  template <bool plain = false>
+  template <Form form = Form::general>
   void wake_feeder(InLane & lane);
 
-  template <bool plain = false>
+  template <Form form = Form::general>
   Time credit_time(const OutPort& port, OutLane& out, std::uint32_t flits);
   Time last_leaves(const OutPort& port, const Drain& drain) const;
   Time block_leaves(const OutPort& port, const Drain& drain, std::uint32_t block) const;
-  template <bool plain = false>
+  template <Form form = Form::general>
   Time announced(Time freed, const OutPort& port) const;
   Time room_time(OutPort & port, std::uint32_t flits);
+
+  // output_queues.cc
+  bool by_output() const {
+    return first_queue_ != nothing;
+  }
+  bool is_queue(std::uint32_t lane) const {
+    return lane >= first_queue_;
+  }
+  std::uint32_t buffer_of(std::uint32_t lane) const {
+    return is_queue(lane) ? lanes_[lane].feeder : lane;
+  }
+  bool withheld(std::uint32_t lane) const {
+    return is_queue(lane) && sends_ != 0 && queues_of_[lanes_[lane].feeder].sending >= sends_;
+  }
+  void build_queues_by_output();
+  std::uint32_t queue_for(std::uint32_t buffer, std::uint32_t lid);
+  void leave_queue(InLane & queue, const Drain& drain);
+  void begin_to_send(std::uint32_t queue, const OutPort& port, Time crossed);
+  void sending_over(std::uint32_t buffer);
+  void match();
+  void bid(fabric::PortId port);
+  void stall_withheld(std::uint32_t out);
+  Time known_credit_time(const OutPort& port, OutLane& out, std::uint32_t flits) {  // of any form
+    return by_output() && !port.to_adapter() ? credit_time_of_queues(port, out, flits) : credit_time(port, out, flits);
+  }
+  Time credit_time_of_queues(const OutPort& port, OutLane& out, std::uint32_t flits);
+  void wake_feeder_of_queues(InLane & buffer);
+  std::vector<std::uint32_t> blocked_circle_of_queues();
+  std::uint32_t blocked_queue(std::uint32_t buffer, std::uint32_t next) const;
 
   // lifetime.cc
   void discard_head(std::uint32_t lane, std::uint64_t & counter);
@@ -177,6 +217,7 @@ class [[gnu::visibility("hidden")]] Network {
   bool circle_found();
   void end_of_events();
   std::vector<std::uint32_t> blocked_circle();
+  bool lacks_for_good(std::uint32_t out);
   void describe_circle(const std::vector<std::uint32_t>& lanes);
   void count_states();
   void finish(Ending ending);
@@ -221,6 +262,29 @@ class [[gnu::visibility("hidden")]] Network {
   std::vector<Time> head_since_;     // by in lane, where heads have a lifetime
   std::vector<Time> stalled_until_;  // by out lane, likewise
   Lines<std::uint64_t> words_;
+
+  // Input buffers with a queue for every output.
+  std::uint32_t first_queue_ = nothing;    // where the queues stand in lanes_; nothing: one queue a lane
+  std::uint32_t sends_ = 0;                // packets that may leave a buffer at once; 0: any number
+  std::vector<QueuesByOutput> queues_of_;  // by in lane of a port
+  std::vector<std::uint32_t> queue_to_;    // by in lane << stride_, and output: the queue; nothing: not needed yet
+  struct Bid {
+    fabric::PortId port;
+    std::uint32_t out;
+    Asking asking;
+    std::uint32_t buffer;
+    std::uint8_t turn;  // outputs between this one and the one that the buffer served last
+    LaneArbiter::State before;
+  };
+  std::vector<Bid> bids_;
+  std::vector<fabric::PortId> deciding_;
+  struct Returning {
+    Time at;  // the next block
+    Drain drain;
+    std::uint32_t block;
+  };
+  std::vector<Returning> returning_;
+
   RingPool<Slot> slots_;
   RingPool<Departure> departures_;
   PacketBook packets_;
@@ -259,30 +323,32 @@ inline void Network::schedule(fabric::PortId port, OutPort& record, Time at) {
   queue_.push(at, event(Kind::wake, port));
 }
 
-template <bool plain>
+template <Form form>
 inline std::uint32_t Network::lane_of(fabric::PortId port, const OutPort& record, std::uint32_t out,
                                       std::uint32_t request) const {
-  if constexpr (plain) return port - record.number + request;
+  if constexpr (form == Form::plain) return port - record.number + request;
   const std::uint32_t number = request & ((1U << stride_) - 1);
   const std::uint32_t lane = (request >> stride_) | (out & lane_mask_ & ~asking_lanes_);
-  return ((port - record.number + number) << lane_bits_) + lane;
+  const std::uint32_t in = ((port - record.number + number) << lane_bits_) + lane;
+  return form == Form::queues && record.is_switch ? queue_to_[(std::size_t{in} << stride_) + record.number] : in;
 }
 
-template <bool plain>
+template <Form form>
 inline std::uint32_t Network::request_of(std::uint32_t index, const InLane& lane) const {
-  return plain ? lane.number : ((index & asking_lanes_) << stride_) + lane.number;
+  return form == Form::plain ? lane.number : ((index & asking_lanes_) << stride_) + lane.number;
 }
 
-template <bool plain>
+template <Form form>
 inline std::uint64_t& Network::request_word(std::uint32_t out, std::uint32_t request) {
-  return plain || words_n_ == 1 ? outs_[out].requests : words_[std::size_t{out} * words_n_ + request / 64];
+  return form == Form::plain || words_n_ == 1 ? outs_[out].requests
+                                              : words_[std::size_t{out} * words_n_ + request / 64];
 }
 
 /// The request after the last one served, in a circle. There is one.
-template <bool plain>
+template <Form form>
 inline std::uint32_t Network::next_request(std::uint32_t out, const OutLane& record) const {
   const std::uint32_t from = record.turn + 1U;
-  if (plain || words_n_ == 1)
+  if (form == Form::plain || words_n_ == 1)
     return (from + static_cast<std::uint32_t>(std::countr_zero(std::rotr(record.requests, from & 63)))) & 63;
   const std::uint64_t* words = &words_[std::size_t{out} * words_n_];
   const std::uint32_t first = from / 64 % words_n_;
@@ -295,24 +361,25 @@ inline std::uint32_t Network::next_request(std::uint32_t out, const OutLane& rec
   return 0;
 }
 
-template <bool plain>
+template <Form form>
 inline Network::Asking Network::next_asking(fabric::PortId port, const OutPort& record, std::uint32_t out,
                                             const OutLane& out_record) const {
-  const std::uint32_t request = next_request<plain>(out, out_record);
-  return {request, lane_of<plain>(port, record, out, request)};
+  const std::uint32_t request = next_request<form>(out, out_record);
+  return {request, lane_of<form>(port, record, out, request)};
 }
 
 inline Network::Asking Network::next_asking(std::uint32_t out) const {
   const fabric::PortId port = out >> lane_bits_;
-  return next_asking(port, ports_[port], out, outs_[out]);
+  return by_output() ? next_asking<Form::queues>(port, ports_[port], out, outs_[out])
+                     : next_asking(port, ports_[port], out, outs_[out]);
 }
 
-template <bool plain>
+template <Form form>
 inline void Network::clear_request(OutPort& port, std::uint32_t out, std::uint32_t request) {
-  request_word<plain>(out, request) &= ~(std::uint64_t{1} << (request & 63));
+  request_word<form>(out, request) &= ~(std::uint64_t{1} << (request & 63));
   OutLane& record = outs_[out];
   record.lacking = OutLane::none;
-  if (--record.waiting == 0) port.lanes_wanted &= static_cast<std::uint16_t>(~(1U << (out & lane_mask<plain>())));
+  if (--record.waiting == 0) port.lanes_wanted &= static_cast<std::uint16_t>(~(1U << (out & lane_mask<form>())));
 }
 
 /// When the head of a lane comes forward: when the packet before it has left wholly and its own first flit has come
@@ -336,11 +403,30 @@ inline Queued Network::take_head(InLane& lane) {
   return packet;
 }
 
+/// When the last block of a packet leaves the buffer that `port` leads to.
+inline Time Network::last_leaves(const OutPort& port, const Drain& drain) const {
+  return port.to_adapter() ? drain.last_to_memory() : drain.last_from_switch();
+}
+
+inline Time Network::block_leaves(const OutPort& port, const Drain& drain, std::uint32_t block) const {
+  if (block + 1 == drain.flits()) return last_leaves(port, drain);
+  if (!port.to_adapter()) return drain.block_from_switch(block, port.link(), port.peer_crossbar());
+  return hiccup_.after(drain.begun(), pcie_.of((std::uint64_t{block} + 1) * flit_bytes));
+}
+
+/// When the sender knows of it.
+template <Form form>
+inline Time Network::announced(Time freed, const OutPort& port) const {
+  const Time told = form == Form::plain || update_ == 0 ? freed : (freed + update_ - 1) / update_ * update_;
+  return told + port.propagation;
+}
+
 /// The packet that was taken last leaves a buffer whose credits go back to the port at the other end of its cable.
-template <bool plain>
+/// Not for a queue of a buffer: leave_queue().
+template <Form form>
 inline void Network::give_back(InLane& lane, const Drain& drain) {
   slots_.at(lane.slots, lane.left - 1U) = Slot(drain);
-  if (lane.need != 0) wake_feeder<plain>(lane);
+  if (lane.need != 0) wake_feeder<form>(lane);
 }
 
 /// A slot of which nobody wants to know any more, the oldest.

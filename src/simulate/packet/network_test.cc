@@ -130,6 +130,11 @@ void compare(std::uint64_t seed, std::uint64_t& packets, std::uint64_t& deadlock
   if (draw.below(2) == 0) parameters.credit_update_ns = static_cast<std::int64_t>(1 + draw.below(400));
   if (draw.below(4) == 0) parameters.hoq_life = static_cast<std::uint32_t>(draw.below(3));
   if (draw.below(2) == 0) parameters.vl_stall = static_cast<std::uint32_t>(draw.below(4));
+  random::Stream queues = random::Stream(seed).child("queues");
+  if (queues.below(2) == 0) {
+    parameters.input_queues = InputQueues::output;
+    parameters.input_sends = static_cast<std::uint32_t>(queues.below(4));
+  }
   reference::Priorities priorities;
   if (lanes > 1 && draw.below(2) == 0)
     parameters.vl_arbitration = random_tables(draw.child("tables"), lanes, priorities);

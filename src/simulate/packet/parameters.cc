@@ -46,6 +46,8 @@ Pace pcie_pace(std::uint32_t generation, std::uint32_t lanes) {
 
 namespace {
 
+constexpr std::array<std::string_view, 2> input_queues_names{"lane", "output"};
+
 /// What parts of one generation have. Vendors do not say how large buffers are: up to QDR they are the paper's, and
 /// from there they hold what arrives in the same time, up to the 2,048 blocks that credits can announce (InfiniBand
 /// Architecture Specification 1.3, 7.9.4.2). PCI Express is that of the adapters of the time: ConnectX-2, -3 (FDR10,
@@ -120,6 +122,22 @@ const config::Table<Parameters>& parameters_table() {
                                      .unit = "flits",
                                      .doc = "Output buffer of a switch port, shared by its lanes.\n"
                                             "0: by generation, 78 up to QDR (Fail-in-place networks, section IV-B)."}),
+          option<&P::input_queues>(
+              {.name = "simulate.input_queues",
+               .initial = "lane",
+               .choices = input_queues_names,
+               .doc = "How packets wait in an input buffer (one virtual lane of a port).\n"
+                      "lane: first in, first out, so that the head blocks those behind it. output: a queue for every "
+                      "output port, as in Fail-in-place networks, section IV-B."}),
+          option<&P::input_sends>(
+              {.name = "simulate.input_sends",
+               .initial = "0",
+               .least = "0",
+               .most = "65535",
+               .unit = "packets",
+               .doc = "How many packets of one input buffer may cross the crossbar at once, each from another queue.\n"
+                      "0: one for every output. With simulate.input_queues lane there is one queue, which sends one "
+                      "at a time."}),
           option<&P::crossbar_speedup>(
               {.name = "simulate.crossbar_speedup",
                .initial = "150",

@@ -39,11 +39,19 @@ Pace link_pace(fabric::LinkRate rate);
 /// GT/s in flits of 256 bytes with 236 of packets (6.0, 4.2.3). generation 1 to 6, lanes 1 to 32.
 Pace pcie_pace(std::uint32_t generation, std::uint32_t lanes);
 
+/// How the packets of an input buffer (one virtual lane of a port) wait.
+enum class InputQueues : std::uint8_t {
+  lane,    ///< in one queue, whose head blocks what is behind it
+  output,  ///< in a queue for every output port (virtual output queues)
+};
+
 /// The model's parameters, one option row each (docs/design/simulator.md says where the defaults come from).
 struct Parameters {
   std::uint32_t mtu{};
   std::uint32_t input_buffer{};   ///< 0: by generation, settle()
   std::uint32_t output_buffer{};  ///< so
+  InputQueues input_queues{};
+  std::uint32_t input_sends{};  ///< 0: as many as there are outputs
   std::uint32_t crossbar_speedup{};
   std::int64_t switch_latency_ns{};
   double cable_length{};

@@ -38,7 +38,11 @@ Status check_memory(const fabric::Fabric& fabric, const Parameters& parameters, 
     return {Code::bad_input, "simulating",
             std::to_string(inputs) + " lanes of " + std::to_string(packets) + " packets are more than 2^32 places",
             "take a smaller network, or a smaller simulate.input_buffer"};
-  const std::uint64_t bytes = inputs * (sizeof(InLane) + packets * sizeof(Slot)) +
+  std::uint64_t most_ports = 63;  // of a node, for the table of its queues
+  for (const fabric::Node& node : fabric.nodes()) most_ports = std::max<std::uint64_t>(most_ports, node.port_count);
+  const std::uint64_t queue_table =
+      parameters.input_queues == InputQueues::output ? std::bit_ceil(most_ports + 1) * sizeof(std::uint32_t) : 0;
+  const std::uint64_t bytes = inputs * (sizeof(InLane) + packets * sizeof(Slot) + queue_table) +
                               outputs * (sizeof(OutLane) + sizeof(std::uint32_t)) +
                               ports * (sizeof(OutPort) + leaving * sizeof(Departure));
   return memory::check_estimate("simulating", bytes, "take a smaller network, or smaller buffers");

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <vector>
 
 #include "fabric/topology/fabric.h"
 #include "simulate/kernel/time.h"
@@ -53,6 +54,14 @@ struct alignas(64) InLane {
   bool occupied() const { return slots.count != left; }
 };
 static_assert(sizeof(InLane) == 64);
+
+/// What the queues of an input buffer share that has one for every output. The buffer's InLane has the credits that are
+/// on their way back; each queue is an InLane of its own, with the packets, whose `feeder` is the buffer.
+struct QueuesByOutput {
+  std::vector<std::uint32_t> queues;  ///< in lanes, in the order in which they were first needed
+  std::uint16_t sending = 0;          ///< packets that cross now
+  std::uint8_t served = 255;          ///< the output that took a packet last
+};
 
 /// A virtual lane of an output port: the credits for the buffer at the other end, and who wants to send.
 struct alignas(32) OutLane {

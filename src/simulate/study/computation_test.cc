@@ -44,7 +44,7 @@ traffic = ["bisection messages=10", "hotspot messages=10 load=0.5"]
 }
 
 TEST(Computation, CollectivesAreWhatTheirVersionSays) {
-  EXPECT_EQ(collectives_computation, 1U);
+  EXPECT_EQ(collectives_computation, 2U);
   EXPECT_EQ(results_of(R"toml(
 [study]
 kind = "collectives"
