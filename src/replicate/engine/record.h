@@ -36,7 +36,7 @@ struct MessageIdHash {
 
 /// What a record says. Digest and payload records go from a sender to replicas of the receiver; the others stay between
 /// the replicas of one rank (its team), state questions apart.
-enum class RecordKind : std::uint32_t {
+enum class RecordKind : std::uint8_t {
   none = 0,
   digest,      ///< the digest of a message, to the receiver's next replica, or to all others; flags has padded_elements
   payload,     ///< all-to-all: announces a full copy that follows on the payload communicator
@@ -52,18 +52,32 @@ enum class RecordKind : std::uint32_t {
   written,      ///< digest of a stretch of what was written to a file, see written_ballots.h
 };
 
+/// A process of the job as the engine names it: which rank of the application it plays, in which replica. How processes
+/// reach each other, and what number MPI gives them, is the control channel's business (control_channel.h).
+struct Process {
+  int rank = -1;
+  int replica = -1;
+  friend bool operator==(const Process&, const Process&) = default;
+};
+
 /// Of a digest record: some bytes of the elements have no value, which its digest leaves out; `extra` is the lower half
 /// of the digest with them.
-constexpr std::uint32_t padded_elements = 1;
+constexpr std::uint16_t padded_elements = 1;
+
+/// How many bytes may follow a record in its message.
+inline constexpr std::size_t most_tail_bytes = 192;
 
 /// The one-cache-line message that verification sends beside the data. Fixed layout, host byte order: all replicas of a
-/// job run on one architecture, and the record never leaves the job.
+/// job run on one architecture, and the record never leaves the job. What one may say, and the check, which covers the
+/// bytes behind the record and the place among its sender's records, too: control_message.h.
 ///
-///   0        4        8                16       20       24               32               40               48      64
-///   | kind   | flags  | communicator   | source | tag    | ordinal        | bytes          | extra          | digest |
+///   0       4      5      6       8              16       20    24        32      40      48       64
+///   | check | kind | tail | flags | communicator | source | tag | ordinal | bytes | extra | digest |
 struct alignas(64) Record {
+  std::uint32_t check = 0;
   RecordKind kind = RecordKind::none;
-  std::uint32_t flags = 0;
+  std::uint8_t tail_bytes = 0;  ///< at most most_tail_bytes
+  std::uint16_t flags = 0;
   std::uint64_t communicator = 0;
   std::int32_t source = 0;
   std::int32_t tag = 0;

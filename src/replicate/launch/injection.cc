@@ -17,9 +17,10 @@ Status outside(const fault::Fault& fault, std::string_view what, std::optional<s
 }
 
 Status check(const fault::Fault& fault, const replicate::ReplicaMap& map) {
-  if (fault.kind != fault::Kind::flip)
+  if (fault.kind != fault::Kind::flip && fault.kind != fault::Kind::corrupt_header)
     return {Code::bad_input, "reading --inject '" + fault::format(fault) + "'",
-            "'" + std::string(fault::name(fault.kind)) + "' is not for messages of a run", "only flip is"};
+            "'" + std::string(fault::name(fault.kind)) + "' is not for messages of a run",
+            "only flip and corrupt-header are"};
   if (Status status = outside(fault, "rank", fault.place.rank, map.ranks()); !status.ok()) return status;
   if (Status status = outside(fault, "peer", fault.place.peer, map.ranks()); !status.ok()) return status;
   if (!fault.place.rank) return outside(fault, "replica", fault.place.replica, map.degree());

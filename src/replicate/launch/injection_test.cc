@@ -35,7 +35,7 @@ TEST(CheckInjection, KnowsHowManyReplicasEachRankHas) {
 
 TEST(CheckInjection, RefusesFaultsOfOtherLayers) {
   EXPECT_THAT(check_injection("kill-process rank 0 time 1s", three_of_two).status().message(),
-              HasSubstr("only flip is"));
+              HasSubstr("only flip and corrupt-header are"));
   EXPECT_THAT(check_injection("flup rate 1/3", three_of_two).status().message(), HasSubstr("--inject"));
 }
 

@@ -72,7 +72,7 @@ void publish_ballot(const MessageId& name, Function function, const Ballot& ball
   Record record;
   record.kind = RecordKind::collective;
   record.set_id(name);
-  record.flags = static_cast<std::uint32_t>(function);
+  record.flags = static_cast<std::uint16_t>(function);
   record.digest = ballot.digest;
   record.bytes = ballot.bytes;
   record.extra = what;

@@ -293,7 +293,7 @@ void begin_succession() {
   batches.early.clear();
   Record record;
   record.kind = RecordKind::succession;
-  record.flags = succession.term;
+  record.flags = static_cast<std::uint16_t>(succession.term);
   record.ordinal = batches.next;
   for (int k = 0; k < state.degree; ++k)
     if (k != state.replica && state.here(k)) state.post.send(state.team_native(k), record);

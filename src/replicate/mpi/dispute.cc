@@ -1,8 +1,8 @@
 #include "replicate/mpi/dispute.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "replicate/engine/control_message.h"
 #include "replicate/mpi/correct.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/progress.h"
@@ -14,31 +14,14 @@ namespace holdfast::replicate {
 
 namespace {
 
-constexpr std::uint32_t kind_bits = 0xff;
-constexpr std::uint32_t own_known = 0x100;
-constexpr std::uint32_t own_may_be_cut = 0x200;
-
-/// What follows the record of a statement.
-struct Below {
-  integrity::Digest digest;
-  std::uint64_t bytes;
-};
-
 /// Messages that losers of a vote have asked this replica for and that it has not compared.
 std::vector<MessageId> asked_for;
 
 void send_statement(const Docket::Letter& letter) {
   Runtime& state = runtime();
-  const Statement& said = letter.statement;
-  Record record;
-  record.kind = RecordKind::statement;
-  record.flags = static_cast<std::uint32_t>(said.kind) | (said.own.known ? own_known : 0) |
-                 (said.own_may_be_cut ? own_may_be_cut : 0);
-  record.set_id(letter.id);
-  record.digest = said.own.digest;
-  record.bytes = said.own.bytes;
-  const Below below{said.below.digest, said.below.bytes};
-  state.post.send(state.team_native(letter.to), record, std::as_bytes(std::span(&below, 1)));
+  StatementTail tail;
+  const Record record = record_of(letter.id, letter.statement, tail);
+  state.post.send(state.team_native(letter.to), record, std::as_bytes(std::span(&tail, 1)));
   ++state.counters[Count::statements];
 }
 
@@ -46,15 +29,6 @@ void send_statements() {
   auto& outgoing = runtime().docket->outgoing();
   for (const Docket::Letter& letter : outgoing) send_statement(letter);
   outgoing.clear();
-}
-
-Statement statement_of(const Letter& letter) {
-  Below below{};
-  std::memcpy(&below, letter.tail.data(), sizeof below);
-  return {static_cast<Statement::Kind>(letter.record.flags & kind_bits),
-          {letter.record.digest, letter.record.bytes, (letter.record.flags & own_known) != 0},
-          {below.digest, below.bytes, true},
-          (letter.record.flags & own_may_be_cut) != 0};
 }
 
 /// Whether this replica has compared the message that others name so.
@@ -152,14 +126,14 @@ void ask_for_correction(Operation& op, int holder, std::span<const Ballot> ballo
   send_statement({holder, op.identity, {Statement::Kind::probe, ballots[own], {}, false}});
 }
 
-void receive_statement(const Letter& letter) {
+void receive_statement(const ControlMessage& message) {
   Runtime& state = runtime();
-  const MessageId id = letter.record.id();
+  const MessageId id = message.record.id();
   if (!state.docket) {
     if (!compared(id)) asked_for.push_back(id);
     return;
   }
-  state.docket->hear(state.map->replica(letter.native), id, statement_of(letter), compared(id));
+  state.docket->hear(message.from.replica, id, statement_in(message), compared(id));
   send_statements();
 }
 

@@ -22,7 +22,7 @@ void note_agreement(const MessageId& id);
 /// message itself, and is asked to do that now: its application may be waiting for something else.
 void ask_for_correction(Operation& op, int holder, std::span<const Ballot> ballots);
 
-void receive_statement(const Letter& letter);
+void receive_statement(const ControlMessage& message);
 /// While other replicas wait for this one's word on a message: compares every message that has arrived, also where the
 /// application does not wait for it yet.
 void compare_what_others_ask_about();

@@ -201,7 +201,7 @@ void divide_world() {
     if (state.options.protocol == Protocol::msg_plus_hash && state.degree > 2) {
       state.docket.emplace(state.degree, state.replica);
     }
-    state.post.open(records, payloads);
+    state.post.open(records, payloads, *state.map, {state.rank, state.replica}, state.injector);
     open_partitioned();
   }
   protection.world = state.world;

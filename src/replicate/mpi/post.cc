@@ -1,9 +1,13 @@
 #include "replicate/mpi/post.h"
 
+#include <algorithm>
 #include <climits>
 #include <cstring>
 
+#include "functions.h"
 #include "real_functions.h"
+#include "replicate/mpi/evidence.h"
+#include "replicate/mpi/runtime.h"
 
 namespace holdfast::replicate {
 
@@ -41,9 +45,13 @@ class ByteRun {
 };
 }  // namespace
 
-void PostOffice::open(MPI_Comm records, MPI_Comm payloads) {
+void PostOffice::open(MPI_Comm records, MPI_Comm payloads, const ReplicaMap& map, Process self, Injector& injector) {
   records_ = records;
   payloads_ = payloads;
+  map_ = &map;
+  injector_ = &injector;
+  reader_.emplace(map, self, function_count);
+  seals_.resize(static_cast<std::size_t>(map.natives()));
   ring_.resize(ring_size);
   posted_.assign(ring_size, MPI_REQUEST_NULL);
   for (std::size_t i = 0; i < ring_size; ++i) repost(i);
@@ -87,16 +95,26 @@ void PostOffice::send(int native, const Record& record, std::span<const std::byt
   if (!spare_) spare_ = std::make_unique<Slot>();
   spare_->record = record;
   if (!tail.empty()) std::memcpy(spare_->tail.data(), tail.data(), tail.size());
+  seals_[static_cast<std::size_t>(native)].seal(spare_->record, tail);
+  const std::size_t bytes = sizeof(Record) + tail.size();
+  inject({reinterpret_cast<std::byte*>(spare_.get()), bytes}, native);
   MPI_Request request = MPI_REQUEST_NULL;
-  real().Isend(spare_.get(), static_cast<int>(sizeof(Record) + tail.size()), MPI_BYTE, native, record_tag, records_,
-               &request);
+  real().Isend(spare_.get(), static_cast<int>(bytes), MPI_BYTE, native, record_tag, records_, &request);
   int done = 0;
   real().Test(&request, &done, MPI_STATUS_IGNORE);
   if (!done) outgoing_.push_back({native, request, std::move(spare_), nullptr});
 }
 
-bool PostOffice::take(Letter& letter) {
-  if (head_taken_) {  // the letter handed out last may be overwritten only now
+void PostOffice::inject(std::span<std::byte> message, int native) {
+  for (const Injector::Strike& strike : injector_->control(map_->virtual_rank(native), message.size() * 8)) {
+    message[strike.bit / 8] ^= static_cast<std::byte>(1U << (strike.bit % 8));
+    note_struck(strike.fault);
+    ++runtime().counters[Count::injected];
+  }
+}
+
+std::optional<Flaw> PostOffice::take(ControlMessage& message) {
+  if (head_taken_) {  // the message handed out last may be overwritten only now
     repost(head_);
     head_ = (head_ + 1) % ring_size;
     head_taken_ = false;
@@ -104,15 +122,13 @@ bool PostOffice::take(Letter& letter) {
   int done = 0;
   MPI_Status status;
   real().Test(&posted_[head_], &done, &status);
-  if (!done) return false;
+  if (!done) return std::nullopt;
   head_taken_ = true;
   int bytes = 0;
   real().Get_count(&status, MPI_BYTE, &bytes);
-  const Slot& slot = ring_[head_];
-  letter.native = status.MPI_SOURCE;
-  letter.record = slot.record;
-  letter.tail = {slot.tail.data(), static_cast<std::size_t>(bytes) - sizeof(Record)};
-  return true;
+  const Process from{map_->virtual_rank(status.MPI_SOURCE), map_->replica(status.MPI_SOURCE)};
+  const auto length = static_cast<std::size_t>(std::max(bytes, 0));
+  return reader_->read(from, {reinterpret_cast<std::byte*>(&ring_[head_]), length}, message);
 }
 
 int PostOffice::send_payload(int native, std::shared_ptr<const std::vector<std::byte>> bytes) {

@@ -7,19 +7,14 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "replicate/engine/record.h"
+#include "replicate/engine/control_message.h"
+#include "replicate/engine/injector.h"
 
 namespace holdfast::replicate {
-
-/// A record as it arrived, with the bytes that followed it in the same message (decision batches).
-struct Letter {
-  int native = -1;  ///< sender, in the real world
-  Record record;
-  std::span<const std::byte> tail;  ///< valid until the next letter is taken
-};
 
 /// Carries what replicas say to each other, on communicators that the application never sees: small records that are
 /// received into a ring of receives posted ahead of time, and payloads (whole messages) that a record has announced.
@@ -27,10 +22,11 @@ struct Letter {
 /// Nothing here blocks: sends that MPI has not finished are kept and looked at again by tidy(). One thread at a time.
 class PostOffice {
  public:
-  static constexpr std::size_t tail_capacity = 192;
+  static constexpr std::size_t tail_capacity = most_tail_bytes;
 
-  /// Takes over the two communicators, which span the real world, and posts the ring of receives.
-  void open(MPI_Comm records, MPI_Comm payloads);
+  /// Takes over the two communicators, which span the real world, and posts the ring of receives. `map` says who is
+  /// who there, and `injector` what is flipped on the way; both must stay.
+  void open(MPI_Comm records, MPI_Comm payloads, const ReplicaMap& map, Process self, Injector& injector);
   /// Cancels the ring and waits for all sends. Collective in effect: everybody must have received what was sent to it.
   void close();
   /// Leaves everything to the end of the process: where some who were sent to are dead, MPI has no end for it.
@@ -38,8 +34,10 @@ class PostOffice {
 
   /// Sends a record, and up to tail_capacity bytes behind it.
   void send(int native, const Record& record, std::span<const std::byte> tail = {});
-  /// Takes the next arrived record, in the order of sending per sender; false when there is none now.
-  bool take(Letter& letter);
+  /// Takes the next message that has come, in the order of sending per sender, and what is wrong with it; nothing when
+  /// there is none now. What is wrong with the last one in words: reader().
+  std::optional<Flaw> take(ControlMessage& message);
+  const ControlReader& reader() const { return *reader_; }
 
   /// Starts sending bytes that the office owns from here on; returns the tag that the announcing record must carry.
   int send_payload(int native, std::shared_ptr<const std::vector<std::byte>> bytes);
@@ -67,12 +65,17 @@ class PostOffice {
     std::shared_ptr<const std::vector<std::byte>> payload;
   };
   void repost(std::size_t index);
+  void inject(std::span<std::byte> message, int native);
   bool forgotten(int native) const {
     return static_cast<std::size_t>(native) < forgotten_.size() && forgotten_[static_cast<std::size_t>(native)] != 0;
   }
 
   MPI_Comm records_ = MPI_COMM_NULL;
   MPI_Comm payloads_ = MPI_COMM_NULL;
+  const ReplicaMap* map_ = nullptr;
+  Injector* injector_ = nullptr;
+  std::optional<ControlReader> reader_;
+  std::vector<ControlSeal> seals_;  ///< by native rank
   std::vector<Slot> ring_;
   std::vector<MPI_Request> posted_;
   std::size_t head_ = 0;

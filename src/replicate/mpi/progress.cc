@@ -10,6 +10,7 @@
 #include "replicate/mpi/correct.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/dispute.h"
+#include "replicate/mpi/failure.h"
 #include "replicate/mpi/finish.h"
 #include "replicate/mpi/receive.h"
 #include "replicate/mpi/survivors.h"
@@ -33,46 +34,62 @@ void file_digest(int native, const Record& record) {
       std::move(arrival));
 }
 
-void deliver(const Letter& letter) {
-  if (!runtime().here(runtime().map->replica(letter.native))) return;  // on its way when it was taken out
-  switch (letter.record.kind) {
+void deliver(const ControlMessage& message) {
+  const Record& record = message.record;
+  const int replica = message.from.replica;
+  if (!runtime().here(replica)) return;  // on its way when it was taken out
+  const int native = runtime().map->native(message.from.rank, replica);
+  switch (record.kind) {
     case RecordKind::digest:
-      file_digest(letter.native, letter.record);
+      file_digest(native, record);
       break;
     case RecordKind::payload:
     case RecordKind::correction:
-      receive_announced(letter.native, letter.record);
+      receive_announced(native, record);
       break;
     case RecordKind::statement:
-      receive_statement(letter);
+      receive_statement(message);
       break;
     case RecordKind::collective:
-      file_collective_ballot(runtime().map->replica(letter.native), letter.record);
+      file_collective_ballot(replica, record);
       break;
     case RecordKind::decision:
-      receive_decisions(letter.record.ordinal, letter.record.communicator, letter.tail);
+      receive_decisions(record.ordinal, record.communicator, message.tail);
       break;
     case RecordKind::ask_state:
-      answer_state_question(letter.native);
+      answer_state_question(native);
       break;
     case RecordKind::state:
-      file_state_answer(letter.native, letter.record);
+      file_state_answer(native, record);
       break;
     case RecordKind::finished:
-      file_finished(runtime().map->replica(letter.native));
+      file_finished(replica);
       break;
     case RecordKind::partitioned:
-      file_partitioned_tag(letter.record);
+      file_partitioned_tag(record);
       break;
     case RecordKind::succession:
-      receive_succession(runtime().map->replica(letter.native), letter.record);
+      receive_succession(replica, record);
       break;
     case RecordKind::written:
-      receive_written(runtime().map->replica(letter.native), letter.record);
+      receive_written(replica, record);
       break;
     case RecordKind::none:
       break;
   }
+}
+
+/// Goes on after a flipped bit, which is right again, and ends the job after worse: a message that cannot be trusted
+/// may have been a vote, an answer of the leader, anything, and nobody sends it again.
+void require_sound(Flaw flaw) {
+  if (flaw == Flaw::none) return;
+  Runtime& state = runtime();
+  if (flaw == Flaw::repaired) {
+    ++state.counters[Count::records_repaired];
+    return;
+  }
+  const Incident incident = flaw == Flaw::damaged ? Incident::uncorrected : Incident::diverged;
+  fail(incident, state.post.reader().what_was_wrong());
 }
 
 }  // namespace
@@ -81,8 +98,11 @@ void progress() {
   Runtime& state = runtime();
   if (!state.verifying) return;
   notice_departures();
-  Letter letter;
-  while (state.post.take(letter)) deliver(letter);
+  ControlMessage message;
+  while (const auto flaw = state.post.take(message)) {
+    require_sound(*flaw);
+    deliver(message);
+  }
   state.post.tidy();
   poll_transfers();
   poll_wildcards();

@@ -13,6 +13,7 @@
 #include "replicate/engine/call_history.h"
 #include "replicate/engine/docket.h"
 #include "replicate/engine/inbox.h"
+#include "replicate/engine/injector.h"
 #include "replicate/engine/options.h"
 #include "replicate/engine/replica_map.h"
 #include "replicate/mpi/comms.h"
@@ -47,6 +48,7 @@ struct Runtime {
   std::optional<Docket> docket;  ///< under msg-plus-hash with three replicas or more
   CallHistory history;
   Counters counters;
+  Injector injector;
 
   bool survives = false;   ///< the job goes on without the replica of a process that dies
   std::vector<char> gone;  ///< by replica: taken out

@@ -1,7 +1,7 @@
 #include "replicate/mpi/send.h"
 
-#include "core/fault/grammar.h"
-#include "core/random/stream.h"
+#include <utility>
+
 #include "real_functions.h"
 #include "replicate/mpi/carry.h"
 #include "replicate/mpi/decide.h"
@@ -13,26 +13,6 @@
 namespace holdfast::replicate {
 
 namespace {
-
-struct Injector {
-  std::vector<fault::Fault> faults;
-  random::Stream draw{0};
-  std::uint64_t messages = 0;
-};
-Injector injector;
-
-bool strikes(const fault::Fault& fault, int destination_rank) {
-  const Runtime& state = runtime();
-  const fault::Place& place = fault.place;
-  if (place.rank && *place.rank != static_cast<unsigned>(state.rank)) return false;
-  if (place.replica && *place.replica != static_cast<unsigned>(state.replica)) return false;
-  if (place.peer && *place.peer != static_cast<unsigned>(destination_rank)) return false;
-  if (const auto* at = std::get_if<fault::Message>(&fault.when)) return at->number == injector.messages;
-  if (const auto* rate = std::get_if<fault::Rate>(&fault.when)) {
-    return injector.draw.chance(rate->chance.numerator, rate->chance.denominator);
-  }
-  return false;
-}
 
 void send_copies(const Region& region, const Record& record, int destination) {
   const Runtime& state = runtime();
@@ -58,35 +38,17 @@ std::uint64_t next_ordinal(Comm& comm, int destination, int tag) {
 void open_injector() {
   Runtime& state = runtime();
   if (state.options.inject.empty()) return;
-  auto faults = fault::parse(state.options.inject);
-  if (!faults) fail(Incident::bad_input, faults.status().message());
-  for (const fault::Fault& fault : faults.value()) {
-    const bool when =
-        std::holds_alternative<fault::Message>(fault.when) || std::holds_alternative<fault::Rate>(fault.when);
-    if (fault.kind != fault::Kind::flip || !when) {
-      fail(Incident::bad_input,
-           "injecting '" + fault::format(fault) + "': only flips at a message or at a rate can be injected here");
-    }
-  }
-  injector.faults = std::move(faults).value();
-  injector.draw = random::Stream(state.options.seed)
-                      .child("replicate")
-                      .child("inject")
-                      .child(static_cast<std::uint64_t>(state.rank))
-                      .child(static_cast<std::uint64_t>(state.replica));
+  auto injector = Injector::read(state.options.inject, state.options.seed, {state.rank, state.replica});
+  if (!injector) fail(Incident::bad_input, injector.status().message());
+  state.injector = std::move(injector).value();
 }
 
 void inject(const Region& region, int destination_rank) {
-  if (injector.faults.empty()) return;
-  ++injector.messages;
-  if (region.bytes() == 0) return;
-  for (std::size_t i = 0; i < injector.faults.size(); ++i) {
-    const fault::Fault& fault = injector.faults[i];
-    if (!strikes(fault, destination_rank)) continue;
-    note_struck(i);
-    const std::uint64_t bits = region.bytes() * 8;
-    region.flip(fault.bit ? *fault.bit % bits : injector.draw.below(bits));
-    ++runtime().counters[Count::injected];
+  Runtime& state = runtime();
+  for (const Injector::Strike& strike : state.injector.message(destination_rank, region.bytes() * 8)) {
+    note_struck(strike.fault);
+    region.flip(strike.bit);
+    ++state.counters[Count::injected];
   }
 }
 
@@ -95,7 +57,7 @@ void set_digest(Record& record, const Region& region) {
   record.digest = ballot.digest;
   record.bytes = ballot.bytes;
   if (!region.padded()) return;
-  record.flags |= padded_elements;
+  record.flags = padded_elements;
   record.extra = region.whole_ballot(region.bytes()).digest.low;
 }
 

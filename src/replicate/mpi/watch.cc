@@ -158,7 +158,7 @@ void answer_state_question(int native) {
   const Answer own = own_answer();
   Record answer;
   answer.kind = RecordKind::state;
-  answer.flags = own.function;
+  answer.flags = static_cast<std::uint16_t>(own.function);
   answer.source = own.peer;
   answer.tag = own.tag;
   answer.ordinal = own.calls;
