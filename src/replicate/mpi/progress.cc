@@ -7,6 +7,7 @@
 
 #include "real_functions.h"
 #include "replicate/mpi/collective.h"
+#include "replicate/mpi/contest.h"
 #include "replicate/mpi/correct.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/dispute.h"
@@ -66,6 +67,9 @@ void deliver(const Letter& letter) {
       break;
     case RecordKind::succession:
       receive_succession(runtime().map->replica(letter.native), letter.record);
+      break;
+    case RecordKind::contested:
+      receive_contested(letter.native, letter.record);
       break;
     case RecordKind::written:
       receive_written(runtime().map->replica(letter.native), letter.record);
