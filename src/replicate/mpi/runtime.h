@@ -19,6 +19,7 @@
 #include "replicate/mpi/counters.h"
 #include "replicate/mpi/operation.h"
 #include "replicate/mpi/post.h"
+#include "replicate/mpi/tally.h"
 
 namespace holdfast::replicate {
 
@@ -46,7 +47,7 @@ struct Runtime {
   std::optional<Inbox> inbox;
   std::optional<Docket> docket;  ///< under msg-plus-hash with three replicas or more
   CallHistory history;
-  Counters counters;
+  Counters& counters = tallied_counters();
 
   bool survives = false;   ///< the job goes on without the replica of a process that dies
   std::vector<char> gone;  ///< by replica: taken out
