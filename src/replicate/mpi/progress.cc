@@ -11,6 +11,7 @@
 #include "replicate/mpi/correct.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/dispute.h"
+#include "replicate/mpi/divergence.h"
 #include "replicate/mpi/finish.h"
 #include "replicate/mpi/receive.h"
 #include "replicate/mpi/survivors.h"
@@ -54,7 +55,7 @@ void deliver(const Letter& letter) {
       receive_decisions(letter.record.ordinal, letter.record.communicator, letter.tail);
       break;
     case RecordKind::ask_state:
-      answer_state_question(letter.native);
+      answer_state_question(letter.native, letter.record);
       break;
     case RecordKind::state:
       file_state_answer(letter.native, letter.record);
@@ -70,6 +71,9 @@ void deliver(const Letter& letter) {
       break;
     case RecordKind::contested:
       receive_contested(letter.native, letter.record);
+      break;
+    case RecordKind::parted:
+      file_parting(runtime().map->replica(letter.native), letter.record.source, letter.record.ordinal);
       break;
     case RecordKind::written:
       receive_written(runtime().map->replica(letter.native), letter.record);
