@@ -13,7 +13,7 @@ bool has_diverged(const OwnStanding& own, const std::optional<Standing>& other) 
   if (made_other_calls(own.history, *other)) return true;
   if (other->parted && !own.parted) return true;
   if (!own.waits_for_replicas) return false;
-  return other->calls < own.history.count() || (!other->waits_for_replicas && other->calls == own.history.count());
+  return other->calls < own.history.count() || !other->waits_for_replicas;
 }
 
 }  // namespace holdfast::replicate

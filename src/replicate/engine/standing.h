@@ -29,8 +29,8 @@ bool made_other_calls(const CallHistory& own, const Standing& other);
 
 /// Whether this replica says that the other one has diverged, after neither got on for as long as the silence limit
 /// (dead-replicas.md). `other` is nothing where it does not answer. It has when its calls are others; when it has
-/// parted from the leader, and this one has not; or when this one waits for what the other has to say, and the other is
-/// behind or waits in its own world, which then is no longer whole.
+/// parted from the leader, and this one has not; or when this one waits for what others have to say, and the other is
+/// behind, or waits for its own world, which then is no longer whole or has no such call to come.
 ///
 /// In the majority all have made the same calls and wait alike for the one that is missing, so that none of them says
 /// so of another one of it.

@@ -42,6 +42,7 @@ TEST(Standing, WhoWaitsAlikeIsNotSuspected) {
 TEST(Standing, OneThatStaysBehindWhileOthersWaitForItIs) {
   EXPECT_TRUE(says(after({1, 2, 3}), true, after({1, 2}), false));
   EXPECT_TRUE(says(after({1, 2, 3}), true, after({1, 2, 3}), false)) << "it waits in its own world";
+  EXPECT_TRUE(says(after({1, 2, 3}), true, after({1, 2, 3, 4}), false)) << "it makes a call that no other makes";
   EXPECT_FALSE(says(after({1, 2, 3}), false, after({1, 2}), false)) << "nobody waits for it";
 }
 
@@ -75,8 +76,9 @@ TEST(Standing, OfThreeTheOddOneAloneIsAccusedTwice) {
     CallHistory odd;
     bool waits;
   };
-  const Case cases[] = {{after({1, 2, 3, 5}), false}, {after({1, 2, 3, 5}), true},       {after({1, 2}), false},
-                        {after({1, 2}), true},        {after({1, 9, 3, 4, 5, 6}), true}, {after({1, 2, 3, 4}), false}};
+  const Case cases[] = {{after({1, 2, 3, 5}), false},   {after({1, 2, 3, 5}), true},       {after({1, 2}), false},
+                        {after({1, 2}), true},          {after({1, 9, 3, 4, 5, 6}), true}, {after({1, 2, 3, 4}), false},
+                        {after({1, 2, 3, 4, 5}), false}};
   for (const Case& c : cases) {
     int against_odd = 0;
     int against_good = 0;
