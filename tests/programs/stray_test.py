@@ -39,7 +39,7 @@ def main():
         return
     wanted = native(args, 2)
     for strays, way in ((3, "leaves"), (5, "stays"), (4, "skips"), (1, "sends"), (2, "reads"), (5, "asks"), (3, "sleeps"),
-                        (5, "reduces"), (0, "leaves"), (0, "reads"), (1, "asks")):
+                        (5, "reduces"), (1, "leaves"), (0, "reads"), (1, "asks")):
         ends_right(args, wanted, 3, ["--strays", str(strays), "--way", way], [strays // 2])
     ends_right(args, wanted, 5, ["--strays", "2", "--then", "9", "--way", "skips"], [1, 4])
     ends(args, 2, ["--on-failure", "continue"], ["--strays", "3", "--way", "leaves"], "replicas diverged")

@@ -159,6 +159,7 @@ void settle_succession() {
 /// is gone had said beyond this point holds no more.
 void diverged(const char* here) {
   Runtime& state = runtime();
+  if (succession.open) return;  // what is inherited is known when all have said what they had heard
   const std::string text = "replicas diverged: rank " + std::to_string(state.rank) + " replica " +
                            std::to_string(state.replica) + " " + here + " where replica " +
                            std::to_string(state.leading) + " " + order().follower.leader_did() + threads_advice();
