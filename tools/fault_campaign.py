@@ -6,6 +6,9 @@ more a run must end with the fault-free output, or with a diagnosis (exit codes 
 output if no flip happened or reached a message, else with a diagnosis. A run that is still going at the limit, or that
 accepts a wrong answer, fails the campaign. The table at the end counts the outcomes.
 
+With --scattered N, a run has N flips near each other in time, in ranks and replicas drawn one by one: an Allreduce then
+mixes several. Seeds mean something else there.
+
 With --partial, each rank has a number of replicas of its own, and the flips strike one that has at least two: what a rank
 with one replica sends is not verified. Seeds mean something else there.
 """
@@ -26,7 +29,7 @@ OUTCOMES = ["right, no flip", "right, corrected", "right, flip without effect", 
 
 
 def holdfast(args, mpi, program, degree, extra, limit):
-    line = [args.holdfast, "run", "-n", "2", "--replicas", str(degree), "--protocol", args.protocol, "--quiet",
+    line = [args.holdfast, "run", "-n", str(args.ranks), "--replicas", str(degree), "--protocol", args.protocol, "--quiet",
             "--silence-limit", "20s", *extra, "--",
             str(pathlib.Path(args.examples) / mpi / program), *PROGRAMS[program]]
     return subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limit)
@@ -67,7 +70,21 @@ def plan_partial(seed):
     return mpi, program, degree, f"{place} rate 1/{draw.choice([20, 50, 100])}"
 
 
+def plan_scattered(seed, args):
+    """Several flips, each in a rank and a replica of its own drawing: some ranks lose their vote, most do not."""
+    draw = random.Random(f"scattered {seed}")
+    mpi = draw.choice(["openmpi", "mpich"])
+    program = draw.choice(sorted(PROGRAMS))
+    degree = draw.choice(args.degrees)
+    first = draw.randrange(1, 50)
+    faults = [f"flip rank {draw.randrange(args.ranks)} replica {draw.randrange(degree)} message {first + draw.randrange(10)}"
+              for _ in range(args.scattered)]
+    return mpi, program, degree, "; ".join(faults)
+
+
 def plan_of(seed, args):
+    if args.scattered:
+        return plan_scattered(seed, args)
     return plan_partial(seed) if args.partial else plan(seed, args)
 
 
@@ -123,6 +140,9 @@ def main():
                         help="replicas, drawn from this list (default 2,3,3,3)")
     parser.add_argument("--partial", action="store_true", help="another number of replicas for each rank, instead")
     parser.add_argument("--corrupt", type=int, default=1, help="how many replicas get the same kind of fault")
+    parser.add_argument("--ranks", type=int, default=2, help="of which --scattered draws; the other faults strike 0 and 1")
+    parser.add_argument("--scattered", type=int, default=0, metavar="N",
+                        help="N flips at once, over all ranks and replicas, instead")
     parser.add_argument("--limit", type=float, default=120, help="seconds a run may take")
     args = parser.parse_args()
 

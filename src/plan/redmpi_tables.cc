@@ -8,6 +8,7 @@
 
 #include "core/random/stream.h"
 #include "core/stats/confidence.h"
+#include "plan/availability.h"
 #include "plan/checkpoint.h"
 #include "plan/job_simulation.h"
 #include "plan/redundancy.h"
@@ -105,6 +106,27 @@ Table table_of(std::string title, const std::array<Line, count>& lines, const ra
   return table;
 }
 
+/// What a node must be rated so that a million of them, alone or in replicas, are available as a million of 7 nines.
+Table ratings() {
+  constexpr double ranks = 1e6;
+  const double system = system_availability(ranks, 1, 1 - 1e-7);
+  Table table{fmt::format("Nines of a node, for a system of a million ranks that is available {:.1f} %", 100 * system),
+              {"nodes", "nines needed", "whole", "MTTF of a node may be shorter by", "paper"},
+              {}};
+  for (const int degree : {1, 2, 3}) {
+    const double node = needed_node_availability(ranks, degree, system);
+    const double shorter = (1 - node) / 1e-7;
+    constexpr std::array<double, 3> paper{7, 3, 2};
+    const double said = paper[static_cast<std::size_t>(degree - 1)];
+    table.rows.push_back({{fmt::format("{} million", degree), ranks * degree},
+                          {fmt::format("{:.2f}", nines(node)), nines(node)},
+                          {fmt::format("{:.0f}", std::floor(nines(node) + 1e-6)), std::floor(nines(node) + 1e-6)},
+                          {fmt::format("{:.0f}", shorter), shorter},
+                          {fmt::format("{:.0f}", said), said}});
+  }
+  return table;
+}
+
 Section section_7(const random::Stream& stream) {
   constexpr double ranks = 200000, job_h = 168;
   const Estimate alone = estimate(ranks, 1, job_h, 5 * year_s, stream.child("alone"));
@@ -142,6 +164,7 @@ Section section_7(const random::Stream& stream) {
                               plain(mean_time_to_crash_s(ranks, 2, 5 * year_s) / hour_s, 1),
                               {"-"},
                               {"-"}}}});
+  section.tables.push_back(ratings());
   return section;
 }
 

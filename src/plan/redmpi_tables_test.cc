@@ -36,5 +36,12 @@ TEST(RedmpiTables, LastLineOfTable2ByHand) {
   EXPECT_NEAR(tables().sections[0].tables[0].rows[3][3].value, share, 1e-4);
 }
 
+// Section 7: from 7 nines to 3 with two million nodes and to 2 with three million.
+TEST(RedmpiTables, RatingsAreThePapersWhenCutToWholeNines) {
+  const Table& ratings = tables().sections[1].tables[1];
+  ASSERT_EQ(ratings.rows.size(), 3u);
+  for (const auto& row : ratings.rows) EXPECT_EQ(row[2].value, row[4].value) << row[0].text;
+}
+
 }  // namespace
 }  // namespace holdfast::plan

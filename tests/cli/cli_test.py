@@ -142,6 +142,7 @@ class BadInput(Case):
         ("run -n 1 --hostfile hosts -- {job}", "cannot keep the 3 replicas of every rank apart"),
         ("run --map none -- {job}", "reading the map file none"),
         ("run --map badmap -- {job}", "badmap:2:3"),
+        ("run --map near --hostfile hosts -- {job}", "replicas of rank 0 share a host"),
         ("run -n 3 --map map -- {job}", "it gives 2 for -n, but 3 was asked for"),
         ("run --replicas 2 --map map -- {job}", "it gives 1 for --replicas, but 2 was asked for"),
         ("run -n 2 --config none -- {job}", "none"),
@@ -166,6 +167,7 @@ class BadInput(Case):
         self.write("hosts", "a slots=2\nb slots=2\n")
         self.write("badhosts", "a\nbb slots=many\n")
         self.write("map", "0 0 0\n1 1 0\n")
+        self.write("near", "0 0 0\n1 0 1\n2 1 0\n3 1 1\n")
         self.write("badmap", "0 0 0\n1 x 0\n")
         self.write("badconfig", "[replicate]\nprotocl = 'all-to-all'\n")
         self.write("enough", "localhost slots=6\n")
@@ -357,6 +359,19 @@ class DryRun(Case):
             "SLURM_HOSTFILE=DIR/out/hosts srun -n 6 --export=ALL --input=none --quit-on-interrupt "
             f"--mpi={plugin} --distribution=arbitrary "
             f"env LD_PRELOAD=libm.so.6:DIR/lib/libholdfast-replicate-{flavour}.so JOBS/job-{flavour}\n")
+
+    def test_a_map_file_says_who_shares_a_host(self):
+        """Native ranks fill the hosts in order; without a map each rank's replicas would be a slot of a, of b and of c."""
+        self.write("hosts", "a slots=3\nb:2\nc slots=4\n")
+        self.write("far", "0 0 0\n1 1 0\n2 2 0\n3 0 1\n4 1 1\n5 2 1\n")
+        self.write("near", "0 0 0\n1 0 1\n2 1 0\n3 1 1\n4 2 0\n5 2 1\n")
+        placed = {}
+        for name, words in (("far", []), ("near", ["--colocate"])):
+            line = self.command("--map", name, *words, "--hostfile", "hosts", "--", job(FLAVOURS[0]))
+            placed[name] = [text[4:] for text in line.splitlines() if text.startswith("#   ")]
+        self.assertEqual(placed["far"], placed["near"])
+        wanted = ["a", "a", "a", "b", "b", "c"] if FLAVOURS[0] == "openmpi" else ["a:3", "b:2", "c:1"]
+        self.assertEqual(placed["far"], wanted)
 
     def test_a_map_file_gives_ranks_and_replicas(self):
         self.write("map", "0 0 0\n1 0 1\n2 1 0\n3 1 1\n")

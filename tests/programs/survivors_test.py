@@ -24,10 +24,10 @@ def expect(condition, what, detail=""):
 class Case:
     """One replicated run in a folder of its own."""
 
-    def __init__(self, args, ranks, degree, options, program, environment=None):
+    def __init__(self, args, ranks, degree, options, program, environment=None, silence="60s"):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="holdfast-survivors-"))
         record = self.folder / "result.json"
-        line = [args.holdfast, "run", "-n", str(ranks), "--replicas", str(degree), "--silence-limit", "60s", "--json",
+        line = [args.holdfast, "run", "-n", str(ranks), "--replicas", str(degree), "--silence-limit", silence, "--json",
                 str(record), "--output", str(self.folder / "run"), *options, "--", args.program, *program]
         done = subprocess.run(line, cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               timeout=150, check=False, env={**os.environ, **(environment or {})})

@@ -74,6 +74,24 @@ class Slurm(unittest.TestCase):
                     self.assertRegex(second, f"^rank {rank} on node (one|two)$")
                     self.assertNotIn(f"node {node}", second, "replicas of one rank are on different nodes")
 
+    def test_a_map_file_puts_replicas_on_one_node(self):
+        """Rank 0's replicas are native ranks 0 and 1, rank 1's are 2 and 3: two tasks a node, in that order."""
+        (self.folder / "near").write_text("0 0 0\n1 0 1\n2 1 0\n3 1 1\n")
+        for mpi in ("openmpi", "mpich"):
+            with self.subTest(mpi):
+                out = self.folder / mpi
+                done = self.cluster.run("salloc", "-Q", "-N", "2", "--ntasks-per-node", "2",
+                                        *self.line("--map", "near", "--colocate", "--output", str(out), "--keep",
+                                                   "--files-may-differ", "*.stderr", "--",
+                                                   f"{PROGRAMS}/{mpi}/where"),
+                                        cwd=self.folder, env={**self.cluster.environment, **BETWEEN_NODES})
+                self.assertEqual(done.returncode, 0, done.stderr)
+                first = dict(re.findall(r"^rank (\d+) on node (\w+)$", done.stderr, re.M))
+                self.assertEqual(len(set(first.values())), 2, "the two ranks are on different nodes: " + done.stderr)
+                for rank, node in first.items():
+                    second = (out / f"rank-{rank}.replica-1.err").read_text()
+                    self.assertEqual(second.splitlines()[0], f"rank {rank} on node {node}")
+
     def test_a_job_that_slurm_cannot_start(self):
         done = self.cluster.run(*self.line("-n", "2", "--replicas", "2", "--", f"{EXAMPLES}/mpich/cg"), cwd=self.folder,
                                 env={**self.cluster.environment, "SLURM_PARTITION": "none-such"})

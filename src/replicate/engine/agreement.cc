@@ -76,12 +76,12 @@ Follower::Reply Follower::yes_or_no(bool& answer, std::uint32_t asker) {
   if (front.detail != asker) return Reply::diverged;
   if (front.kind == Decision::Kind::yes) {
     answer = true;
-    answers_.pop_front();
+    use();
     return Reply::ready;
   }
   if (front.kind != Decision::Kind::no) return Reply::diverged;
   answer = false;
-  if (--front.words[0] == 0) answers_.pop_front();
+  if (--front.words[0] == 0) use();
   return Reply::ready;
 }
 
@@ -89,7 +89,7 @@ Follower::Reply Follower::number(std::int64_t& value, std::uint32_t asker) {
   if (answers_.empty()) return Reply::waiting;
   if (answers_.front().kind != Decision::Kind::number || answers_.front().detail != asker) return Reply::diverged;
   value = static_cast<std::int64_t>(answers_.front().words[0]);
-  answers_.pop_front();
+  use();
   return Reply::ready;
 }
 
@@ -98,8 +98,18 @@ Follower::Reply Follower::clock(std::uint32_t which, std::span<std::uint64_t, 3>
   const Decision& front = answers_.front();
   if (front.kind != Decision::Kind::clock || front.detail != which) return Reply::diverged;
   std::copy(front.words.begin(), front.words.end(), words.begin());
-  answers_.pop_front();
+  use();
   return Reply::ready;
+}
+
+void Follower::use() {
+  answers_.pop_front();
+  if (inherited_ > 0) --inherited_;
+}
+
+bool Follower::disinherit() {
+  answers_.erase(answers_.begin(), answers_.begin() + static_cast<std::ptrdiff_t>(inherited_));
+  return std::exchange(inherited_, 0) > 0;
 }
 
 std::uint64_t Follower::next_turn() const {
@@ -107,7 +117,7 @@ std::uint64_t Follower::next_turn() const {
 }
 
 void Follower::take_turn() {
-  answers_.pop_front();
+  use();
 }
 
 std::vector<Decision> Follower::take_matches() {

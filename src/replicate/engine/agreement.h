@@ -70,11 +70,17 @@ class Follower {
   std::vector<Decision> take_matches();
   /// Whether the leader has said nothing that is not used yet.
   bool caught_up() const { return answers_.empty(); }
+  /// The leader is gone: what it had said and is not used yet is inherited.
+  void inherit() { inherited_ = answers_.size(); }
+  /// The one who is gone went another way: nothing of what is left of its answers holds. False where nothing is left.
+  bool disinherit();
   /// What the leader did where this replica asked for something else, for the diagnosis.
   const char* leader_did() const;
 
  private:
+  void use();
   std::deque<Decision> answers_;
+  std::size_t inherited_ = 0;  ///< so many of the first answers
   std::vector<Decision> matches_;
 };
 

@@ -18,6 +18,7 @@ std::uint64_t pair(std::uint32_t high, std::uint32_t low) {
 
 void CallHistory::note(const Call& call) {
   calls_[count_ % kept] = call;
+  hashes_[count_ % kept] = hash_;
   ++count_;
   hash_ = fold(hash_, call.function);
   hash_ = fold(hash_, pair(static_cast<std::uint32_t>(call.peer), static_cast<std::uint32_t>(call.tag)));
@@ -29,6 +30,12 @@ bool CallHistory::find(std::uint64_t number, Call& call) const {
   if (number >= count_ || count_ - number > kept) return false;
   call = calls_[number % kept];
   return true;
+}
+
+std::optional<std::uint64_t> CallHistory::hash_after(std::uint64_t calls) const {
+  if (calls == count_) return hash_;
+  if (calls > count_ || count_ - calls > kept) return std::nullopt;
+  return hashes_[calls % kept];
 }
 
 }  // namespace holdfast::replicate

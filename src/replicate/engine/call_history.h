@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,18 +22,21 @@ struct Call {
 /// Constant time and no allocation per call. Not thread-safe.
 class CallHistory {
  public:
-  static constexpr std::size_t kept = 64;
+  static constexpr std::size_t kept = 256;
 
   void note(const Call& call);
   std::uint64_t count() const { return count_; }
   std::uint64_t hash() const { return hash_; }
   /// The call with this number (from 0), if it is still kept.
   bool find(std::uint64_t number, Call& call) const;
+  /// The hash of the first `calls` calls; nothing where so many were not made, or that is no longer kept.
+  std::optional<std::uint64_t> hash_after(std::uint64_t calls) const;
 
  private:
   std::uint64_t count_ = 0;
   std::uint64_t hash_ = 0x9e3779b97f4a7c15ULL;
   std::array<Call, kept> calls_{};
+  std::array<std::uint64_t, kept> hashes_{};  ///< before each of them
 };
 
 }  // namespace holdfast::replicate

@@ -48,6 +48,20 @@ TEST(CallHistory, EqualCallsGiveEqualHashes) {
   }
 }
 
+TEST(CallHistory, RemembersTheHashOfFewerCalls) {
+  CallHistory history;
+  std::vector<std::uint64_t> after{history.hash()};
+  for (std::uint32_t n = 0; n < 1000; ++n) {
+    history.note(call(n));
+    after.push_back(history.hash());
+  }
+  for (std::uint64_t calls = 0; calls <= 1001; ++calls) {
+    const bool kept = calls >= 1000 - CallHistory::kept && calls <= 1000;
+    ASSERT_EQ(history.hash_after(calls).has_value(), kept) << calls;
+    if (kept) EXPECT_EQ(*history.hash_after(calls), after[calls]);
+  }
+}
+
 std::uint64_t hash_of(const std::vector<Call>& calls) {
   CallHistory history;
   for (const Call& c : calls) history.note(c);

@@ -23,9 +23,10 @@ constexpr std::uint16_t own_may_be_cut = 0x200;
 constexpr std::uint16_t below_known = 0x400;
 constexpr std::uint16_t statement_bits = statement_kind_bits | own_known | own_may_be_cut | below_known;
 
-constexpr std::array<std::string_view, 13> kind_names = {
-    "empty",          "digest",       "payload", "correction",  "statement",  "collective",  "decision",
-    "state question", "state answer", "finish",  "partitioned", "succession", "written file"};
+constexpr std::array<std::string_view, 15> kind_names = {
+    "empty",       "digest",     "payload",          "correction",   "statement",
+    "collective",  "decision",   "state question",   "state answer", "finish",
+    "partitioned", "succession", "contested result", "parting",      "written file"};
 
 std::uint32_t check_of(std::span<const std::byte> bytes, std::uint32_t place) {
   const std::uint32_t of_place = integrity::crc32c_extend(0, std::as_bytes(std::span(&place, 1)));
@@ -61,6 +62,8 @@ bool of_team(RecordKind kind) {
     case RecordKind::decision:
     case RecordKind::finished:
     case RecordKind::succession:
+    case RecordKind::contested:
+    case RecordKind::parted:
     case RecordKind::written:
       return true;
     default:
@@ -181,6 +184,7 @@ const char* ControlReader::unsound(Process from, const Record& record, std::span
 const char* ControlReader::unsound_in_team(const Record& record, std::span<const std::byte> tail) const {
   switch (record.kind) {
     case RecordKind::correction:
+    case RecordKind::contested:
       return record.bytes <= most_bytes && record.extra < payload_tags ? nullptr : "names no copy";
     case RecordKind::statement:
       return (record.flags & ~statement_bits) == 0 &&
@@ -191,6 +195,8 @@ const char* ControlReader::unsound_in_team(const Record& record, std::span<const
       return record.flags < functions_ ? nullptr : "names no function";
     case RecordKind::decision:
       return sound_decisions(tail) ? nullptr : "decides nothing known";
+    case RecordKind::parted:
+      return record.source >= 0 && record.source < map_.degree() ? nullptr : "names no replica";
     case RecordKind::succession:
       return record.flags <= map_.degree() ? nullptr : "counts more leaders than there are replicas";
     default:

@@ -160,7 +160,7 @@ TEST_F(Reader, RefusesWhatNoneCanSay) {
     EXPECT_EQ(read(record, {}, from), Flaw::unsound) << reader_.what_was_wrong();
   };
   wrong([](Record& r) { r.kind = RecordKind::none; });
-  wrong([](Record& r) { r.kind = static_cast<RecordKind>(14); });
+  wrong([](Record& r) { r.kind = static_cast<RecordKind>(15); });
   wrong([](Record& r) { r.kind = static_cast<RecordKind>(255); });
   wrong([](Record& r) { r.flags = 2; });
   wrong([](Record& r) { r.source = -1; });
@@ -168,6 +168,9 @@ TEST_F(Reader, RefusesWhatNoneCanSay) {
   wrong([](Record& r) { r.kind = RecordKind::payload, r.extra = 32768; });
   wrong([](Record& r) { r.kind = RecordKind::payload, r.bytes = std::uint64_t{1} << 45; });
   wrong([](Record& r) { r.kind = RecordKind::correction, r.bytes = ~std::uint64_t{0}; });
+  wrong([](Record& r) { r.kind = RecordKind::contested, r.extra = 32768; });
+  wrong([](Record& r) { r.kind = RecordKind::parted, r.source = 3; });
+  wrong([](Record& r) { r.kind = RecordKind::parted, r.source = -1; });
   wrong([](Record& r) { r.kind = RecordKind::collective, r.flags = 100; });
   wrong([](Record& r) { r.kind = RecordKind::state, r.flags = 100; });
   wrong([](Record& r) { r.kind = RecordKind::succession, r.flags = 4; });

@@ -94,7 +94,10 @@ const config::Table<Options>& options_table() {
           option<&Options::seed>(
               {.name = "replicate.seed", .initial = "1", .doc = "Root seed of the injected faults."}),
           option<&Options::map>(
-              {.name = "replicate.map", .initial = "", .doc = "File that maps native ranks to ranks and replicas."}),
+              {.name = "replicate.map",
+               .initial = "",
+               .doc = "File that maps native ranks to ranks and replicas. On several hosts native ranks\n"
+                      "fill them in order, so that it says which processes share one."}),
           option<&Options::tolerate>({.name = "replicate.tolerate",
                                       .initial = "",
                                       .doc = "Places where copies may differ: 'tag 7; call MPI_Alltoall bytes 64'.\n"

@@ -49,6 +49,8 @@ enum class RecordKind : std::uint8_t {
   finished,    ///< this replica has reached the end
   partitioned,  ///< the tag of a partitioned channel, from its sender to its receiver in the same replica
   succession,   ///< the leader's replica was taken out: how many of its decision messages came here
+  contested,    ///< announces a whole copy of a result that has no majority, which follows on the payload communicator
+  parted,       ///< this replica did something else than the leader, in its call `ordinal`
   written,      ///< digest of a stretch of what was written to a file, see written_ballots.h
 };
 

@@ -11,8 +11,9 @@ namespace holdfast::replicate {
 
 namespace {
 
-constexpr std::array<std::string_view, 12> names{"challenge", "join",   "welcome", "ready",    "finishing", "finished",
-                                                 "exit",      "failed", "gone",    "finalize", "leave",     "starting"};
+constexpr std::array<std::string_view, 13> names{"challenge", "join",     "welcome", "ready", "finishing",
+                                                 "finished",  "exit",     "failed",  "gone",  "finalize",
+                                                 "leave",     "starting", "accuse"};
 
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
@@ -90,6 +91,7 @@ std::optional<RollCall> parse_roll_call(std::string_view line) {
       return message;
     case RollCall::Kind::exit:
     case RollCall::Kind::gone:
+    case RollCall::Kind::accuse:
       if (words.size() != 2 || !read(words[1], message.number)) return std::nullopt;
       return message;
     default:
@@ -101,7 +103,7 @@ std::string format_roll_call(const RollCall& message) {
   std::string line(names[static_cast<std::size_t>(message.kind)]);
   if (message.kind == RollCall::Kind::join) line += " " + std::to_string(message.rank);
   const bool numbered = message.kind == RollCall::Kind::join || message.kind == RollCall::Kind::exit ||
-                        message.kind == RollCall::Kind::gone;
+                        message.kind == RollCall::Kind::gone || message.kind == RollCall::Kind::accuse;
   if (numbered) line += " " + std::to_string(message.number);
   if (!message.nonce.empty()) line += " " + message.nonce;
   if (!message.proof.empty()) line += " " + message.proof;

@@ -24,8 +24,9 @@ namespace holdfast::replicate {
 ///   finished                  it is past it
 ///   exit STATUS               it is about to end with this status
 ///   failed                    it found what the job cannot go on with; an incident file says what
-///   gone REPLICA              a process of that replica died: the replica is taken out
+///   gone REPLICA              a process of that replica died or diverged: the replica is taken out
 ///   finalize                  to all: everybody is finishing and nobody died: MPI's own end may be waited for
+///   accuse REPLICA            that replica of this process's rank diverged: it does other things than this one
 ///   leave                     to all: somebody died: MPI's own end would wait for the dead
 struct RollCall {
   enum class Kind : std::uint8_t {
@@ -40,11 +41,12 @@ struct RollCall {
     gone,
     finalize,
     leave,
-    starting
+    starting,
+    accuse
   };
   Kind kind = Kind::ready;
   int rank = -1;        ///< join
-  int number = -1;      ///< join and gone: the replica; exit: the status
+  int number = -1;      ///< join, gone and accuse: the replica; exit: the status
   std::string nonce{};  ///< challenge and join: nonce_digits hexadecimal digits, never twice the same
   std::string proof{};  ///< join and welcome: proof_digits of them
 

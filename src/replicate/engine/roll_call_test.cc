@@ -22,6 +22,7 @@ TEST(RollCall, EveryMessageSurvivesItsLine) {
                                {Kind::exit, -1, 255},
                                {Kind::failed},
                                {Kind::gone, -1, 0},
+                               {Kind::accuse, -1, 2},
                                {Kind::finalize},
                                {Kind::leave}};
   for (const RollCall& message : messages) {
@@ -45,7 +46,7 @@ TEST(RollCall, WhatIsNoMessageIsRefused) {
         "challenge " + nonce + " 1"})
     EXPECT_FALSE(parse_roll_call(line)) << line;
   for (const char* line : {"", " ", "join", "join 1 2", "challenge", "welcome", "ready now", "ready ", "gone",
-                           "gone 2147483648", "exit", "exit  1", "Ready", "GET / HTTP/1.1"})
+                           "gone 2147483648", "accuse", "accuse -1", "exit", "exit  1", "Ready", "GET / HTTP/1.1"})
     EXPECT_FALSE(parse_roll_call(line)) << line;
 }
 

@@ -28,6 +28,7 @@
 #include "replicate/launch/stream_comparison.h"
 #include "replicate/launch/summary.h"
 #include "replicate/launch/supervise.h"
+#include "replicate/launch/tally.h"
 #include "replicate/launch/tee.h"
 #include "replicate/launch/transport.h"
 #include "replicate/launch/window_folders.h"
@@ -176,6 +177,7 @@ Evidence gather(const JobPlan& plan, const Finished& finished) {
   }
   evidence.record = plan.goes_on ? merge_records(plan.run_directory, plan.job, plan.map.degree())
                                  : read_jobs_file(plan.run_directory + "/record.json", plan.job);
+  if (evidence.record.is_null()) evidence.tally = read_tallies(plan.run_directory, plan.job);
   evidence.incidents = read_incidents(plan.run_directory, plan.job);
   evidence.corruption = read_corruption(plan.run_directory, plan.job);
   evidence.faults = plan.faults;

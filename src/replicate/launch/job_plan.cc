@@ -71,8 +71,14 @@ Result<Machine> find_machine(const JobRequest& request) {
 Result<std::string> plan_placement(const JobRequest& request, const ReplicaMap& map, const Machine& machine, Mpi mpi,
                                    bool srun) {
   if (!machine.limited) return std::string();
-  auto placement = place(map, machine.hosts, request.colocate);
+  const bool mapped = !value_of(*request.library, "replicate.map").empty();
+  auto placement = mapped ? place_in_order(map, machine.hosts) : place(map, machine.hosts, request.colocate);
   if (!placement.ok()) return placement.status();
+  if (const int rank = mapped ? rank_with_replicas_together(map, machine.hosts, placement.value()) : -1;
+      rank >= 0 && !request.colocate)
+    return Status(Code::bad_input, "placing the processes by the map file",
+                  "replicas of rank " + std::to_string(rank) + " share a host, whose failure would take both",
+                  "order the file's native ranks as the hosts' slots, or allow it with --colocate");
   if (machine.only_here()) return std::string();
   bool sequence = srun || mpi == Mpi::openmpi;
   return sequence ? as_host_sequence(placement.value(), machine.hosts)

@@ -17,6 +17,7 @@ namespace holdfast::launch {
 struct Evidence {
   Ended ended;
   nlohmann::ordered_json record;  ///< the library's record.json, null without one
+  nlohmann::ordered_json tally;   ///< without one: what processes had counted when they were ended (tally.h), or null
   std::vector<Incident> incidents;
   std::vector<Corruption> corruption;  ///< that was seen, the earliest first
   std::vector<std::string> faults;     ///< injected

@@ -36,18 +36,43 @@ std::vector<int> choose(int degree, bool share, std::vector<int>& free) {
   return chosen;
 }
 
+Status check_slots(const replicate::ReplicaMap& map, std::span<const Host> hosts) {
+  long slots = 0;
+  for (const Host& host : hosts) slots += host.slots;
+  if (slots >= map.natives()) return {};
+  return no_room(needs(map) + ", but there are " + std::to_string(slots), "use fewer ranks or replicas, or more slots");
+}
+
 }  // namespace
 
-Result<Placement> place(const replicate::ReplicaMap& map, std::span<const Host> hosts, bool colocate) {
-  std::vector<int> free;
-  long slots = 0;
-  for (const Host& host : hosts) {
-    free.push_back(host.slots);
-    slots += host.slots;
+Result<Placement> place_in_order(const replicate::ReplicaMap& map, std::span<const Host> hosts) {
+  if (Status room = check_slots(map, hosts); !room.ok()) return room;
+  Placement placement;
+  for (std::size_t host = 0; host < hosts.size(); ++host)
+    for (int slot = 0; slot < hosts[host].slots && static_cast<int>(placement.size()) < map.natives(); ++slot)
+      placement.push_back(static_cast<int>(host));
+  return placement;
+}
+
+int rank_with_replicas_together(const replicate::ReplicaMap& map, std::span<const Host> hosts,
+                                const Placement& placement) {
+  if (hosts.size() == 1) return -1;
+  for (int rank = 0; rank < map.ranks(); ++rank) {
+    std::vector<bool> taken(hosts.size());
+    for (int replica = 0; replica < map.degree(rank); ++replica) {
+      const auto host = static_cast<std::size_t>(placement[map.native(rank, replica)]);
+      if (taken[host]) return rank;
+      taken[host] = true;
+    }
   }
-  if (slots < map.natives())
-    return no_room(needs(map) + ", but there are " + std::to_string(slots),
-                   "use fewer ranks or replicas, or more slots");
+  return -1;
+}
+
+Result<Placement> place(const replicate::ReplicaMap& map, std::span<const Host> hosts, bool colocate) {
+  if (Status room = check_slots(map, hosts); !room.ok()) return room;
+  std::vector<int> free;
+  for (const Host& host : hosts) free.push_back(host.slots);
+  const long slots = std::accumulate(free.begin(), free.end(), 0L);
   bool share = colocate || hosts.size() == 1;
   Placement placement(map.natives());
   for (int rank = 0; rank < map.ranks(); ++rank) {

@@ -22,6 +22,15 @@ using Placement = std::vector<int>;
 /// keep replicas apart.
 Result<Placement> place(const replicate::ReplicaMap& map, std::span<const Host> hosts, bool colocate);
 
+/// Places the processes of a map that the user has given: native ranks fill the hosts in the order of both, so that the
+/// lines of the map file say which processes share a host, and which are on neighbouring ones (RedMPI, section 3.1).
+/// Pure. Error: bad_input when the slots do not suffice.
+Result<Placement> place_in_order(const replicate::ReplicaMap& map, std::span<const Host> hosts);
+
+/// The first rank of which one host has several replicas; -1 where none has, or there is one host alone.
+int rank_with_replicas_together(const replicate::ReplicaMap& map, std::span<const Host> hosts,
+                                const Placement& placement);
+
 /// A host a line, in native rank order: Open MPI's --map-by seq, and SLURM_HOSTFILE.
 std::string as_host_sequence(const Placement& placement, std::span<const Host> hosts);
 

@@ -114,5 +114,26 @@ TEST(Place, AgreesWithTheOracleOnRandomHosts) {
   EXPECT_GT(refused, 300);
 }
 
+/// Native ranks 0 to 5 as the map says, on hosts of two slots each.
+ReplicaMap mapped(std::string_view text) {
+  return ReplicaMap::parse(text, "map").value();
+}
+
+TEST(PlaceInOrder, TheMapFileSaysWhoSharesAHost) {
+  const std::vector<Host> hosts{{"a", 2}, {"b", 2}, {"c", 3}};
+  const ReplicaMap near = mapped("0 0 0\n1 0 1\n2 1 0\n3 1 1\n4 2 0\n5 2 1\n");
+  const ReplicaMap far = mapped("0 0 0\n1 1 0\n2 2 0\n3 0 1\n4 1 1\n5 2 1\n");
+  for (const ReplicaMap& map : {near, far}) {
+    const auto placement = place_in_order(map, hosts);
+    ASSERT_TRUE(placement.ok());
+    EXPECT_THAT(placement.value(), ElementsAre(0, 0, 1, 1, 2, 2));
+  }
+  const Placement placement = place_in_order(near, hosts).value();
+  EXPECT_EQ(rank_with_replicas_together(near, hosts, placement), 0);
+  EXPECT_EQ(rank_with_replicas_together(far, hosts, placement), -1);
+  EXPECT_EQ(rank_with_replicas_together(near, std::vector<Host>{{"a", 9}}, Placement(6)), -1) << "there is no choice";
+  EXPECT_THAT(place_in_order(near, std::vector<Host>{{"a", 5}}).status().message(), HasSubstr("but there are 5"));
+}
+
 }  // namespace
 }  // namespace holdfast::launch

@@ -33,7 +33,7 @@ int Roster::join(int rank, int replica) {
   return member;
 }
 
-void Roster::hear(int member, const RollCall& message) {
+void Roster::hear(int member, const RollCall& message, double seconds) {
   Member& who = members_[static_cast<std::size_t>(member)];
   switch (message.kind) {
     case RollCall::Kind::starting:
@@ -60,6 +60,8 @@ void Roster::hear(int member, const RollCall& message) {
         verdict_ = "rank " + std::to_string(rank_of(member)) + " replica " + std::to_string(replica_of(member)) +
                    " found what the job cannot go on with";
       return;
+    case RollCall::Kind::accuse:
+      return accuse(member, message.number, seconds);
     default:
       return;  // what only the roster says
   }
@@ -97,11 +99,26 @@ void Roster::look(double seconds, const std::optional<std::set<int>>& living, do
 }
 
 void Roster::lose(int member, double seconds) {
-  const int replica = replica_of(member);
+  take_out({rank_of(member), replica_of(member), seconds, degree_left() - 1});
+}
+
+/// One that most replicas of its rank accuse goes: those that are left agree, and are at least two.
+void Roster::accuse(int member, int replica, double seconds) {
+  const bool known = replica >= 0 && replica < degree_ && replica != replica_of(member);
+  if (!goes_on_ || !known || gone(replica) || gone(replica_of(member)) || !verdict_.empty()) return;
+  if (!launched_ || ending_told_ || degree_left() < 3) return;
+  std::set<int>& accusers = accusers_[rank_of(member) * degree_ + replica];
+  accusers.insert(member);
+  const auto left = std::count_if(accusers.begin(), accusers.end(), [&](int m) { return !gone(replica_of(m)); });
+  if (2 * left > degree_left()) take_out({rank_of(member), replica, seconds, degree_left() - 1, true});
+}
+
+void Roster::take_out(const Death& death) {
+  const int replica = death.replica;
   gone_[static_cast<std::size_t>(replica)] = true;
-  deaths_.push_back({rank_of(member), replica, seconds, degree_left()});
+  deaths_.push_back(death);
   const std::string who =
-      fmt::format("rank {} replica {} died {:.1f} s after the start", rank_of(member), replica, seconds);
+      fmt::format("rank {} replica {} died {:.1f} s after the start", death.rank, replica, death.seconds);
   if (!launched_) {
     verdict_ = who + ", before MPI_Init was over: the job cannot go on without it";
   } else if (ending_told_) {
@@ -185,8 +202,8 @@ std::optional<int> Roster::status() const {
 }
 
 std::string death_line(const Death& death) {
-  std::string line =
-      fmt::format("rank {} replica {} died {:.1f} s after the start", death.rank, death.replica, death.seconds);
+  std::string line = fmt::format("rank {} replica {} {} {:.1f} s after the start", death.rank, death.replica,
+                                 death.diverged ? "went another way than most replicas" : "died", death.seconds);
   if (death.degree_left == 0) return line;
   line += fmt::format(": replica {} is taken out, ", death.replica);
   if (death.degree_left == 1) return line + "1 replica goes on, unverified from here on";
@@ -200,7 +217,8 @@ nlohmann::ordered_json death_record(const std::vector<Death>& deaths) {
     list.push_back({{"rank", death.rank},
                     {"replica", death.replica},
                     {"seconds", death.seconds},
-                    {"degree_left", death.degree_left}});
+                    {"degree_left", death.degree_left},
+                    {"diverged", death.diverged}});
   return list;
 }
 

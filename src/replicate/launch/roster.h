@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -11,17 +12,18 @@
 
 namespace holdfast::launch {
 
-/// A process that ended without a word.
+/// A process that ended without a word, or that went another way than the other replicas of its rank.
 struct Death {
   int rank = -1;
   int replica = -1;
   double seconds = 0;   ///< after the start of the job
   int degree_left = 0;  ///< replicas that went on
+  bool diverged = false;
 };
 
-/// Who of a job is there: each process by its connection, and what follows when one ends without a word
-/// (docs/design/dead-replicas.md). Where the job is to go on, the dead process's whole replica is taken out, and
-/// everybody is told, in one order. No I/O, no clock; one thread at a time.
+/// Who of a job is there: each process by its connection, and what follows when one ends without a word, or goes
+/// another way than most replicas of its rank (docs/design/dead-replicas.md). Where the job is to go on, the process's
+/// whole replica is taken out, and everybody is told, in one order. No I/O, no clock; one thread at a time.
 class Roster {
  public:
   /// `goes_on`: as long as a replica is left; else the launcher ends the job, and the roster only remembers why.
@@ -38,7 +40,8 @@ class Roster {
   /// A connection's first word. The member it stands for, -1 when it is nobody's, or the member is in MPI already.
   /// Before that a second one takes the place of the first: a shell has started the program and waits for it.
   int join(int rank, int replica);
-  void hear(int member, const replicate::RollCall& message);
+  /// What a member has said, so many seconds after the start.
+  void hear(int member, const replicate::RollCall& message, double seconds = 0);
   /// The connection of a member has ended, so many seconds after the start.
   void close(int member, double seconds);
 
@@ -92,6 +95,8 @@ class Roster {
   bool all_past(Phase phase) const;
   void tell(int member, replicate::RollCall::Kind kind, int number = -1);
   void lose(int member, double seconds);
+  void accuse(int member, int replica, double seconds);
+  void take_out(const Death& death);
   void end_together();
 
   int ranks_;
@@ -103,6 +108,7 @@ class Roster {
   bool ended_by_program_ = false;  ///< a process ended by exit() before MPI_Finalize
   std::vector<Member> members_;
   std::vector<bool> gone_;
+  std::map<int, std::set<int>> accusers_;  ///< members, by the member that they say has diverged
   std::vector<Death> deaths_;
   std::vector<Letter> outgoing_;
   std::string verdict_;

@@ -235,7 +235,7 @@ class RosterServer::Desk {
 
   bool hear(Guest& guest, const RollCall& message) {
     if (guest.member >= 0) {
-      roster_.hear(guest.member, message);
+      roster_.hear(guest.member, message, seconds());
       return true;
     }
     if (message.kind != RollCall::Kind::join) return false;

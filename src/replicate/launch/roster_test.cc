@@ -210,5 +210,53 @@ TEST(Roster, DeathsInWords) {
   EXPECT_EQ(death_record({{1, 0, 2, 1}}).dump(), R"([{"rank":1,"replica":0,"seconds":2.0,"degree_left":1}])");
 }
 
+RollCall accuses(int replica) {
+  return {Kind::accuse, -1, replica, {}, {}};
+}
+
+TEST(Roster, OneThatMostReplicasOfItsRankAccuseIsTakenOut) {
+  Roster roster = started(2, 3, true);
+  roster.hear(3, accuses(2), 1);  // rank 1 replica 0
+  roster.hear(3, accuses(2), 1);  // twice is once
+  roster.hear(5, accuses(0), 1);  // and the one accused accuses the others
+  roster.hear(5, accuses(1), 1);
+  roster.hear(1, accuses(2), 1);  // another rank knows nothing of it
+  EXPECT_TRUE(roster.deaths().empty());
+  roster.hear(4, accuses(2), 2.5);
+  ASSERT_EQ(roster.deaths().size(), 1u);
+  EXPECT_TRUE(roster.deaths()[0].diverged);
+  EXPECT_EQ(roster.deaths()[0].rank, 1);
+  EXPECT_TRUE(roster.gone(2));
+  EXPECT_EQ(roster.verdict(), "");
+  EXPECT_EQ(death_line(roster.deaths()[0]),
+            "rank 1 replica 2 went another way than most replicas 2.5 s after the start: replica 2 is taken out, 2 "
+            "replicas go on, corruption is detected and no longer corrected");
+  for (const int m : {3, 4}) roster.hear(m, accuses(m - 3 == 0 ? 1 : 0), 3);
+  EXPECT_EQ(roster.deaths().size(), 1u) << "of two nobody is in a minority";
+}
+
+TEST(Roster, WhoIsGoneHasNoVoice) {
+  Roster roster = started(1, 5, true);
+  roster.close(3, 1);
+  roster.close(4, 1);
+  roster.hear(3, accuses(0), 2);
+  roster.hear(4, accuses(0), 2);
+  roster.hear(1, accuses(0), 2);
+  EXPECT_FALSE(roster.gone(0)) << "one of the three that are left";
+  roster.hear(2, accuses(0), 2);
+  EXPECT_TRUE(roster.gone(0));
+  EXPECT_EQ(roster.leader(), 1);
+}
+
+TEST(Roster, NobodyIsTakenOutWhereTheJobDoesNotGoOn) {
+  Roster roster(1, 3, false);
+  for (const int m : {0, 1, 2}) roster.join(0, m);
+  for (const int m : {0, 1, 2}) roster.hear(m, {Kind::ready});
+  for (const int m : {0, 1}) roster.hear(m, accuses(2), 1);
+  for (const int wild : {-1, 7}) roster.hear(0, accuses(wild), 1);
+  EXPECT_FALSE(roster.gone(2));
+  EXPECT_TRUE(roster.deaths().empty());
+}
+
 }  // namespace
 }  // namespace holdfast::launch

@@ -22,6 +22,7 @@ bool takes_no_more(const std::string& path);
 ///   record.<k>.json                  the same of one replica, where the job goes on when a process dies
 ///   roster                           where processes say that they are there (roster_server.h)
 ///   incident-<v>.<k>.json            why a job ended early, written by whoever diagnosed it
+///   counted-<v>.<k>                  what a process has counted, at any time (tally.h)
 ///   status-<v>.<k>                   with what a process ended after MPI_Finalize
 ///   finished-<v>.<k>                 a process's closing statement (closing.h)
 ///   launcher.err                     what the launcher itself said, where it is not shown

@@ -103,7 +103,7 @@ std::string summary_line(const Evidence& evidence) {
   for (const Death& death : evidence.deaths) {
     const auto cause = std::find_if(evidence.corruption.begin(), evidence.corruption.end(),
                                     [&](const Corruption& seen) { return seen.replica == death.replica; });
-    line += fmt::format("; rank {} replica {} died", death.rank, death.replica);
+    line += fmt::format("; rank {} replica {} {}", death.rank, death.replica, death.diverged ? "diverged" : "died");
     if (cause != evidence.corruption.end()) line += " after " + corruption_line(*cause, evidence.faults);
   }
   return line;
@@ -142,6 +142,7 @@ Json final_record(const Evidence& evidence, const Outcome& outcome, const JobFac
                     {"status", evidence.ended.signal != 0 ? 128 + evidence.ended.signal : evidence.ended.exit_status}};
   bool counted = evidence.record.is_object() && evidence.record.contains("counters");
   record["counters"] = counted ? evidence.record["counters"] : Json::object();
+  if (!counted && evidence.tally.is_object()) record["counters"] = evidence.tally;  // until it was ended
   record["corrupted"] = list(evidence.record, "corrupted");
   record["suspects"] = suspects(evidence.record);
   record["faults_that_never_struck"] = faults_that_missed(evidence.corruption, evidence.faults);

@@ -224,6 +224,12 @@ void say_finishing() {
 void say_finished() {
   say({RollCall::Kind::finished});
 }
+void say_diverged(int replica) {
+  RollCall message;
+  message.kind = RollCall::Kind::accuse;
+  message.number = replica;
+  say(message);
+}
 void say_failed() {
   say({RollCall::Kind::failed});
 }

@@ -21,6 +21,8 @@ void say_ready();
 void say_finishing();
 void say_finished();
 void say_exit(int status);
+/// That replica of this process's rank has gone another way than this one.
+void say_diverged(int replica);
 /// The job must end: the incident file says why.
 void say_failed();
 

@@ -6,6 +6,7 @@
 #include "core/integrity/digester.h"
 #include "real_functions.h"
 #include "replicate/mpi/carry.h"
+#include "replicate/mpi/contest.h"
 #include "replicate/mpi/correct.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/failure.h"
@@ -147,7 +148,38 @@ void Collective::input(const void* buffer, std::uint64_t count, MPI_Datatype typ
   inject(Region::borrow(buffer, count, type), -1);
 }
 
-void Collective::output(void* buffer, std::uint64_t count, MPI_Datatype type) {
+void Collective::operand(const void* send_buffer, void* receive_buffer, std::uint64_t count, MPI_Datatype type) {
+  in_place_ = send_buffer == MPI_IN_PLACE;
+  const void* from = in_place_ ? receive_buffer : send_buffer;
+  input(from, count, type);
+  if (correctable() && selects_memory(count, type)) operand_ = Region::borrow(from, count, type);
+}
+
+bool Collective::correctable() const {
+  const Runtime& state = runtime();
+  return state.verifying && sound_ && !state.partial && state.degree > 2;  // not how many are left: others may not know
+}
+
+void Collective::keep_operand() {
+  repeatable_ = true;
+  if (in_place_) operand_.gather(operand_.bytes(), kept_);
+}
+
+void Collective::put_operand_back() {
+  if (in_place_) operand_.scatter(kept_);
+}
+
+/// In the application's memory: there it has been changed, or this replica would have the same as the others.
+void Collective::compare_operand() {
+  repeatable_ = false;
+  if (operand_.bytes() == 0) return;
+  std::vector<Region> regions;
+  regions.push_back(std::move(operand_));
+  compare_in_team(function_, {comm_->id, comm_->collectives++}, std::move(regions));
+}
+
+void Collective::output(void* buffer, std::uint64_t count, MPI_Datatype type, std::uint64_t blocks) {
+  blocks_ = blocks;
   if (buffer == MPI_IN_PLACE || !selects_memory(count, type) || !runtime().verifying) return;
   Region region = Region::keep(buffer, count, type);
   if (region.bytes() > 0) outputs_.push_back(std::move(region));
@@ -176,6 +208,7 @@ int Collective::perform(Schedule& schedule) {
 void Collective::begin(std::shared_ptr<Schedule> schedule, MPI_Request* request) {
   Operation& op = runtime().requests.make();
   prepare(op, function_, *comm_, std::move(outputs_));
+  op.blocks = blocks_;
   ++comm_->pending;
   op.schedule = std::move(schedule);
   op.stage = Operation::Stage::native;
@@ -228,18 +261,23 @@ void Collective::enter() {
   });
 }
 
-void Collective::verify_now() {
-  if (outputs_.empty()) return;
+bool Collective::verify_now() {
+  if (outputs_.empty()) return true;
   Operation op;
   prepare(op, function_, *comm_, std::move(outputs_));
+  op.blocks = blocks_;
+  op.repeatable = repeatable_;
   cast_ballot(op);
   wait_until([&] { return advance_collective(op); });
+  outputs_ = std::move(op.outputs);
+  return !op.without_majority;
 }
 
 void Collective::follow(MPI_Request* request) {
   if (!runtime().verifying) return;
   Operation& op = runtime().requests.make();
   prepare(op, function_, *comm_, std::move(outputs_));
+  op.blocks = blocks_;
   ++comm_->pending;
   op.native = *request;
   runtime().requests.file(op);
@@ -261,6 +299,7 @@ void Collective::file_persistent(MPI_Request* request, std::shared_ptr<Schedule>
   op.comm = comm_;
   op.inputs = std::move(inputs_);
   op.outputs = std::move(outputs_);
+  op.blocks = blocks_;
   op.schedule = std::move(schedule);
   runtime().requests.hold_comm(op);
   runtime().requests.file(op);
@@ -433,6 +472,10 @@ bool advance_collective(Operation& op) {
     if (op.queue) watch_in_background(op);  // other replicas may need this one's copy
   }
   if (op.stage == Operation::Stage::comparing && !count_ballots(op)) return false;
+  if (op.stage == Operation::Stage::contested && !take_contest(op)) {
+    set_awaited({Awaited::What::correction, runtime().rank, -1});
+    return false;
+  }
   if (op.stage == Operation::Stage::disputed && !take_correction(op)) {
     set_awaited({Awaited::What::correction, runtime().rank, -1});
     return false;

@@ -38,10 +38,14 @@ class Collective {
 
   /// Memory that this rank contributes (the injector's target). A count that was negative is no_count.
   void input(const void* buffer, std::uint64_t count, MPI_Datatype type);
-  /// Memory that receives results.
-  void output(void* buffer, std::uint64_t count, MPI_Datatype type);
+  /// Memory that receives results. `blocks` of equal length, where each comes from one rank, or is an element of a
+  /// reduction: copies without a majority are voted on by block (contest.h).
+  void output(void* buffer, std::uint64_t count, MPI_Datatype type, std::uint64_t blocks = 1);
   /// Result blocks of the v-variants: block i at buffer + displacements[i] * extent.
   void outputs(void* buffer, const int* counts, const int* displacements, MPI_Datatype type, int blocks);
+
+  /// What this rank gives to a blocking reduction: input(), which may be compared by itself.
+  void operand(const void* send_buffer, void* receive_buffer, std::uint64_t count, MPI_Datatype type);
 
   /// The operation of a reduction.
   void operation(MPI_Op op) { sound_ = sound_ && op != MPI_OP_NULL; }
@@ -63,6 +67,25 @@ class Collective {
     const int code = call_that_waits(call);
     if (code == MPI_SUCCESS) verify_now();
     return code;
+  }
+  /// A blocking reduction: of what all ranks give, so that what two of them gave wrong in two replicas leaves no
+  /// majority of any result. The same replicas are outvoted where each rank's operand is compared by itself.
+  /// `same_everywhere`: all ranks get the same result, and so all know when it has no majority, and repeat the call,
+  /// with operands that were compared. Otherwise those are compared before: a rank that gets no result would have left.
+  template <class Call, class Build>
+  int reduce(Call call, Build build, bool same_everywhere) {
+    if (by_messages() || !correctable()) return run(call, build);
+    if (!same_everywhere || comm_->inter) {
+      compare_operand();
+      return run(call, build);
+    }
+    keep_operand();
+    if (sound_) enter();
+    const int code = call_that_waits(call);
+    if (code != MPI_SUCCESS || verify_now()) return code;
+    put_operand_back();
+    compare_operand();
+    return run(call, build);
   }
   /// Runs a call that makes a communicator.
   template <class Call>
@@ -118,7 +141,13 @@ class Collective {
   int perform(Schedule& schedule);
   void begin(std::shared_ptr<Schedule> schedule, MPI_Request* request);
   void enter();
-  void verify_now();
+  /// False when the result has no majority, and the call is to be repeated.
+  bool verify_now();
+  /// Whether a wrong operand can be told from right ones.
+  bool correctable() const;
+  void keep_operand();
+  void put_operand_back();
+  void compare_operand();
   void follow(MPI_Request* request);
   /// A request of MPI's that is never started, for what the application does with an inactive one.
   void stand_in(MPI_Request* request);
@@ -130,6 +159,11 @@ class Collective {
   Comm* comm_;
   std::vector<Region> inputs_;  ///< of a persistent one, for the injector
   std::vector<Region> outputs_;
+  std::uint64_t blocks_ = 1;     ///< of the one region of outputs_
+  Region operand_;               ///< of a blocking reduction
+  bool in_place_ = false;        ///< the operand lies where the result will
+  bool repeatable_ = false;      ///< see Operation
+  std::vector<std::byte> kept_;  ///< what lay there
 };
 
 /// MPI_Start of a persistent collective.

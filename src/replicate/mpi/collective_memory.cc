@@ -104,7 +104,7 @@ void from_neighbours(Collective& call, void* buffer, int count, MPI_Datatype typ
   const std::vector<bool>& there = topology_of(call.comm()).sending;
   call.topology(topology_of(call.comm()).any);
   if (std::find(there.begin(), there.end(), false) == there.end()) {
-    call.output(buffer, count < 0 ? Collective::no_count : size_of(count) * there.size(), type);
+    call.output(buffer, count < 0 ? Collective::no_count : size_of(count) * there.size(), type, there.size());
     return;
   }
   const MPI_Aint step = extent_of(type) * count;

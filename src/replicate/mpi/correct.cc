@@ -6,6 +6,7 @@
 #include <map>
 
 #include "real_functions.h"
+#include "replicate/mpi/contest.h"
 #include "replicate/mpi/evidence.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/runtime.h"
@@ -209,6 +210,14 @@ void note_outvoted(const Operation& op, const Ballot& good, std::span<const Ball
   }
 }
 
+/// No whole copy of a result has a majority: whether what it was made of may have one.
+bool go_into_parts(Operation& op) {
+  if (!op.repeatable) return contest(op);
+  op.without_majority = true;
+  op.stage = Operation::Stage::complete;
+  return true;
+}
+
 }  // namespace
 
 void settle(Operation& op, std::span<const Ballot> ballots,
@@ -233,6 +242,7 @@ void settle(Operation& op, std::span<const Ballot> ballots,
   }
   const Verdict verdict = vote(votes);
   if (verdict.winner < 0) {
+    if (op.kind == Operation::Kind::collective && go_into_parts(op)) return;
     fail(Incident::uncorrected, described(op) + no_majority(ballots));
   }
   const Ballot good = votes[static_cast<std::size_t>(verdict.winner)];
@@ -281,6 +291,11 @@ bool take_copy(Operation& op) {
   put(op, *found->second);
   corrections.erase(found);
   return true;
+}
+
+void note_wrong_result(const Operation& op) {
+  note_culprit(op, runtime().replica);
+  ++runtime().counters[Count::corrections];
 }
 
 std::string no_majority(std::span<const Ballot> ballots) {

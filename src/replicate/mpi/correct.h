@@ -31,6 +31,9 @@ std::string described(const Operation& op);
 /// ": no majority among the replicas' copies", which copies, and what else than a fault may be the cause.
 std::string no_majority(std::span<const Ballot> ballots);
 
+/// This replica's copy of a result was wrong, and is put right.
+void note_wrong_result(const Operation& op);
+
 /// A disputed operation looks whether its correction has arrived.
 bool take_correction(Operation& op);
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "replicate/engine/clock_pace.h"
+#include "replicate/mpi/divergence.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/real_clock.h"
@@ -148,16 +149,23 @@ void settle_succession() {
       send_what_one_lacks(k, succession.heard[{succession.term, k}]);
   }
   succession.open = false;
+  for (auto& [name, one] : orders) one.follower.inherit();
   if (!state.leader()) return;
   batches.next = most;
   take_office();
 }
 
-[[noreturn]] void diverged(const char* here) {
+/// The leader did something else. Where most can tell who is odd, that one is taken out meanwhile; what a leader that
+/// is gone had said beyond this point holds no more.
+void diverged(const char* here) {
   Runtime& state = runtime();
-  fail(Incident::diverged, "replicas diverged: rank " + std::to_string(state.rank) + " replica " +
-                               std::to_string(state.replica) + " " + here + " where replica " +
-                               std::to_string(state.leading) + " " + order().follower.leader_did() + threads_advice());
+  if (succession.open) return;  // what is inherited is known when all have said what they had heard
+  const std::string text = "replicas diverged: rank " + std::to_string(state.rank) + " replica " +
+                           std::to_string(state.replica) + " " + here + " where replica " +
+                           std::to_string(state.leading) + " " + order().follower.leader_did() + threads_advice();
+  if (state.survives && order().follower.disinherit()) return;
+  if (!can_outvote_diverged()) fail(Incident::diverged, text);
+  part_from_leader(text);
 }
 
 bool leads_in(const Order& order) {
@@ -278,11 +286,12 @@ void receive_decisions(std::uint64_t number, std::uint64_t name, std::span<const
     return;
   }
   apply({name, std::move(decisions)});
+  if (succession.open) settle_succession();  // before what the next leader says
   for (auto next = batches.early.begin(); next != batches.early.end() && next->first <= batches.next;
        next = batches.early.erase(next)) {
     if (next->first == batches.next) apply(next->second);
+    if (succession.open) settle_succession();
   }
-  if (succession.open) settle_succession();
 }
 
 void begin_succession() {

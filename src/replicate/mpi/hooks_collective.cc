@@ -20,7 +20,7 @@ int hook::Ibarrier(MPI_Comm comm, MPI_Request* request) {
 int hook::Allgather(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm) {
   Collective call(Function::Allgather, comm);
   input_gathered(call, sb, sc, st, rb, rc, rt);
-  call.output(rb, size_of(rc) * size_of(call.size()), rt);
+  call.output(rb, size_of(rc) * size_of(call.size()), rt, size_of(call.size()));
   return call.run([&] { return real().Allgather(sb, sc, st, rb, rc, rt, comm); },
                   [&](Schedule& s) { algorithm::allgather(s, sb, sc, st, rb, rc, rt); });
 }
@@ -28,7 +28,7 @@ int hook::Iallgather(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, 
                      MPI_Request* request) {
   Collective call(Function::Iallgather, comm);
   input_gathered(call, sb, sc, st, rb, rc, rt);
-  call.output(rb, size_of(rc) * size_of(call.size()), rt);
+  call.output(rb, size_of(rc) * size_of(call.size()), rt, size_of(call.size()));
   return call.start(
       request, [&](MPI_Request* r) { return real().Iallgather(sb, sc, st, rb, rc, rt, comm, r); },
       [&](Schedule& s) { algorithm::allgather(s, sb, sc, st, rb, rc, rt); });
@@ -55,16 +55,16 @@ int hook::Iallgatherv(const void* sb, int sc, MPI_Datatype st, void* rb, const i
 int hook::Allreduce(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_Comm comm) {
   Collective call(Function::Allreduce, comm);
   call.operation(op);
-  call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
-  call.output(rb, size_of(c), t);
-  return call.run([&] { return real().Allreduce(sb, rb, c, t, op, comm); },
-                  [&](Schedule& s) { algorithm::allreduce(s, sb, rb, c, t, op); });
+  call.operand(sb, rb, size_of(c), t);
+  call.output(rb, size_of(c), t, size_of(c));
+  return call.reduce([&] { return real().Allreduce(sb, rb, c, t, op, comm); },
+                     [&](Schedule& s) { algorithm::allreduce(s, sb, rb, c, t, op); }, true);
 }
 int hook::Iallreduce(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   Collective call(Function::Iallreduce, comm);
   call.operation(op);
   call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
-  call.output(rb, size_of(c), t);
+  call.output(rb, size_of(c), t, size_of(c));
   return call.start(
       request, [&](MPI_Request* r) { return real().Iallreduce(sb, rb, c, t, op, comm, r); },
       [&](Schedule& s) { algorithm::allreduce(s, sb, rb, c, t, op); });
@@ -73,7 +73,7 @@ int hook::Iallreduce(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op,
 int hook::Alltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, MPI_Comm comm) {
   Collective call(Function::Alltoall, comm);
   input_exchanged(call, sb, sc, st, rb, rc, rt);
-  call.output(rb, size_of(rc) * size_of(call.size()), rt);
+  call.output(rb, size_of(rc) * size_of(call.size()), rt, size_of(call.size()));
   return call.run([&] { return real().Alltoall(sb, sc, st, rb, rc, rt, comm); },
                   [&](Schedule& s) { algorithm::alltoall(s, sb, sc, st, rb, rc, rt); });
 }
@@ -81,7 +81,7 @@ int hook::Ialltoall(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, M
                     MPI_Request* request) {
   Collective call(Function::Ialltoall, comm);
   input_exchanged(call, sb, sc, st, rb, rc, rt);
-  call.output(rb, size_of(rc) * size_of(call.size()), rt);
+  call.output(rb, size_of(rc) * size_of(call.size()), rt, size_of(call.size()));
   return call.start(
       request, [&](MPI_Request* r) { return real().Ialltoall(sb, sc, st, rb, rc, rt, comm, r); },
       [&](Schedule& s) { algorithm::alltoall(s, sb, sc, st, rb, rc, rt); });
@@ -143,17 +143,17 @@ int hook::Exscan(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI
   Collective call(Function::Exscan, comm);
   call.within_one_group();
   call.operation(op);
-  call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
-  if (call.comm().rank > 0) call.output(rb, size_of(c), t);
-  return call.run([&] { return real().Exscan(sb, rb, c, t, op, comm); },
-                  [&](Schedule& s) { algorithm::exscan(s, sb, rb, c, t, op); });
+  call.operand(sb, rb, size_of(c), t);
+  if (call.comm().rank > 0) call.output(rb, size_of(c), t, size_of(c));
+  return call.reduce([&] { return real().Exscan(sb, rb, c, t, op, comm); },
+                     [&](Schedule& s) { algorithm::exscan(s, sb, rb, c, t, op); }, false);
 }
 int hook::Iexscan(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   Collective call(Function::Iexscan, comm);
   call.within_one_group();
   call.operation(op);
   call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
-  if (call.comm().rank > 0) call.output(rb, size_of(c), t);
+  if (call.comm().rank > 0) call.output(rb, size_of(c), t, size_of(c));
   return call.start(
       request, [&](MPI_Request* r) { return real().Iexscan(sb, rb, c, t, op, comm, r); },
       [&](Schedule& s) { algorithm::exscan(s, sb, rb, c, t, op); });
@@ -163,17 +163,17 @@ int hook::Scan(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_C
   Collective call(Function::Scan, comm);
   call.within_one_group();
   call.operation(op);
-  call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
-  call.output(rb, size_of(c), t);
-  return call.run([&] { return real().Scan(sb, rb, c, t, op, comm); },
-                  [&](Schedule& s) { algorithm::scan(s, sb, rb, c, t, op); });
+  call.operand(sb, rb, size_of(c), t);
+  call.output(rb, size_of(c), t, size_of(c));
+  return call.reduce([&] { return real().Scan(sb, rb, c, t, op, comm); },
+                     [&](Schedule& s) { algorithm::scan(s, sb, rb, c, t, op); }, false);
 }
 int hook::Iscan(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   Collective call(Function::Iscan, comm);
   call.within_one_group();
   call.operation(op);
   call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
-  call.output(rb, size_of(c), t);
+  call.output(rb, size_of(c), t, size_of(c));
   return call.start(
       request, [&](MPI_Request* r) { return real().Iscan(sb, rb, c, t, op, comm, r); },
       [&](Schedule& s) { algorithm::scan(s, sb, rb, c, t, op); });
@@ -182,7 +182,7 @@ int hook::Iscan(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, MPI_
 int hook::Gather(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, int root, MPI_Comm comm) {
   Collective call(Function::Gather, comm);
   if (contributes(call, root)) input_gathered(call, sb, sc, st, rb, rc, rt);
-  if (call.is_root(root)) call.output(rb, size_of(rc) * size_of(call.size()), rt);
+  if (call.is_root(root)) call.output(rb, size_of(rc) * size_of(call.size()), rt, size_of(call.size()));
   return call.run([&] { return real().Gather(sb, sc, st, rb, rc, rt, root, comm); },
                   [&](Schedule& s) { algorithm::gather(s, sb, sc, st, rb, rc, rt, root); });
 }
@@ -190,7 +190,7 @@ int hook::Igather(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI
                   MPI_Request* request) {
   Collective call(Function::Igather, comm);
   if (contributes(call, root)) input_gathered(call, sb, sc, st, rb, rc, rt);
-  if (call.is_root(root)) call.output(rb, size_of(rc) * size_of(call.size()), rt);
+  if (call.is_root(root)) call.output(rb, size_of(rc) * size_of(call.size()), rt, size_of(call.size()));
   return call.start(
       request, [&](MPI_Request* r) { return real().Igather(sb, sc, st, rb, rc, rt, root, comm, r); },
       [&](Schedule& s) { algorithm::gather(s, sb, sc, st, rb, rc, rt, root); });
@@ -252,17 +252,17 @@ int hook::Iscatterv(const void* sb, const int sc[], const int sd[], MPI_Datatype
 int hook::Reduce(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, int root, MPI_Comm comm) {
   Collective call(Function::Reduce, comm);
   call.operation(op);
-  if (contributes(call, root)) call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
-  if (call.is_root(root)) call.output(rb, size_of(c), t);
-  return call.run([&] { return real().Reduce(sb, rb, c, t, op, root, comm); },
-                  [&](Schedule& s) { algorithm::reduce(s, sb, rb, c, t, op, root); });
+  if (contributes(call, root)) call.operand(sb, rb, size_of(c), t);
+  if (call.is_root(root)) call.output(rb, size_of(c), t, size_of(c));
+  return call.reduce([&] { return real().Reduce(sb, rb, c, t, op, root, comm); },
+                     [&](Schedule& s) { algorithm::reduce(s, sb, rb, c, t, op, root); }, false);
 }
 int hook::Ireduce(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, int root, MPI_Comm comm,
                   MPI_Request* request) {
   Collective call(Function::Ireduce, comm);
   call.operation(op);
   if (contributes(call, root)) call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
-  if (call.is_root(root)) call.output(rb, size_of(c), t);
+  if (call.is_root(root)) call.output(rb, size_of(c), t, size_of(c));
   return call.start(
       request, [&](MPI_Request* r) { return real().Ireduce(sb, rb, c, t, op, root, comm, r); },
       [&](Schedule& s) { algorithm::reduce(s, sb, rb, c, t, op, root); });
@@ -271,17 +271,17 @@ int hook::Ireduce(const void* sb, void* rb, int c, MPI_Datatype t, MPI_Op op, in
 int hook::Reduce_scatter(const void* sb, void* rb, const int rc[], MPI_Datatype t, MPI_Op op, MPI_Comm comm) {
   Collective call(Function::Reduce_scatter, comm);
   call.operation(op);
-  call.input(sb == MPI_IN_PLACE ? rb : sb, sum(rc, call.comm().size), t);
-  call.output(rb, size_of(rc[call.comm().rank]), t);
-  return call.run([&] { return real().Reduce_scatter(sb, rb, rc, t, op, comm); },
-                  [&](Schedule& s) { algorithm::reduce_scatter(s, sb, rb, rc, t, op); });
+  call.operand(sb, rb, sum(rc, call.comm().size), t);
+  call.output(rb, size_of(rc[call.comm().rank]), t, size_of(rc[call.comm().rank]));
+  return call.reduce([&] { return real().Reduce_scatter(sb, rb, rc, t, op, comm); },
+                     [&](Schedule& s) { algorithm::reduce_scatter(s, sb, rb, rc, t, op); }, false);
 }
 int hook::Ireduce_scatter(const void* sb, void* rb, const int rc[], MPI_Datatype t, MPI_Op op, MPI_Comm comm,
                           MPI_Request* request) {
   Collective call(Function::Ireduce_scatter, comm);
   call.operation(op);
   call.input(sb == MPI_IN_PLACE ? rb : sb, sum(rc, call.comm().size), t);
-  call.output(rb, size_of(rc[call.comm().rank]), t);
+  call.output(rb, size_of(rc[call.comm().rank]), t, size_of(rc[call.comm().rank]));
   return call.start(
       request, [&](MPI_Request* r) { return real().Ireduce_scatter(sb, rb, rc, t, op, comm, r); },
       [&](Schedule& s) { algorithm::reduce_scatter(s, sb, rb, rc, t, op); });
@@ -290,17 +290,17 @@ int hook::Ireduce_scatter(const void* sb, void* rb, const int rc[], MPI_Datatype
 int hook::Reduce_scatter_block(const void* sb, void* rb, int rc, MPI_Datatype t, MPI_Op op, MPI_Comm comm) {
   Collective call(Function::Reduce_scatter_block, comm);
   call.operation(op);
-  call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(rc) * size_of(call.comm().size), t);
-  call.output(rb, size_of(rc), t);
-  return call.run([&] { return real().Reduce_scatter_block(sb, rb, rc, t, op, comm); },
-                  [&](Schedule& s) { algorithm::reduce_scatter_block(s, sb, rb, rc, t, op); });
+  call.operand(sb, rb, size_of(rc) * size_of(call.comm().size), t);
+  call.output(rb, size_of(rc), t, size_of(rc));
+  return call.reduce([&] { return real().Reduce_scatter_block(sb, rb, rc, t, op, comm); },
+                     [&](Schedule& s) { algorithm::reduce_scatter_block(s, sb, rb, rc, t, op); }, false);
 }
 int hook::Ireduce_scatter_block(const void* sb, void* rb, int rc, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
                                 MPI_Request* request) {
   Collective call(Function::Ireduce_scatter_block, comm);
   call.operation(op);
   call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(rc) * size_of(call.comm().size), t);
-  call.output(rb, size_of(rc), t);
+  call.output(rb, size_of(rc), t, size_of(rc));
   return call.start(
       request, [&](MPI_Request* r) { return real().Ireduce_scatter_block(sb, rb, rc, t, op, comm, r); },
       [&](Schedule& s) { algorithm::reduce_scatter_block(s, sb, rb, rc, t, op); });

@@ -168,6 +168,7 @@ void divide_world() {
   state.rank = state.map->virtual_rank(state.native);
   state.replica = state.map->replica(state.native);
   state.degree = state.map->degree(state.rank);
+  tally_in_file(state.rank, state.replica);
   state.partial = state.map->partial();
   state.verifying = state.map->degree() > 1;
   state.gone.assign(static_cast<std::size_t>(state.map->degree()), 0);

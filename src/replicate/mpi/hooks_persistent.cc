@@ -25,7 +25,7 @@ int hook::PERSISTENT(Allgather)(const void* sb, int sc, MPI_Datatype st, void* r
                                 MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   Collective call(Function::PERSISTENT(Allgather), comm, Collective::Kind::persistent);
   input_gathered(call, sb, sc, st, rb, rc, rt);
-  call.output(rb, size_of(rc) * size_of(call.size()), rt);
+  call.output(rb, size_of(rc) * size_of(call.size()), rt, size_of(call.size()));
   return call.make_persistent(
       request, [&](MPI_Request* r) { return real().PERSISTENT(Allgather)(sb, sc, st, rb, rc, rt, comm, info, r); },
       [&](Schedule& s) { algorithm::allgather(s, sb, sc, st, rb, rc, rt); });
@@ -46,7 +46,7 @@ int hook::PERSISTENT(Allreduce)(const void* sb, void* rb, int c, MPI_Datatype t,
   Collective call(Function::PERSISTENT(Allreduce), comm, Collective::Kind::persistent);
   call.operation(op);
   call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
-  call.output(rb, size_of(c), t);
+  call.output(rb, size_of(c), t, size_of(c));
   return call.make_persistent(
       request, [&](MPI_Request* r) { return real().PERSISTENT(Allreduce)(sb, rb, c, t, op, comm, info, r); },
       [&](Schedule& s) { algorithm::allreduce(s, sb, rb, c, t, op); });
@@ -56,7 +56,7 @@ int hook::PERSISTENT(Alltoall)(const void* sb, int sc, MPI_Datatype st, void* rb
                                MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   Collective call(Function::PERSISTENT(Alltoall), comm, Collective::Kind::persistent);
   input_exchanged(call, sb, sc, st, rb, rc, rt);
-  call.output(rb, size_of(rc) * size_of(call.size()), rt);
+  call.output(rb, size_of(rc) * size_of(call.size()), rt, size_of(call.size()));
   return call.make_persistent(
       request, [&](MPI_Request* r) { return real().PERSISTENT(Alltoall)(sb, sc, st, rb, rc, rt, comm, info, r); },
       [&](Schedule& s) { algorithm::alltoall(s, sb, sc, st, rb, rc, rt); });
@@ -102,7 +102,7 @@ int hook::PERSISTENT(Exscan)(const void* sb, void* rb, int c, MPI_Datatype t, MP
   call.within_one_group();
   call.operation(op);
   call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
-  if (call.comm().rank > 0) call.output(rb, size_of(c), t);
+  if (call.comm().rank > 0) call.output(rb, size_of(c), t, size_of(c));
   return call.make_persistent(
       request, [&](MPI_Request* r) { return real().PERSISTENT(Exscan)(sb, rb, c, t, op, comm, info, r); },
       [&](Schedule& s) { algorithm::exscan(s, sb, rb, c, t, op); });
@@ -114,7 +114,7 @@ int hook::PERSISTENT(Scan)(const void* sb, void* rb, int c, MPI_Datatype t, MPI_
   call.within_one_group();
   call.operation(op);
   call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
-  call.output(rb, size_of(c), t);
+  call.output(rb, size_of(c), t, size_of(c));
   return call.make_persistent(
       request, [&](MPI_Request* r) { return real().PERSISTENT(Scan)(sb, rb, c, t, op, comm, info, r); },
       [&](Schedule& s) { algorithm::scan(s, sb, rb, c, t, op); });
@@ -124,7 +124,7 @@ int hook::PERSISTENT(Gather)(const void* sb, int sc, MPI_Datatype st, void* rb, 
                              MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   Collective call(Function::PERSISTENT(Gather), comm, Collective::Kind::persistent);
   if (contributes(call, root)) input_gathered(call, sb, sc, st, rb, rc, rt);
-  if (call.is_root(root)) call.output(rb, size_of(rc) * size_of(call.size()), rt);
+  if (call.is_root(root)) call.output(rb, size_of(rc) * size_of(call.size()), rt, size_of(call.size()));
   return call.make_persistent(
       request, [&](MPI_Request* r) { return real().PERSISTENT(Gather)(sb, sc, st, rb, rc, rt, root, comm, info, r); },
       [&](Schedule& s) { algorithm::gather(s, sb, sc, st, rb, rc, rt, root); });
@@ -167,7 +167,7 @@ int hook::PERSISTENT(Reduce)(const void* sb, void* rb, int c, MPI_Datatype t, MP
   Collective call(Function::PERSISTENT(Reduce), comm, Collective::Kind::persistent);
   call.operation(op);
   if (contributes(call, root)) call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(c), t);
-  if (call.is_root(root)) call.output(rb, size_of(c), t);
+  if (call.is_root(root)) call.output(rb, size_of(c), t, size_of(c));
   return call.make_persistent(
       request, [&](MPI_Request* r) { return real().PERSISTENT(Reduce)(sb, rb, c, t, op, root, comm, info, r); },
       [&](Schedule& s) { algorithm::reduce(s, sb, rb, c, t, op, root); });
@@ -178,7 +178,7 @@ int hook::PERSISTENT(Reduce_scatter)(const void* sb, void* rb, const int rc[], M
   Collective call(Function::PERSISTENT(Reduce_scatter), comm, Collective::Kind::persistent);
   call.operation(op);
   call.input(sb == MPI_IN_PLACE ? rb : sb, sum(rc, call.comm().size), t);
-  call.output(rb, size_of(rc[call.comm().rank]), t);
+  call.output(rb, size_of(rc[call.comm().rank]), t, size_of(rc[call.comm().rank]));
   return call.make_persistent(
       request, [&](MPI_Request* r) { return real().PERSISTENT(Reduce_scatter)(sb, rb, rc, t, op, comm, info, r); },
       [&](Schedule& s) { algorithm::reduce_scatter(s, sb, rb, rc, t, op); });
@@ -189,7 +189,7 @@ int hook::PERSISTENT(Reduce_scatter_block)(const void* sb, void* rb, int rc, MPI
   Collective call(Function::PERSISTENT(Reduce_scatter_block), comm, Collective::Kind::persistent);
   call.operation(op);
   call.input(sb == MPI_IN_PLACE ? rb : sb, size_of(rc) * size_of(call.comm().size), t);
-  call.output(rb, size_of(rc), t);
+  call.output(rb, size_of(rc), t, size_of(rc));
   return call.make_persistent(
       request,
       [&](MPI_Request* r) { return real().PERSISTENT(Reduce_scatter_block)(sb, rb, rc, t, op, comm, info, r); },

@@ -40,6 +40,7 @@ struct Operation {
     native,     ///< with the MPI library
     placing,    ///< arrived; its ordinal on the channel is not known yet
     comparing,  ///< waiting for what the other replicas say about it
+    contested,  ///< of a collective's result no whole copy has a majority (contest.h)
     disputed,   ///< they disagree; for the dispute's end, or for the correction
     complete,   ///< may be delivered
   };
@@ -92,6 +93,9 @@ struct Operation {
   std::shared_ptr<Schedule> schedule;      ///< collectives on point-to-point messages
   std::vector<Region> inputs;              ///< persistent collectives: what this rank gives
   std::vector<Region> outputs;             ///< collectives: where the results are
+  std::uint64_t blocks = 1;                ///< collectives: that the one region of a result consists of
+  bool repeatable = false;                 ///< a collective that all ranks repeat where none has a majority
+  bool without_majority = false;           ///< it is to be
   std::shared_ptr<void> keepalive;         ///< argument arrays and temporaries that MPI reads until completion
   std::function<void()> when_done;         ///< collectives: called when the application completes the request
   std::unique_ptr<Partitions> partitions;  ///< a partitioned one, which is persistent

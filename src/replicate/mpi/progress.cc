@@ -7,9 +7,11 @@
 
 #include "real_functions.h"
 #include "replicate/mpi/collective.h"
+#include "replicate/mpi/contest.h"
 #include "replicate/mpi/correct.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/dispute.h"
+#include "replicate/mpi/divergence.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/finish.h"
 #include "replicate/mpi/receive.h"
@@ -57,7 +59,7 @@ void deliver(const ControlMessage& message) {
       receive_decisions(record.ordinal, record.communicator, message.tail);
       break;
     case RecordKind::ask_state:
-      answer_state_question(native);
+      answer_state_question(native, record);
       break;
     case RecordKind::state:
       file_state_answer(native, record);
@@ -70,6 +72,12 @@ void deliver(const ControlMessage& message) {
       break;
     case RecordKind::succession:
       receive_succession(replica, record);
+      break;
+    case RecordKind::contested:
+      receive_contested(native, record);
+      break;
+    case RecordKind::parted:
+      file_parting(replica, record.source, record.ordinal);
       break;
     case RecordKind::written:
       receive_written(replica, record);

@@ -20,6 +20,7 @@
 #include "replicate/mpi/counters.h"
 #include "replicate/mpi/operation.h"
 #include "replicate/mpi/post.h"
+#include "replicate/mpi/tally.h"
 
 namespace holdfast::replicate {
 
@@ -47,7 +48,7 @@ struct Runtime {
   std::optional<Inbox> inbox;
   std::optional<Docket> docket;  ///< under msg-plus-hash with three replicas or more
   CallHistory history;
-  Counters counters;
+  Counters& counters = tallied_counters();
   Injector injector;
 
   bool survives = false;   ///< the job goes on without the replica of a process that dies

@@ -28,8 +28,9 @@ void set_awaited(Awaited awaited);
 
 /// Tells a replica that went another way, or died, from one that is merely slow. After half the silence limit the
 /// waiting process asks the replicas of the awaited rank and of its own what they are doing. When the limit passes and
-/// it waits for another replica, or its own replicas have all gone past this call, the job ends with a message that
-/// names the calls. A thread that waits for its turn is not left behind while others take theirs. Waiting for the
+/// it waits for another replica, or its own replicas have all gone past this call, the odd one is taken out where most
+/// agree who that is (divergence.h), for which there is as long again; else the job ends with a message that names the
+/// calls. A thread that waits for its turn is not left behind while others take theirs. Waiting for the
 /// application's own messages has no limit as long as the other replicas wait alike.
 class Watch {
  public:
@@ -40,11 +41,12 @@ class Watch {
  private:
   std::uint64_t since_ns_;
   std::uint64_t next_question_ns_;
-  std::uint64_t turns_;  ///< taken by the threads of this process until then
+  std::uint64_t turns_;     ///< taken by the threads of this process until then
+  std::size_t departures_;  ///< of replicas until then: what follows one may take as long again
 };
 
 /// Answers "what are you doing?" and files the answers of others.
-void answer_state_question(int native);
+void answer_state_question(int native, const Record& question);
 void file_state_answer(int native, const Record& record);
 
 /// Nanoseconds of the real steady clock, whatever the application is told.
