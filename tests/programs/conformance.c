@@ -224,7 +224,7 @@ static void copies_beside_collectives(void) {
   }
 }
 
-#if MPI_VERSION >= 4
+#if MPI_VERSION >= 4 || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5) /* which has these, and calls itself 3.1 */
 /* Sessions beside MPI_Init (MPI 4.0, sections 11.3 and 7.4.2). */
 static void sessions(void) {
   MPI_Session session;
@@ -378,7 +378,7 @@ int main(int argc, char** argv) {
     {"started_copies", started_copies},
     {"copies_beside_collectives", copies_beside_collectives},
     {"error_handlers", error_handlers},
-#if MPI_VERSION >= 4
+#if MPI_VERSION >= 4 || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5) /* which has these, and calls itself 3.1 */
     {"sessions", sessions},
     {"partitions", partitions},
 #endif

@@ -1,8 +1,10 @@
 #include "replicate/launch/launcher.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <regex>
+#include <string_view>
 #include <vector>
 
 #include "replicate/launch/capture.h"
@@ -39,6 +41,27 @@ std::optional<std::string> look_in(const std::string& folders, Mpi mpi, Launcher
 }
 
 }  // namespace
+
+std::vector<std::string> launchers_in_path(Mpi mpi) {
+  std::vector<std::string> found;
+  std::vector<std::filesystem::path> files;
+  const char* search = std::getenv("PATH");
+  std::string_view rest = search != nullptr ? search : "";
+  while (!rest.empty()) {
+    const std::string folder(rest.substr(0, rest.find(':')));
+    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+    if (folder.empty()) continue;
+    std::string others;
+    const auto path = look_in(folder, mpi, mpi == Mpi::openmpi ? Launcher::mpirun : Launcher::mpiexec, others);
+    std::error_code none;
+    if (!path) continue;
+    const std::filesystem::path file = std::filesystem::canonical(*path, none);
+    if (std::find(files.begin(), files.end(), file) != files.end()) continue;
+    files.push_back(file);
+    found.push_back(*path);
+  }
+  return found;
+}
 
 std::vector<std::string> program_folders(const std::string& library) {
   std::vector<std::string> folders;

@@ -17,6 +17,9 @@ namespace holdfast::launch {
 /// Debian package.
 Result<std::string> find_launcher(Mpi mpi, std::optional<Launcher> wish, const std::string& library = {});
 
+/// Every launcher of this MPI that is in PATH, in its order, each file once however many names it has.
+std::vector<std::string> launchers_in_path(Mpi mpi);
+
 /// The folders of programs beside a library's: PREFIX/bin for PREFIX/lib/libmpi.so.40, the nearest first, of prefixes
 /// other than / and /usr, which several MPIs share.
 std::vector<std::string> program_folders(const std::string& library);
