@@ -284,12 +284,15 @@ const char* function_name(Function function) {{
 
 def real_header(functions):
     pointers = "".join(f"  {f.result} (*{f.name})({f.parameters}) = nullptr;\n" for f in functions)
+    has = "".join(f"#define HOLDFAST_HAS_{f.name} 1\n" for f in functions)
     return f"""{GENERATED}#pragma once
 
 #include <mpi.h>
 
 #include <atomic>
 
+// Which functions this MPI has; of others, hooks are left out.
+{has}
 namespace holdfast::replicate {{
 
 /// Where a call goes on: to the MPI library itself, or to the next profiling tool that defines MPI_X.
@@ -534,6 +537,11 @@ namespace holdfast::replicate {{
 """
 
 
+def declared_functions(preprocessed):
+    """The names of what a preprocessed mpi.h declares, or may: every MPI name in front of a parenthesis."""
+    return set(re.findall(r"\b(MPIX?_\w+)\s*\(", preprocessed))
+
+
 def data_symbols(preprocessed):
     """The names of the data that a preprocessed mpi.h declares extern."""
     names = []
@@ -601,7 +609,8 @@ def write_if_changed(path, text):
 
 def write_flavour(functions, flavour, folder, preprocessed):
     folder.mkdir(parents=True, exist_ok=True)
-    own = [f for f in functions if f.exported_by(flavour)]
+    declared = declared_functions(preprocessed)
+    own = [f for f in functions if f.exported_by(flavour) and f.symbol in declared]
     files = {
         "functions.h": functions_header(functions),
         "functions.cc": functions_source(functions),

@@ -11,14 +11,20 @@ namespace holdfast::cli {
 
 void add_doctor(CLI::App& app, Action& action) {
   CLI::App* doctor = app.add_subcommand("doctor", "Say what is installed, what is missing and how to get it");
-  doctor->footer("Examples:\n  holdfast doctor\n  holdfast doctor --json\n\nEnds with 5 when no MPI is installed.\n");
+  doctor->footer(
+      "Examples:\n  holdfast doctor\n  holdfast doctor --test\n  holdfast doctor --json\n\n"
+      "Ends with 5 when no MPI is installed or a self test fails.\n");
   auto json = std::make_shared<bool>(false);
   doctor->add_flag("--json", *json, "Print a JSON record");
-  doctor->callback([json, &action] {
-    action = [json] {
+  auto test = std::make_shared<bool>(false);
+  doctor->add_flag("--test", *test, "Run a job of two ranks in two replicas with each MPI");
+  doctor->callback([json, test, &action] {
+    action = [json, test] {
       launch::Inventory inventory = launch::take_inventory();
+      if (*test) launch::test_mpis(inventory);
       std::cout << (*json ? event::record_text(launch::inventory_json(inventory)) : launch::inventory_text(inventory));
-      return static_cast<int>(inventory.any_mpi ? launch::Exit::success : launch::Exit::unavailable);
+      return static_cast<int>(inventory.any_mpi && inventory.passed ? launch::Exit::success
+                                                                    : launch::Exit::unavailable);
     };
   });
 }

@@ -416,6 +416,22 @@ class Doctor(Case):
         self.assertEqual(record["record"], "holdfast.doctor")
         self.assertTrue(record["any_mpi"])
 
+    def test_runs_a_job_with_each_mpi(self):
+        ended = self.holdfast("doctor", "--test")
+        self.assertEqual(ended.returncode, 0, ended.stdout)
+        self.assertRegex(ended.stdout, r"(?m)^self test of openmpi +holdfast: 2 ranks x 2 replicas, \d+ messages .* verified")
+
+    def test_a_self_test_that_fails_ends_with_5(self):
+        self.write("holdfast-self-test-openmpi", "#!/bin/sh\nexit 3\n", 0o755)
+        ended = self.holdfast("doctor", "--test", HOLDFAST_LIBRARY_PATH=self.folder)
+        self.assertEqual(ended.returncode, 5)
+        self.assertRegex(ended.stdout, r"(?m)^self test of openmpi +missing")
+
+    def test_sees_a_library_that_cannot_be_loaded(self):
+        self.write("libholdfast-replicate-openmpi.so", "not a library")
+        ended = self.holdfast("doctor", HOLDFAST_LIBRARY_PATH=self.folder)
+        self.assertRegex(ended.stdout, r"(?m)^libholdfast-replicate-openmpi.so +missing.*build Holdfast again: ERROR")
+
     def test_ends_with_5_without_mpi(self):
         ended = self.holdfast("doctor", PATH="/nowhere")
         self.assertEqual(ended.returncode, 5)

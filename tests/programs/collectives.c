@@ -6,7 +6,7 @@
 #include "replica.h"
 #include "scenarios.h"
 
-#ifdef OPEN_MPI
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
 #include <mpi-ext.h>
 #define PERSISTENT(name) MPIX_##name##_init
 #else

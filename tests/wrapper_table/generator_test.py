@@ -2,7 +2,9 @@
 
 import os
 import pathlib
+import re
 import sys
+import tempfile
 import unittest
 
 SOURCE = pathlib.Path(os.environ.get("HOLDFAST_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
@@ -118,6 +120,15 @@ class WritingWrappers(unittest.TestCase):
         self.assertIn("PMPI_B;", generator.exports_map(own, "mpich"))
         numbers = generator.functions_header(functions)
         self.assertLess(numbers.index("  A,"), numbers.index("  B,"))
+
+    def test_what_the_header_does_not_declare_is_left_out(self):
+        functions = generator.parse_table("MPI_A  both  pass\nMPI_B  both  pass\nMPI_C  openmpi  pass\n")
+        with tempfile.TemporaryDirectory() as folder:
+            generator.write_flavour(functions, "mpich", pathlib.Path(folder), "int MPI_B(void); int MPI_C (int c);")
+            exports = (pathlib.Path(folder) / "exports.map").read_text()
+            real = (pathlib.Path(folder) / "real_functions.h").read_text()
+        self.assertEqual(re.findall(r" (MPI_[ABC]);", exports), ["MPI_B"])
+        self.assertEqual(re.findall(r"HOLDFAST_HAS_(\w)", real), ["B"])
 
     def test_the_data_of_an_mpi_header_becomes_weak(self):
         header = """__attribute__((visibility("default"))) extern struct ompi_predefined_op_t ompi_mpi_op_sum;

@@ -31,7 +31,8 @@ class TableAndLibraries(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         functions = generator.parse_table((SOURCE / "src/replicate/mpi/functions.table").read_text())
-        cls.rows = {f.symbol for f in functions if f.exported_by(FLAVOUR)}
+        declared = generator.declared_functions(pathlib.Path(os.environ["MPI_HEADER"]).read_text())
+        cls.rows = {f.symbol for f in functions if f.exported_by(FLAVOUR) and f.symbol in declared}
         cls.exported = c_functions(os.environ["MPI_LIBRARY"])
         cls.preloaded = os.environ["PRELOADED"]
 
@@ -41,7 +42,8 @@ class TableAndLibraries(unittest.TestCase):
         exported = {name for name in self.exported if name.startswith("MPI_") or "P" + name in names}
         self.assertEqual(exported - self.rows, set(), "add these to src/replicate/mpi/functions.table")
 
-    def test_every_row_is_an_exported_function(self):
+    def test_every_row_that_the_header_declares_is_an_exported_function(self):
+        self.assertGreater(len(self.rows), 400)
         self.assertEqual(self.rows - self.exported, set(), "the table has these, the MPI library does not")
 
     def test_every_row_can_be_reached_by_its_profiling_name(self):

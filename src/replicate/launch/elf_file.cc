@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 namespace holdfast::launch {
 namespace {
@@ -57,6 +58,20 @@ Status damaged(const std::string& path) {
           std::string("its ELF headers are damaged (") + (why != nullptr ? why : "cut off") + ")", "build it again"};
 }
 
+/// DT_SONAME, empty without one.
+std::string read_soname(Elf* elf, Elf_Scn* section, const GElf_Shdr& header) {
+  Elf_Data* data = elf_getdata(section, nullptr);
+  if (data == nullptr || header.sh_entsize == 0) return {};
+  for (std::size_t i = 0; i < data->d_size / header.sh_entsize; ++i) {
+    GElf_Dyn entry;
+    if (gelf_getdyn(data, static_cast<int>(i), &entry) == nullptr) return {};
+    if (entry.d_tag != DT_SONAME) continue;
+    const char* text = elf_strptr(elf, header.sh_link, entry.d_un.d_val);
+    return text != nullptr ? text : "";
+  }
+  return {};
+}
+
 /// The text of PT_INTERP, empty without one; false when a header points outside the file.
 bool read_interpreter(Elf* elf, std::string& interpreter) {
   std::size_t headers = 0;
@@ -78,13 +93,11 @@ bool read_interpreter(Elf* elf, std::string& interpreter) {
 struct Seen {
   bool init = false;
   bool openmpi = false;
-  bool mpich = false;
 };
 
 void note_symbol(std::string_view name, Seen& seen) {
   if (name == "MPI_Init") seen.init = true;
   if (name == "ompi_mpi_comm_world") seen.openmpi = true;
-  if (name == "MPIR_Err_return_comm") seen.mpich = true;
 }
 
 void scan_table(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, Seen& seen) {
@@ -112,25 +125,40 @@ Result<ElfFile> read_elf(const std::string& path) {
   if (!file.elf) return file;
   GElf_Ehdr header;
   if (gelf_getehdr(reader.elf(), &header) == nullptr) return damaged(path);
+  file.bits = gelf_getclass(reader.elf()) == ELFCLASS64 ? 64 : 32;
+  file.machine = header.e_machine;
   file.executable = header.e_type == ET_EXEC || header.e_type == ET_DYN;
   if (!read_interpreter(reader.elf(), file.interpreter)) return damaged(path);
   return file;
+}
+
+std::string machine_text(const ElfFile& file) {
+  static constexpr std::array<std::pair<int, const char*>, 6> machines{{{EM_386, "Intel 80386"},
+                                                                        {EM_X86_64, "x86-64"},
+                                                                        {EM_ARM, "ARM"},
+                                                                        {EM_AARCH64, "AArch64"},
+                                                                        {EM_PPC64, "PowerPC64"},
+                                                                        {EM_RISCV, "RISC-V"}}};
+  std::string name = "machine " + std::to_string(file.machine);
+  for (const auto& [number, text] : machines)
+    if (number == file.machine) name = text;
+  return "a " + std::to_string(file.bits) + "-bit program for " + name;
 }
 
 Result<MpiSymbols> read_mpi_symbols(const std::string& path) {
   Reader reader(path);
   if (!reader.trouble().ok()) return reader.trouble();
   Seen seen;
+  MpiSymbols symbols;
   Elf_Scn* section = nullptr;
   while (reader.is_elf() && (section = elf_nextscn(reader.elf(), section)) != nullptr) {
     GElf_Shdr header;
     if (gelf_getshdr(section, &header) == nullptr) return damaged(path);
     if (header.sh_type == SHT_DYNSYM || header.sh_type == SHT_SYMTAB) scan_table(reader.elf(), section, header, seen);
+    if (header.sh_type == SHT_DYNAMIC) symbols.soname = read_soname(reader.elf(), section, header);
   }
-  MpiSymbols symbols;
   symbols.any = seen.init;
   symbols.openmpi = seen.openmpi;
-  symbols.mpich = seen.init && seen.mpich;
   return symbols;
 }
 

@@ -13,15 +13,20 @@ struct ElfFile {
   std::string command;      ///< a script's: what stands behind the #! in its first line, at most 4 KiB
   bool executable = false;  ///< ET_EXEC, or ET_DYN as position-independent programs are
   std::string interpreter;  ///< PT_INTERP, the dynamic loader; empty when statically linked
+  int bits = 0;             ///< of a word: 32 or 64
+  int machine = 0;          ///< EM_X86_64 and so on
 };
 
 /// Reads the headers of `path`. Errors: io when it cannot be read, bad_input for a damaged ELF file.
 Result<ElfFile> read_elf(const std::string& path);
 
+/// "a 64-bit program for x86-64".
+std::string machine_text(const ElfFile& file);
+
 /// Which MPI implementations' own functions a program or library defines in its symbol tables.
 struct MpiSymbols {
+  std::string soname;    ///< DT_SONAME; empty without one
   bool openmpi = false;  ///< ompi_mpi_comm_world: what MPI_COMM_WORLD is in Open MPI's mpi.h
-  bool mpich = false;    ///< MPI_Init beside MPIR_Err_return_comm: MPICH and what is built from it
   bool any = false;      ///< MPI_Init, whosever it is
 };
 

@@ -2,9 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
 
 #include "core/event/record.h"
+#include "replicate/launch/capture.h"
 #include "replicate/launch/executable.h"
 #include "replicate/launch/hosts.h"
 #include "replicate/launch/launcher.h"
@@ -14,36 +19,59 @@
 namespace holdfast::launch {
 namespace {
 
-InventoryItem look_for_mpi(Mpi mpi, std::string title) {
-  InventoryItem item{std::move(title), false, "", "apt-get install " + mpi_packages(mpi),
-                     "running programs that link it"};
-  auto launcher = find_launcher(mpi, {});
-  if (!launcher.ok()) return item;
-  item.found = true;
-  item.detail = launcher_version(mpi, launcher.value()) + ", " + launcher.value();
-  return item;
+constexpr std::string_view from_packages = "apt-get install ";
+
+InventoryItem missing(std::string title, std::string purpose, const std::string& packages) {
+  return {std::move(title), false, "", std::string(from_packages) + packages, std::move(purpose), packages};
+}
+
+/// An item for each launcher in PATH, so that a module's MPI is seen beside the system's.
+std::vector<InventoryItem> look_for_mpi(Mpi mpi, const std::string& title) {
+  std::vector<InventoryItem> items;
+  for (const std::string& launcher : launchers_in_path(mpi))
+    items.push_back({title, true, launcher_version(mpi, launcher) + ", " + launcher, "", "", ""});
+  if (items.empty()) items.push_back(missing(title, "running programs that link it", mpi_packages(mpi)));
+  return items;
+}
+
+/// What the dynamic loader says when it is to preload this library; empty: it does.
+std::string cannot_be_loaded(const std::string& library) {
+  const auto said = capture({"/usr/bin/env", "LD_PRELOAD=" + library, "/bin/true"}, {"LD_PRELOAD"});
+  if (!said.ok()) return said.status().message();
+  const std::string& text = said.value().errors;
+  return text.empty() && said.value().exit_status != 0 ? "a program that it is preloaded into fails"
+                                                       : text.substr(0, text.find('\n'));
 }
 
 InventoryItem look_for_library(Mpi mpi) {
+  const std::string purpose = "protecting programs of " + std::string(name(mpi));
   auto library = find_library(mpi);
-  InventoryItem item{library_file(mpi), library.ok(), "", "", "protecting programs of " + std::string(name(mpi))};
-  if (library.ok())
-    item.detail = library.value();
-  else
-    item.remedy = "apt-get install " + mpi_packages(mpi) + ", then build Holdfast again; or set HOLDFAST_LIBRARY_PATH";
-  return item;
+  if (!library.ok()) {
+    InventoryItem item = missing(library_file(mpi), purpose, mpi_packages(mpi));
+    item.remedy += ", then build Holdfast again; or set HOLDFAST_LIBRARY_PATH";
+    return item;
+  }
+  const std::string trouble = cannot_be_loaded(library.value());
+  return {library_file(mpi), trouble.empty(), library.value(), "build Holdfast again: " + trouble, purpose, ""};
 }
 
 InventoryItem look_for_provider() {
   auto provider = find_provider();
-  return {"libholdfast-fi.so", provider.ok(), provider.ok() ? provider.value() : "",
+  return {"libholdfast-fi.so",
+          provider.ok(),
+          provider.ok() ? provider.value() : "",
           "apt-get install libfabric-dev, then build Holdfast again; or set HOLDFAST_LIBRARY_PATH",
-          "jobs over several rails (--transport)"};
+          "jobs over several rails (--transport)",
+          "libfabric-dev"};
 }
 
 InventoryItem look_for_rails() {
-  InventoryItem item{"rails", false, "", "install what 'holdfast doctor' misses above, or bring an interface up",
-                     "jobs over several rails (--rails)"};
+  InventoryItem item{"rails",
+                     false,
+                     "",
+                     "install what 'holdfast doctor' misses above, or bring an interface up",
+                     "jobs over several rails (--rails)",
+                     ""};
   auto provider = find_provider();
   if (!provider.ok()) return item;
   auto rails = list_rails(provider.value());
@@ -56,10 +84,29 @@ InventoryItem look_for_rails() {
   return item;
 }
 
-InventoryItem look_for_program(std::string title, const std::string& program, const std::string& package,
+InventoryItem look_for_program(std::string title, const std::string& program, const std::string& packages,
                                std::string purpose) {
   auto path = find_executable(program);
-  return {std::move(title), path.ok(), path.ok() ? path.value() : "", "apt-get install " + package, std::move(purpose)};
+  if (!path.ok()) path = find_executable(program, "/usr/sbin:/sbin");  // where daemons are, in no user's PATH
+  if (!path.ok()) return missing(std::move(title), std::move(purpose), packages);
+  return {std::move(title), true, path.value(), "", std::move(purpose), ""};
+}
+
+InventoryItem test_mpi(Mpi mpi, const std::string& program, const std::string& holdfast) {
+  InventoryItem item{"self test of " + std::string(name(mpi)),           false, "", "",
+                     "protecting programs of " + std::string(name(mpi)), ""};
+  constexpr auto limit = std::chrono::seconds(60);
+  const auto ended = capture({holdfast, "run", "-n", "2", "--replicas", "2", "--", program}, {"LD_PRELOAD"}, limit);
+  if (!ended.ok()) {
+    item.remedy = ended.status().message();
+    return item;
+  }
+  std::string last = ended.value().errors;  // the summary
+  while (last.ends_with('\n')) last.pop_back();
+  last = last.substr(last.rfind('\n') + 1);
+  item.found = ended.value().exit_status == 0 && ended.value().output == "self-test: verified\n";
+  (item.found ? item.detail : item.remedy) = last;
+  return item;
 }
 
 }  // namespace
@@ -67,17 +114,34 @@ InventoryItem look_for_program(std::string title, const std::string& program, co
 Inventory take_inventory() {
   Inventory inventory;
   inventory.cores = usable_cores();
-  inventory.items.push_back(look_for_mpi(Mpi::openmpi, "Open MPI"));
-  inventory.items.push_back(look_for_mpi(Mpi::mpich, "MPICH"));
-  inventory.any_mpi = inventory.items[0].found || inventory.items[1].found;
+  for (const auto& [mpi, title] : {std::pair(Mpi::openmpi, "Open MPI"), std::pair(Mpi::mpich, "MPICH")}) {
+    for (InventoryItem& item : look_for_mpi(mpi, title)) {
+      inventory.any_mpi = inventory.any_mpi || item.found;
+      inventory.items.push_back(std::move(item));
+    }
+  }
   inventory.items.push_back(look_for_library(Mpi::openmpi));
   inventory.items.push_back(look_for_library(Mpi::mpich));
   inventory.items.push_back(look_for_provider());
   inventory.items.push_back(look_for_rails());
   inventory.items.push_back(look_for_program("srun", "srun", "slurm-client", "jobs in a Slurm allocation (optional)"));
+  inventory.items.push_back(look_for_program("OpenSM", "opensm", "opensm", "routing by the real OpenSM (optional)"));
+  inventory.items.push_back(
+      look_for_program("ibsim", "ibsim", "ibsim-utils libumad2sim0", "the fabric below OpenSM (optional)"));
   inventory.items.push_back(look_for_program("LAMMPS", "lmp", "lammps lammps-examples", "./demo (optional)"));
   inventory.items.push_back(look_for_program("HPCC", "hpcc", "hpcc", "./demo and the tests (optional)"));
   return inventory;
+}
+
+void test_mpis(Inventory& inventory) {
+  std::error_code failed;
+  const std::string holdfast = std::filesystem::read_symlink("/proc/self/exe", failed).string();
+  for (const Mpi mpi : {Mpi::openmpi, Mpi::mpich}) {
+    const auto program = find_self_test(mpi);
+    if (!program.ok() || launchers_in_path(mpi).empty()) continue;
+    inventory.items.push_back(test_mpi(mpi, program.value(), holdfast));
+    inventory.passed = inventory.passed && inventory.items.back().found;
+  }
 }
 
 std::string inventory_text(const Inventory& inventory) {
@@ -86,6 +150,10 @@ std::string inventory_text(const Inventory& inventory) {
     if (item.found) text += fmt::format("{:<35} {}\n", item.name, item.detail);
   for (const InventoryItem& item : inventory.items)
     if (!item.found) text += fmt::format("{:<35} missing, needed for {}: {}\n", item.name, item.purpose, item.remedy);
+  std::string packages;
+  for (const InventoryItem& item : inventory.items)
+    if (!item.found && !item.packages.empty()) packages += " " + item.packages;
+  if (!packages.empty()) text += fmt::format("{:<35} apt-get install{}\n", "to get all that is missing", packages);
   if (!inventory.any_mpi) text += "No MPI is installed, so no job can run.\n";
   return text;
 }

@@ -145,7 +145,7 @@ Result<CommandSpec> plan_command(const JobRequest& request, const JobPlan& plan)
     wish = launcher.value();
   }
   spec.srun = wish == Launcher::srun;
-  auto launcher = find_launcher(spec.mpi, wish);
+  auto launcher = find_launcher(spec.mpi, wish, plan.program.library);
   if (!launcher.ok()) return launcher.status();
   spec.launcher = launcher.value();
   auto words = launcher_args(request.launcher_args.value_or(""), spec.mpi, spec.srun);

@@ -59,6 +59,28 @@ TEST_F(FindLauncher, KnowsTheFileBehindTheLinks) {
   EXPECT_FALSE(find_launcher(Mpi::mpich, Launcher::mpirun).ok());
 }
 
+TEST_F(FindLauncher, PrefersThePrefixOfTheProgramsMpi) {
+  namespace fs = std::filesystem;
+  fs::create_directories(folder_ + "/opt/lib/release");
+  fs::create_directories(folder_ + "/opt/bin");
+  std::ofstream(folder_ + "/opt/lib/libmpi.so.40.40.7") << "";
+  fs::create_symlink("../libmpi.so.40.40.7", folder_ + "/opt/lib/release/libmpi.so.40");
+  make("mpirun.openmpi", openmpi);
+  make("opt/bin/mpirun", openmpi);
+  const std::string own = fs::canonical(folder_ + "/opt/bin/mpirun");
+  EXPECT_EQ(find_launcher(Mpi::openmpi, {}, folder_ + "/opt/lib/release/libmpi.so.40").value(), own);
+  EXPECT_EQ(find_launcher(Mpi::openmpi, {}, folder_ + "/none/libmpi.so.40").value(), folder_ + "/mpirun.openmpi");
+  EXPECT_TRUE(program_folders("/usr/lib/os-release").empty()) << "/usr is the prefix of all";
+}
+
+TEST_F(FindLauncher, NamesThatOfAnotherMpi) {
+  make("mpirun", hydra);
+  const auto refused = find_launcher(Mpi::openmpi, {}).status();
+  EXPECT_EQ(refused.code(), Code::unavailable);
+  EXPECT_THAT(refused.message(),
+              HasSubstr(folder_ + "/mpirun: not of this MPI: put the launcher of the program's MPI"));
+}
+
 TEST_F(FindLauncher, TakesAnySrun) {
   EXPECT_THAT(find_launcher(Mpi::mpich, Launcher::srun).status().message(), HasSubstr("slurm-client"));
   make("srun", "slurm 22.05");

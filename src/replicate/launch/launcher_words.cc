@@ -21,8 +21,9 @@ constexpr int most_block_lines = 80;
 constexpr int moment_ms = 50;
 constexpr std::size_t most_said = 1 << 16;
 
-/// How Open MPI's messages about jobs begin (help-orterun.txt, help-errmgr-base.txt, help-mpi-api.txt).
-constexpr std::array<std::string_view, 18> beginnings{"mpirun ",
+/// How Open MPI's messages about jobs begin (help-orterun.txt, help-errmgr-base.txt, help-mpi-api.txt; from 5.0 on
+/// those of PRRTE: help-prun.txt, help-errmgr-base.txt).
+constexpr std::array<std::string_view, 20> beginnings{"mpirun ",
                                                       "mpirun.",
                                                       "mpiexec ",
                                                       "mpiexec.",
@@ -33,6 +34,8 @@ constexpr std::array<std::string_view, 18> beginnings{"mpirun ",
                                                       "MPI_ABORT was",
                                                       "ORTE ",
                                                       "An ORTE ",
+                                                      "PRTE ",
+                                                      "An PRTE ",
                                                       "A daemon ",
                                                       "There are not ",
                                                       "All nodes ",
@@ -60,12 +63,20 @@ std::string_view after_host(std::string_view line) {
   return pid.find_first_not_of("0123456789") == std::string_view::npos ? line.substr(end + 2) : std::string_view();
 }
 
+/// "[host][[job,1],rank][file.c:266:function] ": what a part of Open MPI says of a connection (BTL_ERROR).
+bool is_of_a_connection(std::string_view line) {
+  const std::size_t process = line.find("][[");
+  if (!begins(line, "[") || process == std::string_view::npos) return false;
+  const std::size_t end = line.find_first_not_of("0123456789,]", process + 3);
+  return end != std::string_view::npos && line[end] == '[' && line.find(".c:", end) < line.find("] ", end);
+}
+
 bool is_launchers(std::string_view line) {
   const std::string_view said = after_host(line);
   const bool openmpi = begins(said, "PMIX ERROR") || begins(said, "Set MCA parameter \"orte_base_help") ||
                        said.find(" more process") < 8 || begins(said, "ORTE_ERROR_LOG");
-  return openmpi || begins(line, "[proxy:") || begins(line, "[mpiexec@") || begins(line, "srun: ") ||
-         begins(line, "slurmstepd: ");
+  return openmpi || is_of_a_connection(line) || begins(line, "[proxy:") || begins(line, "[mpiexec@") ||
+         begins(line, "srun: ") || begins(line, "slurmstepd: ");
 }
 
 /// Whether a line that begins so may still turn out to be the launcher's.

@@ -59,6 +59,11 @@ Result<std::string> find_library(Mpi mpi) {
                    "install Holdfast for " + std::string(name(mpi)) + ", or set HOLDFAST_LIBRARY_PATH");
 }
 
+Result<std::string> find_self_test(Mpi mpi) {
+  return find_file("holdfast-self-test-" + std::string(name(mpi)),
+                   "install Holdfast whole, or set HOLDFAST_LIBRARY_PATH");
+}
+
 Result<std::string> find_heap() {
   return find_file("libholdfast-heap.so", "install Holdfast whole, or set HOLDFAST_LIBRARY_PATH");
 }

@@ -20,6 +20,9 @@ std::vector<std::string> library_folders(const std::string& program_folder, cons
 /// The preloaded library for an MPI, found relative to this process's executable. Error: unavailable.
 Result<std::string> find_library(Mpi mpi);
 
+/// The program of `holdfast doctor --test` for an MPI, in the same folders. Error: unavailable.
+Result<std::string> find_self_test(Mpi mpi);
+
 /// The library that is preloaded too where replicas have the same memory, in the same folders. Error: unavailable.
 Result<std::string> find_heap();
 

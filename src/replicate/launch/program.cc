@@ -1,5 +1,9 @@
 #include "replicate/launch/program.h"
 
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 
@@ -54,6 +58,7 @@ Result<std::vector<std::string>> closure(const std::string& path, const std::str
 struct Linked {
   std::string openmpi;  ///< path of the library, empty when not linked
   std::string mpich;
+  std::string other;  ///< of an MPI that Holdfast has no library for
 };
 
 Result<Linked> linked_mpis(const std::string& path, const std::string& interpreter) {
@@ -64,8 +69,9 @@ Result<Linked> linked_mpis(const std::string& path, const std::string& interpret
     if (!may_be_mpi(library)) continue;
     auto symbols = read_mpi_symbols(library);
     if (!symbols.ok()) return symbols.status();
-    if (symbols.value().openmpi) linked.openmpi = library;
-    if (symbols.value().mpich) linked.mpich = library;
+    if (!symbols.value().any) continue;
+    const auto mpi = mpi_of(symbols.value());
+    (!mpi ? linked.other : *mpi == Mpi::openmpi ? linked.openmpi : linked.mpich) = library;
   }
   return linked;
 }
@@ -73,7 +79,7 @@ Result<Linked> linked_mpis(const std::string& path, const std::string& interpret
 Result<Program> judge_script(const std::string& path, std::string_view command, std::optional<Mpi> told) {
   if (!told)
     return refuse(path, "it is a script, so which MPI it uses cannot be seen", "add --mpi openmpi or --mpi mpich");
-  return Program{path, *told, true, !runs_in_shell(command)};
+  return Program{path, *told, true, !runs_in_shell(command), ""};
 }
 
 /// A program that links no MPI library.
@@ -82,9 +88,39 @@ Result<Program> judge_unlinked(const std::string& path, std::optional<Mpi> told)
   if (!symbols.ok()) return symbols.status();
   if (symbols.value().any)
     return refuse(path, "MPI is linked into it statically, so it cannot be intercepted", "link the shared MPI library");
-  if (told) return Program{path, *told, false, !runs_in_shell(base_name(path))};
+  if (told) return Program{path, *told, false, !runs_in_shell(base_name(path)), ""};
   return refuse(path, "it is not an MPI program (it links neither Open MPI nor MPICH)",
                 "check the program; if it loads MPI by itself, as Python does, add --mpi openmpi or --mpi mpich");
+}
+
+Status no_library_for(const std::string& path, const std::string& library) {
+  return {Code::unavailable, "looking at the program " + path,
+          "it links the MPI library " + library + ", for which Holdfast has none of its own",
+          "link it with Open MPI from 3.0 on (libmpi.so.40), or with MPICH or what keeps its interface (libmpi.so.12)"};
+}
+
+/// What the loader would not do for the program, or not with what it is told to load before. Its own user may.
+Status keeps_preloads_out(const std::string& path) {
+  struct stat file {};
+  if (::stat(path.c_str(), &file) != 0) return {};
+  const bool user = (file.st_mode & S_ISUID) != 0 && file.st_uid != ::geteuid();
+  const bool group = (file.st_mode & S_ISGID) != 0 && file.st_gid != ::getegid();
+  const bool capable = ::geteuid() != 0 && ::getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
+  if (!user && !group && !capable) return {};
+  return refuse(path,
+                std::string(user    ? "it is set-uid"
+                            : group ? "it is set-gid"
+                                    : "it has file capabilities") +
+                    ", so that the system loads no library before it",
+                "run a copy without that: cp " + path + " copy");
+}
+
+/// Another kind of machine than this process's.
+Status of_another_machine(const std::string& path, const ElfFile& file) {
+  const auto own = read_elf("/proc/self/exe");
+  if (!own.ok() || (own.value().bits == file.bits && own.value().machine == file.machine)) return {};
+  return refuse(path, "it is " + machine_text(file) + ", and this Holdfast is " + machine_text(own.value()),
+                "build the program for this machine");
 }
 
 Result<Program> judge_linked(const std::string& path, const Linked& linked, std::optional<Mpi> told) {
@@ -95,7 +131,7 @@ Result<Program> judge_linked(const std::string& path, const Linked& linked, std:
   if (told && *told != mpi)
     return refuse(path, "it links " + std::string(name(mpi)) + ", but --mpi says " + std::string(name(*told)),
                   "leave --mpi out");
-  return Program{path, mpi, false, false};
+  return Program{path, mpi, false, false, linked.openmpi.empty() ? linked.mpich : linked.openmpi};
 }
 
 }  // namespace
@@ -109,6 +145,12 @@ Result<Mpi> mpi_named(std::string_view text) {
   if (found != mpi_names.end()) return static_cast<Mpi>(found - mpi_names.begin());
   return Status(Code::bad_input, "reading --mpi", "'" + std::string(text) + "' is no MPI that Holdfast knows",
                 did_you_mean(text, mpi_names, "openmpi and mpich are"));
+}
+
+std::optional<Mpi> mpi_of(const MpiSymbols& library) {
+  if (library.soname == "libmpi.so.40") return Mpi::openmpi;
+  const bool of_mpich = library.soname == "libmpi.so.12" || library.soname == "libmpich.so.12";
+  return of_mpich && !library.openmpi ? std::optional(Mpi::mpich) : std::nullopt;
 }
 
 bool runs_in_shell(std::string_view command) {
@@ -150,11 +192,14 @@ Result<Program> inspect_program(std::string_view name, std::optional<Mpi> told) 
   if (file.value().script) return judge_script(path.value(), file.value().command, told);
   if (!file.value().elf || !file.value().executable)
     return refuse(path.value(), "it is neither an ELF program nor a #! script", "give a program");
+  if (Status other = of_another_machine(path.value(), file.value()); !other.ok()) return other;
   if (file.value().interpreter.empty())
     return refuse(path.value(), "it is statically linked, so it cannot be intercepted",
                   "link it dynamically, with the shared MPI library");
+  if (Status out = keeps_preloads_out(path.value()); !out.ok()) return out;
   auto linked = linked_mpis(path.value(), file.value().interpreter);
   if (!linked.ok()) return linked.status();
+  if (!linked.value().other.empty()) return no_library_for(path.value(), linked.value().other);
   if (linked.value().openmpi.empty() && linked.value().mpich.empty()) return judge_unlinked(path.value(), told);
   return judge_linked(path.value(), linked.value(), told);
 }

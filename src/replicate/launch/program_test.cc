@@ -109,6 +109,80 @@ TEST_F(InspectProgram, SeesAnMpiThatIsLinkedIn) {
   EXPECT_THAT(inspect_program(path, {}).status().message(), HasSubstr("linked into it statically"));
 }
 
+TEST(MpiOf, GoesByTheInterface) {
+  const auto of = [](const char* soname, bool openmpi) {
+    MpiSymbols symbols;
+    symbols.soname = soname;
+    symbols.openmpi = openmpi;
+    return mpi_of(symbols);
+  };
+  EXPECT_EQ(of("libmpi.so.40", true), Mpi::openmpi);
+  EXPECT_EQ(of("libmpi.so.12", false), Mpi::mpich) << "Intel MPI, MVAPICH, MPICH by itself";
+  EXPECT_EQ(of("libmpich.so.12", false), Mpi::mpich) << "Debian's MPICH";
+  EXPECT_EQ(of("libmpi.so.12", true), std::nullopt) << "Open MPI 1.10";
+  EXPECT_EQ(of("libmpi.so.20", true), std::nullopt) << "Open MPI 2";
+  EXPECT_EQ(of("libmpi_abi.so.0", false), std::nullopt) << "the standard's own interface";
+}
+
+/// An MPI of one function, under a name of its own.
+TEST_F(InspectProgram, RefusesAnMpiThatItHasNoLibraryFor) {
+  const auto with = [&](const std::string& soname) {
+    const std::string source = write("mpi.c", "int MPI_Init(int* c, char*** v) { return c != 0 && v != 0; }\n");
+    const std::string make = "cc -shared -fPIC -Wl,-soname," + soname + " -o " + folder_ + "/" + soname + " " + source;
+    if (std::system(make.c_str()) != 0) return std::string();
+    return build("cc -L" + folder_ + " -Wl,-rpath," + folder_ + " -Wl,--no-as-needed -l:" + soname,
+                 "int MPI_Init(int*, char***);\nint main(void) { return MPI_Init(0, 0); }\n");
+  };
+  const auto refused = inspect_program(with("libmpi_abi.so.0"), {}).status();
+  EXPECT_EQ(refused.code(), Code::unavailable) << refused.message();
+  EXPECT_THAT(refused.message(), HasSubstr(folder_ + "/libmpi_abi.so.0, for which Holdfast has none"));
+  EXPECT_EQ(refused.message().find('\n'), std::string::npos);
+  const auto taken = inspect_program(with("libmpi.so.12"), {});
+  ASSERT_TRUE(taken.ok()) << taken.status().message();
+  EXPECT_EQ(taken.value().mpi, Mpi::mpich);
+  EXPECT_EQ(taken.value().library, folder_ + "/libmpi.so.12");
+}
+
+TEST_F(InspectProgram, RefusesAProgramForAnotherMachine) {
+  std::ifstream in("/bin/true", std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  bytes[18] = 8;  // e_machine: MIPS
+  EXPECT_THAT(inspect_program(write("mips", bytes), {}).status().message(), HasSubstr("64-bit program for machine 8"));
+  // The headers of a 32-bit program that asks for its loader, with nothing behind them.
+  const auto number = [](std::uint64_t value, int width) {
+    std::string text;
+    for (int i = 0; i < width; ++i) text += static_cast<char>(value >> (8 * i) & 0xFF);
+    return text;
+  };
+  const std::string loader("/lib/ld-linux.so.2\0", 19);
+  const std::string elf = std::string(
+                              "\x7f"
+                              "ELF\1\1\1",
+                              7) +
+                          std::string(9, '\0') + number(2, 2) + number(3, 2) + number(1, 4) + number(0x8048000, 4) +
+                          number(52, 4) + number(0, 8) + number(52, 2) + number(32, 2) + number(1, 2) + number(40, 2) +
+                          number(0, 4) + number(3, 4) + number(84, 4) + number(0x8048054, 8) +
+                          number(loader.size(), 4) + number(loader.size(), 4) + number(4, 4) + number(1, 4) + loader;
+  const auto refused = inspect_program(write("i386", elf), {}).status();
+  EXPECT_EQ(refused.code(), Code::bad_input);
+  EXPECT_THAT(refused.message(), HasSubstr("it is a 32-bit program for Intel 80386, and this Holdfast is a 64-bit"));
+}
+
+TEST_F(InspectProgram, RefusesAProgramThatRunsAsSomebodyElse) {
+  const std::string path = build("cc", "int main(void) { return 0; }\n");
+  ASSERT_FALSE(path.empty());
+  if (chown(path.c_str(), 1, 1) != 0) GTEST_SKIP() << "needs root, to give a file away";
+  chmod(path.c_str(), 04755);
+  const auto refused = inspect_program(path, {}).status();
+  EXPECT_EQ(refused.code(), Code::bad_input);
+  EXPECT_THAT(refused.message(), HasSubstr("it is set-uid, so that the system loads no library before it"));
+  chmod(path.c_str(), 02755);
+  EXPECT_THAT(inspect_program(path, {}).status().message(), HasSubstr("it is set-gid"));
+  ASSERT_EQ(chown(path.c_str(), geteuid(), getegid()), 0);
+  chmod(path.c_str(), 04755);
+  EXPECT_THAT(inspect_program(path, {}).status().message(), HasSubstr("not an MPI program")) << "its own user may";
+}
+
 TEST_F(InspectProgram, AsksForTheMpiOfAScript) {
   std::string path = write("job.sh", "#!/bin/sh\ntrue\n");
   EXPECT_THAT(inspect_program(path, {}).status().message(), HasSubstr("add --mpi"));

@@ -435,6 +435,8 @@ int hook::Grequest_start(MPI_Grequest_query_function* query_fn, MPI_Grequest_fre
 int hook::Op_create_c(MPI_User_function_c* user_fn, int commute, MPI_Op* op) {
   return real().Op_create_c(user_fn ? caller<Numbered<MPI_User_function_c, Plain>>(user_fn) : user_fn, commute, op);
 }
+#endif
+#ifdef HOLDFAST_HAS_Session_init
 int hook::Session_create_errhandler(MPI_Session_errhandler_function* function, MPI_Errhandler* errhandler) {
   return real().Session_create_errhandler(function, errhandler);
 }

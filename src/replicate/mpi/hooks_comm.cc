@@ -203,7 +203,7 @@ int hook::Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
   return start_to_make(Function::Comm_idup, comm, newcomm, request,
                        [=](MPI_Comm* made, MPI_Request* r) { return real().Comm_idup(comm, made, r); });
 }
-#ifdef MPICH
+#ifdef HOLDFAST_HAS_Comm_idup_with_info
 int hook::Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
   if (runtime().partial) return make_now(Function::Comm_idup_with_info, comm, info, newcomm, request);
   return start_to_make(Function::Comm_idup_with_info, comm, newcomm, request,

@@ -257,6 +257,53 @@ int hook::Request_get_status(MPI_Request request, int* flag, MPI_Status* status)
   return MPI_SUCCESS;
 }
 
+#ifdef HOLDFAST_HAS_Request_get_status_all
+// Of several requests (MPI 4.1, section 3.7.6): each is asked as by itself, so that every replica gets the same answers.
+int hook::Request_get_status_all(int count, MPI_Request requests[], int* flag, MPI_Status* statuses) {
+  if (!runtime().verifying) return real().Request_get_status_all(count, requests, flag, statuses);
+  *flag = 1;
+  for (int i = 0; i < count; ++i) {
+    int done = 0;
+    MPI_Status* status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+    const int code = Request_get_status(requests[i], &done, status);
+    if (code != MPI_SUCCESS) return code;
+    *flag = *flag && done;
+  }
+  return MPI_SUCCESS;
+}
+
+int hook::Request_get_status_any(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  if (!runtime().verifying || std::all_of(requests, requests + count, idle)) {
+    return real().Request_get_status_any(count, requests, index, flag, status);
+  }
+  *flag = 0;
+  *index = MPI_UNDEFINED;
+  for (int i = 0; i < count && !*flag; ++i) {
+    if (idle(requests[i])) continue;
+    const int code = Request_get_status(requests[i], flag, status);
+    if (code != MPI_SUCCESS) return code;
+    if (*flag) *index = i;
+  }
+  return MPI_SUCCESS;
+}
+
+int hook::Request_get_status_some(int count, MPI_Request requests[], int* found, int indices[], MPI_Status* statuses) {
+  if (!runtime().verifying || std::all_of(requests, requests + count, idle)) {
+    return real().Request_get_status_some(count, requests, found, indices, statuses);
+  }
+  *found = 0;
+  for (int i = 0; i < count; ++i) {
+    if (idle(requests[i])) continue;
+    int done = 0;
+    MPI_Status* status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[*found];
+    const int code = Request_get_status(requests[i], &done, status);
+    if (code != MPI_SUCCESS) return code;
+    if (done) indices[(*found)++] = i;
+  }
+  return MPI_SUCCESS;
+}
+#endif
+
 int hook::Request_free(MPI_Request* request) {
   Operation* op = runtime().requests.find(*request);
   if (!op || !runtime().verifying) {

@@ -12,7 +12,7 @@
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/threads.h"
 
-#ifdef MPICH
+#ifdef HOLDFAST_HAS_Psend_init
 namespace holdfast::replicate {
 
 namespace {

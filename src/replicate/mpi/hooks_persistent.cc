@@ -1,4 +1,4 @@
-// Persistent collectives (MPI 4.0, section 6.13): MPI_X_init in MPICH, MPIX_X_init in Open MPI 4.1. As in
+// Persistent collectives (MPI 4.0, section 6.13): MPI_X_init, or MPIX_X_init in Open MPI 4.1. As in
 // hooks_collective.cc, each says which memory goes in and which comes out; what came out is compared at each
 // completion.
 #include "hooks.h"
@@ -6,7 +6,7 @@
 #include "replicate/mpi/collective.h"
 #include "replicate/mpi/collective_memory.h"
 
-#ifdef OPEN_MPI
+#ifdef HOLDFAST_HAS_X_Allreduce_init
 #define PERSISTENT(name) X_##name##_init
 #else
 #define PERSISTENT(name) name##_init

@@ -247,7 +247,7 @@ int hook::Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest
   return code != MPI_SUCCESS ? code : received;
 }
 
-#ifdef MPICH
+#ifdef HOLDFAST_HAS_Isendrecv
 namespace {
 
 /// One request for both: the receive's, which then ends with the send.

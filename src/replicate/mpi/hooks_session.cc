@@ -12,7 +12,7 @@
 #include "replicate/mpi/runtime.h"
 #include "replicate/mpi/sessions.h"
 
-#ifdef MPICH
+#ifdef HOLDFAST_HAS_Session_init
 namespace holdfast::replicate {
 
 namespace {

@@ -14,7 +14,7 @@
 
 namespace holdfast::replicate {
 
-#ifdef MPICH
+#ifdef HOLDFAST_HAS_Psend_init
 
 namespace {
 

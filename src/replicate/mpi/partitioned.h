@@ -21,7 +21,7 @@ struct Partitions {
 
 /// Partitioned messages match each other alone, in the order in which both sides made their requests. So they travel
 /// where the application sees nothing, in the worlds that a process plays in, under tags that senders choose and tell
-/// those who get their messages. Open MPI 4.1 has none.
+/// those who get their messages. Open MPI has such messages from 5.0 on.
 void open_partitioned();
 void close_partitioned();
 

@@ -10,6 +10,7 @@
 #include "replicate/mpi/correct.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/dispute.h"
+#include "replicate/mpi/error_handlers.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/progress.h"
 #include "replicate/mpi/runtime.h"
@@ -146,7 +147,7 @@ bool native_done(Operation& op) {
   if (op.stage != Operation::Stage::native) return true;
   int done = 0;
   op.status.MPI_ERROR = MPI_SUCCESS;
-  const int code = real().Request_get_status(op.native, &done, &op.status);
+  const int code = status_of(op.native, &done, &op.status);
   if (code != MPI_SUCCESS) {
     op.status.MPI_ERROR = code;
     done = 1;
@@ -401,7 +402,11 @@ int finish_receive(Operation& op, MPI_Status* status) {
   } else if (op.was_corrected && !op.persistent && op.native != MPI_REQUEST_NULL && !op.pushed_back) {
     real().Request_free(&op.native);  // MPI's own message may have been too long; the one delivered instead is not
   } else if (op.native != MPI_REQUEST_NULL && !op.pushed_back) {
-    code = real().Wait(&op.native, &own_status);
+    code = real().Wait(&op.native, MPI_STATUS_IGNORE);  // MPICH 4.2 has forgotten that of a persistent one, once asked
+    if (code == MPI_SUCCESS && op.failed) {
+      code = op.status.MPI_ERROR;
+      real().Comm_call_errhandler(op.comm->handle, code);
+    }
   }
   if (op.was_corrected) {
     real().Status_set_elements_x(&own_status, MPI_BYTE, static_cast<MPI_Count>(op.corrected_bytes));

@@ -59,6 +59,9 @@ constexpr bool has_turn(Function function) {
     case Function::Testany:
     case Function::Testsome:
     case Function::Request_get_status:
+    case Function::Request_get_status_all:
+    case Function::Request_get_status_any:
+    case Function::Request_get_status_some:
     case Function::Request_free:
     case Function::Cancel:
     case Function::Probe:
@@ -69,11 +72,8 @@ constexpr bool has_turn(Function function) {
     case Function::Imrecv:
     case Function::Wtime:
     case Function::Finalize:
-      return false;
-#ifdef MPICH
     case Function::Parrived:
       return false;
-#endif
     default:
       return true;
   }
