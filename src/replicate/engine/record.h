@@ -49,6 +49,7 @@ enum class RecordKind : std::uint32_t {
   finished,    ///< this replica has reached the end
   partitioned,  ///< the tag of a partitioned channel, from its sender to its receiver in the same replica
   succession,   ///< the leader's replica was taken out: how many of its decision messages came here
+  ask_answer,   ///< "have you gone on from there?", of a book of answers (answer_book.h)
   written,      ///< digest of a stretch of what was written to a file, see written_ballots.h
 };
 

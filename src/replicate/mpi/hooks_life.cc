@@ -13,6 +13,7 @@
 #include "core/event/record.h"
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/mpi/answers.h"
 #include "replicate/mpi/attendance.h"
 #include "replicate/mpi/callbacks.h"
 #include "replicate/mpi/closing.h"
@@ -381,6 +382,7 @@ int start_threaded(int* argc, char*** argv, int required, int* provided) {
 }
 
 int finish() {
+  pass_point();
   flush_decisions();
   threads.in_order.store(false);
   threads.many.store(false);  // all others have ended their calls (MPI 3.1, 8.7)

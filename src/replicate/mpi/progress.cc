@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "real_functions.h"
+#include "replicate/mpi/answers.h"
 #include "replicate/mpi/collective.h"
 #include "replicate/mpi/correct.h"
 #include "replicate/mpi/decide.h"
@@ -51,6 +52,9 @@ void deliver(const Letter& letter) {
       break;
     case RecordKind::decision:
       receive_decisions(letter.record.ordinal, letter.record.communicator, letter.tail);
+      break;
+    case RecordKind::ask_answer:
+      receive_answer_question(letter.record);
       break;
     case RecordKind::ask_state:
       answer_state_question(letter.native);

@@ -93,6 +93,7 @@ auto call_that_waits(Call call) {
 struct Asker {
   std::uint64_t order = 0;  ///< answers are repeated within it
   std::uint32_t calls = 0;
+  std::uint64_t points = 0;  ///< where the replicas agreed, in calls and in decisions (answers.h)
 };
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local Asker asking{};
 
