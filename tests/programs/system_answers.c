@@ -12,6 +12,7 @@
 #include <sys/statvfs.h>
 #include <sys/sysinfo.h>
 #include <sys/times.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -67,6 +68,40 @@ static void stray_clocks(void) {
     CHECK(read[3] >= 0.0005 && read[3] < 100);
     stray_readings((step * 7 + replica) % 5);
     CHECK(round_trip(read, sizeof read));
+  }
+}
+
+/* A replica that reads a clock once more than its leader hears whether there is an answer, although the leader is inside
+ * a collective by then that waits, by way of the other rank, for what this replica does next. */
+static void stray_before_collective(void) {
+  const int replica = own_replica() < 0 ? 0 : own_replica();
+  for (int step = 0; step < 30; ++step) {
+    int number = step;
+    if (replica > 0 && rank == 0) stray_readings(1);
+    if (rank == 0) MPI_Send(&number, 1, MPI_INT, 1, 2, MPI_COMM_WORLD);
+    if (rank == 1) MPI_Recv(&number, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK(number == step);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+/* A child has its own answers; it must not ask in its parent's name, with its parent's connections. */
+static void children(void) {
+  for (int step = 0; step < 5; ++step) {
+    const pid_t parent = getpid();
+    const pid_t child = fork();
+    if (child == 0) {
+      struct rusage used;
+      double sum = MPI_Wtime();
+      for (int i = 0; i < 20; ++i) sum += seconds() + (double)time(NULL) + (double)clock();
+      const int failed = getrusage(RUSAGE_SELF, &used) != 0 || getppid() == getpid() || !(sum > 0);
+      _exit(failed ? 1 : 0);
+    }
+    int status = -1;
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    CHECK(getpid() == parent);
+    double now = seconds();
+    CHECK(round_trip(&now, sizeof now));
   }
 }
 
@@ -218,6 +253,8 @@ static void environment(void) {
 }
 
 static const struct Scenario scenarios[] = {{"stray_clocks", stray_clocks},
+                                            {"stray_before_collective", stray_before_collective},
+                                            {"children", children},
                                             {"clocks_of_a_thread", clocks_of_a_thread},
                                             {"files_of_kernel", files_of_kernel},
                                             {"own_addresses", own_addresses},

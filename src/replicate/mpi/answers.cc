@@ -35,14 +35,24 @@ std::uint64_t own_book() {
   return agreeing_thread() ? first_book : asking.order;
 }
 
+/// Whether the calling thread's book is its own. A thread without a name shares one with all whose last call was on the
+/// same channel, in no order of theirs; so that book has no points, and its answers are told apart by the calls that the
+/// asker had made.
+bool has_points() {
+  return agreeing_thread() || threads_in_order();
+}
+
+std::uint32_t subject_of_thread(std::uint32_t subject) {
+  return has_points() ? subject : static_cast<std::uint32_t>(mix(asking.channels, subject));
+}
+
 Book& book_of(std::uint64_t name) {
   static Book& first = books[first_book];
   return name == first_book ? first : books[name];
 }
 
-/// Threads that share a book have points of their own.
 void come_to_point(Book& book) {
-  book.point = std::max(book.point, asking.points);
+  if (has_points()) book.point = asking.points;
 }
 
 void send(std::uint64_t name, Book& book) {
@@ -104,6 +114,7 @@ bool agree_on_answer(std::uint32_t subject, std::string& value) {
   const std::uint64_t name = own_book();
   Book& book = book_of(name);
   come_to_point(book);
+  subject = subject_of_thread(subject);
   AnswerBook::Reply reply = AnswerBook::Reply::waiting;
   Question question;
   bool decides = false;
@@ -112,7 +123,7 @@ bool agree_on_answer(std::uint32_t subject, std::string& value) {
     reply = book.answers.find(book.point, subject, value);
     decides = decides_answers();
     if (reply != AnswerBook::Reply::waiting || decides) return true;
-    question.look(name, book.point);
+    if (has_points()) question.look(name, book.point);
     return false;
   };
   if (!told()) wait_until(told);
@@ -127,12 +138,19 @@ bool agree_on_answer(std::uint32_t subject, std::string& value) {
 
 void pass_point() {
   ++asking.points;
-  if (!runtime().verifying || !runtime().leader()) return;
+  if (!runtime().verifying || !runtime().leader() || !has_points()) return;
   const std::uint64_t name = own_book();
   Book& book = book_of(name);
   come_to_point(book);
-  if (open_questions == 0) return;
-  if (book.asked && book.point > book.asked_point) say_passed(name, book);
+  if (open_questions > 0 && book.asked && book.point > book.asked_point) say_passed(name, book);
+}
+
+void say_point() {
+  if (!runtime().verifying || !runtime().options.clocks || !runtime().leader() || !has_points()) return;
+  const std::uint64_t name = own_book();
+  Book& book = book_of(name);
+  come_to_point(book);
+  say_passed(name, book);
 }
 
 void flush_answers() {

@@ -1,4 +1,5 @@
 // The beginning and the end: MPI_Init divides the real world into the replicas' worlds, MPI_Finalize reports.
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -208,6 +209,12 @@ void divide_world() {
   protection.world = state.world;
 }
 
+/// The child of a fork is no process of the job. It has its parent's connections, and taking messages from them, as
+/// Open MPI's through shared memory, would take them from the parent.
+void leave_in_child() {
+  protection.active.store(false, std::memory_order_relaxed);
+}
+
 void begin() {
   Runtime& state = runtime();
   read_options();
@@ -226,6 +233,7 @@ void begin() {
   if (state.verifying) watch_for_fatal_errors();
   agree_on_this_thread();
   watch_for_crashes();
+  ::pthread_atfork(nullptr, nullptr, leave_in_child);
   protection.active.store(true, std::memory_order_relaxed);
   say_ready();
 }

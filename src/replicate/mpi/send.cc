@@ -153,6 +153,7 @@ void note_call(Function function, const Comm& comm, int peer, int tag, std::uint
   pass_point();
   if (many_threads()) {
     if (!threads_in_order()) asking.order = mix(comm.id, static_cast<std::uint32_t>(peer < 0 ? -1 : tag));
+    asking.channels = mix(asking.channels, asking.order);
     ++asking.calls;
   }
   note_call_of_any_thread(function, comm, peer, tag, bytes);
