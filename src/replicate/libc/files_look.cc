@@ -12,6 +12,7 @@
 #include "replicate/libc/descriptors.h"
 #include "replicate/libc/files.h"
 #include "replicate/mpi/file.h"
+#include "replicate/mpi/start_time.h"
 
 namespace holdfast::replicate {
 
