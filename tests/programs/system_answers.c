@@ -71,8 +71,8 @@ static void stray_clocks(void) {
   }
 }
 
-/* A replica that reads a clock once more than its leader hears whether there is an answer, although the leader is inside
- * a collective by then that waits, by way of the other rank, for what this replica does next. */
+/* A replica that reads a clock once more than its leader hears whether there is an answer, although the leader is
+ * inside a collective by then that waits, by way of the other rank, for what this replica does next. */
 static void stray_before_collective(void) {
   const int replica = own_replica() < 0 ? 0 : own_replica();
   for (int step = 0; step < 30; ++step) {

@@ -103,7 +103,7 @@ static void* run(void* argument) {
     exchange_with_anybody(work, round);
     probe_and_reduce(work, round);
     on_the_world(work, round);
-    in_turn_on_one_channel(work, round);
+    if (round % 3 == 0) in_turn_on_one_channel(work, round);
   }
   return NULL;
 }
@@ -116,7 +116,7 @@ static long expected(int number) {
       if (peer != rank) sum += 1000L * number + 10 * peer + round % 10;
     for (int peer = 0; peer < ranks; ++peer) sum += 7L * number + peer + round;
     sum += 3L * number + from + round;
-    sum += 5L * number + from + round;
+    if (round % 3 == 0) sum += 5L * number + from + round;
   }
   return sum;
 }

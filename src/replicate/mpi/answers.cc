@@ -36,8 +36,8 @@ std::uint64_t own_book() {
 }
 
 /// Whether the calling thread's book is its own. A thread without a name shares one with all whose last call was on the
-/// same channel, in no order of theirs; so that book has no points, and its answers are told apart by the calls that the
-/// asker had made.
+/// same channel, in no order of theirs; so that book has no points, and its answers are told apart by the calls that
+/// the asker had made.
 bool has_points() {
   return agreeing_thread() || threads_in_order();
 }

@@ -17,8 +17,8 @@ bool agree_on_answer(std::uint32_t subject, std::string& value);
 
 /// The calling thread comes to a point at which replicas agree anyway: it begins a call of MPI, or repeats a decision.
 void pass_point();
-/// The leader's thread is about to wait inside MPI, where it hears no question: tells the followers how far it has come,
-/// so that none waits for it that others wait for in turn.
+/// The leader's thread is about to wait inside MPI, where it hears no question: tells the followers how far it has
+/// come, so that none waits for it that others wait for in turn.
 void say_point();
 /// Sends what waits for company.
 void flush_answers();

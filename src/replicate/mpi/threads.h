@@ -103,7 +103,7 @@ struct Asker {
   std::uint64_t order = 0;  ///< answers are repeated within it
   std::uint32_t calls = 0;
   std::uint64_t channels = 0;  ///< of all its calls, in their order; where threads are told apart by them
-  std::uint64_t points = 0;  ///< where the replicas agreed, in calls and in decisions (answers.h)
+  std::uint64_t points = 0;    ///< where the replicas agreed, in calls and in decisions (answers.h)
 };
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local Asker asking{};
 
