@@ -20,8 +20,8 @@ enum class Incident {
 [[noreturn]] void fail(Incident incident, std::string_view message);
 [[noreturn]] void fail_unsupported(std::string_view what, std::string_view remedy);
 
-/// The program called MPI, and this library cannot: the program opened its MPI library for itself alone. Calls nothing
-/// of MPI.
+/// The program called MPI, and this library cannot: the program opened its MPI library for itself alone. Calls nothing of
+/// MPI.
 [[noreturn]] void fail_unseen();
 
 /// One line to the standard error of the job, also from replicas whose own standard error goes to a file.

@@ -1,7 +1,6 @@
-// Fortran procedures of MPI that do their work without a C function that could be stood in front of: those that
-// register callbacks (in Open MPI), and those that set and get attributes (in both). All others come by way of MPI's C
-// functions, and are protected there. Exported under every name by which a program, or the library's other bindings,
-// call them.
+// Fortran procedures of MPI that do their work without a C function that could be stood in front of: those that register
+// callbacks (in Open MPI), and those that set and get attributes (in both). All others come by way of MPI's C functions,
+// and are protected there. Exported under every name by which a program, or the library's other bindings, call them.
 #include <dlfcn.h>
 #include <mpi.h>
 
@@ -81,34 +80,34 @@ using namespace holdfast::replicate;
 
 #define EXPORTED extern "C" __attribute__((visibility("default"))) void
 
-#define KEYVAL(name, on_communicator)                                                                         \
-  EXPORTED name(FortranCopy* copy, FortranDelete* del, MPI_Fint* keyval, void* extra_state, MPI_Fint* error); \
-  void name(FortranCopy* copy, FortranDelete* del, MPI_Fint* keyval, void* extra_state, MPI_Fint* error) {    \
-    create_keyval(#name, on_communicator, copy, del, keyval, extra_state, error);                             \
+#define KEYVAL(name, on_communicator)                                                                               \
+  EXPORTED name(FortranCopy* copy, FortranDelete* del, MPI_Fint* keyval, void* extra_state, MPI_Fint* error);       \
+  void name(FortranCopy* copy, FortranDelete* del, MPI_Fint* keyval, void* extra_state, MPI_Fint* error) {          \
+    create_keyval(#name, on_communicator, copy, del, keyval, extra_state, error);                                   \
   }
-#define HANDLER(name, on_communicator)                                         \
-  EXPORTED name(FortranHandler* function, MPI_Fint* handler, MPI_Fint* error); \
-  void name(FortranHandler* function, MPI_Fint* handler, MPI_Fint* error) {    \
-    create_handler(#name, on_communicator, function, handler, error);          \
+#define HANDLER(name, on_communicator)                                                                              \
+  EXPORTED name(FortranHandler* function, MPI_Fint* handler, MPI_Fint* error);                                      \
+  void name(FortranHandler* function, MPI_Fint* handler, MPI_Fint* error) {                                         \
+    create_handler(#name, on_communicator, function, handler, error);                                               \
   }
-#define SET(name)                                                                \
-  EXPORTED name(MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint* error); \
-  void name(MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint* error) {    \
-    set_attribute(#name, comm, keyval, value, error);                            \
+#define SET(name)                                                                                                   \
+  EXPORTED name(MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint* error);                                    \
+  void name(MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint* error) {                                       \
+    set_attribute(#name, comm, keyval, value, error);                                                               \
   }
-#define GET(name)                                                                                \
-  EXPORTED name(MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint* flag, MPI_Fint* error); \
-  void name(MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint* flag, MPI_Fint* error) {    \
-    get_attribute(#name, comm, keyval, value, flag, error);                                      \
+#define GET(name)                                                                                                   \
+  EXPORTED name(MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint* flag, MPI_Fint* error);                    \
+  void name(MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint* flag, MPI_Fint* error) {                       \
+    get_attribute(#name, comm, keyval, value, flag, error);                                                         \
   }
 
 #ifdef OPEN_MPI
 #define NAMES(define, stem, ...) \
   define(mpi_##stem##_, ##__VA_ARGS__) define(pmpi_##stem##_, ##__VA_ARGS__) define(ompi_##stem##_f, ##__VA_ARGS__)
 #else
-#define NAMES(define, stem, ...)                                                                                      \
+#define NAMES(define, stem, ...)                                                                                    \
   define(mpi_##stem##_, ##__VA_ARGS__) define(pmpi_##stem##_, ##__VA_ARGS__) define(mpi_##stem##_f08_, ##__VA_ARGS__) \
-      define(pmpir_##stem##_f08_, ##__VA_ARGS__)
+  define(pmpir_##stem##_f08_, ##__VA_ARGS__)
 #endif
 
 NAMES(KEYVAL, comm_create_keyval, true)

@@ -7,8 +7,8 @@ namespace holdfast::replicate {
 void refuse_open_sessions();
 
 /// Starts MPI and replication for a program that opens a session before MPI_Init, as MPI_Init_thread would (which the
-/// program has not called: MPI_Initialized says so). Every process must open one, since this waits for all. Open
-/// MPI 4.1 has no sessions.
+/// program has not called: MPI_Initialized says so). Every process must open one, since this waits for all. Open MPI 4.1
+/// has no sessions.
 int begin_for_session(int thread_level);
 /// Ends both when the last session is closed and the program has not called MPI_Init meanwhile. Waits for all.
 int end_after_session();
