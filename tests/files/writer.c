@@ -15,13 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../programs/replica.h"
+
 static int rank, ranks, bad, alike, mapped, replica = -1;
 
 static void find_replica(const char* list) {
   if (getenv("HOLDFAST_REPLICATE_DEGREE") == NULL) return;
-  const char* native = getenv("OMPI_COMM_WORLD_RANK");
-  if (native == NULL) native = getenv("PMI_RANK");
-  replica = native == NULL ? -1 : atoi(native) / ranks;
+  replica = native_rank() < 0 ? -1 : native_rank() / ranks;
   for (const char* at = list; *at != '\0'; at += strcspn(at, ","), at += *at == ',')
     if (atoi(at) == replica) bad = 1;
 }

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "replica.h"
+
 static const char *text_of(int count, char **arguments, const char *name) {
   for (int i = 1; i + 1 < count; ++i)
     if (strcmp(arguments[i], name) == 0) return arguments[i + 1];
@@ -24,12 +26,6 @@ static int has(int count, char **arguments, const char *name) {
 static long number_of(int count, char **arguments, const char *name, long otherwise) {
   const char *text = text_of(count, arguments, name);
   return text ? atol(text) : otherwise;
-}
-
-static int native_rank(void) {
-  const char *text = getenv("OMPI_COMM_WORLD_RANK");
-  if (!text) text = getenv("PMI_RANK");
-  return text ? atoi(text) : -1;
 }
 
 /* Rank 0 takes one number from every other rank, in any order, by each of the ways to wait. */

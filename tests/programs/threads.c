@@ -1,6 +1,7 @@
 /* MPI_THREAD_MULTIPLE: threads that communicate at once, each on a communicator of its own, with messages from anybody,
-   every way to wait, probes and collectives; and threads that share MPI_COMM_WORLD, each with a tag of its own. What
-   each has received is known in advance. */
+   every way to wait, probes and collectives; threads that share MPI_COMM_WORLD, each with a tag of its own; and threads
+   that hand on a channel to each other and read MPI's clock when they have given it away. What each has received is
+   known in advance. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -74,12 +75,35 @@ static void on_the_world(struct Work* work, int round) {
   work->sum += in;
 }
 
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t handed_on = PTHREAD_COND_INITIALIZER;
+static int whose = 0;
+
+/* The clock's answer belongs to this thread, whatever those do meanwhile that were on the channel before or after it:
+   it is sent, so that replicas that were told different times are found out. */
+static void in_turn_on_one_channel(struct Work* work, int round) {
+  const int to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks;
+  pthread_mutex_lock(&mutex);
+  while (whose != work->number) pthread_cond_wait(&handed_on, &mutex);
+  pthread_mutex_unlock(&mutex);
+  long number = 5L * work->number + rank + round;
+  MPI_Sendrecv_replace(&number, 1, MPI_LONG, to, 99, from, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  pthread_mutex_lock(&mutex);
+  whose = (whose + 1) % thread_count;
+  pthread_cond_broadcast(&handed_on);
+  pthread_mutex_unlock(&mutex);
+  double now = MPI_Wtime();
+  MPI_Sendrecv_replace(&now, 1, MPI_DOUBLE, to, 7, from, 7, work->comm, MPI_STATUS_IGNORE);
+  work->sum += number + (now >= 0 ? 0 : 1);
+}
+
 static void* run(void* argument) {
   struct Work* work = argument;
   for (int round = 0; round < rounds; ++round) {
     exchange_with_anybody(work, round);
     probe_and_reduce(work, round);
     on_the_world(work, round);
+    if (round % 3 == 0) in_turn_on_one_channel(work, round);
   }
   return NULL;
 }
@@ -92,6 +116,7 @@ static long expected(int number) {
       if (peer != rank) sum += 1000L * number + 10 * peer + round % 10;
     for (int peer = 0; peer < ranks; ++peer) sum += 7L * number + peer + round;
     sum += 3L * number + from + round;
+    if (round % 3 == 0) sum += 5L * number + from + round;
   }
   return sum;
 }

@@ -16,22 +16,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../programs/replica.h"
+
 static int rank, ranks, bad, replica = -1;
 
-static int native_rank(void) {
-  const char* native = getenv("OMPI_COMM_WORLD_RANK");
-  if (native == NULL) native = getenv("PMI_RANK");
-  return native == NULL ? 0 : atoi(native);
+static int launched_rank(void) {
+  return native_rank() < 0 ? 0 : native_rank();
 }
 
 static int early_rank(void) {
   const char* all = getenv("HOLDFAST_RUN_RANKS");
-  return all == NULL ? native_rank() : native_rank() % atoi(all);
+  return all == NULL ? launched_rank() : launched_rank() % atoi(all);
 }
 
 static void find_replica(const char* list) {
   if (getenv("HOLDFAST_REPLICATE_DEGREE") == NULL) return;
-  replica = native_rank() / ranks;
+  replica = launched_rank() / ranks;
   for (const char* at = list; *at != '\0'; at += strcspn(at, ","), at += *at == ',')
     if (atoi(at) == replica) bad = 1;
 }

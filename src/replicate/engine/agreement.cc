@@ -46,11 +46,6 @@ void Publisher::match(std::uint64_t wildcard, int source, int tag, std::uint32_t
                       static_cast<std::uint64_t>(static_cast<std::int64_t>(tag))}});
 }
 
-void Publisher::clock(std::uint32_t which, std::span<const std::uint64_t, 3> words) {
-  close_run();
-  queued_.push_back({Decision::Kind::clock, which, {words[0], words[1], words[2]}});
-}
-
 void Publisher::turn(std::uint64_t thread) {
   queued_.push_back({Decision::Kind::turn, 0, {thread, 0, 0}});
 }
@@ -93,15 +88,6 @@ Follower::Reply Follower::number(std::int64_t& value, std::uint32_t asker) {
   return Reply::ready;
 }
 
-Follower::Reply Follower::clock(std::uint32_t which, std::span<std::uint64_t, 3> words) {
-  if (answers_.empty()) return Reply::waiting;
-  const Decision& front = answers_.front();
-  if (front.kind != Decision::Kind::clock || front.detail != which) return Reply::diverged;
-  std::copy(front.words.begin(), front.words.end(), words.begin());
-  use();
-  return Reply::ready;
-}
-
 void Follower::use() {
   answers_.pop_front();
   if (inherited_ > 0) --inherited_;
@@ -132,12 +118,14 @@ const char* Follower::leader_did() const {
       return "tested for completion or probed";
     case Decision::Kind::number:
       return "completed one of several requests";
-    case Decision::Kind::clock:
-      return "read another clock";
     case Decision::Kind::match:
       return "matched a wildcard receive";
     case Decision::Kind::turn:
       return "let a thread go on";
+    case Decision::Kind::point:
+    case Decision::Kind::answer:
+    case Decision::Kind::more:
+      break;
   }
   return "something else";
 }

@@ -15,11 +15,13 @@ struct Decision {
     yes,     ///< one "yes"
     number,  ///< an index or a count, in words[0]
     match,   ///< wildcard receive words[0] matched source words[1], tag words[2]
-    clock,   ///< three words of a clock's answer; `detail` says which clock
     turn,    ///< the thread named words[0] goes on
+    point,   ///< answers that follow were given after words[0] agreed points (answer_book.h)
+    answer,  ///< words[0] bytes about the subject `detail`: the first 16 of them in the other words
+    more,    ///< up to 24 further bytes of that
   };
   Kind kind{};
-  std::uint32_t detail = 0;  ///< where threads ask: who did; a clock's number
+  std::uint32_t detail = 0;  ///< where threads ask: who did; of an answer: about what
   std::array<std::uint64_t, 3> words{};
 };
 
@@ -32,15 +34,11 @@ class Publisher {
   void yes_or_no(bool answer, std::uint32_t asker = 0);
   void number(std::int64_t value, std::uint32_t asker = 0);
   void match(std::uint64_t wildcard, int source, int tag, std::uint32_t asker = 0);
-  void clock(std::uint32_t which, std::span<const std::uint64_t, 3> words);
   /// In an order of turns alone: which thread goes on.
   void turn(std::uint64_t thread);
 
-  /// Decisions that are due now, and clock answers that the caller let wait; with `all`, those that could wait as well.
-  /// Hands them over.
+  /// Decisions that are due now; with `all`, those that could wait as well. Hands them over.
   std::vector<Decision> due(bool all);
-  /// How many decisions due() would hand over now without `all`.
-  std::size_t queued() const { return queued_.size(); }
   bool pending() const { return !queued_.empty() || unsent_noes_ > 0; }
 
  private:
@@ -61,7 +59,6 @@ class Follower {
   void receive(std::span<const Decision> decisions);
   Reply yes_or_no(bool& answer, std::uint32_t asker = 0);
   Reply number(std::int64_t& value, std::uint32_t asker = 0);
-  Reply clock(std::uint32_t which, std::span<std::uint64_t, 3> words);
   /// In an order of turns alone: the thread that goes on next, 0 where the leader has not said; and on to the next one,
   /// where it has.
   std::uint64_t next_turn() const;

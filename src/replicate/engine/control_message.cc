@@ -23,10 +23,10 @@ constexpr std::uint16_t own_may_be_cut = 0x200;
 constexpr std::uint16_t below_known = 0x400;
 constexpr std::uint16_t statement_bits = statement_kind_bits | own_known | own_may_be_cut | below_known;
 
-constexpr std::array<std::string_view, 15> kind_names = {
-    "empty",       "digest",     "payload",          "correction",   "statement",
-    "collective",  "decision",   "state question",   "state answer", "finish",
-    "partitioned", "succession", "contested result", "parting",      "written file"};
+constexpr std::array<std::string_view, 16> kind_names = {
+    "empty",           "digest",       "payload", "correction",  "statement",  "collective",       "decision",
+    "state question",  "state answer", "finish",  "partitioned", "succession", "contested result", "parting",
+    "answer question", "written file"};
 
 std::uint32_t check_of(std::span<const std::byte> bytes, std::uint32_t place) {
   const std::uint32_t of_place = integrity::crc32c_extend(0, std::as_bytes(std::span(&place, 1)));
@@ -64,6 +64,7 @@ bool of_team(RecordKind kind) {
     case RecordKind::succession:
     case RecordKind::contested:
     case RecordKind::parted:
+    case RecordKind::ask_answer:
     case RecordKind::written:
       return true;
     default:
@@ -75,7 +76,7 @@ bool sound_decisions(std::span<const std::byte> tail) {
   for (; !tail.empty(); tail = tail.subspan(sizeof(Decision))) {
     Decision decision;
     std::memcpy(&decision, tail.data(), sizeof decision);
-    if (decision.kind > Decision::Kind::turn) return false;
+    if (decision.kind > Decision::Kind::more) return false;
   }
   return true;
 }

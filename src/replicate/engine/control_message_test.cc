@@ -160,7 +160,7 @@ TEST_F(Reader, RefusesWhatNoneCanSay) {
     EXPECT_EQ(read(record, {}, from), Flaw::unsound) << reader_.what_was_wrong();
   };
   wrong([](Record& r) { r.kind = RecordKind::none; });
-  wrong([](Record& r) { r.kind = static_cast<RecordKind>(15); });
+  wrong([](Record& r) { r.kind = static_cast<RecordKind>(16); });
   wrong([](Record& r) { r.kind = static_cast<RecordKind>(255); });
   wrong([](Record& r) { r.flags = 2; });
   wrong([](Record& r) { r.source = -1; });
@@ -189,7 +189,7 @@ TEST_F(Reader, HoldsDecisionsToTheirKinds) {
   std::array<Decision, 2> decisions{};
   decisions[1].kind = Decision::Kind::turn;
   EXPECT_EQ(read(record, std::as_bytes(std::span(decisions))), Flaw::none);
-  decisions[1].kind = static_cast<Decision::Kind>(6);
+  decisions[1].kind = static_cast<Decision::Kind>(8);
   EXPECT_EQ(read(record, std::as_bytes(std::span(decisions))), Flaw::unsound);
   EXPECT_EQ(read(record, std::as_bytes(std::span(decisions)).first(33)), Flaw::unsound);
   EXPECT_EQ(read(digest_record(), std::as_bytes(std::span(decisions))), Flaw::unsound);

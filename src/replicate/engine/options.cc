@@ -60,9 +60,10 @@ const config::Table<Options>& options_table() {
                .doc =
                    "Whether a blocking collective first waits for its members by polling.\n"
                    "auto polls where processes outnumber cores, and with four replicas or more under msg-plus-hash."}),
-          option<&Options::clocks>({.name = "replicate.clocks",
-                                    .initial = "on",
-                                    .doc = "Whether replicas are given the same answers by clocks."}),
+          option<&Options::clocks>(
+              {.name = "replicate.clocks",
+               .initial = "on",
+               .doc = "Whether replicas are given the same answers by clocks and by what else the system tells."}),
           option<&Options::files>({.name = "replicate.files",
                                    .initial = "on",
                                    .doc = "Whether what the program does to files takes effect once and is compared,\n"

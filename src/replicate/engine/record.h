@@ -51,6 +51,7 @@ enum class RecordKind : std::uint8_t {
   succession,   ///< the leader's replica was taken out: how many of its decision messages came here
   contested,    ///< announces a whole copy of a result that has no majority, which follows on the payload communicator
   parted,       ///< this replica did something else than the leader, in its call `ordinal`
+  ask_answer,   ///< "have you gone on from there?", of a book of answers (answer_book.h)
   written,      ///< digest of a stretch of what was written to a file, see written_ballots.h
 };
 

@@ -1,10 +1,10 @@
 // Clocks that programs read outside MPI. Every replica gets the leader's answer, so that a time that steers the program
 // or is sent to another rank is the same in all of them (RedMPI section 3.3, "Deterministic Results").
-#include <bit>
+#include <array>
 
 #include "hooks.h"
 #include "real_functions.h"
-#include "replicate/mpi/decide.h"
+#include "replicate/libc/answers.h"
 #include "replicate/mpi/guard.h"
 #include "replicate/mpi/real_clock.h"
 #include "replicate/mpi/start_time.h"
@@ -13,19 +13,45 @@ namespace holdfast::replicate {
 
 namespace {
 
-/// Which clock a decision answers: POSIX clock ids are small numbers, the others stand above them.
-enum : int { wtime_clock = 1000, day_clock, seconds_clock, usage_clock, processor_clock, process_times };
+constexpr std::int64_t second_ns = 1'000'000'000;
 
-std::uint64_t word(long value) {
-  return static_cast<std::uint64_t>(value);
+/// How far the leader's clocks are ahead of this replica's, as far as is known: hosts count time from different
+/// moments.
+struct Ahead {
+  std::array<std::int64_t, 16> by_clock{};  ///< POSIX clock ids are small numbers
+  double wtime = 0;
+  std::int64_t* of(clockid_t clock) {
+    return clock >= 0 && static_cast<std::size_t>(clock) < by_clock.size() ? &by_clock[static_cast<std::size_t>(clock)]
+                                                                           : nullptr;
+  }
+};
+Ahead ahead;  // in a thread's turn
+
+/// The leader's reading; where it made none, this replica's own, as the leader's clock would show it.
+std::int64_t agreed_ns(SystemAnswer which, std::uint32_t detail, std::int64_t own, std::int64_t* difference) {
+  std::int64_t value = own;
+  if (agree_on_value(which, detail, value)) {
+    if (difference) *difference = value - own;
+    return value;
+  }
+  return own + (difference ? *difference : 0);
+}
+
+std::int64_t agreed_clock_ns(clockid_t clock, std::int64_t own) {
+  return agreed_ns(SystemAnswer::clock, static_cast<std::uint32_t>(clock), own, ahead.of(clock));
 }
 
 }  // namespace
 
 double hook::Wtime() {
-  std::uint64_t words[3] = {std::bit_cast<std::uint64_t>(real().Wtime()), 0, 0};
-  if (runtime().verifying && runtime().options.clocks) decide_words(wtime_clock, words);
-  return std::bit_cast<double>(words[0]);
+  const double own = real().Wtime();
+  if (!runtime().verifying || !runtime().options.clocks) return own;
+  double value = own;
+  if (agree_on_value(SystemAnswer::mpi_clock, 0, value)) {
+    ahead.wtime = value - own;
+    return value;
+  }
+  return own + ahead.wtime;
 }
 
 }  // namespace holdfast::replicate
@@ -39,65 +65,37 @@ extern "C" {
   const int code = hr::real_clock_gettime(clock, time);
   if (code != 0 || !hr::agreed_clocks()) return code;
   const hr::Inside inside;
-  std::uint64_t words[3] = {hr::word(time->tv_sec), hr::word(time->tv_nsec), 0};
-  hr::decide_words(static_cast<int>(clock), words);
-  *time = {static_cast<time_t>(words[0]), static_cast<long>(words[1])};
+  const std::int64_t now = hr::agreed_clock_ns(clock, time->tv_sec * hr::second_ns + time->tv_nsec);
+  *time = {static_cast<time_t>(now / hr::second_ns), static_cast<long>(now % hr::second_ns)};
   return 0;
 }
 
 [[gnu::visibility("default")]] int gettimeofday(timeval* __restrict time, void* __restrict zone) noexcept {
-  timespec start{};
-  if (hr::time_before_init(start)) {
-    *time = {start.tv_sec, start.tv_nsec / 1000};
-    return 0;
-  }
-  const int code = hr::real_gettimeofday(time, zone);
-  if (code != 0 || !hr::agreed_clocks()) return code;
-  const hr::Inside inside;
-  std::uint64_t words[3] = {hr::word(time->tv_sec), hr::word(time->tv_usec), 0};
-  hr::decide_words(hr::day_clock, words);
-  *time = {static_cast<time_t>(words[0]), static_cast<suseconds_t>(words[1])};
+  timespec now{};
+  if (!hr::time_before_init(now) && !hr::agreed_clocks()) return hr::real_gettimeofday(time, zone);
+  if (clock_gettime(CLOCK_REALTIME, &now) != 0) return -1;
+  *time = {now.tv_sec, now.tv_nsec / 1000};
   return 0;
 }
 
 [[gnu::visibility("default")]] time_t time(time_t* result) noexcept {
-  time_t now = hr::real_time(nullptr);
-  timespec start{};
-  if (hr::time_before_init(start)) {
-    now = start.tv_sec;
-  } else if (hr::agreed_clocks()) {
-    const hr::Inside inside;
-    std::uint64_t words[3] = {hr::word(now), 0, 0};
-    hr::decide_words(hr::seconds_clock, words);
-    now = static_cast<time_t>(words[0]);
-  }
-  if (result) *result = now;
-  return now;
+  timespec now{};
+  if (!hr::time_before_init(now) && !hr::agreed_clocks()) return hr::real_time(result);
+  if (clock_gettime(CLOCK_REALTIME, &now) != 0) return static_cast<time_t>(-1);
+  if (result) *result = now.tv_sec;
+  return now.tv_sec;
 }
 
 [[gnu::visibility("default")]] int getrusage(__rusage_who_t who, rusage* usage) noexcept {
   const int code = hr::real_getrusage(static_cast<int>(who), usage);
-  if (code != 0 || !hr::agreed_clocks()) return code;
-  const hr::Inside inside;
-  constexpr long million = 1000000;
-  std::uint64_t words[3] = {hr::word(usage->ru_utime.tv_sec * million + usage->ru_utime.tv_usec),
-                            hr::word(usage->ru_stime.tv_sec * million + usage->ru_stime.tv_usec),
-                            hr::word(usage->ru_maxrss)};
-  hr::decide_words(hr::usage_clock, words);
-  *usage = {};
-  usage->ru_utime = {static_cast<long>(words[0]) / million, static_cast<long>(words[0]) % million};
-  usage->ru_stime = {static_cast<long>(words[1]) / million, static_cast<long>(words[1]) % million};
-  usage->ru_maxrss = static_cast<long>(words[2]);
-  return 0;
+  if (code == 0) hr::agree(hr::SystemAnswer::usage, static_cast<std::uint32_t>(who), *usage);
+  return code;
 }
 
 [[gnu::visibility("default")]] clock_t clock() noexcept {
-  const clock_t own = hr::real_clock();
-  if (!hr::agreed_clocks()) return own;
-  const hr::Inside inside;
-  std::uint64_t words[3] = {hr::word(own), 0, 0};
-  hr::decide_words(hr::processor_clock, words);
-  return static_cast<clock_t>(words[0]);
+  clock_t used = hr::real_clock();
+  hr::agree(hr::SystemAnswer::processor_time, 0, used);
+  return used;
 }
 
 /// C11's clock; glibc's own goes straight to the kernel.
@@ -107,13 +105,14 @@ extern "C" {
 }
 
 [[gnu::visibility("default")]] clock_t times(tms* used) noexcept {
-  const clock_t own = hr::real_times(used);
-  if (own == static_cast<clock_t>(-1) || !hr::agreed_clocks()) return own;
-  const hr::Inside inside;
-  std::uint64_t words[3] = {hr::word(own), used ? hr::word(used->tms_utime) : 0, used ? hr::word(used->tms_stime) : 0};
-  hr::decide_words(hr::process_times, words);
-  if (used) *used = {static_cast<clock_t>(words[1]), static_cast<clock_t>(words[2]), 0, 0};
-  return static_cast<clock_t>(words[0]);
+  struct {
+    clock_t now;
+    tms used;
+  } both{};
+  both.now = hr::real_times(&both.used);
+  if (both.now != static_cast<clock_t>(-1)) hr::agree(hr::SystemAnswer::process_times, 0, both);
+  if (used) *used = both.used;
+  return both.now;
 }
 
 }  // extern "C"

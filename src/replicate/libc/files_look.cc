@@ -12,15 +12,44 @@
 #include "replicate/libc/descriptors.h"
 #include "replicate/libc/files.h"
 #include "replicate/mpi/file.h"
+#include "replicate/mpi/start_time.h"
 
 namespace holdfast::replicate {
 
 namespace {
 
+struct Nothing {};
+constexpr Nothing* nothing = nullptr;
+
+std::span<std::byte> bytes_of(Nothing*) {
+  return {};
+}
+template <class Status>
+std::span<std::byte> bytes_of(Status* status) {
+  return std::as_writable_bytes(std::span(status, 1));
+}
+
+void hold_times(Nothing*) {}
+
+/// Before MPI_Init nothing can be agreed on; start_time.h.
+template <class Status>
+void hold_times(Status* status) {
+  for (timespec Status::*time : {&Status::st_atim, &Status::st_mtim, &Status::st_ctim})
+    status->*time = file_time_before_init(status->*time);
+}
+void hold_times(struct statx* status) {
+  for (struct statx_timestamp* time :
+       {&status->stx_atime, &status->stx_mtime, &status->stx_ctime, &status->stx_btime}) {
+    const timespec held = file_time_before_init({time->tv_sec, static_cast<long>(time->tv_nsec)});
+    time->tv_sec = held.tv_sec;
+    time->tv_nsec = static_cast<std::uint32_t>(held.tv_nsec);
+  }
+}
+
 /// Asks `real(folder, path)` about the file that this replica sees. `status`: what it fills in, where that differs
 /// between the leader's file and the other replicas' copies of it.
-template <class Real>
-int look_at(int folder, const char* path, bool follow, std::span<std::byte> status, Real real) {
+template <class Status, class Real>
+int look_at(int folder, const char* path, bool follow, Status* status, Real real) {
   const Answering answering;
   std::string name;
   if (!file_call(folder, path, name)) return real(folder, path);
@@ -35,14 +64,11 @@ int look_at(int folder, const char* path, bool follow, std::span<std::byte> stat
         [] {});
   };
   const auto share = [&] {
-    if (!status.empty()) take_leaders(status);
+    if (!bytes_of(status).empty()) take_leaders(bytes_of(status));
   };
-  return agree_on_file(FileCall::look, name, act, share) ? answer : -1;
-}
-
-template <class Status>
-std::span<std::byte> bytes_of(Status* status) {
-  return std::as_writable_bytes(std::span(status, 1));
+  if (!agree_on_file(FileCall::look, name, act, share)) return -1;
+  hold_times(status);
+  return answer;
 }
 
 /// The same for an open file.
@@ -52,7 +78,9 @@ int look_at_open(int descriptor, Status* status, Real real) {
   const std::string* name = depth > 0 ? nullptr : name_of_descriptor(descriptor);
   if (!name) return real();
   const auto act = [&](Manner) { return real() == 0; };
-  return agree_on_file(FileCall::look, *name, act, [&] { take_leaders(bytes_of(status)); }) ? 0 : -1;
+  if (!agree_on_file(FileCall::look, *name, act, [&] { take_leaders(bytes_of(status)); })) return -1;
+  hold_times(status);
+  return 0;
 }
 
 /// fstatat(2) and its kin ask about the descriptor itself then.
@@ -125,11 +153,10 @@ namespace hr = holdfast::replicate;
 using hr::FileCall;
 
 // A wrapper for each function that fills in what the C library knows of a file.
-#define HOLDFAST_LOOK(function, Status, follow)                                                       \
-  extern "C" [[gnu::visibility("default")]] int function(const char* path, Status* status) noexcept { \
-    static const auto real = hr::next_function<int (*)(const char*, Status*)>(#function);             \
-    return hr::look_at(AT_FDCWD, path, follow, hr::bytes_of(status),                                  \
-                       [&](int, const char* at) { return real(at, status); });                        \
+#define HOLDFAST_LOOK(function, Status, follow)                                                                \
+  extern "C" [[gnu::visibility("default")]] int function(const char* path, Status* status) noexcept {          \
+    static const auto real = hr::next_function<int (*)(const char*, Status*)>(#function);                      \
+    return hr::look_at(AT_FDCWD, path, follow, status, [&](int, const char* at) { return real(at, status); }); \
   }
 HOLDFAST_LOOK(stat, struct stat, true)
 HOLDFAST_LOOK(stat64, struct stat64, true)
@@ -141,7 +168,7 @@ HOLDFAST_LOOK(lstat64, struct stat64, false)
 #define HOLDFAST_OLD_LOOK(function, Status, follow)                                                                \
   extern "C" [[gnu::visibility("default")]] int function(int version, const char* path, Status* status) noexcept { \
     static const auto real = hr::next_function<int (*)(int, const char*, Status*)>(#function);                     \
-    return hr::look_at(AT_FDCWD, path, follow, hr::bytes_of(status),                                               \
+    return hr::look_at(AT_FDCWD, path, follow, status,                                                             \
                        [&](int, const char* at) { return real(version, at, status); });                            \
   }
 HOLDFAST_OLD_LOOK(__xstat, struct stat, true)
@@ -174,14 +201,14 @@ extern "C" {
   static const auto real = hr::next_function<int (*)(int, const char*, struct stat*, int)>("fstatat");
   if (hr::about_descriptor(folder, path, flags))
     return hr::look_at_open(folder, status, [&] { return real(folder, path, status, flags); });
-  return hr::look_at(folder, path, !(flags & AT_SYMLINK_NOFOLLOW), hr::bytes_of(status),
+  return hr::look_at(folder, path, !(flags & AT_SYMLINK_NOFOLLOW), status,
                      [&](int in, const char* at) { return real(in, at, status, flags); });
 }
 [[gnu::visibility("default")]] int fstatat64(int folder, const char* path, struct stat64* status, int flags) noexcept {
   static const auto real = hr::next_function<int (*)(int, const char*, struct stat64*, int)>("fstatat64");
   if (hr::about_descriptor(folder, path, flags))
     return hr::look_at_open(folder, status, [&] { return real(folder, path, status, flags); });
-  return hr::look_at(folder, path, !(flags & AT_SYMLINK_NOFOLLOW), hr::bytes_of(status),
+  return hr::look_at(folder, path, !(flags & AT_SYMLINK_NOFOLLOW), status,
                      [&](int in, const char* at) { return real(in, at, status, flags); });
 }
 [[gnu::visibility("default")]] int statx(int folder, const char* path, int flags, unsigned mask,
@@ -189,28 +216,28 @@ extern "C" {
   static const auto real = hr::next_function<int (*)(int, const char*, int, unsigned, struct statx*)>("statx");
   if (hr::about_descriptor(folder, path, flags))
     return hr::look_at_open(folder, status, [&] { return real(folder, path, flags, mask, status); });
-  return hr::look_at(folder, path, !(flags & AT_SYMLINK_NOFOLLOW), hr::bytes_of(status),
+  return hr::look_at(folder, path, !(flags & AT_SYMLINK_NOFOLLOW), status,
                      [&](int in, const char* at) { return real(in, at, flags, mask, status); });
 }
 
 [[gnu::visibility("default")]] int access(const char* path, int mode) noexcept {
   static const auto real = hr::next_function<int (*)(const char*, int)>("access");
-  return hr::look_at(AT_FDCWD, path, true, {}, [&](int, const char* at) { return real(at, mode); });
+  return hr::look_at(AT_FDCWD, path, true, hr::nothing, [&](int, const char* at) { return real(at, mode); });
 }
 [[gnu::visibility("default")]] int faccessat(int folder, const char* path, int mode, int flags) noexcept {
   static const auto real = hr::next_function<int (*)(int, const char*, int, int)>("faccessat");
-  return hr::look_at(folder, path, !(flags & AT_SYMLINK_NOFOLLOW), {},
+  return hr::look_at(folder, path, !(flags & AT_SYMLINK_NOFOLLOW), hr::nothing,
                      [&](int in, const char* at) { return real(in, at, mode, flags); });
 }
 
 [[gnu::visibility("default")]] ssize_t readlink(const char* path, char* text, size_t size) noexcept {
   static const auto real = hr::next_function<ssize_t (*)(const char*, char*, size_t)>("readlink");
-  return hr::look_at(AT_FDCWD, path, false, {},
+  return hr::look_at(AT_FDCWD, path, false, hr::nothing,
                      [&](int, const char* at) { return static_cast<int>(real(at, text, size)); });
 }
 [[gnu::visibility("default")]] ssize_t readlinkat(int folder, const char* path, char* text, size_t size) noexcept {
   static const auto real = hr::next_function<ssize_t (*)(int, const char*, char*, size_t)>("readlinkat");
-  return hr::look_at(folder, path, false, {},
+  return hr::look_at(folder, path, false, hr::nothing,
                      [&](int in, const char* at) { return static_cast<int>(real(in, at, text, size)); });
 }
 

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "replicate/libc/files.h"
-#include "replicate/libc/random.h"
+#include "replicate/libc/made_files.h"
 #include "replicate/libc/writes.h"
 
 namespace holdfast::replicate {
@@ -113,7 +113,7 @@ auto open_file(int folder, const char* path, int flags, Open open, Close close) 
 int open_descriptor(int folder, const char* path, int flags, mode_t mode) {
   const Answering answering;
   static const auto real = next_function<int (*)(int, const char*, int, ...)>("openat");
-  if (const std::optional<int> numbers = open_random_device(path, flags)) return *numbers;
+  if (const std::optional<int> made = open_made_file(path, flags)) return *made;
   return open_file(
              folder, path, flags, [&](const char* at, int how) { return Descriptor{real(folder, at, how, mode)}; },
              [](Descriptor file) { ::close(file.number); })
@@ -142,9 +142,9 @@ using OpenStream = FILE* (*)(const char*, const char*);
 FILE* open_stream(OpenStream real, const char* path, const char* mode) {
   const Answering answering;
   const int flags = flags_of(mode);
-  if (const std::optional<int> numbers = open_random_device(path, flags)) {
+  if (const std::optional<int> made = open_made_file(path, flags)) {
     const ForProgram for_program;
-    return *numbers < 0 ? nullptr : ::fdopen(*numbers, mode);
+    return *made < 0 ? nullptr : ::fdopen(*made, mode);
   }
   return open_file(
       AT_FDCWD, path, flags,

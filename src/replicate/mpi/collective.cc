@@ -5,6 +5,7 @@
 
 #include "core/integrity/digester.h"
 #include "real_functions.h"
+#include "replicate/mpi/answers.h"
 #include "replicate/mpi/carry.h"
 #include "replicate/mpi/contest.h"
 #include "replicate/mpi/correct.h"
@@ -251,7 +252,7 @@ void Collective::enter() {
   });
   const CollectiveEntry how = state.options.collective_entry;
   if (how == CollectiveEntry::direct || (how == CollectiveEntry::automatic && !state.crowded && !state.must_answer()))
-    return;
+    return say_point();
   std::vector<MPI_Request> arrived(1 + comm_->carried.size());
   real().Ibarrier(comm_->handle, &arrived[0]);
   for (std::size_t i = 0; i < comm_->carried.size(); ++i) real().Ibarrier(comm_->carried[i].handle, &arrived[i + 1]);

@@ -64,7 +64,7 @@ class Collective {
       return perform(schedule);
     }
     if (sound_) enter();
-    const int code = call_that_waits(call);
+    const int code = call_in_others_turn(call);
     if (code == MPI_SUCCESS) verify_now();
     return code;
   }
@@ -91,7 +91,7 @@ class Collective {
   template <class Call>
   int create(Call call) {
     enter();
-    return call_that_waits(call);
+    return call_in_others_turn(call);
   }
   /// Starts a non-blocking one; it is verified when the application completes the request.
   template <class Call, class Build>

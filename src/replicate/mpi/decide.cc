@@ -10,11 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "replicate/engine/clock_pace.h"
+#include "replicate/mpi/answers.h"
 #include "replicate/mpi/divergence.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/progress.h"
-#include "replicate/mpi/real_clock.h"
 #include "replicate/mpi/receive.h"
 #include "replicate/mpi/thread_order.h"
 #include "replicate/mpi/threads.h"
@@ -31,7 +30,6 @@ struct Order {
 };
 std::unordered_map<std::uint64_t, Order> orders;
 constexpr std::uint64_t order_of_turns = 0x7475726e73;  // no thread's name
-ClockPace pace;
 
 Order& order() {
   static Order& whole = orders[0];
@@ -49,8 +47,6 @@ Order& turns() {
 std::uint32_t who_asks() {
   return many_threads() ? static_cast<std::uint32_t>(mix(asking.order, asking.calls)) : 0;
 }
-
-constexpr std::size_t per_message = PostOffice::tail_capacity / sizeof(Decision);
 
 /// The leader's messages by number, so that one that leads after it knows what the others have heard.
 struct Batches {
@@ -83,15 +79,7 @@ void send_batch(int replica, std::uint64_t number, std::uint64_t order, std::spa
 }
 
 void send_due(std::uint64_t name, Publisher& publisher, bool all) {
-  Runtime& state = runtime();
-  const std::vector<Decision> due = publisher.due(all);
-  for (std::size_t at = 0; at < due.size(); at += per_message) {
-    const std::size_t n = std::min(per_message, due.size() - at);
-    for (int k = 0; k < state.degree; ++k)
-      if (k != state.replica && state.here(k)) send_batch(k, batches.next, name, std::span(due).subspan(at, n));
-    ++batches.next;
-    ++state.counters[Count::decisions];
-  }
+  send_decisions(name, publisher.due(all));
 }
 
 void send_due() {
@@ -102,13 +90,21 @@ void send_due() {
 /// message that MPI has not sent yet holds a request, of which MPICH has a limited number.
 constexpr std::size_t most_unsent = 4096;
 
-void apply(const Batches::Batch& batch) {
+bool of_a_book(const Batches::Batch& batch) {
+  return !batch.decisions.empty() && batch.decisions.front().kind >= Decision::Kind::point;
+}
+
+void follow_order(const Batches::Batch& batch) {
   Follower& follower = orders[batch.order].follower;
   follower.receive(batch.decisions);
   if (batch.order == order_of_turns) wake_for_turn(follower.next_turn());
   for (const Decision& match : follower.take_matches()) {
     resolve_wildcard(match.words[0], static_cast<int>(match.words[1]), static_cast<int>(match.words[2]), match.detail);
   }
+}
+
+void apply(const Batches::Batch& batch) {
+  of_a_book(batch) ? receive_answers(batch.order, batch.decisions) : follow_order(batch);
   ++batches.next;
   const Runtime& state = runtime();
   if (!state.survives || state.degree < 3) return;
@@ -195,6 +191,21 @@ bool leads() {
   return leads_in(order());
 }
 
+bool succession_is_open() {
+  return succession.open;
+}
+
+void send_decisions(std::uint64_t name, const std::vector<Decision>& due) {
+  Runtime& state = runtime();
+  for (std::size_t at = 0; at < due.size(); at += decisions_per_message) {
+    const std::size_t n = std::min(decisions_per_message, due.size() - at);
+    for (int k = 0; k < state.degree; ++k)
+      if (k != state.replica && state.here(k)) send_batch(k, batches.next, name, std::span(due).subspan(at, n));
+    ++batches.next;
+    ++state.counters[Count::decisions];
+  }
+}
+
 void let_followers_catch_up() {
   PostOffice& post = runtime().post;
   if (post.unsent() < most_unsent) return;
@@ -230,24 +241,28 @@ void take_turn() {
 void publish_flag(bool flag) {
   order().publisher.yes_or_no(flag, who_asks());
   send_due();
+  pass_point();
 }
 
 std::optional<bool> follow_flag() {
   bool flag = false;
   const bool told =
       follow("tested for completion or probed", [&] { return order().follower.yes_or_no(flag, who_asks()); });
+  if (told) pass_point();
   return told ? std::optional(flag) : std::nullopt;
 }
 
 void publish_number(std::int64_t number) {
   order().publisher.number(number, who_asks());
   send_due();
+  pass_point();
 }
 
 std::optional<std::int64_t> follow_number() {
   std::int64_t number = 0;
   const bool told =
       follow("completed one of several requests", [&] { return order().follower.number(number, who_asks()); });
+  if (told) pass_point();
   return told ? std::optional(number) : std::nullopt;
 }
 
@@ -259,17 +274,6 @@ std::int64_t decide_index(std::int64_t own) {
     fail(Incident::diverged, "the leader of rank " + std::to_string(runtime().rank) +
                                  " died in a call that it makes for all replicas, and nobody knows how far it came");
   });
-}
-
-void decide_words(int clock, std::uint64_t (&words)[3]) {
-  if (!runtime().verifying) return;
-  const auto which = static_cast<std::uint32_t>(clock);
-  ++runtime().counters[Count::clock_reads];
-  if (!leads() && follow("read a clock", [&] { return order().follower.clock(which, words); })) return;
-  Publisher& publisher = order().publisher;
-  publisher.clock(which, words);
-  if (many_threads() || !pace.may_wait(monotonic_now_ns()) || publisher.queued() >= per_message) send_due();
-  let_followers_catch_up();
 }
 
 void publish_match(std::uint64_t wildcard, int source, int tag, std::uint32_t poster) {
@@ -319,7 +323,7 @@ void go_on_with_succession() {
 }
 
 void flush_decisions() {
-  if (pace.open()) pace.other_call(monotonic_now_ns());
+  flush_answers();
   if (!many_threads()) {
     if (order().publisher.pending()) send_due(0, order().publisher, true);
     return;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "replicate/mpi/operation.h"
 #include "replicate/mpi/runtime.h"
@@ -20,8 +21,12 @@ template <class Own>
 std::int64_t decide_number(Own own);
 /// The same for answers that only the leader can have, because it alone acts: its death there ends the job.
 std::int64_t decide_index(std::int64_t own);
-/// The leader's three words (clock answers).
-void decide_words(int clock, std::uint64_t (&words)[3]);
+
+/// Sends the followers a part of the book with that name (answers.h).
+void send_decisions(std::uint64_t name, const std::vector<Decision>& due);
+constexpr std::size_t decisions_per_message = most_tail_bytes / sizeof(Decision);
+/// Whether nobody decides yet, after the leader was taken out.
+bool succession_is_open();
 
 /// Whether this replica decides now: it leads, and there is no answer left of one that led before it.
 bool leads();

@@ -9,6 +9,7 @@
 
 #include "real_functions.h"
 #include "replicate/mpi/attendance.h"
+#include "replicate/mpi/call_site.h"
 #include "replicate/mpi/guard.h"
 #include "replicate/mpi/job.h"
 #include "replicate/mpi/runtime.h"
@@ -101,8 +102,25 @@ void fail_unseen() {
   std::_Exit(exit_code(Incident::refused));
 }
 
+namespace {
+
+/// Where the program is, for those who look for what went another way; and whether replicas asked the system for other
+/// things, as threads and collectors of memory do.
+std::string circumstances() {
+  std::string text;
+  if (const std::string site = call_site_text(); !site.empty()) text += "; noticed in a call from " + site;
+  const std::uint64_t apart = runtime().counters[Count::answers_apart];
+  if (apart > 0)
+    text += "; until then this replica had read clocks, or what else the system tells, " + std::to_string(apart) +
+            " times where replica " + std::to_string(runtime().leading) + " did not";
+  return text;
+}
+
+}  // namespace
+
 void fail(Incident incident, std::string_view message) {
-  tell(incident, message);
+  const bool differs = incident == Incident::uncorrected || incident == Incident::diverged;
+  tell(incident, differs ? std::string(message) + circumstances() : std::string(message));
   depth = 1;
   int running = 0;
   int over = 0;

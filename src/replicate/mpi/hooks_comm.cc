@@ -7,6 +7,7 @@
 
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/mpi/answers.h"
 #include "replicate/mpi/callbacks.h"
 #include "replicate/mpi/carry.h"
 #include "replicate/mpi/collective.h"
@@ -309,6 +310,7 @@ namespace {
 /// no receive waits any more. That is collective in name alone: neither MPI waits for other processes there.
 template <class Free>
 int free_communicator(MPI_Comm* comm, Free call) {
+  pass_point();
   const MPI_Comm freed = *comm;
   if (known(freed)) wait_until([&] { return !runtime().comms.find(freed).being_copied(); });
   if (known(freed) && has_waiting_receives(runtime().comms.find(freed))) {

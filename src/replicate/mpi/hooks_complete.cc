@@ -5,6 +5,7 @@
 
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/mpi/answers.h"
 #include "replicate/mpi/callbacks.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/finish.h"
@@ -159,12 +160,14 @@ int decide_first(int count, const MPI_Request* requests, int own) {
 }  // namespace
 
 int hook::Wait(MPI_Request* request, MPI_Status* status) {
+  pass_point();
   flush_decisions();
   if (idle(*request) || !runtime().verifying) return real().Wait(request, status);
   return complete(request, status);
 }
 
 int hook::Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  pass_point();
   flush_decisions();
   if (!runtime().verifying || count < 0) return real().Waitall(count, requests, statuses);
   std::vector<int> all(static_cast<std::size_t>(count));
@@ -173,6 +176,7 @@ int hook::Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
 }
 
 int hook::Waitany(int count, MPI_Request requests[], int* indx, MPI_Status* status) {
+  pass_point();
   flush_decisions();
   if (!runtime().verifying || all_idle(count, requests)) return real().Waitany(count, requests, indx, status);
   *indx = decide_first(count, requests, MPI_UNDEFINED);
@@ -180,6 +184,7 @@ int hook::Waitany(int count, MPI_Request requests[], int* indx, MPI_Status* stat
 }
 
 int hook::Waitsome(int incount, MPI_Request requests[], int* outcount, int indices[], MPI_Status statuses[]) {
+  pass_point();
   flush_decisions();
   if (!runtime().verifying || all_idle(incount, requests)) {
     return real().Waitsome(incount, requests, outcount, indices, statuses);

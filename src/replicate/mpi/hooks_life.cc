@@ -1,4 +1,5 @@
 // The beginning and the end: MPI_Init divides the real world into the replicas' worlds, MPI_Finalize reports.
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "core/event/record.h"
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/mpi/answers.h"
 #include "replicate/mpi/attendance.h"
 #include "replicate/mpi/callbacks.h"
 #include "replicate/mpi/closing.h"
@@ -208,6 +210,12 @@ void divide_world() {
   protection.world = state.world;
 }
 
+/// The child of a fork is no process of the job. It has its parent's connections, and taking messages from them, as
+/// Open MPI's through shared memory, would take them from the parent.
+void leave_in_child() {
+  protection.active.store(false, std::memory_order_relaxed);
+}
+
 void begin() {
   Runtime& state = runtime();
   read_options();
@@ -226,6 +234,7 @@ void begin() {
   if (state.verifying) watch_for_fatal_errors();
   agree_on_this_thread();
   watch_for_crashes();
+  ::pthread_atfork(nullptr, nullptr, leave_in_child);
   protection.active.store(true, std::memory_order_relaxed);
   say_ready();
 }
@@ -382,6 +391,7 @@ int start_threaded(int* argc, char*** argv, int required, int* provided) {
 }
 
 int finish() {
+  pass_point();
   flush_decisions();
   threads.in_order.store(false);
   threads.many.store(false);  // all others have ended their calls (MPI 3.1, 8.7)

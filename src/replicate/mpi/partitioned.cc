@@ -127,9 +127,7 @@ int part_is_ready(Operation& op, int partition) {
   Partitions& parts = *op.partitions;
   parts.ready[static_cast<std::size_t>(partition)] = true;
   if (--parts.unready > 0) return MPI_SUCCESS;
-  const Asker asker = asking;
-  note_call(Function::Pready, *op.comm, op.source, op.tag, op.region.bytes());
-  asking = asker;  // which of several threads comes last, replicas cannot agree on
+  note_call_of_any_thread(Function::Pready, *op.comm, op.source, op.tag, op.region.bytes());
   inject(op.region, op.source);
   const int code = start_made(op);
   if (code == MPI_SUCCESS) announce(op.region, op.source, op.tag, *op.comm);

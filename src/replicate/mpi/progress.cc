@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "real_functions.h"
+#include "replicate/mpi/answers.h"
 #include "replicate/mpi/collective.h"
 #include "replicate/mpi/contest.h"
 #include "replicate/mpi/correct.h"
@@ -57,6 +58,9 @@ void deliver(const ControlMessage& message) {
       break;
     case RecordKind::decision:
       receive_decisions(record.ordinal, record.communicator, message.tail);
+      break;
+    case RecordKind::ask_answer:
+      receive_answer_question(record);
       break;
     case RecordKind::ask_state:
       answer_state_question(native, record);

@@ -58,6 +58,10 @@ bool agreed_clocks() {
   return agreeing && depth == 0 && active() && runtime().verifying && runtime().options.clocks;
 }
 
+bool agreeing_thread() {
+  return agreeing;
+}
+
 void agree_on_this_thread() {
   agreeing = true;
 }

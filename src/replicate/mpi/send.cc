@@ -1,4 +1,5 @@
 #include "replicate/mpi/send.h"
+#include "replicate/mpi/answers.h"
 
 #include <utility>
 
@@ -111,10 +112,16 @@ bool advance_send(Operation& op) {
 }
 
 void note_call(Function function, const Comm& comm, int peer, int tag, std::uint64_t bytes) {
+  pass_point();
   if (many_threads()) {
     if (!threads_in_order()) asking.order = mix(comm.id, static_cast<std::uint32_t>(peer < 0 ? -1 : tag));
+    asking.channels = mix(asking.channels, asking.order);
     ++asking.calls;
   }
+  note_call_of_any_thread(function, comm, peer, tag, bytes);
+}
+
+void note_call_of_any_thread(Function function, const Comm& comm, int peer, int tag, std::uint64_t bytes) {
   runtime().history.note({static_cast<std::uint32_t>(function), peer, tag, comm.id, bytes});
   flush_decisions();
 }

@@ -24,6 +24,9 @@ bool advance_send(Operation& op);
 /// Notes a call of the application: its history, and what the followers must hear before this process goes on.
 void note_call(Function function, const Comm& comm, int peer, int tag, std::uint64_t bytes);
 
+/// The same where replicas cannot agree on which thread makes the call: it counts for none.
+void note_call_of_any_thread(Function function, const Comm& comm, int peer, int tag, std::uint64_t bytes);
+
 /// The same for calls whose answer the leader publishes itself: polling ones do not end a run of "no".
 void note_probe(Function function, const Comm& comm, int peer, int tag, bool blocking);
 

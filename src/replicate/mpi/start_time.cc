@@ -23,11 +23,24 @@ long long find_epoch() {
   return epoch ? std::atoll(epoch) : 0;
 }
 
+/// At which time stands still; 0 where it goes on.
+long long standing_epoch() {
+  if (!before_init.load(std::memory_order_relaxed) || !program_asks()) return 0;
+  static const long long epoch = find_epoch();
+  return epoch;
+}
+
 }  // namespace
 
+timespec file_time_before_init(const timespec& time) {
+  const long long epoch = standing_epoch();
+  if (epoch == 0 || time.tv_sec < epoch / billion) return time;
+  return {static_cast<time_t>(epoch / billion),
+          time.tv_sec == epoch / billion ? std::min<long>(time.tv_nsec, epoch % billion) : epoch % billion};
+}
+
 bool time_before_init(timespec& time) {
-  if (!before_init.load(std::memory_order_relaxed) || !program_asks()) return false;
-  static const long long epoch = find_epoch();
+  const long long epoch = standing_epoch();
   if (epoch == 0) return false;
   static long long readings = 0;  // of the first thread alone
   const long long now = epoch + 1000 * std::max(0LL, ++readings - patience);

@@ -15,6 +15,10 @@ namespace holdfast::replicate {
 /// Puts that time into `time` and answers true; false where a process reads its own clock.
 bool time_before_init(timespec& time);
 
+/// A time of a file's as the program may see it before MPI_Init: not later than the job's start, because what changed
+/// since one replica may have looked at before and another after. Elsewhere as it is.
+timespec file_time_before_init(const timespec& time);
+
 /// MPI_Init was called: from here on replicas agree by messages.
 void init_was_called();
 

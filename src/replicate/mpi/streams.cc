@@ -30,6 +30,7 @@ namespace {
 int original_stderr = STDERR_FILENO;
 
 int number(const char* name) {
+  const Depth inside;  // what the launcher says, not what the program is told
   const char* text = std::getenv(name);
   return text ? std::atoi(text) : -1;
 }

@@ -7,6 +7,8 @@
 
 namespace holdfast::replicate {
 
+void say_point();  // answers.h
+
 /// Where MPI_THREAD_MULTIPLE was granted, threads take turns: one at a time works on the library's state, from a hook's
 /// entry to its end, and lets the others in while it waits or is inside a call of MPI that waits for other processes
 /// (docs/design/threads.md). Turns come in the order of asking, so that a thread that waits by testing keeps nobody
@@ -81,11 +83,18 @@ class OthersTurn {
   bool given_;
 };
 
+/// A call of MPI that waits for no process that is not in it, or about to be.
+template <class Call>
+auto call_in_others_turn(Call call) {
+  const OthersTurn others;
+  return call();
+}
+
 /// A call of MPI that may wait for other processes.
 template <class Call>
 auto call_that_waits(Call call) {
-  const OthersTurn others;
-  return call();
+  say_point();
+  return call_in_others_turn(call);
 }
 
 /// What names the order in which a thread asks, alike in all replicas: its name where threads go in the leader's order
@@ -93,6 +102,8 @@ auto call_that_waits(Call call) {
 struct Asker {
   std::uint64_t order = 0;  ///< answers are repeated within it
   std::uint32_t calls = 0;
+  std::uint64_t channels = 0;  ///< of all its calls, in their order; where threads are told apart by them
+  std::uint64_t points = 0;    ///< where the replicas agreed, in calls and in decisions (answers.h)
 };
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local Asker asking{};
 

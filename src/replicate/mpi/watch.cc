@@ -43,6 +43,7 @@ std::string place(int rank, int replica) {
 }
 
 std::string call_text(const Answer& answer) {
+  if (answer.standing.calls == 0) return "what comes before its first call";
   return "call " + std::to_string(answer.standing.calls) + ", " +
          std::string(function_name(static_cast<Function>(answer.function))) +
          (answer.peer >= 0 ? " with rank " + std::to_string(answer.peer) + " tag " + std::to_string(answer.tag)

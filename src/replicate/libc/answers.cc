@@ -1,0 +1,13 @@
+#include "replicate/libc/answers.h"
+
+#include "replicate/mpi/call_site.h"
+#include "replicate/mpi/comms.h"
+
+namespace holdfast::replicate {
+
+std::uint32_t subject_of(SystemAnswer what, std::uint64_t which) {
+  const std::uint64_t mixed = mix(mix(static_cast<std::uint64_t>(what), which), call_site());
+  return static_cast<std::uint32_t>(mixed ^ (mixed >> 32));
+}
+
+}  // namespace holdfast::replicate
