@@ -145,6 +145,7 @@ void Engine::activate(Flow& flow) {
   }
   flow.root_done = false;
   flow.verified = nullptr;
+  flow.digest = 0;
   flow.flipped.clear();
   flow.hosts_left = running.what->operation == Operation::reduce ? 1 : tree.hosts;
   flow.nodes.assign(tree.nodes.size(), {});

@@ -67,12 +67,14 @@ using Counts = event::Counters<Count>;
 struct Collective {
   const Tree* tree = nullptr;
   Combine combine = Combine::sum;
+  Operand operand = Operand::integer;
   Operation operation = Operation::allreduce;
   std::uint64_t bytes = 256;  ///< of operands a host: a multiple of 8; split into segments of one MTU; 0 for a barrier
   Time start_ps = 0;
   std::uint32_t host = 0;                   ///< reduce: who gets the result; broadcast: who has the data
   std::vector<Contribution> contributions;  ///< by node: hosts' operands; of a switch, what is known of it beforehand
   Contribution total;                       ///< what must come out
+  std::span<const double> tolerances;       ///< floating point: by how much each number may differ from it
 };
 
 struct Outcome {
@@ -84,6 +86,9 @@ struct Outcome {
   Time last_host_ps = 0;
   Time ended_ps = 0;  ///< when nothing more could happen, for one that is not complete
   Counts counts;      ///< of the whole run
+  /// Floating point: whether hosts got results of different bits, and a digest of the first host's.
+  bool split = false;
+  std::uint64_t digest = 0;
 };
 
 /// How much of it is played.
@@ -174,6 +179,7 @@ class Engine {
     std::deque<std::vector<std::uint64_t>> flipped;  // operands that an undetected error changed
     const std::uint64_t* verified = nullptr;
     std::uint64_t verified_shift = 0;
+    std::uint64_t digest = 0;  // floating point: of the first result that a host got
   };
   struct Running {  // a collective
     const Collective* what = nullptr;
@@ -243,6 +249,7 @@ class Engine {
   void forward_stored(std::uint32_t flow, std::uint32_t node);
   void top_up(std::uint32_t flow, std::uint32_t node, const TreeEdge& in);
   void host_done(Flow& flow, std::uint32_t node, const Value& value);
+  void judge(Flow& flow, std::uint32_t node, const Value& value);
   /// Whether a node sends its sum up, or gets the result: all do, but in a broadcast and a reduce.
   bool sends_up(const Running& running, std::uint32_t node) const {
     return running.what->operation != Operation::broadcast || running.on_path[node] != 0;

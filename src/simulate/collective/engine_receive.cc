@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 
 #include "simulate/collective/engine.h"
 
@@ -88,10 +89,10 @@ void Engine::tail_up(const Incoming& packet) {
       const bool has = known.words != nullptr;
       const Value first = has ? known.in(flow.segment) : packet.value;
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = first.words[i] + first.shift;
-      if (has) combine_into(running.what->combine, sum, packet.value);
+      if (has) combine_into(running.what->combine, running.what->operand, sum, packet.value);
       state.sum = {sum.data(), 0};
     } else {
-      combine_into(running.what->combine, sum, packet.value);
+      combine_into(running.what->combine, running.what->operand, sum, packet.value);
     }
     if (--state.missing == 0) {
       Pending pending;
@@ -248,21 +249,36 @@ void Engine::attempt_over(const Incoming& packet) {
   }
 }
 
+/// Whether a host's result is right; of floating point also whether it is the one that others got.
+void Engine::judge(Flow& flow, std::uint32_t node, const Value& value) {
+  Running& running = running_[flow.collective];
+  const Collective& what = *running.what;
+  const Value right = what.total.in(flow.segment);
+  bool is_good = true;
+  if (what.operand == Operand::integer) {
+    for (std::uint32_t i = 0; i < flow.words; ++i)
+      is_good = is_good && value.words[i] + value.shift == right.words[i] + right.shift;
+  } else {
+    const std::span words(value.words, flow.words);
+    is_good = is_right(what.operand, words, right.words, what.tolerances);
+    std::uint64_t digest = 0x9e3779b97f4a7c15;
+    for (const std::uint64_t word : words) digest = (std::rotl(digest, 5) ^ word) * 0x2545f4914f6cdd1d;
+    if (flow.digest == 0) flow.digest = digest;
+    running.outcome.split = running.outcome.split || digest != flow.digest;
+    if (node == 0) running.outcome.digest = std::rotl(running.outcome.digest, 7) ^ digest;
+  }
+  flow.right = flow.right && is_good;
+  if (!flow.right) return;
+  flow.verified = value.words;
+  flow.verified_shift = value.shift;
+}
+
 void Engine::host_done(Flow& flow, std::uint32_t node, const Value& value) {
   Running& running = running_[flow.collective];
   const Time done = now_ + assumptions_.adapter_delay_ps;
   running.host_done[node] = std::max(running.host_done[node], done);
   if (running.what->operation == Operation::reduce && node != running.what->host) return;
-  if (value.words != flow.verified || value.shift != flow.verified_shift) {
-    const Value right = running.what->total.in(flow.segment);
-    for (std::uint32_t i = 0; i < flow.words; ++i) {
-      if (value.words[i] + value.shift != right.words[i] + right.shift) flow.right = false;
-    }
-    if (flow.right) {
-      flow.verified = value.words;
-      flow.verified_shift = value.shift;
-    }
-  }
+  if (value.words != flow.verified || value.shift != flow.verified_shift || node == 0) judge(flow, node, value);
   running.outcome.last_host_ps = std::max(running.outcome.last_host_ps, done - base_ - running.what->start_ps);
   if (--flow.hosts_left == 0 && --running.flows_left == 0) --collectives_left_;
 }

@@ -24,7 +24,7 @@ Reducer::Reducer(const Tree& tree, const Operands& operands)
       edge_of_wire_[each.wire_of(i)] = edge;
     }
   }
-  if (operands.combine() != Combine::sum) applicable_ = false;
+  if (operands.combine() != Combine::sum || operands.operand() != Operand::integer) applicable_ = false;
   for (std::uint32_t node = 0; node < tree.nodes.size(); ++node) {  // children stand before their parents
     for (const TreeEdge& edge : tree.up(node)) {
       height_[edge.parent] = std::max(height_[edge.parent], height_[node] + 1);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 
 #include "core/stats/moments.h"
 
@@ -115,6 +116,7 @@ Result<Sample> sample(const fabric::Fabric& fabric, const fabric::Forwarding* fo
   stats::Moments at_last;
   Sample result;
   result.collectives = plan.collectives;
+  std::unordered_set<std::uint64_t> results;
   std::uint64_t copies = 0;
   std::uint32_t calm_for = plan.adaptive_calm;
   for (std::uint64_t i = 0; i < plan.collectives; ++i) {
@@ -128,10 +130,13 @@ Result<Sample> sample(const fabric::Fabric& fabric, const fabric::Forwarding* fo
       continue;
     }
     if (!outcome.correct) ++result.wrong;
+    if (outcome.split) ++result.split;
+    if (plan.experiment.operand != Operand::integer) results.insert(outcome.digest);
     if (outcome.last_host_ps > rig.calm.last_host_ps) ++result.disturbed;
     at_root.add(in_ns(outcome.root_ps));
     at_last.add(in_ns(outcome.last_host_ps));
   }
+  result.results = results.size();
   result.root = measured(at_root, plan.confidence);
   result.last_host = measured(at_last, plan.confidence);
   if (plan.collectives > 0) result.mean_copies = static_cast<double>(copies) / static_cast<double>(plan.collectives);

@@ -50,7 +50,11 @@ struct Sample {
   std::uint64_t incomplete = 0;  ///< given up: links that stayed silent through all repetitions; not in the means
   std::uint64_t wrong = 0;       ///< complete, with a wrong result somewhere
   std::uint64_t disturbed = 0;   ///< took longer than without errors
-  double mean_copies = 0;        ///< sent per transmission: of interest when adaptive
+  /// Floating point: collectives in which hosts got results of different bits, and how many different results the first
+  /// host got in all.
+  std::uint64_t split = 0;
+  std::uint64_t results = 0;
+  double mean_copies = 0;  ///< sent per transmission: of interest when adaptive
 };
 
 /// Plays the collectives one after another, each under its own draw of errors from the stream (seed, number), so that

@@ -14,7 +14,13 @@ namespace holdfast::simulate::collective {
 enum class Operation : std::uint8_t { allreduce, reduce, broadcast, barrier };
 inline constexpr std::array<std::string_view, 4> operation_names = {"allreduce", "reduce", "broadcast", "barrier"};
 
-/// How operands are combined: on unsigned 64-bit words, little-endian in the packet.
+/// What operands are, little-endian in the packet: unsigned 64-bit integers, or IEEE 754 numbers, two of single
+/// precision in a word of 64 bits. Sums of the latter are rounded at every switch, in the order in which its children's
+/// come in, so that they depend on it.
+enum class Operand : std::uint8_t { integer, single_precision, double_precision };
+inline constexpr std::array<std::string_view, 3> operand_names = {"integer", "single", "double"};
+
+/// How operands are combined.
 enum class Combine : std::uint8_t { sum, minimum, maximum };
 inline constexpr std::array<std::string_view, 3> combine_names = {"sum", "min", "max"};
 

@@ -12,12 +12,14 @@ struct Simulation::Parts {
       : experiment(given),
         tree(std::move(embedded)),
         operands(tree, given.operation == Operation::barrier ? 0 : given.assumptions.mtu_bytes / 8, given.combine,
-                 given.seed),
+                 given.seed, given.operand),
         reducer(tree, operands),
         needed(given.scheme, given.assumptions, Detail::needed),
         everything(given.scheme, given.assumptions, Detail::everything) {
     collective.tree = &tree;
     collective.combine = experiment.combine;
+    collective.operand = experiment.operand;
+    collective.tolerances = operands.tolerances();
     collective.operation = experiment.operation;
     collective.bytes = experiment.operation == Operation::barrier ? 0 : experiment.bytes;
     collective.host = experiment.host;
@@ -77,8 +79,9 @@ Outcome Simulation::run(const Disturbance& disturbance, Detail detail) {
 Outcome Simulation::run_reduced(const Disturbance& disturbance) {
   const Operation operation = parts_->experiment.operation;
   const bool symmetric = operation == Operation::allreduce || operation == Operation::barrier;
+  const bool has_inverse = parts_->experiment.operand == Operand::integer;
   const bool always_found = disturbance.mask.empty() && disturbance.bits == 1;
-  if (!symmetric || !always_found || !parts_->reducer.reduce(disturbance, parts_->collective.bytes)) {
+  if (!symmetric || !has_inverse || !always_found || !parts_->reducer.reduce(disturbance, parts_->collective.bytes)) {
     return run(disturbance);
   }
   parts_->last = nullptr;

@@ -21,6 +21,7 @@ struct Experiment {
   Assumptions assumptions;
   Operation operation = Operation::allreduce;
   Combine combine = Combine::sum;
+  Operand operand = Operand::integer;
   std::uint64_t bytes = 256;  ///< of operands a host; a multiple of 8; ignored for a barrier
   std::uint32_t host = 0;     ///< reduce: the host with the result; broadcast: with the data; an index into the hosts
   std::uint64_t seed = 1;     ///< of the operands
@@ -42,7 +43,8 @@ class Simulation {
   Outcome run(const Disturbance& disturbance, Detail detail = Detail::needed);
 
   /// The same times and verdict as run(), from a tree in which everything that nothing distinguishes stands once
-  /// (quotient.h). Falls back to run() where a sum has no inverse: minima and maxima, reduce and broadcast.
+  /// (quotient.h). Falls back to run() where a sum has no inverse: floating point, minima and maxima, reduce and
+  /// broadcast.
   Outcome run_reduced(const Disturbance& disturbance);
 
   /// When each host had the result in the last run(), from the start; 0: never.

@@ -114,17 +114,20 @@ nlohmann::ordered_json parameters_json(const StudyPoint& point) {
                                  {"asked", plan.collectives}};
   // Where it is the usual one it stays unsaid, so that points of before it was asked keep their identity.
   if (set.port_lanes != Assumptions{}.port_lanes) json["set"]["port_lanes"] = set.port_lanes;
+  if (plan.experiment.operand != Operand::integer) json["operand"] = name_of(operand_names, plan.experiment.operand);
   return json;
 }
 
 nlohmann::ordered_json sample_json(const Sample& sample) {
-  return {{"collectives", sample.collectives},
-          {"incomplete", sample.incomplete},
-          {"wrong", sample.wrong},
-          {"disturbed", sample.disturbed},
-          {"mean_copies", sample.mean_copies},
-          {"root", measured_json(sample.root)},
-          {"last_host", measured_json(sample.last_host)}};
+  nlohmann::ordered_json json = {{"collectives", sample.collectives},
+                                 {"incomplete", sample.incomplete},
+                                 {"wrong", sample.wrong},
+                                 {"disturbed", sample.disturbed},
+                                 {"mean_copies", sample.mean_copies},
+                                 {"root", measured_json(sample.root)},
+                                 {"last_host", measured_json(sample.last_host)}};
+  if (sample.results > 0) json.update({{"split", sample.split}, {"results", sample.results}});
+  return json;
 }
 
 nlohmann::ordered_json study_record(const Study& study, const std::vector<StudyRow>& rows) {
