@@ -95,9 +95,12 @@ def goes_on_over_hosts(args, wanted):
                     environment=environment)
 
 
-def ends(args, degree, options, program, code, words, deaths=None):
+def ends(args, degree, options, program, code, words, deaths=None, counted=()):
+    """`counted`: what the processes had counted when they were ended stands in the record."""
     case = Case(args, 2, degree, options, program)
     case.expect(case.code == code, f"the exit code is not {code}")
+    for name in counted:
+        case.expect(case.record["counters"].get(name, 0) > 0, f"the record has no {name}: {case.record['counters']}")
     case.expect(words in case.err, f"nothing says '{words}'")
     if deaths is not None:
         case.expect([d[:2] for d in case.deaths] == deaths, f"the record has the deaths {case.deaths}")
@@ -123,7 +126,8 @@ def main():
     # Native rank n plays rank n % 2 in replica n / 2.
     # The launcher ends all others at once; the first connection that ended is that of the one that died.
     abort = ["--on-failure", "abort"]
-    ends(args, 3, abort, ["--dies", "3", "--by", str(KILL)], 4, "rank 1 replica 1 died", [(1, 1)])
+    ends(args, 3, abort, ["--dies", "3", "--by", str(KILL)], 4, "rank 1 replica 1 died", [(1, 1)],
+         counted=["messages", "collectives"])
     ends(args, 3, abort, ["--dies", "3", "--by", str(CRASH)], 4, "rank 1 replica 1 was ended by signal 11")
     all_crash(args)
     if args.mpi == "mpich":
@@ -146,7 +150,7 @@ def main():
     ends(args, 3, ["--on-failure", "continue"], ["--dies", "0", "--hold-file"], 4, "open through MPI-IO", [(0, 0)])
     # With two replicas left a flip is found, and the job says that it cannot tell which is right.
     ends(args, 3, ["--on-failure", "continue", "--inject", "rank 1 replica 2 message 90 bit 62"], ["--dies", "0"], 3,
-         "the two replicas' copies differ")
+         "the two replicas' copies differ", counted=["messages", "injected"])
 
 
 if __name__ == "__main__":

@@ -207,7 +207,8 @@ TEST(Roster, DeathsInWords) {
   EXPECT_EQ(death_line({0, 0, 1, 1}),
             "rank 0 replica 0 died 1.0 s after the start: replica 0 is taken out, 1 replica goes on, unverified from "
             "here on");
-  EXPECT_EQ(death_record({{1, 0, 2, 1}}).dump(), R"([{"rank":1,"replica":0,"seconds":2.0,"degree_left":1}])");
+  EXPECT_EQ(death_record({{1, 0, 2, 1}}).dump(),
+            R"([{"rank":1,"replica":0,"seconds":2.0,"degree_left":1,"diverged":false}])");
 }
 
 RollCall accuses(int replica) {

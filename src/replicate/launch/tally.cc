@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t numbers_at = 2048;
 constexpr std::size_t most_bytes = 4096;  ///< of a file that are looked at
 
-bool add(nlohmann::ordered_json& sums, const std::string& text, const std::string& job) {
+bool add_tally(nlohmann::ordered_json& sums, const std::string& text, const std::string& job) {
   const std::size_t line = text.find('\n');
   if (line == std::string::npos || line >= numbers_at) return false;
   std::istringstream words(text.substr(0, line));
@@ -44,7 +44,7 @@ nlohmann::ordered_json read_tallies(const std::string& run_directory, const std:
     std::ifstream file(entry.path(), std::ios::binary);
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
-    add(sums, text, job);
+    add_tally(sums, text, job);
   }
   return sums;
 }

@@ -16,13 +16,13 @@ namespace holdfast::replicate {
 
 namespace {
 
-struct Copy {
+struct ContestedCopy {
   std::shared_ptr<std::vector<std::byte>> bytes;
   MPI_Request request = MPI_REQUEST_NULL;  ///< as long as it is on its way
 };
-std::unordered_map<MessageId, std::map<int, Copy>, MessageIdHash> contested;  // by result and replica
+std::unordered_map<MessageId, std::map<int, ContestedCopy>, MessageIdHash> contested;  // by result and replica
 
-std::vector<std::byte> packed(const Operation& op) {
+std::vector<std::byte> packed_result(const Operation& op) {
   std::vector<std::byte> all;
   std::vector<std::byte> part;
   for (const Region& region : op.outputs) {
@@ -53,13 +53,13 @@ bool padded(const Operation& op) {
 }
 
 /// Whether it has come, or will not: its replica was taken out.
-bool settled(Copy& copy) {
+bool settled(ContestedCopy& copy) {
   int done = 1;
   if (copy.request != MPI_REQUEST_NULL) real().Test(&copy.request, &done, MPI_STATUS_IGNORE);
   return done != 0;
 }
 
-bool all_copies_here(std::map<int, Copy>& copies) {
+bool all_copies_here(std::map<int, ContestedCopy>& copies) {
   const Runtime& state = runtime();
   for (int k = 0; k < state.degree; ++k) {
     if (k == state.replica || !state.here(k)) continue;
@@ -70,14 +70,14 @@ bool all_copies_here(std::map<int, Copy>& copies) {
 }
 
 /// MPI may still write what one that was taken out had begun to send.
-void forget(const MessageId& result) {
-  static std::vector<Copy> never_to_come;
+void forget_contest(const MessageId& result) {
+  static std::vector<ContestedCopy> never_to_come;
   for (auto& [replica, copy] : contested[result])
     if (copy.request != MPI_REQUEST_NULL) never_to_come.push_back(std::move(copy));
   contested.erase(result);
 }
 
-void put_right(const Operation& op, std::span<const std::byte> bytes) {
+void put_blocks(const Operation& op, std::span<const std::byte> bytes) {
   for (const Region& region : op.outputs) {
     region.scatter(bytes.first(region.bytes()));
     bytes = bytes.subspan(region.bytes());
@@ -89,7 +89,7 @@ void put_right(const Operation& op, std::span<const std::byte> bytes) {
 bool contest(Operation& op) {
   Runtime& state = runtime();
   if (op.outputs.empty() || padded(op) || block_ends(op).empty()) return false;
-  const auto own = std::make_shared<std::vector<std::byte>>(packed(op));
+  const auto own = std::make_shared<std::vector<std::byte>>(packed_result(op));
   contested[op.identity][state.replica] = {own};
   for (int k = 0; k < state.degree; ++k) {
     if (k == state.replica || !state.here(k)) continue;
@@ -108,7 +108,7 @@ bool contest(Operation& op) {
 
 bool take_contest(Operation& op) {
   Runtime& state = runtime();
-  std::map<int, Copy>& copies = contested[op.identity];
+  std::map<int, ContestedCopy>& copies = contested[op.identity];
   if (!all_copies_here(copies)) return false;
   std::vector<int> voters;
   std::vector<std::span<const std::byte>> held;
@@ -125,16 +125,16 @@ bool take_contest(Operation& op) {
   for (std::size_t i = 0; i < voters.size(); ++i) {
     if (!verdict->wrong[i] || voters[i] != state.replica) continue;
     note_wrong_result(op);
-    put_right(op, verdict->bytes);
+    put_blocks(op, verdict->bytes);
   }
-  forget(op.identity);
+  forget_contest(op.identity);
   op.stage = Operation::Stage::complete;
   return true;
 }
 
 void receive_contested(int native, const Record& record) {
   Runtime& state = runtime();
-  Copy copy{std::make_shared<std::vector<std::byte>>(record.bytes)};
+  ContestedCopy copy{std::make_shared<std::vector<std::byte>>(record.bytes)};
   copy.request = state.post.receive_payload(native, static_cast<int>(record.extra), *copy.bytes);
   contested[record.id()][state.map->replica(native)] = std::move(copy);
 }
