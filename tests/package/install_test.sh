@@ -30,6 +30,22 @@ printf '#include <holdfast/version.h>\n#include <stdio.h>\nint main(void) { puts
 "$compiler" $(pkg-config --cflags holdfast) "$work/user.c" -o "$work/user"
 [ "$("$work/user")" = "$version" ] || fail "version.h says another version than $version"
 
+mkdir "$work/project"
+cat >"$work/project/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.25)
+project(user LANGUAGES C)
+find_package(holdfast ${version%.*} REQUIRED)
+add_executable(user ../user.c)
+target_link_libraries(user PRIVATE holdfast::headers)
+file(GLOB libraries \${holdfast_PRELOAD_DIR}/libholdfast-replicate-*.so)
+if(NOT libraries)
+  message(FATAL_ERROR "nothing to preload in \${holdfast_PRELOAD_DIR}")
+endif()
+END
+cmake -S "$work/project" -B "$work/project/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$compiler" >"$work/cmake" 2>&1 &&
+  cmake --build "$work/project/build" >>"$work/cmake" 2>&1 || { cat "$work/cmake"; fail "find_package(holdfast) is of no use"; }
+[ "$("$work/project/build/user")" = "$version" ] || fail "the headers that find_package found say another version than $version"
+
 [ -s "$prefix/share/man/man1/holdfast.1" ] || fail "there is no manual page"
 [ -s "$prefix/share/doc/holdfast/LICENSE" ] || fail "there is no licence"
 bash -n "$prefix/share/bash-completion/completions/holdfast"
