@@ -165,6 +165,9 @@ TEST_F(RosterDoor, NobodyElseSpeaksOnTheConnectionOfAProcess) {
     each->say_sealed({Kind::starting});
     each->say_sealed({Kind::ready});
   }
+  Visitor late(port_);
+  late.connect();
+  ASSERT_TRUE(late.hear());  // what came before its connection has been taken
   other.say("exit 0\n");
   EXPECT_TRUE(other.was_closed());
   const auto told = process.hear();
