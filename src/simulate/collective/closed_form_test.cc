@@ -247,6 +247,28 @@ TEST(ClosedForm, CablesOfDualPortsErrByThemselves) {
   }
 }
 
+/// A packet that a switch loses: no receiver asks for it, and no link repeats it. One copy waits for the timer, 4.096
+/// us after its tail, and its repetition; two copies lose what they lose by a bit error.
+TEST(ClosedForm, ALostPacketIsMissedByTheTimerAlone) {
+  for (const Protection protection : {Protection::retransmission, Protection::link_retry}) {
+    Simulation single = paper(protection, 1, m2());
+    Disturbance one = errors({{.wire = wire_from(single.tree(), 5)}});
+    one.hits_lose = true;
+    const Outcome outcome = single.run(one);
+    EXPECT_EQ(outcome.last_host_ps, (1724 + 4096 + 256) * ns);
+    EXPECT_EQ(outcome.counts[Count::lost], 1U);
+    EXPECT_EQ(outcome.counts[Count::timeouts], 1U);
+    EXPECT_EQ(outcome.counts[Count::naks] + outcome.counts[Count::link_retries], 0U);
+  }
+  Simulation temporal = paper(Protection::temporal, 2, m2());
+  Disturbance first = errors({{.wire = wire_from(temporal.tree(), 5)}});
+  first.hits_lose = true;
+  EXPECT_EQ(temporal.run(first).last_host_ps, (1724 + 256) * ns);
+  Disturbance both = errors({{.wire = wire_from(temporal.tree(), 5), .count = 2}});
+  both.hits_lose = true;
+  EXPECT_EQ(temporal.run(both).last_host_ps, (1724 + 256 + 4096 + 256) * ns);
+}
+
 TEST(ClosedForm, RetransmissionPaysTheWholePenaltyForEachError) {
   Simulation plain = paper(Protection::retransmission, 1, m2());
   EXPECT_EQ(plain.run({}).last_host_ps, 1724 * ns);

@@ -58,7 +58,7 @@ inline constexpr event::CounterRows<Count> count_rows = {{
     {"repetitions", "transmissions", "Transmissions repeated after a negative acknowledgement."},
     {"timeouts", "transmissions", "Transmissions repeated because nothing had been heard."},
     {"link_retries", "packets", "Packets repeated by the link itself."},
-    {"lost", "packets", "Packets sent into a link that was down."},
+    {"lost", "packets", "Packets sent into a link that was down, or lost by a routing error or a buffer overrun."},
     {"given_up", "links", "Links given up after as many timeouts as the limit allows."},
 }};
 using Counts = event::Counters<Count>;

@@ -120,14 +120,16 @@ Engine::Fate Engine::reserve(Incoming& packet, Time earliest, Time least_tail, b
   Time start = std::max(std::max(earliest, busy), least_tail - duration);
   ++counts_[Count::packets];
   bool hit = false;
+  const auto lost = [&] {
+    busy = start + duration;
+    packet.tail = busy;
+    ++counts_[Count::lost];
+    return packet.fate = Fate::lost;
+  };
   for (;;) {
-    if (!cut_at_.empty() && cut_at_[wire] <= start + duration) {
-      busy = start + duration;
-      packet.tail = busy;
-      ++counts_[Count::lost];
-      return packet.fate = Fate::lost;
-    }
+    if (!cut_at_.empty() && cut_at_[wire] <= start + duration) return lost();
     hit = !arrives_bad && hit_data(from, packet, edge, start, start + duration);
+    if (hit && disturbance_->hits_lose) return lost();  // in a switch: no link could repeat it
     if (!hit || scheme_.protection != Protection::link_retry) break;
     ++counts_[Count::link_retries];
     from.burst = 0;  // it was over when the link asked

@@ -81,6 +81,7 @@ void ErrorDraw::begin(const random::Stream& stream) {
   drawn_.bits_seed = random::Stream(stream).next64();
   drawn_.strikes_wait = process_.strikes == Strikes::next;
   drawn_.strikes_are_bursts = process_.reach == Reach::every_copy;
+  drawn_.hits_lose = process_.effect == ErrorEffect::lose;
   if (process_.source == ErrorSource::every_link) {
     if (process_.up) drawn_.named.push_back({.direction = Direction::up});
     if (process_.down) drawn_.named.push_back({.direction = Direction::down});

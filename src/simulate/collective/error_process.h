@@ -44,11 +44,19 @@ enum class Reach : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 2> reach_names = {"one", "every-copy"};
 
+/// What becomes of a packet that is hit.
+enum class ErrorEffect : std::uint8_t {
+  corrupt,  ///< a bit error: the receiver's checksums find it
+  lose,     ///< a routing error or a buffer overrun: it does not arrive, and nobody but the sender's timer misses it
+};
+inline constexpr std::array<std::string_view, 2> error_effect_names = {"corrupt", "lose"};
+
 struct ErrorProcess {
   ErrorSource source = ErrorSource::none;
   Time mean_ps = 0;  ///< between events of one process, exponentially distributed
   Strikes strikes = Strikes::in_flight;
   Reach reach = Reach::one;
+  ErrorEffect effect = ErrorEffect::corrupt;
   double share = 0.1;
   bool up = true;                            ///< every_link: on the way up
   bool down = true;                          ///< every_link: on the way down

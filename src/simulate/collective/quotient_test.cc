@@ -15,6 +15,7 @@ Disturbance random_disturbance(random::Stream& stream, const Tree& tree, bool wa
   disturbance.bits_seed = stream.next64();
   disturbance.strikes_wait = waits;
   disturbance.strikes_are_bursts = stream.below(2) == 0;
+  disturbance.hits_lose = disturbance.bits_seed % 4 == 0;
   const auto wires = static_cast<std::uint32_t>(tree.wires.size());
   const std::uint64_t strikes = stream.below(12);
   std::vector<Time> moments;

@@ -115,6 +115,7 @@ nlohmann::ordered_json parameters_json(const StudyPoint& point) {
   // Where it is the usual one it stays unsaid, so that points of before it was asked keep their identity.
   if (set.port_lanes != Assumptions{}.port_lanes) json["set"]["port_lanes"] = set.port_lanes;
   if (plan.experiment.operand != Operand::integer) json["operand"] = name_of(operand_names, plan.experiment.operand);
+  if (errors.effect != ErrorEffect::corrupt) json["effect"] = name_of(error_effect_names, errors.effect);
   return json;
 }
 

@@ -166,6 +166,7 @@ Status read_group(const toml::table& table, std::string_view file, const Sets& s
   keys.number("share", 1e-6, 1.0, pattern.plan.errors.share);
   keys.boolean("up", pattern.plan.errors.up);
   keys.boolean("down", pattern.plan.errors.down);
+  keys.choice("effect", error_effect_names, pattern.plan.errors.effect);
   keys.choice("operand", operand_names, pattern.plan.experiment.operand);
   keys.boolean("dual_port", pattern.plan.experiment.scheme.dual_port);
   keys.boolean("regenerate", pattern.plan.experiment.scheme.regenerate);
