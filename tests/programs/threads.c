@@ -100,6 +100,7 @@ static void in_turn_on_one_channel(struct Work* work, int round) {
 
 static void* run(void* argument) {
   struct Work* work = argument;
+  if (hand_on) MPI_Barrier(work->comm); /* by its calls a thread is known */
   for (int round = 0; round < rounds; ++round) {
     if (hand_on) {
       in_turn_on_one_channel(work, round);
