@@ -1,11 +1,12 @@
 /* MPI_THREAD_MULTIPLE: threads that communicate at once, each on a communicator of its own, with messages from anybody,
-   every way to wait, probes and collectives; threads that share MPI_COMM_WORLD, each with a tag of its own; and threads
-   that hand on a channel to each other and read MPI's clock when they have given it away. What each has received is
-   known in advance. */
+   every way to wait, probes and collectives; threads that share MPI_COMM_WORLD, each with a tag of its own; or, with
+   "handed_on", threads that hand on a channel to each other and read MPI's clock when they have given it away. What
+   each has received is known in advance. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { thread_count = 4, rounds = 30 };
 
@@ -16,7 +17,7 @@ struct Work {
   long order; /* which message came when: the replicas' must be alike, whatever it is */
 };
 
-static int rank, ranks;
+static int rank, ranks, hand_on;
 
 static void exchange_with_anybody(struct Work* work, int round) {
   long out[64], in[64];
@@ -99,11 +100,15 @@ static void in_turn_on_one_channel(struct Work* work, int round) {
 
 static void* run(void* argument) {
   struct Work* work = argument;
+  if (hand_on) MPI_Barrier(work->comm); /* by its calls a thread is known */
   for (int round = 0; round < rounds; ++round) {
+    if (hand_on) {
+      in_turn_on_one_channel(work, round);
+      continue;
+    }
     exchange_with_anybody(work, round);
     probe_and_reduce(work, round);
     on_the_world(work, round);
-    if (round % 3 == 0) in_turn_on_one_channel(work, round);
   }
   return NULL;
 }
@@ -112,17 +117,21 @@ static long expected(int number) {
   long sum = 0;
   const int from = (rank + ranks - 1) % ranks;
   for (int round = 0; round < rounds; ++round) {
+    if (hand_on) {
+      sum += 5L * number + from + round;
+      continue;
+    }
     for (int peer = 0; peer < ranks; ++peer)
       if (peer != rank) sum += 1000L * number + 10 * peer + round % 10;
     for (int peer = 0; peer < ranks; ++peer) sum += 7L * number + peer + round;
     sum += 3L * number + from + round;
-    if (round % 3 == 0) sum += 5L * number + from + round;
   }
   return sum;
 }
 
 int main(int argc, char** argv) {
   int provided = 0;
+  hand_on = argc > 1 && strcmp(argv[1], "handed_on") == 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
