@@ -197,10 +197,10 @@ void Core::find_lost(Peer& peer, std::uint32_t rail) {
     if (!overtaken && (!path.round_trip.measured() || fragment->sent_ns + patience > now())) break;
     if (!peer.told_all && !serial_less(fragment->vfrag->number, peer.told_before)) continue;  // it may have arrived
     path.window.on_loss(fragment->order, path.next_order);
-    note_lost(peer, rail, fragment->bytes);
+    note_lost(peer, rail, *fragment);
     make_ready(peer, *fragment);
   }
-  if (path.lost_in_a_row >= options_.retransmission_limit) doubt(peer, rail);
+  judge_losses(peer, rail);
 }
 
 void Core::on_echo(Peer& peer, std::uint32_t echo_rail, std::uint32_t stamp, std::uint32_t delay) {

@@ -212,7 +212,8 @@ class Core {
   void start_timers_again(Peer& peer, std::uint32_t rail);
   void note_answer(Peer& peer, std::uint32_t rail, const OpenQuestions::Question& question);
   void note_carried(Peer& peer, std::uint32_t rail, std::uint32_t bytes);
-  void note_lost(Peer& peer, std::uint32_t rail, std::uint32_t bytes);
+  void note_lost(Peer& peer, std::uint32_t rail, Fragment& fragment);
+  void judge_losses(Peer& peer, std::uint32_t rail);
   void prove(Peer& peer, std::uint32_t rail);
   void ask(Peer& peer, std::uint32_t rail);
   void doubt(Peer& peer, std::uint32_t rail);

@@ -50,18 +50,18 @@ class Choices {
 
   /// A small number, or one close to a bound of the types that are on the wire.
   std::uint64_t number() {
-    constexpr std::array<std::uint64_t, 10> bounds = {0,
-                                                      64,
-                                                      200,
-                                                      4096,
-                                                      262144,
-                                                      std::uint64_t{1} << 31,
-                                                      std::uint64_t{1} << 32,
-                                                      std::uint64_t{1} << 62,
-                                                      std::uint64_t{1} << 63,
-                                                      ~std::uint64_t{0}};
+    constexpr std::array<std::uint64_t, 9> bounds = {0,
+                                                     64,
+                                                     200,
+                                                     4096,
+                                                     262144,
+                                                     std::uint64_t{1} << 31,
+                                                     std::uint64_t{1} << 32,
+                                                     std::uint64_t{1} << 62,
+                                                     std::uint64_t{1} << 63};
     const std::uint8_t kind = byte();
     if (kind < 160) return kind;
+    if (kind < 200) return ~std::uint64_t{0} - byte() % 128;  // what wraps when it is added to little
     if (kind < 250) return bounds[kind % bounds.size()] + static_cast<std::uint64_t>(static_cast<std::int8_t>(byte()));
     std::uint64_t whole = 0;
     for (int i = 0; i < 8; ++i) whole = whole << 8 | byte();
@@ -321,7 +321,8 @@ class Session {
 
   wire::DataFrame data(std::vector<std::byte>& payload) {
     wire::DataFrame frame;
-    frame.kind = static_cast<wire::MessageKind>(1 + choices_.below(wire::last_message_kind));
+    const std::uint8_t kind = choices_.below(16);  // plain messages come oftener than the others
+    frame.kind = kind < wire::last_message_kind ? static_cast<wire::MessageKind>(1 + kind) : wire::MessageKind::eager;
     frame.flags = choices_.byte() & 7;
     frame.count = static_cast<std::uint8_t>(1 + choices_.below(wire::fragments_per_vfrag));
     frame.index = choices_.below(frame.count);
@@ -395,8 +396,8 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
   if (room == 0 || LLVMFuzzerMutate == nullptr) return size;
   if (records * record_bytes > size) std::memset(data + size, 0, records * record_bytes - size);
   const auto at = [data](std::size_t record) { return data + record * record_bytes; };
-  const std::size_t what = records == 0 ? 0 : below(8);
-  if (what == 0 && records < room) {  // a new record, random or a copy of another
+  const std::size_t what = records == 0 ? 0 : below(10);
+  if (what < 3 && records < room) {  // a new record, random or a copy of another
     const std::size_t to = below(records + 1);
     std::uint8_t fresh[record_bytes];
     for (std::uint8_t& each : fresh) each = static_cast<std::uint8_t>(below(256));
@@ -404,15 +405,15 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
     std::memmove(at(to + 1), at(to), (records - to) * record_bytes);
     std::memcpy(at(to), fresh, record_bytes);
     ++records;
-  } else if (what == 1 && records > 1) {
+  } else if (what == 3 && records > 1) {
     const std::size_t from = below(records);
     std::memmove(at(from), at(from + 1), (records - from - 1) * record_bytes);
     --records;
-  } else if (what == 2 && records > 1) {
+  } else if (what == 4 && records > 1) {
     std::uint8_t* one = at(below(records));
     std::uint8_t* other = at(below(records));
     if (one != other) std::swap_ranges(one, one + record_bytes, other);
-  } else if (what < 5) {
+  } else if (what < 7) {
     at(below(records))[below(record_bytes)] = static_cast<std::uint8_t>(below(256));
   } else {
     std::uint8_t* record = at(below(records));

@@ -44,6 +44,7 @@ struct Fragment {
   std::uint32_t transmissions = 0;
   std::uint8_t index = 0;
   std::uint8_t path = 0;
+  std::uint8_t losses = 0;  ///< on this path, in a row, while it answered
   State state = State::waiting;
   integrity::Checksum algorithm = integrity::Checksum::none;
   bool stays = false;   ///< it goes again on the same rail, if that is up: to find out what arrives there

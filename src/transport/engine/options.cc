@@ -56,9 +56,10 @@ const config::Table<Options>& options_table() {
                .least = "1",
                .most = "100",
                .unit = "times",
-               .doc = "Questions in a row that a suspect rail may leave unanswered, and suspicions with no data carried "
-                      "in between, after which it is taken out; fragments that it may lose in a row before it is in "
-                      "doubt."}),
+               .doc =
+                   "Questions in a row that a suspect rail may leave unanswered, and suspicions with no data carried "
+                   "in between, after which it is taken out; fragments that it may lose in a row before it is in "
+                   "doubt."}),
           duration<&Options::local_timeout_ns>(
               {.name = "transport.local_timeout",
                .initial = "1s",

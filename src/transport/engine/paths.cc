@@ -84,6 +84,7 @@ std::int64_t Core::timeout_ns(const Peer& peer, const Path& path) const {
 // may have been a short packet, so that a rail that was left or is in doubt stays so.
 void Core::sign_of_life(Peer& peer, std::uint32_t rail) {
   Path& path = peer.paths[rail];
+  path.heard_ns = now();
   if (path.timeouts > 1) start_timers_again(peer, rail);
   path.timeouts = 0;
   if (path.state == RailState::up) path.unanswered = 0;
@@ -127,16 +128,30 @@ void Core::note_carried(Peer& peer, std::uint32_t rail, std::uint32_t bytes) {
   sign_of_life(peer, rail);
   Path& path = peer.paths[rail];
   if (bytes < path.least_lost_bytes) return;
-  path.suspicions = 0;
   if (path.state != RailState::up || path.doubted_ns != 0 || path.lost_in_a_row > 0) prove(peer, rail);
 }
 
-// A fragment of this length is lost, or took too long. A rail that loses all of some length while shorter ones arrive
-// (the hole of an MTU, say) looks well by all other signs.
-void Core::note_lost(Peer& peer, std::uint32_t rail, std::uint32_t bytes) {
+// A fragment is lost, or took too long. A rail that loses all of some length while shorter ones arrive (the hole of an
+// MTU, say) looks well by all other signs. While nothing arrives at all it is another matter (serve_silence).
+void Core::note_lost(Peer& peer, std::uint32_t rail, Fragment& fragment) {
   Path& path = peer.paths[rail];
-  path.least_lost_bytes = path.lost_in_a_row == 0 ? bytes : std::min(path.least_lost_bytes, bytes);
+  path.least_lost_bytes = path.lost_in_a_row == 0 ? fragment.bytes : std::min(path.least_lost_bytes, fragment.bytes);
   ++path.lost_in_a_row;
+  if (path.heard_ns < fragment.sent_ns || fragment.losses == UINT8_MAX) return;
+  if (++fragment.losses >= options_.retransmission_limit) path.useless = true;
+}
+
+// After losses: a rail that has lost one fragment again and again, and answered meanwhile, is out: the count of
+// retransmissions that disables a BTL (Open MPI DR, section 3.3). One that lost some of a length in a row is asked
+// whether it carries that.
+void Core::judge_losses(Peer& peer, std::uint32_t rail) {
+  Path& path = peer.paths[rail];
+  if (path.useless && another_up(peer, rail)) {
+    take_out(peer, rail);
+  } else if (path.lost_in_a_row >= options_.retransmission_limit) {
+    doubt(peer, rail);
+  }
+  path.useless = false;
 }
 
 // The rail carries packets as long as data's.
@@ -160,7 +175,10 @@ void Core::prove(Peer& peer, std::uint32_t rail) {
 // from the peer's.
 void Core::ask(Peer& peer, std::uint32_t rail) {
   for (std::uint32_t each = 0; each < peer.paths.size(); ++each) {
-    if (each == rail || peer.paths[each].state == RailState::up) say_hello(peer, each, false, 0);
+    Path& path = peer.paths[each];
+    if (each != rail && path.state != RailState::up) continue;
+    say_hello(peer, each, false, 0);
+    if (path.silent_since_ns == 0 && path.state == RailState::up) path.silent_since_ns = now();
   }
 }
 
@@ -188,14 +206,11 @@ void Core::move_flight(Peer& peer, std::uint32_t rail) {
   path.silent_since_ns = 0;
 }
 
-// Others answer and this one does not: they take over, and it is asked for a sign. One that answers each time and
-// carries no data in between (some bits of it are stuck, say) is out, and for longer each time: the count of
-// retransmissions that disables a BTL (Open MPI DR, section 3.3).
+// Others answer and this one does not: they take over, and it is asked for a sign.
 void Core::suspect(Peer& peer, std::uint32_t rail) {
   Path& path = peer.paths[rail];
   if (path.state != RailState::up) return;
   ++count(Count::rails_suspected);
-  if (++path.suspicions >= options_.retransmission_limit) return take_out(peer, rail);
   path.state = RailState::suspect;
   path.left_ns = now();
   path.doubted_ns = path.rival_ns = 0;
@@ -221,8 +236,7 @@ void Core::take_out(Peer& peer, std::uint32_t rail) {
   path.unanswered = 0;
   const std::int64_t tick = options_.tick_ns;
   const bool brief = path.regained_ns != 0 && now() - path.regained_ns < 1000 * tick;
-  const bool useless = path.suspicions >= options_.retransmission_limit;
-  path.flaps = brief || useless ? std::min(path.flaps + 1, 9U) : 0;
+  path.flaps = brief || path.useless ? std::min(path.flaps + 1, 9U) : 0;
   path.hold_until_ns = path.flaps == 0 ? 0 : now() + (tick << path.flaps);
   path.probe_gap_ns = 2 * tick;
   path.next_probe_ns = now() + path.probe_gap_ns;

@@ -205,8 +205,8 @@ TEST_F(TwoRailsTest, ARailThatCarriesLongQuestionsAndNoDataIsOutForLongerEachTim
            packet.bytes.size() > 700;
   };
   work(10'000'000'000);
-  EXPECT_GT(count(Count::rails_lost), 0U) << "by the count of suspicions";
-  EXPECT_LE(count(Count::rails_suspected), 30U) << "it is tried less and less often";
+  EXPECT_GT(count(Count::rails_lost), 0U) << "by the count of retransmissions";
+  EXPECT_LE(count(Count::rails_lost), 30U) << "it is tried less and less often";
 }
 
 TEST_F(TwoRailsTest, HintsThatARailDoesNotWorkCostAQuestionATickAndMoveNothing) {

@@ -58,7 +58,8 @@ struct Path {
   bool passed_over = false;            ///< it was outdone at the last look at the rails, too
   std::int64_t left_ns = 0;            ///< suspect or out: since when
   unsigned unanswered = 0;             ///< suspect: probes
-  unsigned suspicions = 0;             ///< in a row, with no data carried in between
+  std::int64_t heard_ns = 0;           ///< when something that was sent here was last seen to have arrived
+  bool useless = false;                ///< it has lost a fragment too often, and answered meanwhile
   unsigned lost_in_a_row = 0;          ///< fragments, with none as long carried in between
   std::uint32_t least_lost_bytes = 0;  ///< the shortest of them
   std::uint32_t unfinished = 0;        ///< puts that are pending or taken

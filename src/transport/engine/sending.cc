@@ -427,6 +427,7 @@ void Core::flies(Peer& peer, Fragment& fragment, std::uint32_t rail) {
   Path& path = peer.paths[rail];
   fragment.mark = path.rate.mark(now(), path.flight.empty());
   fragment.state = Fragment::State::flying;
+  if (fragment.path != rail) fragment.losses = 0;
   fragment.path = static_cast<std::uint8_t>(rail);
   fragment.order = path.next_order++;
   fragment.sent_ns = now();

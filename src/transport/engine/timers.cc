@@ -9,6 +9,7 @@ namespace holdfast::transport {
 namespace {
 
 constexpr std::int64_t never = INT64_MAX;
+constexpr std::int64_t most_silence = 4;  ///< of keepalive, of a peer on a rail that is still taken for good
 
 }  // namespace
 
@@ -85,9 +86,10 @@ std::int64_t Core::vfrag_timeout(Peer& peer, Vfrag& vfrag) {
     if (fragment.state != Fragment::State::flying) continue;  // another rail takes what was on this one
     if (again) {
       --path.probes;
-      note_lost(peer, rail, fragment.bytes);
+      note_lost(peer, rail, fragment);
       make_ready(peer, fragment);
       fragment.stays = true;
+      judge_losses(peer, rail);
     } else {
       next = std::min(next, path.next_timeout_ns);
     }
@@ -106,7 +108,6 @@ bool Core::may_go_again(Peer& peer, std::uint32_t rail) {
     path.probes = 2;
     path.next_timeout_ns = now() + timeout_ns(peer, path);
     if (another_up(peer, rail)) ask(peer, rail);
-    if (path.lost_in_a_row >= options_.retransmission_limit) doubt(peer, rail);
   }
   return path.probes > 0;
 }
@@ -158,7 +159,8 @@ std::int64_t Core::serve_silence(Peer& peer, std::uint32_t rail) {
   if (path.next_probe_ns <= now()) {
     path.probe_gap_ns = std::min(2 * path.probe_gap_ns, options_.probe_interval_ns);
     path.next_probe_ns = now() + path.probe_gap_ns;
-    if (path.silent_since_ns != 0 && ++path.unanswered > options_.retransmission_limit) {
+    if (path.silent_since_ns != 0 && ++path.unanswered > options_.retransmission_limit &&
+        path.silent_since_ns + most_silence * options_.keepalive_ns <= now()) {
       take_out(peer, rail);
       return never;
     }
