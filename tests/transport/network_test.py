@@ -372,8 +372,7 @@ def case_computing_receivers(network, args, folder):
                   {name: sums[name] for name in ("fragments_sent", "fragments_retransmitted", "duplicates", "rails_suspected",
                                                  "rails_lost", "timeouts")}, flush=True)
             expect(sums["messages_received"] >= 6 * processes // 2, "messages went over the provider", sums)
-            for name in ("rails_suspected", "rails_lost"):
-                expect(sums[name] == 0, f"{rails}, {processes} processes on a core: {name} is 0", sums)
+            expect(sums["rails_suspected"] == 0, f"{rails}, {processes} processes on a core: nothing is suspected", sums)
 
 
 def case_link_set_down(network, args, folder):
