@@ -70,6 +70,17 @@ class Network:
             self.inside(side, "nft", "-f", str(path))
             path.unlink()
 
+    def drop_longer(self, number, udp_bytes):
+        """Drops UDP datagrams longer than this that arrive on one link, on both sides: the hole of an MTU."""
+        for side in range(2):
+            self.inside(side, "ip", "link", "set", f"hf{number}", "gso_max_segs", "1")
+            self.inside(side, "nft", f"table inet hole {{ chain in {{ type filter hook input priority 0; "
+                                     f'iifname "hf{number}" udp length > {udp_bytes} counter drop; }}; }}')
+
+    def drop_nothing(self):
+        for side in range(2):
+            self.inside(side, "nft", "flush", "ruleset")
+
     def dropped(self):
         return sum(int(line.split("packets")[1].split()[0]) for side in range(2)
                    for line in self.inside(side, "nft", "list", "ruleset").stdout.splitlines() if "packets" in line)
@@ -182,11 +193,11 @@ def exchange(args, rounds=5, all_to_all=20, longest=1048576):
 class Endless:
     """An exchange over two udp rails that goes on until it is told to end, with counters to be read meanwhile."""
 
-    def __init__(self, network, args, folder):
+    def __init__(self, network, args, folder, variables=()):
         self.network = network
         self.sign = folder / "enough"
         self.job = Job(network, args.libraries, folder, "udp@hf1,udp@hf2", [*exchange(args), str(self.sign)],
-                       {"HOLDFAST_RAILS_COUNTERS_EVERY": "50ms"})
+                       {"HOLDFAST_RAILS_COUNTERS_EVERY": "50ms", **dict(variables)})
         network.wait_for_traffic(self.job.child, 1_000_000)
 
     def count(self, *names):
@@ -334,6 +345,63 @@ def case_dead_link(network, args, folder):
     network.link(1, "down")
     wait_until(lambda: endless.count("rails_lost", "rails_suspected") > 0, "the dead link is noticed")
     endless.end("one dead link")
+
+
+def case_computing_receivers(network, args, folder):
+    """Receivers that compute, with two to eight processes on one core: no rail is suspected, since none is at fault."""
+    program = [str(pathlib.Path(args.exchange).parent / "computing"), "6", "100"]
+    core = str(min(os.sched_getaffinity(0)))
+    for rails in ("tcp@lo", "udp@lo,tcp@lo"):
+        for processes in (2, 4, 8):
+            counters = folder / f"{rails}-{processes}"
+            counters.mkdir()
+            environment = {**os.environ, "FI_PROVIDER_PATH": args.libraries, "HOLDFAST_RAILS_USE": rails,
+                           "HOLDFAST_RAILS_COUNTERS": str(counters)}
+            words = ["ip", "netns", "exec", network.names[0], "taskset", "-c", core, "mpirun.openmpi", "--allow-run-as-root",
+                     "--oversubscribe", "--bind-to", "none", "-np", str(processes), "--mca", "mpi_yield_when_idle", "1",
+                     "--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "holdfast",
+                     "--mca", "btl", "^openib,ofi", *program]
+            done = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  timeout=200, check=False)
+            expect(done.returncode == 0 and "verified" in done.stdout, f"{rails}, {processes}", done.stdout + done.stderr)
+            sums = {}
+            for file in counters.glob("transport-*.json"):
+                for name, value in json.loads(file.read_text()).items():
+                    sums[name] = sums.get(name, 0) + value
+            print(rails, processes, done.stdout.strip().replace("\n", " "),
+                  {name: sums[name] for name in ("fragments_sent", "fragments_retransmitted", "duplicates", "rails_suspected",
+                                                 "rails_lost", "timeouts")}, flush=True)
+            expect(sums["messages_received"] >= 6 * processes // 2, "messages went over the provider", sums)
+            expect(sums["rails_suspected"] == 0, f"{rails}, {processes} processes on a core: nothing is suspected", sums)
+
+
+def case_link_set_down(network, args, folder):
+    """A link that is set down is left because the kernel says so, at both ends: with a tick of a second nothing else
+    could find out without a suspicion. It is taken back when it is up again."""
+    endless = Endless(network, args, folder, {"HOLDFAST_TRANSPORT_TICK": "1s"})
+    before = endless.count("rails_suspected")
+    network.link(1, "down")
+    wait_until(lambda: all(each["rails_lost"] > 0 for each in endless.job.each()), "both ends leave the link")
+    expect(endless.count("rails_suspected") == before, "nobody had to suspect it", endless.job.sums_now())
+    network.wait_for_traffic(endless.job.child, 500_000)
+    network.link(1, "up")
+    wait_until(lambda: all(each["rails_regained"] > 0 for each in endless.job.each()), "both ends take it back")
+    endless.end("a link that was set down")
+
+
+def case_long_packets_lost(network, args, folder):
+    """A link that loses all packets of more than 700 bytes, and answers short questions, is taken out and stays so. When
+    it carries them again it is taken back."""
+    endless = Endless(network, args, folder)
+    network.drop_longer(1, 700)
+    wait_until(lambda: endless.count("rails_lost") > 0, "the link is taken out")
+    suspicions = endless.count("rails_suspected")
+    network.wait_for_traffic(endless.job.child, 20_000_000)
+    expect(endless.count("rails_regained") == 0, "short answers do not bring it back", endless.job.sums_now())
+    expect(endless.count("rails_suspected") <= suspicions + 2, "it is not tried again and again", endless.job.sums_now())
+    network.drop_nothing()
+    wait_until(lambda: endless.count("rails_regained") > 0, "it is taken back when it carries them again")
+    endless.end("a link that lost long packets")
 
 
 def case_link_comes_back(network, args, folder):

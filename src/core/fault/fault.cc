@@ -74,6 +74,7 @@ std::string_view name(Kind kind) {
 std::string format(const Fault& fault) {
   std::string text(name(fault.kind));
   if (fault.kind == Kind::delay) text += " " + time::format_duration(fault.delay_ns);
+  if (fault.kind == Kind::narrow_rail) text += " " + std::to_string(fault.longest_bytes);
   text += place_clauses(fault.place) + std::visit(WhenText{}, fault.when);
   if (fault.bit) text += " bit " + std::to_string(*fault.bit);
   return text;

@@ -18,6 +18,7 @@ enum class Kind : std::uint8_t {
   delay,           ///< it arrives later by Fault::delay_ns
   corrupt_header,  ///< one bit of its header
   kill_rail,       ///< a rail of a process stops carrying anything
+  narrow_rail,     ///< a rail of a process loses every packet that is longer than Fault::longest_bytes
   kill_process,    ///< a process dies
   fail_link,       ///< a link of the fabric is down
   fail_switch,     ///< a switch of the fabric is down
@@ -85,6 +86,7 @@ struct Fault {
   std::optional<std::uint64_t> bit;  ///< flip, corrupt_header: which bit from the start (bit 0 is the first byte's
                                      ///< least significant); none: a random one
   std::int64_t delay_ns = 0;         ///< delay: by how much
+  std::uint64_t longest_bytes = 0;   ///< narrow_rail: what still passes; above 0
   bool operator==(const Fault&) const = default;
 };
 

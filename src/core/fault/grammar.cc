@@ -116,6 +116,11 @@ class Parser {
     if (fault_.kind == Kind::delay) {
       if (Status status = read_delay(); !status) return status;
     }
+    if (fault_.kind == Kind::narrow_rail) {
+      const Result<std::uint64_t> bytes = read_number(1, std::numeric_limits<std::int32_t>::max());
+      if (!bytes) return bytes.status();
+      fault_.longest_bytes = bytes.value();
+    }
     while (!at_fault_end()) {
       if (Status status = read_clause(); !status) return status;
     }

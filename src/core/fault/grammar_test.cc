@@ -76,6 +76,15 @@ TEST(FaultGrammar, ReadsTheAmountOfADelay) {
   EXPECT_EQ(one("delay 5 ms rate 1/100").delay_ns, 5'000'000);
 }
 
+TEST(FaultGrammar, ReadsWhatStillPassesANarrowRail) {
+  EXPECT_EQ(one("narrow-rail 700 rail 1").longest_bytes, 700U);
+  EXPECT_EQ(one("narrow-rail 700 rail 1").when, When(AtOnce{}));
+  EXPECT_EQ(one("narrow-rail 1400 any time 3s").when, When(Time{3'000'000'000}));
+  EXPECT_THAT(error("narrow-rail rail 1"), testing::HasSubstr("a whole number from 1"));
+  EXPECT_THAT(error("narrow-rail 0 rail 1"), testing::HasSubstr("a whole number from 1"));
+  EXPECT_THAT(error("narrow-rail 700"), testing::HasSubstr("neither where nor when"));
+}
+
 TEST(FaultGrammar, SeparatesFaultsAndSkipsComments) {
   const auto faults = parse("flip rate 1/2;; drop rate 1/3 # a comment; not a fault\n\tduplicate rate 1/4\r\n;");
   ASSERT_TRUE(faults) << faults.status().message();
@@ -142,7 +151,8 @@ TEST(FaultGrammar, FormatIsReadBack) {
        {"flip rank 1 replica 2 message 40 bit 7", "drop peer 4 rail 3 rate 2/4", "delay 5.5ms time 0s",
         "corrupt-header mean 10us bit 0", "fail-link link \"leaf 1\" \"spine 2\"", "fail-link link isl-7 time 3s",
         "fail-switch switch \"a b\"", "fail-port hca node-1 port 2", "fail-hca share 0.25%", "fail-hca share 12.005%",
-        "kill-process rank 3 replica 1 time 3s", "kill-rail rail 1 message 5"}) {
+        "kill-process rank 3 replica 1 time 3s", "kill-rail rail 1 message 5",
+        "narrow-rail 700 rank 2 rail 1 time 3s"}) {
     EXPECT_EQ(format(one(text)), text);
   }
 }

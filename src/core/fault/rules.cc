@@ -34,7 +34,7 @@ constexpr std::uint32_t on_process =
 constexpr std::uint32_t on_part = set_of({Word::any, Word::mean, Word::time, Word::share});
 constexpr std::uint32_t bit = set_of({Word::bit});
 
-constexpr std::array<Rule, 12> all_rules = {{
+constexpr std::array<Rule, 13> all_rules = {{
     {Kind::flip, "flip", on_message | bit, true, "flip rank 1 replica 2 message 40 bit 7"},
     {Kind::drop, "drop", on_message, true, "drop rail 0 rate 1/100"},
     {Kind::duplicate, "duplicate", on_message, true, "duplicate rate 1/1000"},
@@ -42,6 +42,7 @@ constexpr std::array<Rule, 12> all_rules = {{
     {Kind::delay, "delay", on_message, true, "delay 5ms rate 1/100"},
     {Kind::corrupt_header, "corrupt-header", on_message | bit, true, "corrupt-header rail 0 message 3"},
     {Kind::kill_rail, "kill-rail", on_process | set_of({Word::rail}), true, "kill-rail rail 1 time 3s"},
+    {Kind::narrow_rail, "narrow-rail", on_process | set_of({Word::rail}), false, "narrow-rail 700 rail 1 time 3s"},
     {Kind::kill_process, "kill-process", on_process, true, "kill-process rank 3 replica 1 time 3s"},
     {Kind::fail_link, "fail-link", on_part | set_of({Word::link}), false, "fail-link share 1%"},
     {Kind::fail_switch, "fail-switch", on_part | set_of({Word::switch_name}), false, "fail-switch switch spine-3"},

@@ -80,10 +80,8 @@ bool Core::send_ack(Peer& peer, std::uint32_t rail, bool bye) {
   const std::span<const std::byte> headers = seal(peer, writer, header, {}, 0);
   const iovec list = {packet.headers.data(), headers.size()};
   const Put put = host_.put(rail, peer.id, {&list, 1}, Pool<OutPacket>::handle(&packet));
-  if (put == Put::pending) {
-    packet.peer = peer.id;
-    packet.rail = rail;
-    ++pending_puts;
+  if (put == Put::pending || put == Put::taken) {
+    begin_put(peer, rail, packet);
     return true;
   }
   packets_.give(&packet);
@@ -110,7 +108,7 @@ void Core::send_owed_ack(Peer& peer) {
   }
 }
 
-void Core::on_ack(Peer& peer, const wire::AckFrame& frame, std::uint32_t rail) {
+void Core::on_ack(Peer& peer, const wire::AckFrame& frame) {
   ++count(Count::acks_received);
   const std::uint32_t flying = peer.next_vfrag - peer.out.base();
   const std::int32_t ahead = serial_distance(peer.out.base(), frame.cumulative);
@@ -119,7 +117,6 @@ void Core::on_ack(Peer& peer, const wire::AckFrame& frame, std::uint32_t rail) {
     return;
   }
   if (frame.echo_rail != wire::no_rail) on_echo(peer, frame.echo_rail, frame.echo_stamp, frame.echo_delay);
-  sign_of_life(peer, rail, false);
   const Echo echo = {frame.echo_rail, frame.echo_stamp};
   for (std::uint32_t number = peer.out.base(); serial_less(number, frame.cumulative); ++number) {
     acknowledge_vfrag(peer, number, ~std::uint64_t{0}, echo);
@@ -182,7 +179,7 @@ void Core::acknowledge(Peer& peer, Fragment& fragment, const Echo& echo) {
     path.window.on_acknowledged(fragment.order, fragment.bytes);
     path.rate.on_acknowledged(fragment.mark, fragment.bytes, now(), path.round_trip.smoothed_ns(),
                               path.window.limited(fragment.order));
-    if (sure) sign_of_life(peer, fragment.path, true);
+    if (sure) note_carried(peer, fragment.path, fragment.bytes);
   }
   fragment.state = Fragment::State::acknowledged;
 }
@@ -195,13 +192,15 @@ void Core::find_lost(Peer& peer, std::uint32_t rail) {
   Fragment* next = nullptr;
   for (Fragment* fragment = path.flight.first(); fragment != nullptr; fragment = next) {
     next = FragmentList::next(fragment);
-    if (fragment->order >= path.largest_acknowledged) return;
+    if (fragment->order >= path.largest_acknowledged) break;
     const bool overtaken = fragment->order + reordering_threshold <= path.largest_acknowledged;
-    if (!overtaken && (!path.round_trip.measured() || fragment->sent_ns + patience > now())) return;
+    if (!overtaken && (!path.round_trip.measured() || fragment->sent_ns + patience > now())) break;
     if (!peer.told_all && !serial_less(fragment->vfrag->number, peer.told_before)) continue;  // it may have arrived
     path.window.on_loss(fragment->order, path.next_order);
+    note_lost(peer, rail, *fragment);
     make_ready(peer, *fragment);
   }
+  judge_losses(peer, rail);
 }
 
 void Core::on_echo(Peer& peer, std::uint32_t echo_rail, std::uint32_t stamp, std::uint32_t delay) {
@@ -210,7 +209,7 @@ void Core::on_echo(Peer& peer, std::uint32_t echo_rail, std::uint32_t stamp, std
   constexpr std::uint32_t longest = 60'000'000'000ULL >> wire::time_shift;
   if (units <= longest) peer.paths[echo_rail].round_trip.sample(wire::from_wire_time(units));
   peer.sign_ns = now();
-  sign_of_life(peer, echo_rail, true);
+  sign_of_life(peer, echo_rail);
 }
 
 }  // namespace holdfast::transport

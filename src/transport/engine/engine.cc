@@ -61,6 +61,14 @@ void Engine::on_rail_failed(std::uint32_t rail, PeerId peer, std::int64_t now_ns
   core_->clock.set(now_ns);
   core_->on_rail_failed(rail, peer);
 }
+void Engine::on_rail_doubted(std::uint32_t rail, PeerId peer, std::int64_t now_ns) {
+  core_->clock.set(now_ns);
+  core_->on_rail_doubted(rail, peer);
+}
+void Engine::on_rail_restored(std::uint32_t rail, std::int64_t now_ns) {
+  core_->clock.set(now_ns);
+  core_->on_rail_restored(rail);
+}
 void Engine::rename(std::span<const std::byte> name, std::int64_t now_ns) {
   core_->clock.set(now_ns);
   core_->rename(name);

@@ -175,12 +175,19 @@ class Engine {
 
   /// A packet has come in. Its bytes may go when the call returns. Any bytes are allowed.
   void on_packet(std::uint32_t rail, std::span<const std::byte> packet, std::int64_t now_ns);
-  /// A pending put is over. `ok` false: the rail could not send it; the rail is taken out for that peer.
+  /// A put that is pending or taken is over. `ok` false: the rail could not send it; the rail is taken out for that
+  /// peer.
   void on_put_done(std::uint64_t token, bool ok, std::int64_t now_ns);
   /// A rail that was busy has room again.
   void on_rail_ready(std::uint32_t rail, std::int64_t now_ns);
-  /// A rail reports that it does not reach a peer, or any (any_peer): it is taken out, and probed from then on.
+  /// A rail knows that it does not reach a peer, or any (any_peer): its link is down, it could not send. It is taken
+  /// out, and probed from then on.
   void on_rail_failed(std::uint32_t rail, PeerId peer, std::int64_t now_ns);
+  /// Somebody says so who may be wrong, or lie: the peer is asked on this rail at once, once a tick at most, and the
+  /// rail is left when others answer and it does not.
+  void on_rail_doubted(std::uint32_t rail, PeerId peer, std::int64_t now_ns);
+  /// The link of a rail is up again: peers to which it is out are asked at once.
+  void on_rail_restored(std::uint32_t rail, std::int64_t now_ns);
 
   /// This endpoint's name is another from now on (it has a rail more, say), under which Host::peer_named() of its peers
   /// knows it as well as before. Peers are told at once.

@@ -72,7 +72,8 @@ struct Pair {
     const RailTraits rail = {.most_packet_bytes = most_packet_bytes, .bytes_per_second = 1e10, .checksum = {}};
     const std::byte names[2] = {std::byte{1}, std::byte{2}};
     for (int i = 0; i < 2; ++i) {
-      engines[i] = std::make_unique<Engine>(options, std::span(&rail, 1), ends[i], std::span(&names[i], 1), Secrets{}, 0);
+      engines[i] =
+          std::make_unique<Engine>(options, std::span(&rail, 1), ends[i], std::span(&names[i], 1), Secrets{}, 0);
     }
   }
   void settle() {
@@ -203,7 +204,8 @@ void memory_of_peers(benchmark::State& state) {
   std::vector<std::unique_ptr<Engine>> engines;
   for (std::uint32_t i = 0; i <= count; ++i) {
     ends.push_back(std::make_unique<StarEnd>(i, carry));
-    engines.push_back(std::make_unique<Engine>(options, rails, *ends[i], std::as_bytes(std::span(&i, 1)), Secrets{}, 0));
+    engines.push_back(
+        std::make_unique<Engine>(options, rails, *ends[i], std::as_bytes(std::span(&i, 1)), Secrets{}, 0));
   }
   std::int64_t now = 0;
   const std::size_t before = engines[0]->memory_bytes();

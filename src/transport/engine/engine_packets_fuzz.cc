@@ -2,6 +2,10 @@
 // calls of its application and of time that passes; it must stay whole. Packets are put together from frames, so that
 // the checks of headers and payloads let them in, and their numbers are drawn from around the bounds of their types and
 // from what the engine holds at that moment: that is where lengths, offsets and counts go wrong.
+//
+// Each step has a record of record_bytes of its own, and inputs are mutated by whole records as well as within one:
+// what a changed byte means does not shift all that follows, so that a sequence of packets, each of which made sense,
+// stays one. Without that an overflow that takes two packets was not found in 150 s.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -10,6 +14,7 @@
 #include <cstring>
 #include <deque>
 #include <optional>
+#include <random>
 #include <span>
 #include <vector>
 
@@ -30,31 +35,33 @@ constexpr std::byte guard{0xA5};
 /// The fuzzer's bytes, one decision after the other; zeros when there are no more.
 class Choices {
  public:
-  Choices(const std::uint8_t* data, std::size_t size) : bytes_(data, size) {}
+  explicit Choices(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
   bool left() const { return at_ < bytes_.size(); }
   std::uint8_t byte() { return left() ? bytes_[at_++] : std::uint8_t{0}; }
   std::uint8_t below(unsigned bound) { return static_cast<std::uint8_t>(byte() % bound); }
-  std::span<const std::byte> rest(std::size_t most) {
-    const std::size_t here = std::min(most, bytes_.size() - at_);
-    const auto part = std::as_bytes(bytes_.subspan(at_, here));
-    at_ += here;
-    return part;
+  /// As many bytes: those that are left, again and again.
+  std::vector<std::byte> some(std::size_t count) const {
+    std::vector<std::byte> bytes(count);
+    for (std::size_t i = 0; left() && i < count; ++i) {
+      bytes[i] = static_cast<std::byte>(bytes_[at_ + i % (bytes_.size() - at_)]);
+    }
+    return bytes;
   }
 
   /// A small number, or one close to a bound of the types that are on the wire.
   std::uint64_t number() {
-    constexpr std::array<std::uint64_t, 10> bounds = {0,
-                                                      64,
-                                                      200,
-                                                      4096,
-                                                      262144,
-                                                      std::uint64_t{1} << 31,
-                                                      std::uint64_t{1} << 32,
-                                                      std::uint64_t{1} << 62,
-                                                      std::uint64_t{1} << 63,
-                                                      ~std::uint64_t{0}};
+    constexpr std::array<std::uint64_t, 9> bounds = {0,
+                                                     64,
+                                                     200,
+                                                     4096,
+                                                     262144,
+                                                     std::uint64_t{1} << 31,
+                                                     std::uint64_t{1} << 32,
+                                                     std::uint64_t{1} << 62,
+                                                     std::uint64_t{1} << 63};
     const std::uint8_t kind = byte();
     if (kind < 160) return kind;
+    if (kind < 200) return ~std::uint64_t{0} - byte() % 128;  // what wraps when it is added to little
     if (kind < 250) return bounds[kind % bounds.size()] + static_cast<std::uint64_t>(static_cast<std::int8_t>(byte()));
     std::uint64_t whole = 0;
     for (int i = 0; i < 8; ++i) whole = whole << 8 | byte();
@@ -90,7 +97,7 @@ class Application : public Host {
     read_ = read_ + sum;
     if (rail == 0) return Put::done;
     pending.push_back(token);
-    return Put::pending;
+    return token % 3 == 0 ? Put::taken : Put::pending;
   }
   void complete(const Completion& completion) override {
     if (completion.kind == Completion::Kind::receive && completion.outcome == Outcome::ok &&
@@ -117,7 +124,8 @@ class Application : public Host {
 
 class Session {
  public:
-  explicit Session(Choices& choices) : choices_(choices), engine_(options(), rails, host_, name, Secrets{}, 0) {
+  explicit Session(std::span<const std::uint8_t> first)
+      : choices_(first), engine_(options(), rails, host_, name, Secrets{}, 0) {
     post();
     post();
     send();
@@ -135,13 +143,15 @@ class Session {
     give(writer.finish(0));
   }
 
-  void run() {
-    while (choices_.left()) {
-      step();
-      for (Memory& each : memories_) {
-        if (!each.guarded()) std::abort();
-      }
+  void run(std::span<const std::uint8_t> record) {
+    choices_ = Choices(record);
+    step();
+    for (Memory& each : memories_) {
+      if (!each.guarded()) std::abort();
     }
+  }
+
+  void end() {
     engine_.close(now_);
     while (!host_.pending.empty()) finish_put();
   }
@@ -311,24 +321,25 @@ class Session {
 
   wire::DataFrame data(std::vector<std::byte>& payload) {
     wire::DataFrame frame;
-    frame.kind = static_cast<wire::MessageKind>(1 + choices_.below(wire::last_message_kind));
+    const std::uint8_t kind = choices_.below(16);  // plain messages come oftener than the others
+    frame.kind = kind < wire::last_message_kind ? static_cast<wire::MessageKind>(1 + kind) : wire::MessageKind::eager;
     frame.flags = choices_.byte() & 7;
     frame.count = static_cast<std::uint8_t>(1 + choices_.below(wire::fragments_per_vfrag));
     frame.index = choices_.below(frame.count);
     frame.vfrag = (choices_.byte() & 3) != 0 ? next_vfrag_++ : static_cast<std::uint32_t>(choices_.number());
     frame.message = choices_.below(4);
     frame.order = (choices_.byte() & 1) != 0 ? next_order_++ : static_cast<std::uint32_t>(choices_.number());
-    const std::span<const std::byte> bytes = choices_.rest(choices_.below(100));
-    payload.assign(bytes.begin(), bytes.end());
-    frame.bytes = static_cast<std::uint32_t>(payload.size());
-    frame.total = (choices_.byte() & 1) != 0 ? payload.size() : choices_.number();
-    frame.offset = frame.total == payload.size() ? 0 : choices_.number();
+    const std::size_t bytes = choices_.below(100);
+    frame.bytes = static_cast<std::uint32_t>(bytes);
+    frame.total = (choices_.byte() & 1) != 0 ? bytes : choices_.number();
+    frame.offset = frame.total == bytes ? 0 : choices_.number();
     // Handles of the engine's objects have an odd generation above and a small index below.
     const std::uint8_t tag = choices_.byte();
     frame.tag = (tag & 1) != 0 ? (std::uint64_t{1} << 32 | (tag >> 1) % 8U) : choices_.number();
     frame.data = (tag & 2) != 0 ? (std::uint64_t{1} << 32 | choices_.below(8)) : choices_.number();
     frame.address = choices_.number();
     frame.key = choices_.below(2);
+    payload = choices_.some(bytes);
     frame.algorithm = integrity::Checksum::crc32c;
     frame.checksum = integrity::checksum(frame.algorithm, payload);
     if (tag == 255) ++frame.checksum;
@@ -337,8 +348,8 @@ class Session {
 
   /// Bytes that no writer would make.
   void any_packet() {
-    const std::span<const std::byte> bytes = choices_.rest(choices_.byte());
-    give(bytes);
+    const std::uint8_t count = choices_.byte();
+    give(choices_.some(count));
   }
 
   void give(std::span<const std::byte> bytes) {
@@ -356,7 +367,7 @@ class Session {
       {{.most_packet_bytes = 2000, .bytes_per_second = 1e9, .checksum = {}},
        {.most_packet_bytes = 2000, .bytes_per_second = 1e9, .checksum = {}}}};
 
-  Choices& choices_;
+  Choices choices_;
   Authenticator authenticator_{Secrets{}};  ///< what a peer would hear in its challenge
   std::uint64_t identity_ = authenticator_.new_identity();
   std::deque<Memory> memories_;
@@ -371,9 +382,55 @@ class Session {
 
 }  // namespace
 
+constexpr std::size_t record_bytes = 64;
+
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most)
+    __attribute__((weak));  // libFuzzer's; not there when a corpus is replayed
+
+/// Changes the sequence of records, or one record and not its place.
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+  std::minstd_rand random(seed);
+  const auto below = [&random](std::size_t bound) { return static_cast<std::size_t>(random()) % bound; };
+  const std::size_t room = most / record_bytes;
+  std::size_t records = std::min((size + record_bytes - 1) / record_bytes, room);
+  if (room == 0 || LLVMFuzzerMutate == nullptr) return size;
+  if (records * record_bytes > size) std::memset(data + size, 0, records * record_bytes - size);
+  const auto at = [data](std::size_t record) { return data + record * record_bytes; };
+  const std::size_t what = records == 0 ? 0 : below(10);
+  if (what < 3 && records < room) {  // a new record, random or a copy of another
+    const std::size_t to = below(records + 1);
+    std::uint8_t fresh[record_bytes];
+    for (std::uint8_t& each : fresh) each = static_cast<std::uint8_t>(below(256));
+    if (records > 0 && below(2) == 0) std::memcpy(fresh, at(below(records)), record_bytes);
+    std::memmove(at(to + 1), at(to), (records - to) * record_bytes);
+    std::memcpy(at(to), fresh, record_bytes);
+    ++records;
+  } else if (what == 3 && records > 1) {
+    const std::size_t from = below(records);
+    std::memmove(at(from), at(from + 1), (records - from - 1) * record_bytes);
+    --records;
+  } else if (what == 4 && records > 1) {
+    std::uint8_t* one = at(below(records));
+    std::uint8_t* other = at(below(records));
+    if (one != other) std::swap_ranges(one, one + record_bytes, other);
+  } else if (what < 7) {
+    at(below(records))[below(record_bytes)] = static_cast<std::uint8_t>(below(256));
+  } else {
+    std::uint8_t* record = at(below(records));
+    const std::size_t made = LLVMFuzzerMutate(record, record_bytes, record_bytes);
+    std::memset(record + made, 0, record_bytes - made);
+  }
+  return records * record_bytes;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  Choices choices(data, size);
-  Session session(choices);
-  session.run();
+  std::span<const std::uint8_t> bytes(data, size);
+  Session session(bytes.first(std::min(record_bytes, size)));
+  while (!bytes.empty()) {
+    const std::size_t here = std::min(record_bytes, bytes.size());
+    session.run(bytes.first(here));
+    bytes = bytes.subspan(here);
+  }
+  session.end();
   return 0;
 }

@@ -60,6 +60,7 @@ struct Completion {
 enum class Put : std::uint8_t {
   done,     ///< the bytes were taken: they may change at once
   pending,  ///< they must stay until Engine::on_put_done() with this token
+  taken,    ///< they may change at once, and Engine::on_put_done() says later whether they left
   busy,     ///< the rail has no room; the engine tries again at Engine::on_rail_ready(), or a little later
   failed,   ///< this rail does not reach this peer now: it is taken out, and probed later
 };
@@ -73,8 +74,8 @@ class Host {
   virtual ~Host() = default;
 
   /// Puts the packet, the pieces end to end, on a rail to a peer. `pieces` is valid during the call; what it points to,
-  /// until on_put_done() for `pending`. A host that has said `pending` must call on_put_done() some day, at the latest
-  /// before the engine is destroyed.
+  /// until on_put_done() for `pending`. A host that has said `pending` or `taken` must call on_put_done() some day, at
+  /// the latest before the engine is destroyed.
   virtual Put put(std::uint32_t rail, PeerId peer, std::span<const iovec> pieces, std::uint64_t token) = 0;
 
   /// An operation has finished. The buffers of `completion` are the caller's again. Pieces of unreachable, restarted

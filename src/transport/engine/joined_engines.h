@@ -73,6 +73,7 @@ class Node : public Host {
   std::vector<Completion> completions;
   std::deque<std::uint64_t> pending;  ///< tokens, when puts are kept
   bool keep_puts = false;
+  bool take_puts = false;  ///< kept, and their memory is free
   bool elsewhere = false;  ///< what comes in is not from where its sender is
   Bytes region = Bytes(4096);
   std::optional<Access> forbidden;
@@ -160,9 +161,9 @@ inline Put Node::put(std::uint32_t rail, PeerId peer, std::span<const iovec> pie
     network.spoil(packet);
     network.under_way.push_back(std::move(packet));
   }
-  if (!keep_puts) return Put::done;
+  if (!keep_puts && !take_puts) return Put::done;
   pending.push_back(token);
-  return Put::pending;
+  return take_puts ? Put::taken : Put::pending;
 }
 
 class EngineTest : public testing::Test {

@@ -44,6 +44,7 @@ struct Fragment {
   std::uint32_t transmissions = 0;
   std::uint8_t index = 0;
   std::uint8_t path = 0;
+  std::uint8_t losses = 0;  ///< on this path, in a row, while it answered
   State state = State::waiting;
   integrity::Checksum algorithm = integrity::Checksum::none;
   bool stays = false;   ///< it goes again on the same rail, if that is up: to find out what arrives there
@@ -65,13 +66,12 @@ struct Vfrag : Pooled {
   std::uint64_t offset = 0;  ///< of its first byte in the message
   std::uint32_t number = 0;
   bool numbered = false;
-  bool done = false;                   ///< acknowledged, or given up
-  std::uint8_t count = 0;              ///< of its fragments
-  std::uint8_t scheduled = 0;          ///< of them, put on a rail for the first time
-  std::uint32_t pending = 0;           ///< puts that are pending
-  std::uint64_t acknowledged = 0;      ///< bit i: fragment i
-  std::int64_t ack_deadline_ns = 0;    ///< the acknowledgement timer; 0: not running
-  std::int64_t local_deadline_ns = 0;  ///< the local completion timer; 0: not running
+  bool done = false;                 ///< acknowledged, or given up
+  std::uint8_t count = 0;            ///< of its fragments
+  std::uint8_t scheduled = 0;        ///< of them, put on a rail for the first time
+  std::uint32_t pending = 0;         ///< puts that are pending
+  std::uint64_t acknowledged = 0;    ///< bit i: fragment i
+  std::int64_t ack_deadline_ns = 0;  ///< the acknowledgement timer; 0: not running
 
   Fragment& fragment(std::size_t index) { return block != nullptr ? block->fragments[index] : only; }
   std::uint64_t whole() const { return count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1; }
@@ -187,10 +187,10 @@ struct InMessage : Pooled {
   void reuse();
 };
 
-/// A packet whose put is pending: its headers, and the fragment that it carries.
+/// A packet whose put is not finished: its headers, and the fragment whose memory it needs.
 struct OutPacket : Pooled {
   std::array<std::byte, wire::most_data_header_bytes> headers;
-  Fragment* fragment = nullptr;  ///< null for an acknowledgement
+  Fragment* fragment = nullptr;  ///< null where the rail has taken the bytes, and without one
   PeerId peer = 0;
   std::uint32_t rail = 0;
   void reuse() { fragment = nullptr; }

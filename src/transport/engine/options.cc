@@ -29,7 +29,7 @@ const config::Table<Options>& options_table() {
                                        .least = "10us",
                                        .most = "10s",
                                        .doc = "Longest time between two calls of the engine by the progress thread.\n"
-                                              "A rail that is silent for three ticks is suspect."}),
+                                              "A rail that is silent for three ticks is asked for a sign."}),
           duration<&Options::ack_delay_ns>({.name = "transport.ack_delay",
                                             .initial = "200us",
                                             .most = "1s",
@@ -55,8 +55,11 @@ const config::Table<Options>& options_table() {
                .initial = "6",
                .least = "1",
                .most = "100",
-               .unit = "timeouts",
-               .doc = "Timeouts in a row, with nothing acknowledged between them, after which a rail is taken out."}),
+               .unit = "times",
+               .doc =
+                   "Questions in a row that a suspect rail may leave unanswered, and suspicions with no data carried "
+                   "in between, after which it is taken out; fragments that it may lose in a row before it is in "
+                   "doubt."}),
           duration<&Options::local_timeout_ns>(
               {.name = "transport.local_timeout",
                .initial = "1s",

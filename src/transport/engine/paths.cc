@@ -49,16 +49,30 @@ bool Core::any_up(const Peer& peer) const {
                      [](const Path& path) { return path.state == RailState::up; });
 }
 
-// Whether a rail that is up has heard from the peer since this one has, or has nothing to hear. Where all are silent it
-// is the peer that does not answer (its process waits for a processor, say), and no other rail would do better.
-bool Core::another_answers(const Peer& peer, std::uint32_t rail) const {
-  const std::int64_t since = peer.paths[rail].silent_since_ns;
-  for (std::size_t other = 0; other < peer.paths.size(); ++other) {
-    const Path& path = peer.paths[other];
-    if (other == rail || path.state != RailState::up) continue;
-    if (path.flight.empty() || path.heard_ns >= since) return true;
+bool Core::another_up(const Peer& peer, std::uint32_t rail) const {
+  for (std::uint32_t other = 0; other < peer.paths.size(); ++other) {
+    if (other != rail && peer.paths[other].state == RailState::up) return true;
   }
   return false;
+}
+
+// Whether the peer has answered on another rail, and again a tick later, while this one, asked before, said nothing for
+// a timeout. Where all are silent it is the peer that does not answer (its process waits for a processor, say), and no
+// other rail would do better. Two answers a tick apart, since one may just have come before this rail's.
+bool Core::outdone(const Peer& peer, std::uint32_t rail) const {
+  const Path& path = peer.paths[rail];
+  if (!path.outdone) return false;
+  const std::int64_t since = path.doubted_ns != 0 ? path.doubted_ns : path.silent_since_ns;
+  const std::int64_t patience =
+      path.round_trip.timeout_ns(peer.remote_ack_delay_ns, options_.least_timeout_ns, options_.most_timeout_ns, 0);
+  return since != 0 && since + patience <= now() && another_up(peer, rail);
+}
+
+// How long a question is that is to show that a rail carries data: as long as its packets, within what packets of
+// networks have (Ethernet's long ones).
+std::size_t Core::full_probe_bytes(std::uint32_t rail) const {
+  constexpr std::size_t most_probe_bytes = 9000;
+  return std::min({most_probe_bytes, rails_[rail].traits.most_packet_bytes, fragment_bytes + wire::data_header_bytes});
 }
 
 std::int64_t Core::timeout_ns(const Peer& peer, const Path& path) const {
@@ -66,13 +80,88 @@ std::int64_t Core::timeout_ns(const Peer& peer, const Path& path) const {
                                     path.timeouts);
 }
 
-// The rail carries packets from the peer and, with `round_trip`, to it.
-void Core::sign_of_life(Peer& peer, std::uint32_t rail, bool round_trip) {
-  if (!round_trip) return;
+// Something that went to the peer on this rail has arrived, and other rails that are silent are so by themselves. It
+// may have been a short packet, so that a rail that was left or is in doubt stays so.
+void Core::sign_of_life(Peer& peer, std::uint32_t rail) {
   Path& path = peer.paths[rail];
-  path.timeouts = 0;
   path.heard_ns = now();
+  if (path.timeouts > 1) start_timers_again(peer, rail);
+  path.timeouts = 0;
+  if (path.state == RailState::up) path.unanswered = 0;
   path.silent_since_ns = path.flight.empty() ? 0 : now();
+  if (path.state == RailState::up && path.doubted_ns == 0) {
+    path.rival_ns = path.next_probe_ns = 0;
+    path.outdone = false;
+  }
+  for (std::uint32_t other = 0; other < peer.paths.size(); ++other) {
+    Path& silent = peer.paths[other];
+    const bool asked = silent.silent_since_ns != 0 || silent.doubted_ns != 0;
+    if (other == rail || silent.state != RailState::up || !asked || silent.outdone) continue;
+    if (silent.rival_ns == 0) silent.rival_ns = now();
+    silent.outdone = silent.rival_ns + options_.tick_ns <= now();
+    if (silent.outdone) note(peer, now());
+  }
+}
+
+// After a silence: what is on its way is waited for as long as at first, and not as long as the silence made it.
+void Core::start_timers_again(Peer& peer, std::uint32_t rail) {
+  Path& path = peer.paths[rail];
+  const std::int64_t deadline = now() + path.round_trip.timeout_ns(peer.remote_ack_delay_ns, options_.least_timeout_ns,
+                                                                   options_.most_timeout_ns, 0);
+  for (Fragment* each = path.flight.first(); each != nullptr; each = FragmentList::next(each)) {
+    each->vfrag->ack_deadline_ns = std::min(each->vfrag->ack_deadline_ns, deadline);
+  }
+  note(peer, deadline);
+}
+
+// The peer has answered a question on this rail. One that was as long as the rail's packets, and was asked since the
+// rail was left or doubted, shows that it carries them.
+void Core::note_answer(Peer& peer, std::uint32_t rail, const OpenQuestions::Question& question) {
+  sign_of_life(peer, rail);
+  const Path& path = peer.paths[rail];
+  const std::int64_t since = path.state == RailState::up ? path.doubted_ns : path.left_ns;
+  if (question.full && question.asked_ns >= since) prove(peer, rail);
+}
+
+// A fragment of this length has arrived by this rail.
+void Core::note_carried(Peer& peer, std::uint32_t rail, std::uint32_t bytes) {
+  sign_of_life(peer, rail);
+  Path& path = peer.paths[rail];
+  if (bytes < path.least_lost_bytes) return;
+  if (path.state != RailState::up || path.doubted_ns != 0 || path.lost_in_a_row > 0) prove(peer, rail);
+}
+
+// A fragment is lost, or took too long. A rail that loses all of some length while shorter ones arrive (the hole of an
+// MTU, say) looks well by all other signs. While nothing arrives at all it is another matter (serve_silence).
+void Core::note_lost(Peer& peer, std::uint32_t rail, Fragment& fragment) {
+  Path& path = peer.paths[rail];
+  path.least_lost_bytes = path.lost_in_a_row == 0 ? fragment.bytes : std::min(path.least_lost_bytes, fragment.bytes);
+  ++path.lost_in_a_row;
+  if (path.heard_ns < fragment.sent_ns || fragment.losses == UINT8_MAX) return;
+  if (++fragment.losses >= options_.retransmission_limit) path.useless = true;
+}
+
+// After losses: a rail that has lost one fragment again and again, and answered meanwhile, is out: the count of
+// retransmissions that disables a BTL (Open MPI DR, section 3.3). One that lost some of a length in a row is asked
+// whether it carries that.
+void Core::judge_losses(Peer& peer, std::uint32_t rail) {
+  Path& path = peer.paths[rail];
+  if (path.useless && another_up(peer, rail)) {
+    take_out(peer, rail);
+  } else if (path.lost_in_a_row >= options_.retransmission_limit) {
+    doubt(peer, rail);
+  }
+  path.useless = false;
+}
+
+// The rail carries packets as long as data's.
+void Core::prove(Peer& peer, std::uint32_t rail) {
+  Path& path = peer.paths[rail];
+  path.doubted_ns = path.rival_ns = 0;
+  path.outdone = false;
+  path.lost_in_a_row = path.unanswered = 0;
+  path.least_lost_bytes = 0;
+  if (path.state == RailState::up) path.next_probe_ns = 0;
   if (path.state == RailState::suspect) {
     path.state = RailState::up;
     path.next_probe_ns = 0;
@@ -82,6 +171,34 @@ void Core::sign_of_life(Peer& peer, std::uint32_t rail, bool round_trip) {
   }
 }
 
+// Asks the peer for a sign on this rail, and on the others that are up: only their answers tell this rail's silence
+// from the peer's.
+void Core::ask(Peer& peer, std::uint32_t rail) {
+  for (std::uint32_t each = 0; each < peer.paths.size(); ++each) {
+    Path& path = peer.paths[each];
+    if (each != rail && path.state != RailState::up) continue;
+    say_hello(peer, each, false, 0);
+    if (path.silent_since_ns == 0 && path.state == RailState::up) path.silent_since_ns = now();
+  }
+}
+
+// Something says that the rail does not carry everything to the peer: a hint that anybody may have made up (an ICMP
+// message), or fragments of some length that are all lost. It costs a question as long as the rail's packets, once a
+// tick at most. Without another rail there is nothing to be gained.
+void Core::doubt(Peer& peer, std::uint32_t rail) {
+  Path& path = peer.paths[rail];
+  if (path.state != RailState::up || path.doubted_ns != 0 || !peer.established || !another_up(peer, rail)) return;
+  if (path.last_doubt_ns != 0 && path.last_doubt_ns + options_.tick_ns > now()) return;
+  ++count(Count::rails_doubted);
+  path.doubted_ns = path.last_doubt_ns = now();
+  path.rival_ns = 0;
+  path.outdone = false;
+  path.probe_gap_ns = options_.tick_ns;
+  path.next_probe_ns = now() + path.probe_gap_ns;
+  note(peer, path.next_probe_ns);
+  ask(peer, rail);
+}
+
 // Its pending fragments go to the rails that are left.
 void Core::move_flight(Peer& peer, std::uint32_t rail) {
   Path& path = peer.paths[rail];
@@ -89,16 +206,20 @@ void Core::move_flight(Peer& peer, std::uint32_t rail) {
   path.silent_since_ns = 0;
 }
 
-// A second timeout while others answer, or silence for three ticks: others take over, and it is asked for a sign.
+// Others answer and this one does not: they take over, and it is asked for a sign.
 void Core::suspect(Peer& peer, std::uint32_t rail) {
   Path& path = peer.paths[rail];
   if (path.state != RailState::up) return;
   ++count(Count::rails_suspected);
   path.state = RailState::suspect;
+  path.left_ns = now();
+  path.doubted_ns = path.rival_ns = 0;
+  path.outdone = false;
+  path.unanswered = 0;
   path.probe_gap_ns = options_.tick_ns;
   path.next_probe_ns = now() + path.probe_gap_ns;
   note(peer, path.next_probe_ns);
-  if (another_answers(peer, rail)) move_flight(peer, rail);
+  move_flight(peer, rail);
   say_hello(peer, rail, false, 0);
 }
 
@@ -109,9 +230,13 @@ void Core::take_out(Peer& peer, std::uint32_t rail) {
   if (path.state == RailState::out) return;
   ++count(Count::rails_lost);
   path.state = RailState::out;
+  path.left_ns = now();
+  path.doubted_ns = path.rival_ns = 0;
+  path.outdone = false;
+  path.unanswered = 0;
   const std::int64_t tick = options_.tick_ns;
   const bool brief = path.regained_ns != 0 && now() - path.regained_ns < 1000 * tick;
-  path.flaps = brief ? std::min(path.flaps + 1, 9U) : 0;
+  path.flaps = brief || path.useless ? std::min(path.flaps + 1, 9U) : 0;
   path.hold_until_ns = path.flaps == 0 ? 0 : now() + (tick << path.flaps);
   path.probe_gap_ns = 2 * tick;
   path.next_probe_ns = now() + path.probe_gap_ns;
@@ -164,6 +289,24 @@ void Core::on_rail_ready(std::uint32_t rail) {
     Peer* first = waiting_.pop_front();
     if (first == nullptr) return;
     pump(*first);
+  }
+}
+
+void Core::on_rail_doubted(std::uint32_t rail, PeerId peer_id) {
+  if (rail >= rails_.size() || closed_) return;
+  for (Peer* each : spoken_to_) {
+    if (peer_id == any_peer || each->id == peer_id) doubt(*each, rail);
+  }
+}
+
+void Core::on_rail_restored(std::uint32_t rail) {
+  if (rail >= rails_.size() || closed_) return;
+  for (Peer* each : spoken_to_) {
+    Path& path = each->paths[rail];
+    if (path.state == RailState::up) continue;
+    path.probe_gap_ns = 2 * options_.tick_ns;
+    path.next_probe_ns = now();
+    note(*each, now());
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "transport/engine/joined_engines.h"
+#include "transport/wire/packet.h"
 
 namespace holdfast::transport {
 namespace {
@@ -143,6 +144,170 @@ TEST_F(PathsTest, AHelloItsChallengeItsAnswerAndAnAcknowledgementThatFoundNoRoom
   EXPECT_EQ(net.under_way.size(), 1U) << "the acknowledgement";
   net.settle();
   EXPECT_TRUE(net[0].engine->idle());
+}
+
+/// Two rails of Ethernet's packets, and messages from node 0 to node 1 that keep both in use.
+class TwoRailsTest : public EngineTest {
+ protected:
+  TwoRailsTest() : net(2, small_packets()) { warm(); }
+
+  static Options small_packets() {
+    Options options = defaults();
+    options.fragment_bytes = 1328;
+    return options;
+  }
+  void warm() {
+    Bytes out = pattern(20000);
+    Bytes in(out.size());
+    receive(net[1], in);
+    send(net[0], 1, out);
+    net.run(5'000'000);
+    ASSERT_TRUE(in == out);
+  }
+  // Messages, some of them short, for so long.
+  void work(std::int64_t duration_ns) {
+    for (const std::int64_t end = net.now + duration_ns; net.now < end;) {
+      ++sent_;
+      Bytes out = pattern(sent_ % 3 == 0 ? 100 : 20000, sent_);
+      Bytes in(out.size());
+      receive(net[1], in);
+      ASSERT_EQ(send(net[0], 1, out, 0, SendMode::acknowledged), Posted::accepted);
+      const std::size_t ended = of_kind(net[0], Completion::Kind::send).size() + 1;
+      for (int i = 0; i < 100 && of_kind(net[0], Completion::Kind::send).size() < ended; ++i) net.run(30'000'000);
+      ASSERT_TRUE(in == out) << sent_;
+    }
+  }
+  std::uint64_t count(Count what) { return net[0].engine->counters()[what]; }
+  RailState state(std::uint32_t rail) { return net[0].engine->rail(rail, 1).state; }
+
+  Network net;
+
+ private:
+  unsigned sent_ = 0;
+};
+
+TEST_F(TwoRailsTest, ARailThatLosesLongPacketsIsTakenOutAndComesBackWhenItCarriesThem) {
+  net.lose = [](const Network::Packet& packet) { return packet.rail == 0 && packet.bytes.size() > 700; };
+  work(3'000'000'000);
+  EXPECT_EQ(state(0), RailState::out) << "it answers short questions, and carries no data";
+  EXPECT_EQ(state(1), RailState::up);
+  EXPECT_LE(count(Count::rails_suspected), 2U);
+  EXPECT_EQ(count(Count::rails_regained), 0U);
+  net.lose = [](const Network::Packet&) { return false; };
+  work(3'000'000'000);
+  EXPECT_EQ(state(0), RailState::up);
+}
+
+TEST_F(TwoRailsTest, ARailThatCarriesLongQuestionsAndNoDataIsOutForLongerEachTime) {
+  net.lose = [](const Network::Packet& packet) {
+    wire::Reader reader;
+    return packet.rail == 0 && reader.open(packet.bytes) == wire::Refusal::none && reader.header().key != 0 &&
+           packet.bytes.size() > 700;
+  };
+  work(10'000'000'000);
+  EXPECT_GT(count(Count::rails_lost), 0U) << "by the count of retransmissions";
+  EXPECT_LE(count(Count::rails_lost), 30U) << "it is tried less and less often";
+}
+
+TEST_F(TwoRailsTest, HintsThatARailDoesNotWorkCostAQuestionATickAndMoveNothing) {
+  std::size_t questions = 0;
+  std::size_t bytes = 0;
+  net.peek_put = [&](PeerId from, std::span<const iovec> pieces) {
+    if (from != 0) return;
+    ++questions;
+    for (const iovec& piece : pieces) bytes = std::max(bytes, piece.iov_len);
+  };
+  const std::int64_t ticks = 20;
+  for (std::int64_t n = 0; n < ticks * 100; ++n) {
+    net[0].engine->on_rail_doubted(0, n % 2 == 0 ? 1 : any_peer, net.now);
+    net.run(defaults().tick_ns / 100);
+  }
+  EXPECT_LE(questions, 2 * static_cast<std::size_t>(ticks) + 8) << "of this rail and the other";
+  EXPECT_GT(bytes, 1000U) << "as long as data's packets";
+  EXPECT_EQ(count(Count::rails_suspected), 0U);
+  EXPECT_EQ(state(0), RailState::up);
+}
+
+TEST_F(TwoRailsTest, AHintThatIsTrueHasTheRailLeftBeforeAnythingIsLostOnIt) {
+  net.lose = [](const Network::Packet& packet) { return packet.rail == 0; };
+  net[0].engine->on_rail_doubted(0, 1, net.now);
+  net.run(3 * defaults().tick_ns);
+  EXPECT_NE(state(0), RailState::up);
+  EXPECT_EQ(count(Count::fragments_retransmitted), 0U);
+}
+
+TEST_F(TwoRailsTest, APeerThatWaitsForAProcessorIsNoFaultOfItsRails) {
+  for (int i = 0; i < 20; ++i) {
+    std::vector<Network::Packet> waiting;
+    net.lose = [&](const Network::Packet& packet) {
+      if (packet.to == 1) waiting.push_back(packet);
+      return packet.to == 1;
+    };
+    Bytes out = pattern(20000, 7);
+    Bytes in(out.size());
+    receive(net[1], in);
+    send(net[0], 1, out, 0, SendMode::acknowledged);
+    for (std::int64_t end = net.now + 100'000'000; net.now < end; net.now += 1'000'000) {
+      net[0].engine->advance(net.now);  // and not node 1's
+    }
+    net.lose = [](const Network::Packet&) { return false; };
+    for (Network::Packet& packet : waiting) {
+      // One rail after the other, as a process polls them; time goes on meanwhile.
+      net.under_way.push_back(std::move(packet));
+      net.run(100'000);
+    }
+    net.run(20'000'000);
+    EXPECT_TRUE(in == out);
+  }
+  EXPECT_EQ(count(Count::rails_suspected), 0U);
+  EXPECT_EQ(count(Count::rails_lost), 0U);
+}
+
+TEST_F(TwoRailsTest, AnAcknowledgementOfBeforeDoesNotTakeARailBackAndARestoredLinkIsAskedAtOnce) {
+  std::vector<Network::Packet> answers;
+  net.lose = [&](const Network::Packet& packet) {
+    if (packet.from == 1) answers.push_back(packet);
+    return packet.from == 1;
+  };
+  Bytes out = pattern(20000, 3);
+  Bytes in(out.size());
+  receive(net[1], in);
+  send(net[0], 1, out, 0, SendMode::acknowledged);
+  net.run(500'000);
+  ASSERT_FALSE(answers.empty());
+  net[0].engine->on_rail_failed(0, any_peer, net.now);
+  net.lose = [](const Network::Packet& packet) { return packet.rail == 0; };
+  for (Network::Packet& packet : answers) net.under_way.push_back(std::move(packet));
+  net.run(200'000'000);
+  EXPECT_EQ(state(0), RailState::out);
+  EXPECT_EQ(count(Count::rails_regained), 0U);
+  EXPECT_TRUE(in == out);
+  net.lose = [](const Network::Packet&) { return false; };
+  net[0].engine->on_rail_restored(0, net.now);
+  net[0].engine->advance(net.now);
+  net.settle();
+  EXPECT_EQ(state(0), RailState::up);
+}
+
+TEST_F(TwoRailsTest, ARailThatTakesPacketsAndDoesNotSendThemIsTakenOut) {
+  net[0].take_puts = true;
+  net.answer = [](std::uint32_t, PeerId) { return Put::done; };
+  Bytes out = pattern(20000, 4);
+  Bytes in(out.size());
+  receive(net[1], in);
+  send(net[0], 1, out, 0, SendMode::acknowledged);
+  net.run(5'000'000);
+  EXPECT_TRUE(in == out);
+  EXPECT_EQ(of_kind(net[0], Completion::Kind::send).size(), 2U) << "its memory is not waited for";
+  EXPECT_GT(net[0].engine->pending_puts(), 0U);
+  net.run(2 * defaults().local_timeout_ns, 1'000'000);
+  EXPECT_GT(count(Count::local_timeouts), 0U) << "though all was acknowledged";
+  EXPECT_GT(count(Count::rails_lost), 0U);
+  net[0].take_puts = false;
+  for (const std::uint64_t token : std::exchange(net[0].pending, {})) net[0].engine->on_put_done(token, true, net.now);
+  EXPECT_EQ(net[0].engine->pending_puts(), 0U);
+  work(2'000'000'000);
+  EXPECT_EQ(state(0), RailState::up);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "transport/engine/authenticator.h"
@@ -15,21 +16,24 @@
 
 namespace holdfast::transport {
 
-/// The stamps of the last questions that wait for an answer. An answer is taken once: a copy of it is none.
+/// The last questions (HELLOs) that wait for an answer. An answer is taken once: a copy of it is none.
 class OpenQuestions {
  public:
-  void ask(std::uint32_t stamp) { stamps_[next_++ % stamps_.size()] = stamp; }
-  bool take(std::uint32_t stamp) {
-    for (std::optional<std::uint32_t>& each : stamps_) {
-      if (each != stamp) continue;
-      each.reset();
-      return true;
+  struct Question {
+    std::uint32_t stamp = 0;
+    std::int64_t asked_ns = 0;
+    bool full = false;  ///< as long as the rail's packets may be
+  };
+  void ask(const Question& question) { open_[next_++ % open_.size()] = question; }
+  std::optional<Question> take(std::uint32_t stamp) {
+    for (std::optional<Question>& each : open_) {
+      if (each && each->stamp == stamp) return std::exchange(each, std::nullopt);
     }
-    return false;
+    return std::nullopt;
   }
 
  private:
-  std::array<std::optional<std::uint32_t>, 8> stamps_{};
+  std::array<std::optional<Question>, 8> open_{};
   std::size_t next_ = 0;
 };
 
@@ -47,11 +51,23 @@ struct Path {
   std::uint64_t next_order = 1;
   std::uint64_t largest_acknowledged = 0;
   std::int64_t silent_since_ns = 0;  ///< since when something is on its way and nothing came back; 0: nothing is
-  std::int64_t heard_ns = 0;         ///< when something that was sent here was last acknowledged or answered
-  std::int64_t next_timeout_ns = 0;  ///< while timeouts > 0: when the next one may be
-  unsigned probes = 0;               ///< fragments that the last timeout lets go again
-  unsigned timeouts = 0;             ///< in a row
-  std::int64_t next_probe_ns = 0;    ///< 0: none
+  std::int64_t doubted_ns = 0;       ///< since when something says that it does not carry everything; 0: nothing does
+  std::int64_t last_doubt_ns = 0;
+  std::int64_t rival_ns = 0;           ///< silent or doubted: when another rail was first heard since; 0: none was
+  bool outdone = false;                ///< and one was heard again, a tick later at least
+  bool passed_over = false;            ///< it was outdone at the last look at the rails, too
+  std::int64_t left_ns = 0;            ///< suspect or out: since when
+  unsigned unanswered = 0;             ///< suspect: probes
+  std::int64_t heard_ns = 0;           ///< when something that was sent here was last seen to have arrived
+  bool useless = false;                ///< it has lost a fragment too often, and answered meanwhile
+  unsigned lost_in_a_row = 0;          ///< fragments, with none as long carried in between
+  std::uint32_t least_lost_bytes = 0;  ///< the shortest of them
+  std::uint32_t unfinished = 0;        ///< puts that are pending or taken
+  std::int64_t local_deadline_ns = 0;  ///< the local completion timer; 0: not running
+  std::int64_t next_timeout_ns = 0;    ///< while timeouts > 0: when the next one may be
+  unsigned probes = 0;                 ///< fragments that the last timeout lets go again
+  unsigned timeouts = 0;               ///< in a row
+  std::int64_t next_probe_ns = 0;      ///< the next question; 0: none
   std::int64_t probe_gap_ns = 0;
   std::int64_t regained_ns = 0;
   std::int64_t hold_until_ns = 0;  ///< a rail that comes and goes is kept out until then

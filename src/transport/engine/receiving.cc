@@ -49,7 +49,7 @@ void Core::on_packet(std::uint32_t rail, std::span<const std::byte> packet) {
     path.stamp_ns = now();
     path.stamp_fresh = true;
     if (type == FrameType::ack) {
-      on_ack(*from, reader.ack(), rail);
+      on_ack(*from, reader.ack());
     } else if (type == FrameType::data) {
       data = true;
       on_data(*from, header, reader.data(), reader.payload(), rail);

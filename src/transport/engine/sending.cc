@@ -406,13 +406,11 @@ bool Core::transmit(Peer& peer, Fragment& fragment, std::uint32_t rail) {
   }
   if (put == Put::pending) {
     packet.fragment = &fragment;
-    packet.peer = peer.id;
-    packet.rail = rail;
     ++fragment.vfrag->pending;
     ++message.pending_puts;
-    ++pending_puts;
-    fragment.vfrag->local_deadline_ns = now() + options_.local_timeout_ns;
-    note(peer, fragment.vfrag->local_deadline_ns);
+    begin_put(peer, rail, packet);
+  } else if (put == Put::taken) {
+    begin_put(peer, rail, packet);
   } else {
     packets_.give(&packet);
   }
@@ -429,6 +427,7 @@ void Core::flies(Peer& peer, Fragment& fragment, std::uint32_t rail) {
   Path& path = peer.paths[rail];
   fragment.mark = path.rate.mark(now(), path.flight.empty());
   fragment.state = Fragment::State::flying;
+  if (fragment.path != rail) fragment.losses = 0;
   fragment.path = static_cast<std::uint8_t>(rail);
   fragment.order = path.next_order++;
   fragment.sent_ns = now();
@@ -501,6 +500,17 @@ void Core::try_release(OutMessage& message) {
   out_messages_.give(&message);
 }
 
+// The rail will say when the packet has left: the local completion timer runs while it owes that of any.
+void Core::begin_put(Peer& peer, std::uint32_t rail, OutPacket& packet) {
+  packet.peer = peer.id;
+  packet.rail = rail;
+  ++pending_puts;
+  Path& path = peer.paths[rail];
+  if (path.unfinished++ > 0) return;
+  path.local_deadline_ns = now() + options_.local_timeout_ns;
+  note(peer, path.local_deadline_ns);
+}
+
 void Core::on_put_done(std::uint64_t token, bool ok) {
   OutPacket* packet = packets_.find(token);
   if (packet == nullptr) return;
@@ -509,12 +519,13 @@ void Core::on_put_done(std::uint64_t token, bool ok) {
   const std::uint32_t rail = packet->rail;
   packets_.give(packet);
   --pending_puts;
+  Path& path = to.paths[rail];
+  path.local_deadline_ns = --path.unfinished > 0 ? now() + options_.local_timeout_ns : 0;
   if (fragment != nullptr) {
     Vfrag& vfrag = *fragment->vfrag;
     OutMessage& message = *vfrag.message;
     --vfrag.pending;
     --message.pending_puts;
-    vfrag.local_deadline_ns = vfrag.pending > 0 ? now() + options_.local_timeout_ns : 0;
     if (vfrag.done && vfrag.pending == 0) release_vfrag(vfrag);
     try_release(message);
   }

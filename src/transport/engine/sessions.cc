@@ -9,6 +9,7 @@ namespace holdfast::transport {
 namespace {
 
 constexpr std::int64_t most_notice_gaps = 8;  ///< of probe_interval, between notices to a peer that was given up
+constexpr std::array<std::byte, 9216> padding{};
 
 }  // namespace
 
@@ -96,24 +97,30 @@ void Core::say_hello(Peer& peer, std::uint32_t rail, bool answer, std::uint32_t 
   hello.ack_delay = wire::to_wire_time(options_.ack_delay_ns);
   hello.name = peer.established ? name_ : peer.own_name;
   writer.add(hello);
-  const std::span<const std::byte> headers = writer.seal(authenticator_.greeting_tag(writer.lay(0)));
-  const iovec list = {packet.headers.data(), headers.size()};
-  const Put put = host_.put(rail, peer.id, {&list, 1}, Pool<OutPacket>::handle(&packet));
-  if (!answer) ++count(Count::probes_sent);
   Path& path = peer.paths[rail];
+  // A rail that is in doubt is to show that it carries packets as long as data's.
+  const bool full = !answer && (path.state != RailState::up || path.doubted_ns != 0);
+  const std::size_t least = writer.header_bytes() + wire::padding_frame_bytes;
+  std::span<const std::byte> rest;
+  if (full && least < full_probe_bytes(rail)) {
+    rest = std::span(padding).first(full_probe_bytes(rail) - least);
+    writer.add_padding(static_cast<std::uint32_t>(rest.size()));
+  }
+  const std::span<const std::byte> headers = writer.seal(authenticator_.greeting_tag(writer.lay(rest.size()), rest));
+  const std::array<iovec, 2> list = {iovec{packet.headers.data(), headers.size()},
+                                     iovec{const_cast<std::byte*>(rest.data()), rest.size()}};  // NOLINT: iovec
+  const Put put =
+      host_.put(rail, peer.id, std::span(list).first(rest.empty() ? 1 : 2), Pool<OutPacket>::handle(&packet));
+  if (!answer) ++count(Count::probes_sent);
   (answer ? path.answer_owed : path.hello_owed) = put == Put::busy;
-  if (!answer && (put == Put::done || put == Put::pending)) path.questions.ask(header.stamp);
+  const bool gone = put != Put::busy && put != Put::failed;
+  if (!answer && gone) path.questions.ask({.stamp = header.stamp, .asked_ns = now(), .full = full});
   if (put == Put::busy) {
     path.answer_stamp = answer ? echo_stamp : path.answer_stamp;
     rails_[rail].control_owed = true;
     note(peer, now() + 100'000);
   }
-  if (put == Put::pending) {
-    packet.peer = peer.id;
-    packet.rail = rail;
-    ++pending_puts;
-    return;
-  }
+  if (put == Put::pending || put == Put::taken) return begin_put(peer, rail, packet);
   packets_.give(&packet);
   if (put == Put::failed) take_out(peer, rail);
 }
@@ -132,7 +139,7 @@ void Core::on_greeting(wire::Reader& packet, std::uint32_t rail) {
       on_hello_answer(packet.header(), packet.hello(), rail);
     } else if (type == wire::FrameType::challenge) {
       on_challenge(packet.header(), packet.challenge(), rail);
-    } else {
+    } else if (type != wire::FrameType::padding) {
       ++count(Count::stale_packets);
       return;
     }
@@ -214,7 +221,6 @@ void Core::on_hello(const wire::PacketHeader& header, const wire::HelloFrame& fr
   const bool mutual = frame.known_identity == from.local_identity;
   if (mutual || (frame.known_identity == 0 && !from.established)) learn(from, frame);
   say_hello(from, rail, true, header.stamp);
-  sign_of_life(from, rail, false);
   pump(from);
 }
 
@@ -222,8 +228,9 @@ void Core::on_hello(const wire::PacketHeader& header, const wire::HelloFrame& fr
 // established session's end is as doubtful as a HELLO's.
 void Core::on_hello_answer(const wire::PacketHeader& header, const wire::HelloFrame& frame, std::uint32_t rail) {
   Peer* from = known_peer(header.session);
-  if (from == nullptr || frame.identity == 0 || frame.known_identity != from->local_identity ||
-      !from->paths[rail].questions.take(frame.echo_stamp)) {
+  const bool known = from != nullptr && frame.identity != 0 && frame.known_identity == from->local_identity;
+  const auto question = known ? from->paths[rail].questions.take(frame.echo_stamp) : std::nullopt;
+  if (!question) {
     ++count(Count::stale_packets);
     return;
   }
@@ -240,6 +247,7 @@ void Core::on_hello_answer(const wire::PacketHeader& header, const wire::HelloFr
   if (frame.known_identity == from->local_identity) learn(*from, frame);  // meet() may have taken another
   from->sign_ns = now();
   on_echo(*from, rail, frame.echo_stamp, 0);
+  note_answer(*from, rail, *question);
   pump(*from);
 }
 
@@ -274,12 +282,7 @@ void Core::send_challenge(Peer& to, std::uint32_t rail) {
     rails_[rail].control_owed = true;
     note(to, now() + 100'000);
   }
-  if (put == Put::pending) {
-    packet.peer = to.id;
-    packet.rail = rail;
-    ++pending_puts;
-    return;
-  }
+  if (put == Put::pending || put == Put::taken) return begin_put(to, rail, packet);
   packets_.give(&packet);  // where it failed, whoever called calls again
 }
 
@@ -442,8 +445,12 @@ void Core::reset_sending(Peer& peer, Outcome outcome) {
       fragment->state = Fragment::State::waiting;
     }
     path.flying_bytes = 0;
-    path.silent_since_ns = 0;
+    path.silent_since_ns = path.doubted_ns = path.rival_ns = 0;
+    path.outdone = false;
+    path.lost_in_a_row = 0;
+    path.least_lost_bytes = 0;
     path.timeouts = 0;
+    if (path.state == RailState::up) path.next_probe_ns = 0;
     path.hello_owed = path.answer_owed = path.challenge_owed = false;
   }
   while (peer.ready.pop_front() != nullptr) {

@@ -1,6 +1,7 @@
 // What happens as time passes. Every peer has a moment before which none of its timers is due, and the engine the first
 // of these; a timer that is put off only makes it too early.
 #include <algorithm>
+#include <utility>
 
 #include "transport/engine/core.h"
 
@@ -8,6 +9,7 @@ namespace holdfast::transport {
 namespace {
 
 constexpr std::int64_t never = INT64_MAX;
+constexpr std::int64_t most_silence = 4;  ///< of keepalive, of a peer on a rail that is still taken for good
 
 }  // namespace
 
@@ -52,11 +54,7 @@ std::int64_t Core::serve_vfrags(Peer& peer) {
     if (vfrag->ack_deadline_ns != 0 && vfrag->ack_deadline_ns <= now()) {
       vfrag->ack_deadline_ns = vfrag_timeout(peer, *vfrag);
     }
-    if (vfrag->local_deadline_ns != 0 && vfrag->local_deadline_ns <= now()) {
-      vfrag->local_deadline_ns = local_timeout(peer, *vfrag);
-    }
     if (vfrag->ack_deadline_ns != 0) next = std::min(next, vfrag->ack_deadline_ns);
-    if (vfrag->local_deadline_ns != 0) next = std::min(next, vfrag->local_deadline_ns);
   }
   for (std::uint32_t rail = 0; rail < peer.paths.size(); ++rail) {
     Path& path = peer.paths[rail];
@@ -88,8 +86,10 @@ std::int64_t Core::vfrag_timeout(Peer& peer, Vfrag& vfrag) {
     if (fragment.state != Fragment::State::flying) continue;  // another rail takes what was on this one
     if (again) {
       --path.probes;
+      note_lost(peer, rail, fragment);
       make_ready(peer, fragment);
       fragment.stays = true;
+      judge_losses(peer, rail);
     } else {
       next = std::min(next, path.next_timeout_ns);
     }
@@ -107,53 +107,82 @@ bool Core::may_go_again(Peer& peer, std::uint32_t rail) {
     ++path.timeouts;
     path.probes = 2;
     path.next_timeout_ns = now() + timeout_ns(peer, path);
-    if (path.timeouts >= options_.retransmission_limit) {
-      take_out(peer, rail);
-    } else if (path.timeouts > 1 && another_answers(peer, rail)) {
-      suspect(peer, rail);
-    }
+    if (another_up(peer, rail)) ask(peer, rail);
   }
   return path.probes > 0;
 }
 
-// The local completion timer is due: the rails that hold fragments of the VFRAG do not send.
-std::int64_t Core::local_timeout(Peer& peer, Vfrag& vfrag) {
-  ++count(Count::local_timeouts);
-  for (std::size_t i = 0; i < vfrag.scheduled; ++i) {
-    const Fragment& fragment = vfrag.fragment(i);
-    if (fragment.state == Fragment::State::flying) take_out(peer, fragment.path);
-  }
-  return now() + options_.local_timeout_ns;
-}
-
-// Suspicion and probes. Gives when the next is due.
+// The timers of the rails to a peer. Gives when the next is due.
 std::int64_t Core::serve_paths(Peer& peer) {
   std::int64_t next = never;
-  const std::int64_t patience = 3 * options_.tick_ns;
-  const bool wanted = waits_for_acknowledgement(peer) || waits_for_peer(peer);
   for (std::uint32_t rail = 0; rail < peer.paths.size(); ++rail) {
-    Path& path = peer.paths[rail];
-    if (path.state == RailState::up && path.silent_since_ns != 0) {
-      if (path.silent_since_ns + patience <= now()) {
-        suspect(peer, rail);
-      } else {
-        next = std::min(next, path.silent_since_ns + patience);
-      }
-    }
-    if (path.state == RailState::up || path.next_probe_ns == 0) continue;
-    if (path.state == RailState::suspect && !path.flight.empty() && another_answers(peer, rail))
-      move_flight(peer, rail);
-    if (path.next_probe_ns <= now()) {
-      if (path.state == RailState::suspect && ++path.timeouts >= options_.retransmission_limit) take_out(peer, rail);
-      say_hello(peer, rail, false, 0);
-      path.probe_gap_ns = std::min(2 * path.probe_gap_ns, options_.probe_interval_ns);
-      path.next_probe_ns = now() + path.probe_gap_ns;
-      if (!wanted && path.probe_gap_ns == options_.probe_interval_ns)
-        path.next_probe_ns = now() + 4 * path.probe_gap_ns;
-    }
-    next = std::min(next, path.next_probe_ns);
+    next = std::min(next, serve_local_timer(peer, rail));
+    next = std::min(next, serve_silence(peer, rail));
+    next = std::min(next, serve_probes(peer, rail));
   }
   return next;
+}
+
+// The local completion timer: a rail that finishes none of its puts does not send. Open MPI DR has one for each VFRAG
+// (section 3.3); one for each rail to a peer says which rail it is, when fragments have moved, and serves packets
+// without data, too.
+std::int64_t Core::serve_local_timer(Peer& peer, std::uint32_t rail) {
+  Path& path = peer.paths[rail];
+  if (path.local_deadline_ns == 0) return never;
+  if (path.local_deadline_ns <= now()) {
+    ++count(Count::local_timeouts);
+    path.local_deadline_ns = now() + options_.local_timeout_ns;
+    take_out(peer, rail);
+  }
+  return path.local_deadline_ns;
+}
+
+// A rail that is up and silent for three ticks (NewMadeleine, section 4), or in doubt, is asked, and so are the others.
+// Where none answers for long it is out with them.
+std::int64_t Core::serve_silence(Peer& peer, std::uint32_t rail) {
+  Path& path = peer.paths[rail];
+  if (path.state != RailState::up || (path.silent_since_ns == 0 && path.doubted_ns == 0)) {
+    path.passed_over = false;
+    return never;
+  }
+  const bool before = std::exchange(path.passed_over, outdone(peer, rail));
+  if (path.passed_over && before) {
+    suspect(peer, rail);
+    return never;  // serve_probes() says
+  }
+  // This process may have had no processor after it looked at the others: one more look, before which this rail speaks.
+  if (path.passed_over) return now() + options_.least_timeout_ns;
+  if (path.next_probe_ns == 0) {
+    path.probe_gap_ns = options_.tick_ns;
+    path.next_probe_ns = path.silent_since_ns + 3 * options_.tick_ns;
+  }
+  if (path.next_probe_ns <= now()) {
+    path.probe_gap_ns = std::min(2 * path.probe_gap_ns, options_.probe_interval_ns);
+    path.next_probe_ns = now() + path.probe_gap_ns;
+    if (path.silent_since_ns != 0 && ++path.unanswered > options_.retransmission_limit &&
+        path.silent_since_ns + most_silence * options_.keepalive_ns <= now()) {
+      take_out(peer, rail);
+      return never;
+    }
+    ask(peer, rail);
+  }
+  return path.outdone ? now() + options_.least_timeout_ns : path.next_probe_ns;
+}
+
+// Probes of a rail that is suspect or out.
+std::int64_t Core::serve_probes(Peer& peer, std::uint32_t rail) {
+  Path& path = peer.paths[rail];
+  if (path.state == RailState::up || path.next_probe_ns == 0) return never;
+  const bool wanted = waits_for_acknowledgement(peer) || waits_for_peer(peer);
+  if (path.state == RailState::suspect && !path.flight.empty() && another_up(peer, rail)) move_flight(peer, rail);
+  if (path.next_probe_ns <= now()) {
+    if (path.state == RailState::suspect && ++path.unanswered >= options_.retransmission_limit) take_out(peer, rail);
+    say_hello(peer, rail, false, 0);
+    path.probe_gap_ns = std::min(2 * path.probe_gap_ns, options_.probe_interval_ns);
+    path.next_probe_ns = now() + path.probe_gap_ns;
+    if (!wanted && path.probe_gap_ns == options_.probe_interval_ns) path.next_probe_ns = now() + 4 * path.probe_gap_ns;
+  }
+  return path.next_probe_ns;
 }
 
 // Whether something was sent, or is to be sent, that only the peer's protocol has to answer, and it is not to wait for

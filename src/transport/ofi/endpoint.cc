@@ -2,10 +2,12 @@
 
 #include <poll.h>
 #include <rdma/fi_errno.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -31,6 +33,7 @@ namespace {
 constexpr std::uint32_t no_destination = 0xFFFFFFFF;
 constexpr std::int64_t first_opening_gap_ns = 250'000'000;  ///< between tries to open a rail
 constexpr std::int64_t most_opening_gap_ns = 4'000'000'000;
+constexpr std::int64_t again_gap_ns = 1'000'000;  ///< between looks at rails whose descriptors say nothing
 
 std::int64_t clock_ns(clockid_t clock) {
   timespec time{};
@@ -258,6 +261,7 @@ int Endpoint::enable() {
     sinks_.emplace_back(*this, i);
     RailTraits one;
     one.most_packet_bytes = std::min(wanted_packet_bytes(), likely_packet_bytes(specs_[i]));
+    one.checksum = specs_[i].checksum;
     address.rails.emplace_back();
     if (rails_[i] != nullptr) {
       const auto bytes = rails_[i]->address();
@@ -282,6 +286,12 @@ int Endpoint::enable() {
                            counting.remote_reads}) {
     if (counter != nullptr) counter->sources.add(this);
   }
+  wake_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  if (wake_fd_ < 0) {
+    warn(std::string("making an eventfd: ") + std::strerror(errno));
+    engine_.reset();
+    return -FI_EMFILE;
+  }
   thread_ = std::thread([this] { run_thread(); });
   return 0;
 }
@@ -295,12 +305,10 @@ Endpoint::~Endpoint() {
     if (counter != nullptr) counter->sources.remove(this);
   }
   if (engine_ == nullptr) return;
-  {
-    const std::lock_guard lock(thread_mutex_);
-    stopping_ = true;
-  }
-  thread_wakes_.notify_all();
+  stopping_ = true;
+  (void)eventfd_write(wake_fd_, 1);
   thread_.join();
+  ::close(wake_fd_);
   // What was reported as sent is kept until it is acknowledged, or the peer is given up.
   const std::int64_t until = now_ns() + options_.unreachable_after_ns + options_.keepalive_ns;
   const auto work = [&](auto busy) {
@@ -353,33 +361,67 @@ void Endpoint::keep_counters_fresh() {
 void Endpoint::run_thread() {
   const bool sleepers = (send_queue != nullptr && send_queue->event_fd >= 0) ||
                         (receive_queue != nullptr && receive_queue->event_fd >= 0);
-  std::unique_lock lock(thread_mutex_);
+  const std::int64_t tick = options_.tick_ns;
+  bool again = false;
   while (!stopping_) {
-    if (next_opening_ns_ != INT64_MAX) {
-      lock.unlock();
-      open_missing_rails();
-      lock.lock();
-      if (stopping_) break;
-    }
-    if (sleepers) {
-      lock.unlock();
-      wait_for_packets(static_cast<int>(std::max<std::int64_t>(options_.tick_ns / 1'000'000, 1)));
-      progress();
-      keep_counters_fresh();
-      lock.lock();
-      continue;
-    }
-    thread_wakes_.wait_for(lock, std::chrono::nanoseconds(options_.tick_ns));
+    if (next_opening_ns_ != INT64_MAX) open_missing_rails();
+    const std::int64_t left = last_progress_ns_.load(std::memory_order_relaxed) + tick - now_ns();
+    const bool alone = sleepers || left <= 0;  // the application is elsewhere
+    const bool woken = sleep(!alone ? left : again ? std::min(tick, again_gap_ns) : tick, alone && !again);
     if (stopping_) break;
-    lock.unlock();
+    look_at_links();
     keep_counters_fresh();
-    lock.lock();
-    if (stopping_) break;
-    if (now_ns() - last_progress_ns_.load(std::memory_order_relaxed) < options_.tick_ns) continue;
-    lock.unlock();
-    progress();
-    lock.lock();
+    const bool due = last_progress_ns_.load(std::memory_order_relaxed) + tick <= now_ns();
+    const std::size_t found = sleepers || due ? look_after_rails() : 0;
+    // Without a descriptor there may be more soon. And one of libfabric's net provider may stay readable for nothing.
+    again = woken ? found == 0 : found > 0 && !can_sleep_on_rails_;
   }
+}
+
+// From the progress thread. How much the rails had.
+std::size_t Endpoint::look_after_rails() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  return lock.owns_lock() ? progress_locked(now_ns()) : 0;
+}
+
+// Until it is to stop, a link has changed, the time is over or, where all rails have descriptors and `for_packets`, one
+// has something or a timer of the engine is due. Whether a rail has.
+bool Endpoint::sleep(std::int64_t most_ns, bool for_packets) {
+  std::vector<pollfd> descriptors = {{wake_fd_, POLLIN, 0}, {links_.fd(), POLLIN, 0}};
+  if (for_packets) {
+    const std::lock_guard lock(mutex_);
+    can_sleep_on_rails_ = can_wait_;
+    const std::int64_t until = engine_->next_deadline();
+    if (can_wait_ && until != Engine::no_deadline) most_ns = std::min(most_ns, until - now_ns());
+    for (std::size_t i = 0; can_wait_ && i < rails_.size(); ++i) {
+      if (rails_[i] == nullptr) continue;
+      descriptors.push_back({rails_[i]->wait_fd(), POLLIN, 0});
+      if (!rails_[i]->may_wait()) most_ns = 0;
+    }
+  }
+  most_ns = std::max<std::int64_t>(most_ns, 0);
+  const timespec time = {most_ns / 1'000'000'000, most_ns % 1'000'000'000};
+  ppoll(descriptors.data(), descriptors.size(), &time, nullptr);
+  return std::any_of(descriptors.begin() + 2, descriptors.end(), [](const pollfd& each) { return each.revents != 0; });
+}
+
+// A rail whose link goes down is left at once, and asked at once when it is up again.
+void Endpoint::look_at_links() {
+  const std::vector<LinkWatch::Change> changes = links_.changes();
+  if (changes.empty()) return;
+  const std::lock_guard lock(mutex_);
+  for (const LinkWatch::Change& change : changes) {
+    for (std::uint32_t rail = 0; rail < rails_.size(); ++rail) {
+      if (rails_[rail] == nullptr || rails_[rail]->interface() != change.interface) continue;
+      if (change.up) {
+        engine_->on_rail_restored(rail, now_ns());
+      } else {
+        engine_->on_rail_failed(rail, any_peer, now_ns());
+      }
+    }
+  }
+  if (engine_->next_deadline() <= now_ns()) engine_->advance(now_ns());
+  flush_rails();
 }
 
 void Endpoint::wait_for_packets(int most_ms) {
@@ -407,21 +449,27 @@ void Endpoint::wait_for_packets(int most_ms) {
 }
 
 void Endpoint::progress() {
+  const std::int64_t now = now_ns();
+  last_progress_ns_.store(now, std::memory_order_relaxed);
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return;  // somebody is at it
-  progress_locked(now_ns());
+  progress_locked(now);
 }
 
-void Endpoint::progress_locked(std::int64_t now) {
-  if (engine_ == nullptr) return;
-  last_progress_ns_.store(now, std::memory_order_relaxed);
+// Gives how much the rails had.
+std::size_t Endpoint::progress_locked(std::int64_t now) {
+  if (engine_ == nullptr) return 0;
+  std::size_t found = 0;
   for (std::size_t i = 0; i < rails_.size(); ++i) {
-    if (rails_[i] != nullptr) rails_[i]->poll(sinks_[i], now);
+    if (rails_[i] == nullptr) continue;
+    found += rails_[i]->poll(sinks_[i], now);
+    flush_rails();  // this process may be without a processor before the next: its answers are not to wait for that
   }
   now = now_ns();  // the engine has seen later times meanwhile, and takes none back
   if (engine_->next_deadline() <= now) engine_->advance(now);
   flush_rails();
   tell_of_lost_peers();
+  return found;
 }
 
 // After every call of the engine that may have put packets.
@@ -441,8 +489,22 @@ void Endpoint::Sink::on_put_done(std::uint64_t token, bool ok) {
 void Endpoint::Sink::on_ready() {
   endpoint_.engine_->on_rail_ready(rail_, now_ns());
 }
-void Endpoint::Sink::on_failed(std::uint32_t) {
-  endpoint_.engine_->on_rail_failed(rail_, any_peer, now_ns());
+void Endpoint::Sink::on_failed(std::uint32_t destination) {
+  endpoint_.tell_of_destination(rail_, destination,
+                                [this](PeerId peer) { endpoint_.engine_->on_rail_failed(rail_, peer, now_ns()); });
+}
+void Endpoint::Sink::on_doubted(std::uint32_t destination) {
+  endpoint_.tell_of_destination(rail_, destination,
+                                [this](PeerId peer) { endpoint_.engine_->on_rail_doubted(rail_, peer, now_ns()); });
+}
+
+// Which peers a destination of a rail is, or that it is any.
+template <class Tell>
+void Endpoint::tell_of_destination(std::uint32_t rail, std::uint32_t destination, Tell tell) {
+  if (destination == Rail::all_destinations) return tell(any_peer);
+  for (PeerId peer = 0; peer < peers_.size(); ++peer) {
+    if (peers_[peer].destinations[rail] == destination) tell(peer);
+  }
 }
 
 PeerId Endpoint::add_peer(const Address::Raw& raw, const Address& address) {
@@ -575,6 +637,8 @@ Put Endpoint::put(std::uint32_t rail, PeerId peer, std::span<const iovec> pieces
       return Put::done;
     case RailPut::pending:
       return Put::pending;
+    case RailPut::taken:
+      return Put::taken;
     case RailPut::busy:
       return Put::busy;
     case RailPut::failed:

@@ -8,7 +8,6 @@
 #include <rdma/fi_tagged.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -24,6 +23,7 @@
 #include "transport/ofi/domain.h"
 #include "transport/ofi/lost_peer.h"
 #include "transport/ofi/queue.h"
+#include "transport/rail/link_watch.h"
 #include "transport/rail/rail.h"
 
 namespace holdfast::transport::ofi {
@@ -35,8 +35,9 @@ constexpr std::size_t most_inject_bytes = 4096;
 std::int64_t now_ns();
 
 /// One reliable-datagram endpoint: the protocol engine over the rails, behind libfabric's calls (ops.cc). One lock
-/// serialises everything, so any threads may call. A progress thread looks after the rails when the application does
-/// not: at least once a tick, at once where somebody sleeps on a queue.
+/// serialises everything, so any threads may call. A progress thread looks after the rails when the application has not
+/// for a tick: as soon as something comes, where the rails have descriptors to sleep on, else once a tick. It hears at
+/// once of links that go down or come up.
 class Endpoint : public Host {
  public:
   /// Bindings, before enable().
@@ -113,6 +114,7 @@ class Endpoint : public Host {
     void on_put_done(std::uint64_t token, bool ok) override;
     void on_ready() override;
     void on_failed(std::uint32_t destination) override;
+    void on_doubted(std::uint32_t destination) override;
 
    private:
     Endpoint& endpoint_;
@@ -131,9 +133,14 @@ class Endpoint : public Host {
   void use_rail(std::uint32_t number, std::unique_ptr<Rail> rail);
   void add_destinations(Peer& peer);
   void tell_of_lost_peers();
-  void progress_locked(std::int64_t now);
+  std::size_t progress_locked(std::int64_t now);
   void flush_rails();
   void run_thread();
+  std::size_t look_after_rails();
+  bool sleep(std::int64_t most_ns, bool for_packets);
+  void look_at_links();
+  template <class Tell>
+  void tell_of_destination(std::uint32_t rail, std::uint32_t destination, Tell tell);
   PeerId peer_of(fi_addr_t number);
   PeerId add_peer(const Address::Raw& raw, const Address& address);
   PeerId find_peer(const Address& address) const;
@@ -181,10 +188,11 @@ class Endpoint : public Host {
   std::int64_t last_packet_ns_ = 0;
 
   std::thread thread_;
-  std::mutex thread_mutex_;
-  std::condition_variable thread_wakes_;
-  bool stopping_ = false;
-  std::atomic<std::int64_t> last_progress_ns_{0};
+  LinkWatch links_;                  ///< the progress thread's
+  bool can_sleep_on_rails_ = false;  ///< can_wait_, as the progress thread saw it last
+  int wake_fd_ = -1;                 ///< ends the progress thread's sleep
+  std::atomic<bool> stopping_{false};
+  std::atomic<std::int64_t> last_progress_ns_{0};  ///< of the application
 };
 
 int open_endpoint(fid_domain* domain, fi_info* info, fid_ep** endpoint, void* context);

@@ -421,6 +421,7 @@ TEST(LibfabricRail, GoesThroughRegisteredBuffersWhereTheProviderWantsThem) {
     void on_put_done(std::uint64_t, bool) override {}
     void on_ready() override {}
     void on_failed(std::uint32_t) override {}
+    void on_doubted(std::uint32_t) override {}
     std::vector<Bytes> packets;
   };
   for (const char* kind : {"tcp", "sockets"}) {

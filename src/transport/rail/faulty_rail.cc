@@ -19,6 +19,7 @@ bool of_packets(fault::Kind kind) {
     case fault::Kind::delay:
     case fault::Kind::corrupt_header:
     case fault::Kind::kill_rail:
+    case fault::Kind::narrow_rail:
       return true;
     default:
       return false;
@@ -38,7 +39,7 @@ class FaultyRail::Sink : public RailSink {
  public:
   Sink(FaultyRail& rail, RailSink& above) : rail_(rail), above_(above) {}
   void on_packet(std::span<const std::byte> packet) override {
-    if (!rail_.killed_) above_.on_packet(packet);
+    if (!rail_.killed_ && packet.size() <= rail_.longest_) above_.on_packet(packet);
   }
   void on_put_done(std::uint64_t token, bool ok) override {
     if ((token >> 63) == 0) return above_.on_put_done(token, ok);
@@ -46,6 +47,7 @@ class FaultyRail::Sink : public RailSink {
   }
   void on_ready() override { above_.on_ready(); }
   void on_failed(std::uint32_t destination) override { above_.on_failed(destination); }
+  void on_doubted(std::uint32_t destination) override { above_.on_doubted(destination); }
 
  private:
   FaultyRail& rail_;
@@ -129,6 +131,10 @@ void FaultyRail::apply(Armed& armed, std::size_t bytes, Effects& effects) {
     case fault::Kind::kill_rail:
       killed_ = true;
       break;
+    case fault::Kind::narrow_rail:
+      longest_ = std::min<std::size_t>(longest_, armed.fault.longest_bytes);
+      armed.spent = true;
+      break;
     default:
       break;
   }
@@ -149,7 +155,7 @@ RailPut FaultyRail::put(std::uint32_t destination, std::span<const iovec> pieces
   });
   if (struck) ++struck_;
   RailPut answer = RailPut::done;
-  if (killed_ || effects.drop) {
+  if (killed_ || bytes > longest_ || effects.drop) {
     // It vanishes.
   } else if (!struck) {
     answer = below_->put(destination, pieces, token);

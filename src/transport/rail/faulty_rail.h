@@ -14,9 +14,9 @@
 namespace holdfast::transport {
 
 /// Wraps any rail and does to the packets that are put on it what the faults say (docs/spec/faults.md): drop,
-/// duplicate, reorder, delay, flip (any bit of the packet), corrupt-header (one of its first 64 bytes) and kill-rail,
-/// which stops what comes in too. Messages are packets here, counted at each fault's place. Faults of other kinds are
-/// left to others. One thread, like the rail below.
+/// duplicate, reorder, delay, flip (any bit of the packet), corrupt-header (one of its first 64 bytes),
+/// kill-rail, which stops what comes in too, and narrow-rail, which loses long packets both ways. Messages are packets
+/// here, counted at each fault's place. Faults of other kinds are left to others. One thread, like the rail below.
 class FaultyRail : public Rail {
  public:
   /// Which process and rail this is, for the places of the faults.
@@ -46,6 +46,7 @@ class FaultyRail : public Rail {
   std::size_t poll(RailSink& sink, std::int64_t now_ns) override;
   int wait_fd() const override { return below_->wait_fd(); }
   bool may_wait() override { return waiting_.empty() && below_->may_wait(); }
+  std::string_view interface() const override { return below_->interface(); }
   bool local_only() const override { return below_->local_only(); }
 
   /// How many packets something was done to.
@@ -92,6 +93,7 @@ class FaultyRail : public Rail {
   std::int64_t start_ns_ = -1;
   std::int64_t now_ns_ = 0;
   bool killed_ = false;
+  std::size_t longest_ = SIZE_MAX;  ///< of the packets that pass
   std::uint64_t struck_ = 0;
 };
 

@@ -19,6 +19,7 @@ class Collector : public RailSink {
   void on_put_done(std::uint64_t token, bool) override { tokens.push_back(token); }
   void on_ready() override { ++ready; }
   void on_failed(std::uint32_t) override {}
+  void on_doubted(std::uint32_t) override {}
 
   std::vector<std::string> packets;
   std::vector<std::uint64_t> tokens;
@@ -102,6 +103,19 @@ TEST_F(FaultyRailTest, KillsBothWaysAtItsTime) {
   rail->poll(own, 11'000'000);
   EXPECT_EQ(arrived(), (Texts{"one"}));
   EXPECT_EQ(own.packets, Texts());
+}
+
+TEST_F(FaultyRailTest, LosesLongPacketsBothWaysWhenItIsNarrow) {
+  arm("narrow-rail 4 rail 1");
+  const std::uint32_t back = other->add_destination(rail->address()).value();
+  for (std::string text : {"four", "fives", "two"}) {
+    const iovec piece = {text.data(), text.size()};
+    EXPECT_EQ(put(text), RailPut::done);
+    other->put(back, {&piece, 1}, 0);
+  }
+  rail->poll(own, 1);
+  EXPECT_EQ(arrived(), (Texts{"four", "two"}));
+  EXPECT_EQ(own.packets, (Texts{"four", "two"}));
 }
 
 // What is drawn from such a mean does not fit into 63 bits of nanoseconds: it wrapped, and struck at once.

@@ -45,7 +45,8 @@ class MemoryRail : public Rail {
 
   void answer(std::span<const std::byte> address, std::span<const std::byte> packet) override {
     auto destination = add_destination(address);
-    const iovec piece = {const_cast<std::byte*>(packet.data()), packet.size()};  // NOLINT: iovec's members are not const
+    const iovec piece = {const_cast<std::byte*>(packet.data()),
+                         packet.size()};  // NOLINT: iovec's members are not const
     if (destination.ok()) (void)put(destination.value(), {&piece, 1}, 0);
   }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "core/status/status.h"
 
@@ -15,6 +16,7 @@ namespace holdfast::transport {
 enum class RailPut : std::uint8_t {
   done,     ///< the bytes were taken: they may change at once
   pending,  ///< they must stay until RailSink::on_put_done() with this token
+  taken,    ///< they may change at once, and RailSink::on_put_done() says later whether they left
   busy,     ///< no room; RailSink::on_ready() says when to try again
   failed,   ///< the destination cannot be reached on this rail now
 };
@@ -28,8 +30,11 @@ class RailSink {
   virtual void on_put_done(std::uint64_t token, bool ok) = 0;
   /// After `busy`: there is room again.
   virtual void on_ready() = 0;
-  /// The rail has found out that a destination, or any (all_destinations), cannot be reached.
+  /// The rail knows that it does not reach a destination, or any (all_destinations): a packet could not be sent, a link
+  /// is down.
   virtual void on_failed(std::uint32_t destination) = 0;
+  /// Somebody says so who may be wrong, or lie: an ICMP message, an error that names no packet.
+  virtual void on_doubted(std::uint32_t destination) = 0;
 };
 
 class Rail {
@@ -49,14 +54,14 @@ class Rail {
   virtual Result<std::uint32_t> add_destination(std::span<const std::byte> address) = 0;
 
   /// Sends the pieces, end to end, as one packet. `token`, below 2^63, is named in on_put_done() when the answer is
-  /// `pending`.
+  /// `pending` or `taken`.
   virtual RailPut put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) = 0;
 
   /// Whether the packet that the sink is being handed came from this destination; true where the rail cannot say.
   virtual bool came_from(std::uint32_t /*destination*/) const { return true; }
-  /// While the sink is being handed a packet: sends another, copied, to an address that need be no destination, and keeps
-  /// nothing for it, so that strangers cost nothing. A rail that knows where the packet came from answers nobody else.
-  /// It may be lost.
+  /// While the sink is being handed a packet: sends another, copied, to an address that need be no destination, and
+  /// keeps nothing for it, so that strangers cost nothing. A rail that knows where the packet came from answers nobody
+  /// else. It may be lost.
   virtual void answer(std::span<const std::byte> address, std::span<const std::byte> packet) = 0;
 
   /// Packets that were put may have been kept back to go together: now they go. Called after each burst of puts.
@@ -66,6 +71,8 @@ class Rail {
   /// of rail has none and must be polled.
   virtual int wait_fd() const { return -1; }
   virtual bool may_wait() { return false; }
+  /// The network interface that it goes over, by the system's name; empty: unknown, or none.
+  virtual std::string_view interface() const { return {}; }
   /// Whether it reaches processes of this host alone.
   virtual bool local_only() const { return false; }
 

@@ -7,10 +7,13 @@ const config::Table<RailOptions>& rail_options_table() {
   using config::option;
   static const config::Table<RailOptions> table(
       "rails", {
-                   option<&RailOptions::use>({.name = "rails.use",
-                                              .initial = "",
-                                              .doc = "The rails, as 'tcp@eth0,tcp@eth1,udp,shm'; the same list on "
-                                                     "every host.\nEmpty: tcp on every interface but the loopback."}),
+                   option<&RailOptions::use>(
+                       {.name = "rails.use",
+                        .initial = "",
+                        .doc = "The rails, as 'tcp@eth0,tcp@eth1,udp,shm'; the same list on "
+                               "every host.\nA rail may name the checksum of its payloads, as 'tcp@eth0/none'; "
+                               "others have transport.checksum.\nEmpty: tcp on every interface "
+                               "but the loopback."}),
                    option<&RailOptions::counters>(
                        {.name = "rails.counters",
                         .initial = "",

@@ -147,6 +147,12 @@ void Writer::add_bye() {
   store<u32>(to, static_cast<u32>(FrameType::bye));
 }
 
+void Writer::add_padding(std::uint32_t bytes) {
+  std::byte* to = take(padding_frame_bytes);
+  store<u32>(to, static_cast<u32>(FrameType::padding));
+  store<u32>(to + 4, bytes);
+}
+
 std::span<const std::byte> Writer::lay(std::size_t payload_bytes) {
   std::byte* to = buffer_.data();
   store<u16>(to + at_header_bytes, static_cast<u16>(used_));
@@ -231,6 +237,8 @@ bool Reader::read_frame(FrameType& type) {
     case FrameType::bye:
       at_ += bye_frame_bytes;
       return true;
+    case FrameType::padding:
+      return read_padding();
   }
   return false;
 }
@@ -324,6 +332,15 @@ bool Reader::read_challenge() {
   challenge_.cookie = load<u64>(from + 12);
   challenge_.name = packet_.subspan(at_ + challenge_frame_bytes, name_bytes);
   at_ += challenge_frame_bytes + name_bytes;
+  return true;
+}
+
+bool Reader::read_padding() {
+  if (header_bytes_ - at_ < padding_frame_bytes) return false;
+  const std::size_t bytes = load<u32>(packet_.data() + at_ + 4);
+  if (packet_.size() - payload_at_ < bytes) return false;
+  at_ += padding_frame_bytes;
+  payload_at_ += bytes;
   return true;
 }
 

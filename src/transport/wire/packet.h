@@ -23,6 +23,7 @@ inline constexpr std::size_t data_extension_bytes = 16;
 inline constexpr std::size_t hello_frame_bytes = 56;
 inline constexpr std::size_t bye_frame_bytes = 4;
 inline constexpr std::size_t challenge_frame_bytes = 20;
+inline constexpr std::size_t padding_frame_bytes = 8;
 inline constexpr std::size_t fragments_per_vfrag = 64;
 inline constexpr std::size_t most_partials = 64;
 inline constexpr std::size_t most_name_bytes = 448;
@@ -44,7 +45,15 @@ constexpr std::int64_t from_wire_time(std::uint32_t units) {
   return static_cast<std::int64_t>(units) << time_shift;
 }
 
-enum class FrameType : std::uint8_t { ack = 1, data = 2, hello = 3, hello_answer = 4, bye = 5, challenge = 6 };
+enum class FrameType : std::uint8_t {
+  ack = 1,
+  data = 2,
+  hello = 3,
+  hello_answer = 4,
+  bye = 5,
+  challenge = 6,
+  padding = 7,  ///< bytes among the payloads that mean nothing
+};
 
 /// What says that a packet is from whoever has the key (packet_seal.h); all zero: nobody says so.
 using Tag = std::array<std::byte, tag_bytes>;
@@ -174,9 +183,12 @@ class Writer {
   void add(const HelloFrame& frame);
   void add(const ChallengeFrame& frame);
   void add_bye();
+  /// So many bytes of padding follow the headers.
+  void add_padding(std::uint32_t bytes);
 
   std::size_t room() const { return buffer_.size() - used_; }
   std::size_t frames() const { return frames_; }
+  std::size_t header_bytes() const { return used_; }
   /// Fills in the lengths. The headers as a tag is made of them: without check and tag.
   std::span<const std::byte> lay(std::size_t payload_bytes);
   /// After lay(): the headers to send, with the tag and the check.
@@ -219,6 +231,7 @@ class Reader {
   bool read_data();
   bool read_hello();
   bool read_challenge();
+  bool read_padding();
   bool well_formed();
 
   std::span<const std::byte> packet_;

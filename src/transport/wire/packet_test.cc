@@ -130,6 +130,35 @@ TEST(Wire, TheSpecificationsExampleIsRead) {
   EXPECT_FALSE(reader.next(type));
 }
 
+TEST(Wire, PaddingIsSkippedAndMayNotBeLongerThanThePacket) {
+  HelloFrame hello;
+  hello.identity = 5;
+  Bytes buffer(most_data_header_bytes);
+  Writer writer(buffer, {});
+  writer.add(hello);
+  writer.add_padding(100);
+  const auto headers = writer.finish(100);
+  Bytes packet(headers.begin(), headers.end());
+  packet.resize(packet.size() + 100, std::byte{7});
+  Reader reader;
+  ASSERT_EQ(reader.open(packet), Refusal::none);
+  FrameType type{};
+  ASSERT_TRUE(reader.next(type));
+  EXPECT_EQ(type, FrameType::hello);
+  EXPECT_EQ(reader.hello().identity, 5U);
+  ASSERT_TRUE(reader.next(type));
+  EXPECT_EQ(type, FrameType::padding);
+  EXPECT_FALSE(reader.next(type));
+  for (const std::uint32_t wrong : {0U, 99U, 101U, 0xFFFFFFFFU}) {
+    Writer again(buffer, {});
+    again.add(hello);
+    again.add_padding(wrong);
+    const auto other = again.finish(100);
+    std::copy(other.begin(), other.end(), packet.begin());
+    EXPECT_EQ(reader.open(packet), Refusal::malformed) << wrong;
+  }
+}
+
 TEST(Wire, AHelloIsReadAsItWasWritten) {
   const Bytes name = bytes_of("node-17");
   HelloFrame hello;

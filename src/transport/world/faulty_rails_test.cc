@@ -52,6 +52,7 @@ class Node : public Host, public RailSink {
   void on_put_done(std::uint64_t token, bool ok) override { engine->on_put_done(token, ok, now); }
   void on_ready() override { engine->on_rail_ready(0, now); }
   void on_failed(std::uint32_t) override {}
+  void on_doubted(std::uint32_t) override {}
 
   void step(std::int64_t time) {
     now = time;

@@ -26,11 +26,27 @@ Network::Network(const Plan& plan, EventQueue& queue, random::Stream chance, Ear
       ports_(plan.rails.size() * plan.nodes) {}
 
 void Network::set_dead(unsigned rail, unsigned from, unsigned to, bool dead, bool loud) {
-  direction(rail, from, to) = {dead, loud};
+  Direction& way = direction(rail, from, to);
+  way.dead = dead;
+  way.loud = loud;
+}
+
+void Network::set_longest(unsigned rail, unsigned from, unsigned to, std::size_t bytes) {
+  direction(rail, from, to).longest = bytes;
+}
+
+void Network::set_keeping(unsigned rail, unsigned from, unsigned to, bool keeping) {
+  Direction& way = direction(rail, from, to);
+  way.keeping = keeping;
+  if (keeping) return;
+  for (const auto& leave : std::exchange(way.kept, {})) leave();
 }
 
 void Network::heal() {
-  for (Direction& each : directions_) each = {};
+  for (unsigned way = 0; way < directions_.size(); ++way) {
+    set_keeping(way / nodes_ / nodes_, way / nodes_ % nodes_, way % nodes_, false);
+    directions_[way] = {};
+  }
 }
 
 Put Network::put(unsigned rail, unsigned from, unsigned life, unsigned to, std::span<const iovec> pieces,
@@ -50,35 +66,54 @@ Put Network::put(unsigned rail, unsigned from, unsigned life, unsigned to, std::
   ++port.queued;
   port.free_ns = std::max(port.free_ns, queue_.now()) +
                  static_cast<std::int64_t>(packet.size()) * 1000 / traits.link.bytes_per_us + 100;
-  const bool pending = traits.pending;
+  const RailPlan::Finish finish = traits.finish;
   std::vector<iovec> list(pieces.begin(), pieces.end());
-  queue_.at(port.free_ns, [this, rail, from, life, to, token, pending, list = std::move(list),
-                           packet = std::move(packet)]() mutable {
+  auto leave = [this, rail, from, life, to, token, finish, list = std::move(list),
+                packet = std::move(packet)]() mutable {
     Port& sender = ports_[rail * nodes_ + from];
     --sender.queued;
-    if (pending && ear_.alive(from, life)) {
+    if (finish == RailPlan::Finish::later && ear_.alive(from, life)) {
       // An adapter reads memory when the packet leaves: the headers must be as they were, and nothing freed.
       std::vector<std::byte> now = collect(list);
       if (!std::equal(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(list[0].iov_len), packet.begin())) {
         ear_.complain("the headers of a pending put were changed");
       }
       packet = std::move(now);
+    }
+    if (finish != RailPlan::Finish::at_once && ear_.alive(from, life)) {
       const Direction& way_now = direction(rail, from, to);
       ear_.put_done(from, life, token, !(way_now.dead && way_now.loud));
     }
     depart(rail, from, to, std::move(packet));
     if (std::exchange(sender.refused, false)) ear_.ready(from, rail);
+  };
+  queue_.at(port.free_ns, [this, rail, from, to, leave = std::move(leave)]() mutable {
+    Direction& way_now = direction(rail, from, to);
+    if (way_now.keeping) {
+      way_now.kept.emplace_back(std::move(leave));
+    } else {
+      leave();
+    }
   });
-  return pending ? Put::pending : Put::done;
+  switch (finish) {
+    case RailPlan::Finish::at_once:
+      return Put::done;
+    case RailPlan::Finish::later:
+      return Put::pending;
+    case RailPlan::Finish::taken:
+      return Put::taken;
+  }
+  return Put::done;
 }
 
 void Network::depart(unsigned rail, unsigned from, unsigned to, std::vector<std::byte> packet) {
   const LinkPlan& link = plan_.rails[rail].link;
-  if (direction(rail, from, to).dead || happens(link.loss)) return;
+  const Direction& way = direction(rail, from, to);
+  if (way.dead || (way.longest > 0 && packet.size() > way.longest) || happens(link.loss)) return;
   const unsigned copies = happens(link.duplication) ? 2 : 1;
   for (unsigned copy = 0; copy < copies; ++copy) {
     std::vector<std::byte> arriving = packet;
-    if (happens(link.corruption)) spoil(arriving);
+    if (happens(link.corruption)) spoil(arriving, plan_.rails[rail].checksum.value_or(plan_.options.checksum));
     if (happens(link.truncation) && !arriving.empty()) arriving.resize(chance_.below(arriving.size()));
     std::int64_t when = queue_.now() + link.latency_ns;
     if (link.jitter_ns > 0)
@@ -92,12 +127,12 @@ void Network::depart(unsigned rail, unsigned from, unsigned to, std::vector<std:
 }
 
 // Any byte, headers too: one bit, some bits, or a run of bytes.
-void Network::spoil(std::vector<std::byte>& packet) {
+void Network::spoil(std::vector<std::byte>& packet, integrity::Checksum checksum) {
   if (packet.empty()) return;
   // A checksum is given what it promises to see. The plain sum sees any one bit, and two that cancel each other not;
   // Fletcher's any two, and three not when they cancel and are equally far apart (-16, +32, -16 in words 46, 52, 58).
-  const bool one_bit = plan_.options.checksum == integrity::Checksum::sum;
-  const std::uint64_t most_flips = plan_.options.checksum == integrity::Checksum::fletcher64 ? 2 : 3;
+  const bool one_bit = checksum == integrity::Checksum::sum;
+  const std::uint64_t most_flips = checksum == integrity::Checksum::fletcher64 ? 2 : 3;
   const std::uint64_t flips = one_bit ? 1 : 1 + chance_.below(most_flips);
   for (std::uint64_t i = 0; i < flips; ++i) {
     const std::size_t at = chance_.below(packet.size());

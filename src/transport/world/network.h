@@ -31,6 +31,10 @@ class Network {
 
   /// One direction of one rail from now on: `loud` ones say so.
   void set_dead(unsigned rail, unsigned from, unsigned to, bool dead, bool loud);
+  /// Packets of it that are longer than this vanish; 0: none.
+  void set_longest(unsigned rail, unsigned from, unsigned to, std::size_t bytes);
+  /// Its packets leave, and its puts finish, when it keeps no longer.
+  void set_keeping(unsigned rail, unsigned from, unsigned to, bool keeping);
   void heal();
   std::uint64_t packets() const { return packets_; }
 
@@ -38,6 +42,9 @@ class Network {
   struct Direction {
     bool dead = false;
     bool loud = false;
+    bool keeping = false;
+    std::size_t longest = 0;
+    std::vector<std::function<void()>> kept{};
   };
   struct Port {
     std::int64_t free_ns = 0;
@@ -49,7 +56,7 @@ class Network {
     return directions_[(rail * nodes_ + from) * nodes_ + to];
   }
   void depart(unsigned rail, unsigned from, unsigned to, std::vector<std::byte> packet);
-  void spoil(std::vector<std::byte>& packet);
+  void spoil(std::vector<std::byte>& packet, integrity::Checksum checksum);
   bool happens(std::uint32_t per_million) { return per_million > 0 && chance_.chance(per_million, 1'000'000); }
 
   const Plan& plan_;

@@ -52,8 +52,12 @@ RailPlan draw_rail(Stream draw, bool clean) {
   rail.link.latency_ns = one_of(draw, std::array<std::int64_t, 4>{1 * us, 10 * us, 50 * us, 300 * us});
   rail.link.bytes_per_us = static_cast<std::uint32_t>(one_of(draw, std::array<std::int64_t, 3>{10, 200, 5000}));
   rail.queue_packets = static_cast<std::uint32_t>(one_of(draw, std::array<std::int64_t, 3>{2, 16, 256}));
-  rail.pending = draw.chance(1, 2);
+  if (draw.chance(1, 2))
+    rail.finish = draw.child("taken").chance(1, 3) ? RailPlan::Finish::taken : RailPlan::Finish::later;
   rail.most_packet_bytes = static_cast<std::size_t>(one_of(draw, std::array<std::int64_t, 3>{700, 2048, 65536}));
+  if (Stream own = draw.child("checksum"); own.chance(1, 4)) {
+    rail.checksum = static_cast<integrity::Checksum>(1 + own.below(4));
+  }
   if (clean) return rail;
   constexpr std::array<std::int64_t, 5> rates = {0, 0, 1000, 20'000, 100'000};
   if (draw.chance(1, 2)) rail.link.jitter_ns = rail.link.latency_ns;
@@ -68,10 +72,10 @@ RailPlan draw_rail(Stream draw, bool clean) {
 
 Event draw_event(Stream draw, const Plan& plan) {
   using Kind = Event::Kind;
-  constexpr std::array<Kind, 11> kinds = {Kind::rail_dies,     Kind::rail_one_way,  Kind::rail_dies,
-                                          Kind::rail_flaps,    Kind::rail_reported, Kind::node_stops,
-                                          Kind::node_restarts, Kind::node_closes,   Kind::clock_jumps,
-                                          Kind::outage,        Kind::outage};
+  constexpr std::array<Kind, 14> kinds = {
+      Kind::rail_dies,  Kind::rail_one_way,  Kind::rail_dies,   Kind::rail_flaps,  Kind::rail_reported,
+      Kind::node_stops, Kind::node_restarts, Kind::node_closes, Kind::clock_jumps, Kind::outage,
+      Kind::outage,     Kind::rail_narrows,  Kind::rail_keeps,  Kind::rail_doubted};
   Event event;
   event.kind = kinds[draw.below(kinds.size())];
   event.at_ns = static_cast<std::int64_t>(draw.below(static_cast<std::uint64_t>(plan.work_ns)));
@@ -81,6 +85,7 @@ Event draw_event(Stream draw, const Plan& plan) {
   event.duration_ns = one_of(draw, std::array<std::int64_t, 5>{1 * ms, 10 * ms, 60 * ms, 200 * ms, 700 * ms});
   event.times = static_cast<unsigned>(1 + draw.below(30));
   event.loud = draw.chance(1, 3);
+  event.bytes = static_cast<std::size_t>(one_of(draw, std::array<std::int64_t, 3>{150, 300, 700}));
   if (event.kind == Kind::outage) {
     event.rail = 0;  // and those after it
     event.duration_ns = one_of(draw, std::array<std::int64_t, 5>{10 * ms, 60 * ms, 350 * ms, 450 * ms, 1300 * ms});
@@ -101,7 +106,11 @@ bool harmless(const Event& event, const Plan& plan) {
     case Event::Kind::rail_returns:
     case Event::Kind::rail_flaps:
     case Event::Kind::rail_reported:
+    case Event::Kind::rail_narrows:
+    case Event::Kind::rail_keeps:
       return event.rail != 0;
+    case Event::Kind::rail_doubted:
+      return true;
     case Event::Kind::node_stops:
       return event.duration_ns < plan.options.unreachable_after_ns / 4;
     case Event::Kind::clock_jumps:
@@ -145,9 +154,10 @@ std::vector<RemoteOperation> draw_remote(const Stream& root, const Plan& plan) {
 }
 
 std::string_view name(Event::Kind kind) {
-  constexpr std::array<std::string_view, 10> names = {
-      "rail dies",  "rail goes one-way", "rail returns", "rail flaps",  "rail reports",
-      "node stops", "node restarts",     "node closes",  "clock jumps", "outage"};
+  constexpr std::array<std::string_view, 13> names = {
+      "rail dies",    "rail goes one-way", "rail returns",    "rail flaps", "rail reports",
+      "rail narrows", "rail keeps",        "rail is doubted", "node stops", "node restarts",
+      "node closes",  "clock jumps",       "outage"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -224,19 +234,24 @@ std::string Plan::describe() const {
           time::format_duration(options.tick_ns) + "\n";
   for (std::size_t i = 0; i < rails.size(); ++i) {
     const LinkPlan& link = rails[i].link;
-    text += "  rail " + std::to_string(i) + ": latency " + time::format_duration(link.latency_ns) + ", " +
-            std::to_string(link.bytes_per_us) + " MB/s, per million: loss " + std::to_string(link.loss) +
-            ", duplication " + std::to_string(link.duplication) + ", reordering " + std::to_string(link.reordering) +
-            ", delay " + std::to_string(link.delay) + ", corruption " + std::to_string(link.corruption) +
-            ", truncation " + std::to_string(link.truncation) + "; packets of " +
-            std::to_string(rails[i].most_packet_bytes) + ", queue of " + std::to_string(rails[i].queue_packets) +
-            (rails[i].pending ? ", puts pending\n" : "\n");
+    text +=
+        "  rail " + std::to_string(i) + ": latency " + time::format_duration(link.latency_ns) + ", " +
+        std::to_string(link.bytes_per_us) + " MB/s, per million: loss " + std::to_string(link.loss) + ", duplication " +
+        std::to_string(link.duplication) + ", reordering " + std::to_string(link.reordering) + ", delay " +
+        std::to_string(link.delay) + ", corruption " + std::to_string(link.corruption) + ", truncation " +
+        std::to_string(link.truncation) + "; packets of " + std::to_string(rails[i].most_packet_bytes) + ", queue of " +
+        std::to_string(rails[i].queue_packets) +
+        (rails[i].checksum ? ", " + std::string(integrity::checksum_names[static_cast<std::size_t>(*rails[i].checksum)])
+                           : std::string()) +
+        (rails[i].finish == RailPlan::Finish::later   ? ", puts pending\n"
+         : rails[i].finish == RailPlan::Finish::taken ? ", puts taken\n"
+                                                      : "\n");
   }
   for (const Event& event : events) {
     text += "  at " + time::format_duration(event.at_ns) + ": " + std::string(name(event.kind)) + ", node " +
             std::to_string(event.node) + ", peer " + std::to_string(event.peer) + ", rail " +
             std::to_string(event.rail) + ", " + time::format_duration(event.duration_ns) + ", times " +
-            std::to_string(event.times) + (event.loud ? ", loud\n" : "\n");
+            std::to_string(event.times) + ", bytes " + std::to_string(event.bytes) + (event.loud ? ", loud\n" : "\n");
   }
   return text;
 }

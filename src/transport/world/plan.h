@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,11 @@ struct LinkPlan {
 struct RailPlan {
   LinkPlan link;
   std::size_t most_packet_bytes = 65536;
-  std::uint32_t queue_packets = 64;  ///< that one node may have under way before it is told `busy`
-  bool pending = false;              ///< puts are finished later
+  std::optional<integrity::Checksum> checksum{};  ///< instead of the options'
+  std::uint32_t queue_packets = 64;               ///< that one node may have under way before it is told `busy`
+  /// When a packet's bytes may change: at once, when it has left, or at once and it is told when it has left.
+  enum class Finish : std::uint8_t { at_once, later, taken };
+  Finish finish = Finish::at_once;
 };
 
 /// Something that happens to a world at a moment.
@@ -38,6 +42,9 @@ struct Event {
     rail_returns,   ///< all of `rail` is well again
     rail_flaps,     ///< it dies and returns, `times` times
     rail_reported,  ///< it dies and the node is told
+    rail_narrows,   ///< it loses packets that are longer than `bytes`, both ways
+    rail_keeps,     ///< puts of `node` to `peer` neither leave nor finish
+    rail_doubted,   ///< it is well and `node` is told otherwise, `times` times
     node_stops,     ///< the process does not run for `duration_ns`
     node_restarts,  ///< it is another process now, perhaps with its clock set back
     node_closes,    ///< it ends well, and another begins
@@ -51,6 +58,7 @@ struct Event {
   unsigned peer = 0;
   unsigned rail = 0;
   unsigned times = 0;
+  std::size_t bytes = 0;
   bool loud = false;  ///< rails: puts fail instead of vanishing
 };
 

@@ -51,11 +51,11 @@ Process::Process(Surroundings& world, unsigned node, unsigned life)
   for (const RailPlan& rail : world.plan().rails) {
     rails.push_back({.most_packet_bytes = rail.most_packet_bytes,
                      .bytes_per_second = static_cast<double>(rail.link.bytes_per_us) * 1e6,
-                     .checksum = {}});
+                     .checksum = rail.checksum});
   }
   const auto name = static_cast<std::byte>(node);
-  engine_ = std::make_unique<Engine>(world.plan().options, rails, *this, std::span(&name, 1), world.plan().secrets(node, life),
-                                     world.clock(node));
+  engine_ = std::make_unique<Engine>(world.plan().options, rails, *this, std::span(&name, 1),
+                                     world.plan().secrets(node, life), world.clock(node));
   engine_->sabotage(world.sabotage());
 }
 

@@ -261,6 +261,30 @@ void World::happen(const Event& event) {
                                                             clock(event.node));
       }
       break;
+    case Event::Kind::rail_narrows:
+      for (const bool both : {false, true}) {
+        const unsigned from = both ? event.peer : event.node;
+        const unsigned to = both ? event.node : event.peer;
+        network_.set_longest(event.rail, from, to, event.bytes);
+        queue_.at(queue_.now() + event.duration_ns,
+                  [this, rail = event.rail, from, to] { network_.set_longest(rail, from, to, 0); });
+      }
+      break;
+    case Event::Kind::rail_keeps:
+      network_.set_keeping(event.rail, event.node, event.peer, true);
+      queue_.at(queue_.now() + event.duration_ns,
+                [this, event] { network_.set_keeping(event.rail, event.node, event.peer, false); });
+      break;
+    case Event::Kind::rail_doubted:
+      for (unsigned i = 0; i < event.times; ++i) {
+        queue_.at(queue_.now() + i * event.duration_ns / event.times, [this, event] {
+          if (stopped(event.node)) return;
+          nodes_[event.node].process->engine_->on_rail_doubted(event.rail, peer_id(event.node, event.peer),
+                                                               clock(event.node));
+          plan_wake(event.node);
+        });
+      }
+      break;
     case Event::Kind::rail_returns:
       revive();
       break;

@@ -24,6 +24,8 @@ constexpr std::size_t most_receives = 256;
 constexpr std::size_t receive_bytes = 768 << 10;
 /// What may be on its way to the network at once: more would only leave the cache before it is sent.
 constexpr std::size_t most_pending_bytes = 512 << 10;
+/// Between looks at the event queue, which is nearly always empty.
+constexpr std::int64_t events_every_ns = 1'000'000;
 
 struct Kind {
   std::string_view name;
@@ -103,7 +105,8 @@ void gather(std::span<const iovec> pieces, std::byte* to) {
 }
 
 Status cannot_open(const RailSpec& spec, const char* what, ssize_t code) {
-  return {Code::unavailable, "opening rail " + spec.text(), std::string(what) + ": " + fi_strerror(static_cast<int>(-code)),
+  return {Code::unavailable, "opening rail " + spec.text(),
+          std::string(what) + ": " + fi_strerror(static_cast<int>(-code)),
           "'holdfast doctor' lists the rails of this host"};
 }
 
@@ -159,32 +162,53 @@ Status LibfabricRail::start(const RailSpec& spec, std::size_t most_packet_bytes,
 
   int code = fi_fabric(objects_->info->fabric_attr, &objects_->fabric, nullptr);
   if (code != 0) return cannot_open(spec, "fi_fabric", code);
-  if ((code = fi_domain(objects_->fabric, objects_->info, &objects_->domain, nullptr)) != 0) return cannot_open(spec, "fi_domain", code);
+  if ((code = fi_domain(objects_->fabric, objects_->info, &objects_->domain, nullptr)) != 0)
+    return cannot_open(spec, "fi_domain", code);
   fi_av_attr av{};
   av.type = FI_AV_TABLE;
-  if ((code = fi_av_open(objects_->domain, &av, &objects_->names, nullptr)) != 0) return cannot_open(spec, "fi_av_open", code);
+  if ((code = fi_av_open(objects_->domain, &av, &objects_->names, nullptr)) != 0)
+    return cannot_open(spec, "fi_av_open", code);
   fi_cq_attr cq{};
   cq.format = FI_CQ_FORMAT_MSG;
   cq.size = 4 * most_receives;
   cq.wait_obj = FI_WAIT_FD;
   if (fi_cq_open(objects_->domain, &cq, &objects_->queue, nullptr) != 0) {
     cq.wait_obj = FI_WAIT_NONE;
-    if ((code = fi_cq_open(objects_->domain, &cq, &objects_->queue, nullptr)) != 0) return cannot_open(spec, "fi_cq_open", code);
+    if ((code = fi_cq_open(objects_->domain, &cq, &objects_->queue, nullptr)) != 0)
+      return cannot_open(spec, "fi_cq_open", code);
   } else if (fi_control(&objects_->queue->fid, FI_GETWAIT, &wait_fd_) != 0) {
     wait_fd_ = -1;
   }
-  if ((code = fi_endpoint(objects_->domain, objects_->info, &objects_->endpoint, nullptr)) != 0) return cannot_open(spec, "fi_endpoint", code);
-  if ((code = fi_ep_bind(objects_->endpoint, &objects_->names->fid, 0)) != 0) return cannot_open(spec, "fi_ep_bind", code);
+  if ((code = fi_endpoint(objects_->domain, objects_->info, &objects_->endpoint, nullptr)) != 0)
+    return cannot_open(spec, "fi_endpoint", code);
+  open_events();
+  if ((code = fi_ep_bind(objects_->endpoint, &objects_->names->fid, 0)) != 0)
+    return cannot_open(spec, "fi_ep_bind", code);
   if ((code = fi_ep_bind(objects_->endpoint, &objects_->queue->fid, FI_SEND | FI_RECV)) != 0)
     return cannot_open(spec, "fi_ep_bind", code);
   if ((code = fi_enable(objects_->endpoint)) != 0) return cannot_open(spec, "fi_enable", code);
 
   std::size_t length = 256;
   address_.resize(length);
-  if ((code = fi_getname(&objects_->endpoint->fid, address_.data(), &length)) != 0) return cannot_open(spec, "fi_getname", code);
+  if ((code = fi_getname(&objects_->endpoint->fid, address_.data(), &length)) != 0)
+    return cannot_open(spec, "fi_getname", code);
   address_.resize(length);
   want_receives(receive_bytes / most_packet_bytes_);
   return {};
+}
+
+// Where a provider tells of what concerns no single packet: that its device is gone, say. Not all bind one.
+void LibfabricRail::open_events() {
+  interface_ = objects_->info->domain_attr->name != nullptr ? objects_->info->domain_attr->name : "";
+  fi_eq_attr attributes{};
+  attributes.wait_obj = FI_WAIT_NONE;
+  if (fi_eq_open(objects_->fabric, &attributes, &objects_->events, nullptr) != 0) {
+    objects_->events = nullptr;
+    return;
+  }
+  if (fi_ep_bind(objects_->endpoint, &objects_->events->fid, 0) == 0) return;
+  fi_close(&objects_->events->fid);
+  objects_->events = nullptr;
 }
 
 // Memory for a packet, which the provider is told of where it wants that. False when it refuses.
@@ -215,6 +239,7 @@ LibfabricRail::Objects::~Objects() {
     if (slot->region != nullptr) fi_close(&slot->region->fid);
   }
   if (queue != nullptr) fi_close(&queue->fid);
+  if (events != nullptr) fi_close(&events->fid);
   if (names != nullptr) fi_close(&names->fid);
   if (domain != nullptr) fi_close(&domain->fid);
   if (fabric != nullptr) fi_close(&fabric->fid);
@@ -301,7 +326,7 @@ void LibfabricRail::answer(std::span<const std::byte> address, std::span<const s
     known = strangers_.insert(strangers_.end(), {{address.begin(), address.end()}, number});
   }
   const iovec piece = {const_cast<std::byte*>(packet.data()), packet.size()};  // NOLINT: iovec's members are not const
-  (void)put_copy(known->second, {&piece, 1}, packet.size());
+  (void)put_copy(known->second, {&piece, 1}, packet.size(), std::nullopt);
 }
 
 RailPut LibfabricRail::refused(ssize_t code) {
@@ -310,10 +335,13 @@ RailPut LibfabricRail::refused(ssize_t code) {
   return RailPut::busy;
 }
 
-RailPut LibfabricRail::put_copy(fi_addr_t to, std::span<const iovec> pieces, std::size_t bytes) {
+// Without a token nobody hears of the packet again.
+RailPut LibfabricRail::put_copy(fi_addr_t to, std::span<const iovec> pieces, std::size_t bytes,
+                                std::optional<std::uint64_t> token) {
   Slot* slot = take_slot();
   slot->receives = false;
-  slot->tell = false;
+  slot->tell = token.has_value();
+  slot->token = token.value_or(0);
   if (!give_memory(*slot, bytes + prefix_bytes_)) {
     free_.push_back(slot);
     return RailPut::failed;
@@ -325,7 +353,7 @@ RailPut LibfabricRail::put_copy(fi_addr_t to, std::span<const iovec> pieces, std
       fi_send(objects_->endpoint, slot->memory.data(), bytes + prefix_bytes_, region, to, &slot->context);
   if (code == 0) {
     pending_bytes_ += bytes;
-    return RailPut::done;
+    return RailPut::taken;
   }
   free_.push_back(slot);
   return refused(code);
@@ -341,7 +369,8 @@ RailPut LibfabricRail::put(std::uint32_t destination, std::span<const iovec> pie
     return code == 0 ? RailPut::done : refused(code);
   }
   if (pending_bytes_ > 0 && pending_bytes_ + bytes > most_pending_bytes) return refused(-FI_EAGAIN);
-  if (!from_anywhere || pieces.size() > objects_->info->tx_attr->iov_limit) return put_copy(destination, pieces, bytes);
+  if (!from_anywhere || pieces.size() > objects_->info->tx_attr->iov_limit)
+    return put_copy(destination, pieces, bytes, token);
   Slot* slot = take_slot();
   slot->receives = false;
   slot->tell = true;
@@ -362,27 +391,58 @@ void LibfabricRail::sent(Slot* slot, RailSink& sink, bool ok) {
   if (slot->tell) sink.on_put_done(slot->token, ok);
 }
 
-void LibfabricRail::read_error(RailSink& sink) {
+// The next entry of the queue's errors. False: there is none after all.
+bool LibfabricRail::read_error(RailSink& sink) {
   fi_cq_err_entry error{};
-  if (fi_cq_readerr(objects_->queue, &error, 0) <= 0 || error.op_context == nullptr) return;
-  auto* slot = reinterpret_cast<Slot*>(error.op_context);  // its first member
-  if (slot->receives) {
-    if (error.err != FI_ECANCELED) post(slot);
-    return;
+  if (fi_cq_readerr(objects_->queue, &error, 0) <= 0) return false;
+  if (error.op_context == nullptr) {  // of a packet that was injected, to whomever
+    sink.on_doubted(all_destinations);
+    return true;
   }
-  sent(slot, sink, false);
+  auto* slot = reinterpret_cast<Slot*>(error.op_context);  // its first member
+  if (!slot->receives) {
+    if (!slot->tell && error.err != FI_ECANCELED) sink.on_doubted(all_destinations);  // the answer to a stranger
+    sent(slot, sink, false);
+    return true;
+  }
+  if (error.err == FI_ECANCELED) return true;
+  if (error.err != FI_ETRUNC) sink.on_doubted(all_destinations);  // a packet that is too long is its sender's doing
+  post(slot);
+  return true;
 }
 
-std::size_t LibfabricRail::poll(RailSink& sink, std::int64_t) {
+void LibfabricRail::read_events(RailSink& sink, std::int64_t now_ns) {
+  if (now_ns < next_events_ns_) return;
+  next_events_ns_ = now_ns + events_every_ns;
+  if (broken_) sink.on_failed(all_destinations);
+  broken_ = false;
+  if (objects_->events == nullptr) return;
+  for (int n = 0; n < 16; ++n) {
+    std::array<std::byte, 256> event;
+    std::uint32_t kind = 0;
+    const ssize_t got = fi_eq_read(objects_->events, &kind, event.data(), event.size(), 0);
+    if (got == -FI_EAVAIL) {
+      fi_eq_err_entry error{};
+      if (fi_eq_readerr(objects_->events, &error, 0) <= 0) return;
+      sink.on_failed(all_destinations);
+    } else if (got < 0) {
+      return;
+    } else if (kind == FI_SHUTDOWN) {
+      sink.on_failed(all_destinations);
+    }
+  }
+}
+
+std::size_t LibfabricRail::poll(RailSink& sink, std::int64_t now_ns) {
   std::array<fi_cq_msg_entry, 16> entries;
   std::size_t events = 0;
   for (;;) {
     const ssize_t got = fi_cq_read(objects_->queue, entries.data(), entries.size());
     if (got == -FI_EAVAIL) {
-      read_error(sink);
-      ++events;
+      if (!read_error(sink) || ++events >= 64) break;
       continue;
     }
+    broken_ = broken_ || (got < 0 && got != -FI_EAGAIN);
     if (got <= 0) break;
     for (ssize_t i = 0; i < got; ++i) {
       auto* slot = reinterpret_cast<Slot*>(entries[static_cast<std::size_t>(i)].op_context);
@@ -397,6 +457,7 @@ std::size_t LibfabricRail::poll(RailSink& sink, std::int64_t) {
     events += static_cast<std::size_t>(got);
     if (events >= 64) break;  // let the engine answer
   }
+  read_events(sink, now_ns);
   for (std::size_t n = unposted_.size(); n > 0; --n) {
     Slot* slot = unposted_.front();
     unposted_.erase(unposted_.begin());

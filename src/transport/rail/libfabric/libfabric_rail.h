@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,10 @@
 
 namespace holdfast::transport {
 
-/// A rail over one endpoint of another libfabric provider (tcp as libfabric's own net provider, shm, verbs, ...). The engine above takes neither order nor delivery nor integrity on trust.
+/// A rail over one endpoint of another libfabric provider (tcp as libfabric's own net provider, shm, verbs, ...). The
+/// engine above takes neither order nor delivery nor integrity on trust. A send that completes with an error, an error
+/// in the event queue and a completion queue that fails are failures; errors that name no packet, and those of
+/// receives, are doubts, since a peer may have caused them.
 class LibfabricRail : public Rail {
  public:
   /// `most_packet_bytes` is what the engine would like; a datagram rail may carry less. `service` (may be empty) is the
@@ -38,6 +42,7 @@ class LibfabricRail : public Rail {
   bool local_only() const override { return local_only_; }
   int wait_fd() const override { return wait_fd_; }
   bool may_wait() override;
+  std::string_view interface() const override { return interface_; }
 
   /// The interfaces of this kind that libfabric offers on this host.
   static std::vector<std::string> domains(std::string_view kind);
@@ -61,6 +66,7 @@ class LibfabricRail : public Rail {
     fid_domain* domain = nullptr;
     fid_av* names = nullptr;
     fid_cq* queue = nullptr;
+    fid_eq* events = nullptr;  ///< null where the provider binds none
     fid_ep* endpoint = nullptr;
     std::vector<std::unique_ptr<Slot>> slots;
   };
@@ -78,9 +84,11 @@ class LibfabricRail : public Rail {
   void post(Slot* slot);
   void sent(Slot* slot, RailSink& sink, bool ok);
   Slot* take_slot();
-  RailPut put_copy(fi_addr_t to, std::span<const iovec> pieces, std::size_t bytes);
+  RailPut put_copy(fi_addr_t to, std::span<const iovec> pieces, std::size_t bytes, std::optional<std::uint64_t> token);
   RailPut refused(ssize_t code);
-  void read_error(RailSink& sink);
+  bool read_error(RailSink& sink);
+  void read_events(RailSink& sink, std::int64_t now_ns);
+  void open_events();
 
   std::unique_ptr<Objects> objects_ = std::make_unique<Objects>();
   bool registers_ = false;
@@ -97,6 +105,9 @@ class LibfabricRail : public Rail {
   std::vector<std::pair<std::vector<std::byte>, fi_addr_t>> strangers_;  ///< that were answered: at most most_strangers
   std::size_t pending_bytes_ = 0;
   bool busy_ = false;
+  bool broken_ = false;              ///< the completion queue itself fails
+  std::int64_t next_events_ns_ = 0;  ///< when the event queue is looked at again
+  std::string interface_;
 };
 
 }  // namespace holdfast::transport

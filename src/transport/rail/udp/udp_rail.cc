@@ -1,6 +1,7 @@
 #include "transport/rail/udp/udp_rail.h"
 
 #include <ifaddrs.h>
+#include <linux/errqueue.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/udp.h>
@@ -10,12 +11,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 namespace holdfast::transport {
 
 namespace {
 
 constexpr int socket_buffer_bytes = 8 << 20;
+constexpr unsigned most_pending_errors = 64;  ///< that are read at once: a flood of them costs no more
 
 Status cannot_open(const std::string& interface, const char* what, const std::string& why) {
   return {Code::unavailable, "opening rail udp" + (interface.empty() ? "" : "@" + interface),
@@ -56,6 +60,23 @@ std::size_t packet_bytes_of(int socket, const std::string& interface, bool v6) {
   std::strncpy(request.ifr_name, interface.c_str(), sizeof request.ifr_name - 1);
   const std::size_t mtu = ioctl(socket, SIOCGIFMTU, &request) == 0 ? static_cast<std::size_t>(request.ifr_mtu) : 1500;
   return mtu - (v6 ? 48 : 28);  // the headers of IP and UDP
+}
+
+void add_once(std::vector<std::uint32_t>& list, std::uint32_t number) {
+  if (std::find(list.begin(), list.end(), number) == list.end()) list.push_back(number);
+}
+
+/// The extended error that a message of the error queue has; nothing: none.
+std::optional<sock_extended_err> error_of(msghdr& header) {
+  for (cmsghdr* control = CMSG_FIRSTHDR(&header); control != nullptr; control = CMSG_NXTHDR(&header, control)) {
+    const bool v4 = control->cmsg_level == SOL_IP && control->cmsg_type == IP_RECVERR;
+    const bool v6 = control->cmsg_level == SOL_IPV6 && control->cmsg_type == IPV6_RECVERR;
+    if ((!v4 && !v6) || control->cmsg_len < CMSG_LEN(sizeof(sock_extended_err))) continue;
+    sock_extended_err error{};
+    std::memcpy(&error, CMSG_DATA(control), sizeof error);
+    return error;
+  }
+  return std::nullopt;
 }
 
 /// The size of the datagrams that a received piece was put together from; 0: it is one.
@@ -132,11 +153,14 @@ Status UdpRail::start(const std::string& interface, std::size_t most_packet_byte
   }
   const int on = 1;
   (void)setsockopt(socket_, SOL_UDP, UDP_GRO, &on, sizeof on);  // without it datagrams come one by one
+  // Without it ICMP messages are not heard of: there is only silence.
+  (void)setsockopt(socket_, v6 ? SOL_IPV6 : SOL_IP, v6 ? IPV6_RECVERR : IP_RECVERR, &on, sizeof on);
   socklen_t length = sizeof bound;
   if (getsockname(socket_, reinterpret_cast<sockaddr*>(&bound), &length) != 0) {
     return cannot_open(interface, "getsockname", std::strerror(errno));
   }
   address_ = bytes_of(bound);
+  interface_ = chosen->name;
   most_packet_bytes_ = std::min({most_packet_bytes, packet_bytes_of(socket_, chosen->name, v6), most_datagram_bytes});
 
   receives_ = std::make_unique<std::array<Receive, receives>>();
@@ -198,7 +222,8 @@ Result<std::uint32_t> UdpRail::add_destination(std::span<const std::byte> addres
                   "an address of " + std::to_string(address.size()) + " bytes is no address of UDP");
   }
   const auto number = static_cast<std::uint32_t>(destinations_.size());
-  const auto [known, is_new] = numbers_.try_emplace({reinterpret_cast<const char*>(address.data()), address.size()}, number);
+  const auto [known, is_new] =
+      numbers_.try_emplace({reinterpret_cast<const char*>(address.data()), address.size()}, number);
   if (is_new) destinations_.push_back(made);
   return known->second;
 }
@@ -260,7 +285,9 @@ RailPut UdpRail::put(std::uint32_t destination, std::span<const iovec> pieces, s
   return copy ? RailPut::done : RailPut::pending;
 }
 
-// One call of the kernel. False when it has no room now; other errors are in errno with the answer true.
+// One call of the kernel. False when it has no room now; other errors are in errno with the answer true. An error may
+// be that of an earlier packet, to whomever, of which an ICMP message came: those are read, and what was to be sent
+// goes now. So an error that stays is the kernel's own.
 bool UdpRail::send(std::span<iovec> list, std::size_t segment_bytes) {
   Destination& to = destinations_[batch_.destination];
   msghdr header{};
@@ -279,11 +306,47 @@ bool UdpRail::send(std::span<iovec> list, std::size_t segment_bytes) {
     const auto size = static_cast<std::uint16_t>(segment_bytes);
     std::memcpy(CMSG_DATA(segment), &size, sizeof size);
   }
-  for (;;) {
+  for (unsigned tries = 0;; ++tries) {
     errno = 0;
     if (sendmsg(socket_, &header, MSG_NOSIGNAL) >= 0) return true;
     if (errno == EINTR) continue;
-    return errno != EAGAIN && errno != EWOULDBLOCK && errno != ENOBUFS;
+    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) return false;
+    const int error = errno;
+    if (read_errors() && tries < most_pending_errors) continue;
+    errno = error;
+    return true;
+  }
+}
+
+// Reads what is in the socket's error queue: whether the network told of anything. What the kernel itself has refused
+// stands there, too.
+bool UdpRail::read_errors() {
+  bool any = false;
+  for (unsigned n = 0; n < most_pending_errors; ++n) {
+    sockaddr_storage destination{};
+    std::byte part[64];  // of the packet that was sent: nobody looks at it
+    iovec piece = {part, sizeof part};
+    alignas(cmsghdr) std::array<std::byte, 256> control{};
+    msghdr header{};
+    header.msg_name = &destination;
+    header.msg_namelen = sizeof destination;
+    header.msg_iov = &piece;
+    header.msg_iovlen = 1;
+    header.msg_control = control.data();
+    header.msg_controllen = control.size();
+    if (recvmsg(socket_, &header, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) return any;
+    const auto error = error_of(header);
+    const bool from_network =
+        error && (error->ee_origin == SO_EE_ORIGIN_ICMP || error->ee_origin == SO_EE_ORIGIN_ICMP6);
+    if (from_network) note_doubt(destination);
+    any = any || from_network;
+  }
+  return any;
+}
+
+void UdpRail::note_doubt(const sockaddr_storage& destination) {
+  for (std::uint32_t number = 0; number < destinations_.size(); ++number) {
+    if (same_socket(destinations_[number].address, destination)) return add_once(doubted_, number);
   }
 }
 
@@ -292,7 +355,7 @@ bool UdpRail::send_singly() {
   std::size_t at = 0;
   bool good = true;
   for (std::size_t i = 0; i < batch_.packets; ++i) {
-    good = (!send(std::span(batch_.list).subspan(at, batch_.pieces_of[i]), 0) || errno == 0) && good;
+    good = (!send(std::span(batch_.list).subspan(at, batch_.pieces_of[i]), 0) || errno == 0 || errno == EPERM) && good;
     at += batch_.pieces_of[i];
   }
   return good;
@@ -303,7 +366,7 @@ bool UdpRail::send_batch() {
   if (batch_.packets == 0) return true;
   const bool several = batch_.packets > 1;
   if (!send(std::span(batch_.list).first(batch_.pieces), several ? batch_.packet_bytes : 0)) return false;
-  bool ok = errno == 0;
+  bool ok = errno == 0 || errno == EPERM;  // a packet filter of this host refused it: lost, as packets are
   if (!ok && several && (errno == EIO || errno == EINVAL || errno == EMSGSIZE || errno == EOPNOTSUPP)) {
     segments_ = false;
     ok = send_singly();
@@ -312,11 +375,19 @@ bool UdpRail::send_batch() {
   return true;
 }
 
+// Packets that were copied have no token: of those that could not be sent the destination tells.
 void UdpRail::end_batch(bool ok) {
+  if (!ok) add_once(failed_, batch_.destination);
   for (const std::uint64_t token : batch_.tokens) finished_.push_back({token, ok});
   batch_.tokens.clear();
   batch_.packets = batch_.packet_bytes = batch_.bytes = batch_.pieces = batch_.copied = 0;
   batch_.ended = false;
+}
+
+// What failed or is doubted; what that leads to may add more.
+void UdpRail::report(RailSink& sink) {
+  for (const std::uint32_t number : std::exchange(failed_, {})) sink.on_failed(number);
+  for (const std::uint32_t number : std::exchange(doubted_, {})) sink.on_doubted(number);
 }
 
 void UdpRail::flush() {
@@ -325,7 +396,10 @@ void UdpRail::flush() {
 
 // Takes what one call of the kernel gives. False when that was all that is there.
 bool UdpRail::take(RailSink& sink, std::size_t& events) {
-  const int got = recvmmsg(socket_, receive_headers_.data(), receives, 0, nullptr);
+  int got = recvmmsg(socket_, receive_headers_.data(), receives, 0, nullptr);
+  for (unsigned n = 0; got < 0 && errno != EAGAIN && errno != EINTR && n < most_pending_errors && read_errors(); ++n) {
+    got = recvmmsg(socket_, receive_headers_.data(), receives, 0, nullptr);
+  }
   for (int i = 0; i < got; ++i) {
     mmsghdr& received = receive_headers_[static_cast<std::size_t>(i)];
     const std::size_t segment = segment_bytes_of(received.msg_hdr);
@@ -354,6 +428,7 @@ std::size_t UdpRail::poll(RailSink& sink, std::int64_t) {
   for (const Finished& one : reported_) sink.on_put_done(one.token, one.ok);
   events += reported_.size();
   reported_.clear();
+  report(sink);
   if (busy_ && room) {
     busy_ = false;
     sink.on_ready();

@@ -19,6 +19,10 @@ namespace holdfast::transport {
 /// piece, which it cuts into datagrams (UDP_SEGMENT, udp(7)), and what arrives is taken in pieces as large (UDP_GRO): a
 /// system call and a pass through the network stack then serve tens of packets. libfabric's own udp provider has no way
 /// to do that. One thread.
+///
+/// What the kernel knows by itself (no route, the interface is down, a packet is too long) is reported as a failure of
+/// the destination. What came in an ICMP message, which anybody can make up who knows the ports, only as a doubt (RFC
+/// 5927).
 class UdpRail : public Rail {
  public:
   /// `interface`: empty for the first that is up and no loopback, else the loopback. `most_packet_bytes` is what the
@@ -39,7 +43,8 @@ class UdpRail : public Rail {
   void flush() override;
   std::size_t poll(RailSink& sink, std::int64_t now_ns) override;
   int wait_fd() const override { return socket_; }
-  bool may_wait() override { return batch_.packets == 0 && finished_.empty(); }
+  std::string_view interface() const override { return interface_; }
+  bool may_wait() override { return batch_.packets == 0 && finished_.empty() && failed_.empty() && doubted_.empty(); }
 
   /// The interfaces that a rail can go over, IPv4 first, the loopback last.
   struct Interface {
@@ -93,6 +98,9 @@ class UdpRail : public Rail {
   void append(std::span<const iovec> pieces, std::size_t bytes, bool copy, std::uint64_t token);
   bool take(RailSink& sink, std::size_t& events);
   bool send(std::span<iovec> list, std::size_t segment_bytes);
+  bool read_errors();
+  void note_doubt(const sockaddr_storage& destination);
+  void report(RailSink& sink);
   bool send_singly();
   bool send_batch();
   void end_batch(bool ok);
@@ -101,13 +109,16 @@ class UdpRail : public Rail {
   bool segments_ = true;  ///< the kernel cuts
   std::size_t most_packet_bytes_ = 0;
   std::vector<std::byte> address_;
+  std::string interface_;
   std::vector<Destination> destinations_;
   std::map<std::string, std::uint32_t> numbers_;  ///< of destinations, by the bytes of the address
   const sockaddr_storage* source_ = nullptr;      ///< of the packet that the sink is being handed
   Batch batch_;
   std::vector<Finished> finished_;
-  std::vector<Finished> reported_;  ///< empty but in poll()
-  bool busy_ = false;               ///< somebody was told so
+  std::vector<Finished> reported_;      ///< empty but in poll()
+  bool busy_ = false;                   ///< somebody was told so
+  std::vector<std::uint32_t> failed_;   ///< destinations of which the sink hears at the next poll; each once
+  std::vector<std::uint32_t> doubted_;  ///< likewise
 
   struct Receive {
     std::array<std::byte, 65536> memory;

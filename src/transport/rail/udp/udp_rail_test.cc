@@ -15,10 +15,13 @@ struct Ears : RailSink {
   void on_packet(std::span<const std::byte> packet) override { packets.emplace_back(packet.begin(), packet.end()); }
   void on_put_done(std::uint64_t token, bool ok) override { done[token] = ok; }
   void on_ready() override { ++ready; }
-  void on_failed(std::uint32_t) override {}
+  void on_failed(std::uint32_t destination) override { failed.push_back(destination); }
+  void on_doubted(std::uint32_t destination) override { doubted.push_back(destination); }
 
   std::vector<Bytes> packets;
   std::map<std::uint64_t, bool> done;
+  std::vector<std::uint32_t> failed;
+  std::vector<std::uint32_t> doubted;
   unsigned ready = 0;
 };
 
@@ -40,8 +43,7 @@ class UdpRailTest : public testing::Test {
   }
   RailPut put(Bytes& packet, std::uint64_t token) {
     const std::size_t half = packet.size() / 2;
-    const std::array<iovec, 2> pieces = {iovec{packet.data(), half},
-                                         iovec{packet.data() + half, packet.size() - half}};
+    const std::array<iovec, 2> pieces = {iovec{packet.data(), half}, iovec{packet.data() + half, packet.size() - half}};
     return rails[0]->put(to, pieces, token);
   }
   // Until so many packets have come, or nothing more does for a while.
@@ -129,6 +131,50 @@ TEST_F(UdpRailTest, TheLoopbackCarriesPacketsOfItsOwnSize) {
   listen(1);
   ASSERT_EQ(ears[1].packets.size(), 1U);
   EXPECT_TRUE(ears[1].packets[0] == packet);
+}
+
+// ICMP says that nobody listens, which anybody could have said.
+TEST_F(UdpRailTest, APortWhereNobodyListensIsDoubtedAndOtherPeersHearNothingOfIt) {
+  auto gone = UdpRail::open("lo", 1400, "", "");
+  ASSERT_TRUE(gone.ok());
+  const Bytes address(gone.value()->address().begin(), gone.value()->address().end());
+  const std::uint32_t nobody = rails[0]->add_destination(address).value();
+  gone.value().reset();
+  Bytes packet = pattern(100, 1);
+  const iovec piece = {packet.data(), packet.size()};
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(rails[0]->put(nobody, {&piece, 1}, 1), RailPut::done);
+    rails[0]->flush();  // the answer to the last one may be pending in the socket
+    EXPECT_EQ(put(packet, 2), RailPut::done);
+    rails[0]->flush();
+    rails[0]->poll(ears[0], 0);
+  }
+  listen(50);
+  EXPECT_EQ(ears[1].packets.size(), 50U) << "none was lost to another's error";
+  EXPECT_FALSE(ears[0].doubted.empty());
+  for (const std::uint32_t destination : ears[0].doubted) EXPECT_EQ(destination, nobody);
+  EXPECT_TRUE(ears[0].failed.empty());
+}
+
+// The kernel itself refuses: no flag allows this socket to send to all.
+TEST_F(UdpRailTest, WhatTheKernelRefusesToSendIsAFailureOfItsDestination) {
+  sockaddr_in all{};
+  all.sin_family = AF_INET;
+  all.sin_port = htons(9);
+  all.sin_addr.s_addr = INADDR_BROADCAST;
+  const auto* bytes = reinterpret_cast<const std::byte*>(&all);
+  const std::uint32_t refused = rails[0]->add_destination({bytes, sizeof all}).value();
+  for (const std::size_t size : {100UL, 1400UL}) {  // without a token, and with one
+    Bytes packet = pattern(size, 1);
+    const iovec piece = {packet.data(), packet.size()};
+    rails[0]->put(refused, {&piece, 1}, 7);
+    rails[0]->flush();
+    rails[0]->poll(ears[0], 0);
+    ASSERT_EQ(ears[0].failed, std::vector{refused}) << size;
+    ears[0].failed.clear();
+  }
+  EXPECT_FALSE(ears[0].done.at(7));
+  EXPECT_TRUE(ears[0].doubted.empty());
 }
 
 }  // namespace
