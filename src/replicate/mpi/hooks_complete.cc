@@ -263,7 +263,8 @@ int hook::Request_get_status(MPI_Request request, int* flag, MPI_Status* status)
 }
 
 #ifdef HOLDFAST_HAS_Request_get_status_all
-// Of several requests (MPI 4.1, section 3.7.6): each is asked as by itself, so that every replica gets the same answers.
+// Of several requests (MPI 4.1, section 3.7.6): each is asked as by itself, so that every replica gets the same
+// answers.
 int hook::Request_get_status_all(int count, MPI_Request requests[], int* flag, MPI_Status* statuses) {
   if (!runtime().verifying) return real().Request_get_status_all(count, requests, flag, statuses);
   *flag = 1;

@@ -1,5 +1,5 @@
-// What `holdfast doctor --test` runs with each MPI: point-to-point messages round a ring and a reduction, whose answers it
-// knows. Prints one line by rank 0. Exit status: 0; 1 for a wrong answer.
+// What `holdfast doctor --test` runs with each MPI: point-to-point messages round a ring and a reduction, whose answers
+// it knows. Prints one line by rank 0. Exit status: 0; 1 for a wrong answer.
 #include <mpi.h>
 #include <stdio.h>
 
