@@ -11,9 +11,9 @@ namespace holdfast::replicate {
 
 namespace {
 
-constexpr std::array<std::string_view, 13> names{"challenge", "join",     "welcome", "ready", "finishing",
-                                                 "finished",  "exit",     "failed",  "gone",  "finalize",
-                                                 "leave",     "starting", "accuse"};
+constexpr std::array<std::string_view, 14> names{"challenge", "join",     "welcome", "ready",  "finishing",
+                                                 "finished",  "exit",     "failed",  "gone",   "finalize",
+                                                 "leave",     "starting", "accuse",  "started"};
 
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;

@@ -19,12 +19,11 @@ namespace holdfast::replicate {
 ///   join RANK REPLICA NONCE PROOF   the first word of a process, before MPI_Init where it can
 ///   welcome PROOF             its answer: the process is believed, and may believe what it is told
 ///   starting                  it enters MPI_Init, which it does not leave before all have entered it
-///   ready                     MPI_Init is over
-///   finishing                 the process has reached MPI_Finalize and owes nobody anything
-///   finished                  it is past it
-///   exit STATUS               it is about to end with this status
-///   failed                    it found what the job cannot go on with; an incident file says what
-///   gone REPLICA              a process of that replica died or diverged: the replica is taken out
+///   ready                     MPI_Init is over, but for the answer, which the process waits for where deaths are
+///   survived started                   to all: everybody is ready: a death is survived from here on finishing the
+///   process has reached MPI_Finalize and owes nobody anything finished                  it is past it exit STATUS it
+///   is about to end with this status failed                    it found what the job cannot go on with; an incident
+///   file says what gone REPLICA              a process of that replica died or diverged: the replica is taken out
 ///   finalize                  to all: everybody is finishing and nobody died: MPI's own end may be waited for
 ///   accuse REPLICA            that replica of this process's rank diverged: it does other things than this one
 ///   leave                     to all: somebody died: MPI's own end would wait for the dead
@@ -42,7 +41,8 @@ struct RollCall {
     finalize,
     leave,
     starting,
-    accuse
+    accuse,
+    started
   };
   Kind kind = Kind::ready;
   int rank = -1;        ///< join

@@ -42,8 +42,7 @@ void Roster::hear(int member, const RollCall& message, double seconds) {
       return start_.enter(member);
     case RollCall::Kind::ready:
       who.phase = std::max(who.phase, Phase::ready);
-      launched_ = launched_ || all_past(Phase::ready);
-      return;
+      return start_together();
     case RollCall::Kind::finishing:
       who.phase = std::max(who.phase, Phase::finishing);
       return end_together();
@@ -130,6 +129,14 @@ void Roster::take_out(const Death& death) {
   for (int m = 0; m < static_cast<int>(members_.size()); ++m)
     if (members_[static_cast<std::size_t>(m)].there) tell(m, RollCall::Kind::gone, replica);
   end_together();
+}
+
+/// When the last process is past MPI_Init all hear that, and leave it: who dies after that has died after all were.
+void Roster::start_together() {
+  if (launched_ || !all_past(Phase::ready)) return;
+  launched_ = true;
+  for (int m = 0; goes_on_ && m < static_cast<int>(members_.size()); ++m)
+    if (members_[static_cast<std::size_t>(m)].there) tell(m, RollCall::Kind::started);
 }
 
 /// When the last process that is left has reached the end, all hear how to go on.

@@ -97,6 +97,7 @@ class Roster {
   void lose(int member, double seconds);
   void accuse(int member, int replica, double seconds);
   void take_out(const Death& death);
+  void start_together();
   void end_together();
 
   int ranks_;

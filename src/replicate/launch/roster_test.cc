@@ -13,6 +13,7 @@ Roster started(int ranks, int degree, bool goes_on) {
   Roster roster(ranks, degree, goes_on);
   for (int m = 0; m < ranks * degree; ++m) EXPECT_EQ(roster.join(m / degree, m % degree), m);
   for (int m = 0; m < ranks * degree; ++m) roster.hear(m, {Kind::ready});
+  roster.outgoing().clear();
   return roster;
 }
 
@@ -115,6 +116,23 @@ TEST(Roster, DeathsThatCannotBeSurvivedEndTheJob) {
   late.hear(1, {Kind::finishing});
   late.close(1, 1);
   EXPECT_NE(late.verdict().find("MPI_Finalize"), std::string::npos);
+}
+
+TEST(Roster, NobodyLeavesMpiInitBeforeAllAreReady) {
+  for (const bool goes_on : {true, false}) {
+    Roster roster(2, 2, goes_on);
+    for (int m = 0; m < 4; ++m) roster.join(m / 2, m % 2);
+    for (const int m : {3, 0, 2}) roster.hear(m, {Kind::ready});
+    EXPECT_TRUE(roster.outgoing().empty());
+    roster.hear(1, {Kind::ready});
+    ASSERT_EQ(roster.outgoing().size(), goes_on ? 4U : 0U);
+    for (const auto& letter : roster.outgoing()) EXPECT_EQ(letter.message.kind, Kind::started);
+    roster.outgoing().clear();
+    roster.hear(1, {Kind::ready});
+    EXPECT_TRUE(roster.outgoing().empty()) << "told once";
+    roster.close(3, 1);
+    EXPECT_TRUE(roster.verdict().empty());
+  }
 }
 
 TEST(Roster, WhatAProcessFoundEndsTheJobAndIsNoDeath) {

@@ -19,9 +19,9 @@ bool add_tally(nlohmann::ordered_json& sums, const std::string& text, const std:
   const std::size_t line = text.find('\n');
   if (line == std::string::npos || line >= numbers_at) return false;
   std::istringstream words(text.substr(0, line));
-  std::string mark;
+  std::string first;
   std::string of_job;
-  if (!(words >> mark >> of_job) || mark != "holdfast-counted" || of_job != job) return false;
+  if (!(words >> first >> of_job) || first != "holdfast-counted" || of_job != job) return false;
   std::vector<std::string> names;
   for (std::string name; words >> name;) names.push_back(name);
   if (text.size() < numbers_at + names.size() * sizeof(std::uint64_t)) return false;

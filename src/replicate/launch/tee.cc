@@ -23,22 +23,6 @@ constexpr off_t read_ahead = 1 << 20;  ///< bytes read from the source beyond th
 constexpr int first_retry_ms = 2;      ///< until a reader has opened its FIFO
 constexpr int last_retry_ms = 100;
 
-/// One FIFO and how far its reader has been given the stream.
-struct Sink {
-  std::string path;
-  int fifo = -1;
-  off_t given = 0;
-  bool over = false;
-
-  /// A FIFO can be opened for writing only once it has a reader (fifo(7)).
-  void try_open() { fifo = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC); }
-  void finish() {
-    ::close(fifo);
-    fifo = -1;
-    over = true;
-  }
-};
-
 }  // namespace
 
 class InputTee::Copier {
@@ -73,6 +57,22 @@ class InputTee::Copier {
   }
 
  private:
+  /// One FIFO and how far its reader has been given the stream.
+  struct Sink {
+    std::string path;
+    int fifo = -1;
+    off_t given = 0;
+    bool over = false;
+
+    /// A FIFO can be opened for writing only once it has a reader (fifo(7)).
+    void try_open() { fifo = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC); }
+    void finish() {
+      ::close(fifo);
+      fifo = -1;
+      over = true;
+    }
+  };
+
   bool all_over() const {
     return std::all_of(sinks_.begin(), sinks_.end(), [](const Sink& sink) { return sink.over; });
   }

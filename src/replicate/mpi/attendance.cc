@@ -39,6 +39,7 @@ pid_t attending_process = 0;
 int own_replica = -1;
 std::atomic<std::size_t> gone_count{0};
 std::array<std::atomic<int>, most_replicas> gone_order;
+std::atomic<bool> all_started{false};
 std::atomic<Ending> ending{Ending::unknown};
 
 struct Roster {
@@ -147,6 +148,9 @@ void take(const RollCall& message) {
       gone_count.store(n + 1, std::memory_order_release);
       return;
     }
+    case RollCall::Kind::started:
+      all_started.store(true, std::memory_order_release);
+      return;
     case RollCall::Kind::finalize:
       ending.store(Ending::finalize, std::memory_order_release);
       return;
@@ -161,6 +165,7 @@ void take(const RollCall& message) {
 void* listen_to_run(void* reader) {
   depth = 1;  // nothing that this thread does is the program's
   while (const auto message = hear_next(*static_cast<RollCallReader*>(reader))) take(*message);
+  all_started.store(true, std::memory_order_release);
   return nullptr;
 }
 
@@ -246,6 +251,10 @@ std::size_t departures() {
 
 int departed(std::size_t n) {
   return gone_order[n].load(std::memory_order_relaxed);
+}
+
+bool told_started() {
+  return all_started.load(std::memory_order_acquire);
 }
 
 Ending told_ending() {

@@ -16,6 +16,10 @@ bool attending();
 /// The same for the program itself and nobody else: before its first instruction.
 void attend_program();
 
+/// Whether everybody is past MPI_Init, so that a death is survived; true as well when `holdfast run` is heard no more.
+/// Any thread.
+bool told_started();
+
 void say_starting();
 void say_ready();
 void say_finishing();

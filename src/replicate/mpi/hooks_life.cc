@@ -237,6 +237,11 @@ void begin() {
   ::pthread_atfork(nullptr, nullptr, leave_in_child);
   protection.active.store(true, std::memory_order_relaxed);
   say_ready();
+  if (!state.survives) return;
+  wait_until([] {
+    set_awaited({Awaited::What::team, -1, -1});
+    return told_started();
+  });
 }
 
 /// (rank, replica, copies) triples of the communicator's processes, at its rank 0.
