@@ -72,4 +72,22 @@ void Replica::peer_gone(int replica) {
   std::erase_if(transfers_, [&](const auto& entry) { return entry.second.from_replica == replica; });
 }
 
+std::string Replica::kept() const {
+  std::string text;
+  const auto add = [&](std::size_t count, const char* what) {
+    if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + what;
+  };
+  add(inbox_.waiting(), "verifications");
+  add(at_rest() ? 0 : 1, "disputes");
+  add(wildcards_.size(), "wildcards");
+  add(early_matches_.size(), "early matches");
+  add(waiting_.size(), "communicators with receives to post");
+  add(requeued_.size(), "requeued messages");
+  add(corrections_.size(), "corrections");
+  add(transfers_.size(), "copies on their way");
+  add(asked_for_.size(), "questions");
+  add(asking_.size(), "questions of its own");
+  return text;
+}
+
 }  // namespace holdfast::replicate

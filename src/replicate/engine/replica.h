@@ -122,6 +122,8 @@ class Replica {
   bool at_rest() const { return !disputes_ || disputes_->empty(); }
   /// What others said of messages that never came.
   std::size_t verifications_left() const { return inbox_.waiting(); }
+  /// What is kept of messages that are not over, for a person; empty when there is nothing.
+  std::string kept() const;
   /// Under msg-plus-hash with more than three replicas one may be needed for a message that is long past here.
   bool answers_late() const { return disputes_ && team_.degree > 3; }
   /// How many messages each replica of each rank had wrong: (rank, replica) -> count.
@@ -144,6 +146,13 @@ class Replica {
     std::uint64_t ordinal = 0;
   };
 
+  /// Under msg-plus-vote: a loser of a vote asks for the good copy.
+  struct Question {
+    int from_replica;
+    MessageId id;
+    Ballot held;  ///< what the one that asks has
+  };
+
   void send_digest(Process to, const Record& digest);
   void send_copy(Process to, const Outgoing& message, const Copy& copy);
   void announce_to_those_without(const Outgoing& message, const Contents& contents);
@@ -163,6 +172,10 @@ class Replica {
   bool mistaken_everywhere(const Verified& receive, std::span<const Ballot> ballots, std::size_t own) const;
   void require_supply(const Verified& receive, std::span<const Ballot> ballots);
   void ask_for_correction(const Verified& receive, std::span<const Ballot> ballots);
+  void on_question(int from_replica, const MessageId& id, const Ballot& held);
+  void on_late_answer(int from_replica, const MessageId& id);
+  void answer_questions(const Verified& verified, const Ballot& good, std::span<const Ballot> held);
+  void answer_too_late(const Question& question);
 
   void open_dispute(Verified& receive, const Ballot& announced);
   bool advance_dispute(Verified& receive);
@@ -206,7 +219,8 @@ class Replica {
   std::unordered_map<MessageId, Copy, MessageIdHash> corrections_;  ///< arrived, not yet taken
   std::unordered_map<std::uint64_t, Transfer> transfers_;           ///< by token
   std::uint64_t next_token_ = 0;
-  std::vector<MessageId> asked_for_;  ///< by losers of a vote, and not compared here
+  std::vector<Question> asked_for_;                                       ///< and not compared here
+  std::unordered_map<MessageId, const Verified*, MessageIdHash> asking_;  ///< this replica's own, still unanswered
   std::map<std::pair<int, int>, std::uint64_t> wrong_copies_;
 };
 

@@ -153,7 +153,48 @@ void Replica::require_supply(const Verified& receive, std::span<const Ballot> ba
 /// message itself, and is asked to do that now: its application may be waiting for something else.
 void Replica::ask_for_correction(const Verified& receive, std::span<const Ballot> ballots) {
   const std::size_t own = static_cast<std::size_t>(team_.replica) % ballots.size();
+  asking_[receive.identity] = &receive;
   send_statement(receive.supplier, receive.identity, {Statement::Kind::probe, ballots[own], {}, false});
+}
+
+void Replica::on_question(int from_replica, const MessageId& id, const Ballot& held) {
+  const Question question{from_replica, id, held};
+  if (compared(id)) {
+    answer_too_late(question);
+  } else {
+    asked_for_.push_back(question);
+  }
+}
+
+/// Whoever lost by what its sender announced was sent the copy when this replica compared the message, before this.
+void Replica::answer_too_late(const Question& question) {
+  send_statement(question.from_replica, question.id, {.kind = Statement::Kind::agrees});
+}
+
+/// The message was compared: one that asks may have got other bytes than its sender announced, so that nobody else
+/// knows that it lacks the good ones. Those that lost by what was announced are supplied in any case.
+void Replica::answer_questions(const Verified& verified, const Ballot& good, std::span<const Ballot> held) {
+  std::erase_if(asked_for_, [&](const Question& question) {
+    if (!(question.id == verified.identity)) return false;
+    const auto from = static_cast<std::size_t>(question.from_replica);
+    if (!(verified.own == good)) {
+      answer_too_late(question);
+    } else if (held[from] == good && !(question.held == good)) {
+      supply(verified, question.from_replica);
+    }
+    return true;
+  });
+}
+
+/// The replica that this one asked is past the message: it had seen no reason to send its copy.
+void Replica::on_late_answer(int from_replica, const MessageId& id) {
+  const auto asked = asking_.find(id);
+  if (asked == asking_.end() || corrections_.contains(id)) return;
+  for (const auto& [token, transfer] : transfers_)
+    if (transfer.id == id && transfer.kind == RecordKind::correction) return;
+  host_.fail(Incident::uncorrected, described(*asked->second) +
+                                        ": it was altered on its way, after its sender had announced it, and replica " +
+                                        std::to_string(from_replica) + ", which has the good copy, is past it");
 }
 
 }  // namespace holdfast::replicate

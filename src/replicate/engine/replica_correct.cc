@@ -78,6 +78,7 @@ void Replica::settle(Verified& verified, std::span<const Ballot> ballots, std::s
   using Stage = Verified::Stage;
   if (alike_in_those_left(ballots) || host_.tolerates(verified)) {
     if (team_.present == 1) ++counters_[Count::unverified];
+    if (!asked_for_.empty()) answer_questions(verified, verified.own, held_copies(ballots));
     verified.stage = Stage::complete;
     return;
   }
@@ -97,6 +98,7 @@ void Replica::settle(Verified& verified, std::span<const Ballot> ballots, std::s
   if (verdict.winner < 0) host_.fail(Incident::uncorrected, described(verified) + no_majority(ballots));
   const Ballot good = votes[static_cast<std::size_t>(verdict.winner)];
   const bool copied = std::any_of(copies.begin(), copies.end(), [](const Copy& copy) { return copy != nullptr; });
+  if (!asked_for_.empty()) answer_questions(verified, good, held_copies(ballots));
   if (verified.own == good) {
     if (!copied) supply_those_without(verified, good, ballots);
     note_outvoted(verified, good, ballots);
@@ -146,6 +148,7 @@ bool Replica::take_correction(Verified& verified) {
   note_culprit(verified, giver(verified));
   overwrite(verified, *found->second);
   corrections_.erase(found);
+  asking_.erase(verified.identity);
   verified.stage = Verified::Stage::complete;
   return true;
 }

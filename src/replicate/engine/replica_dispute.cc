@@ -1,6 +1,7 @@
 // Disputes over messages, as dispute.h settles them: what replicas say to each other travels as records, and a receive
 // in dispute goes on when its dispute is ruled upon.
 #include <algorithm>
+#include <cstdlib>
 
 #include "replicate/engine/replica.h"
 
@@ -73,6 +74,7 @@ void Replica::end_hopeless(const Verified& receive, const Dispute& dispute) {
       break;
   }
   host_.fail(Incident::uncorrected, described(receive) + why + ballot_list(dispute.senders()));
+  std::abort();  // fail() does not return
 }
 
 void Replica::send_statement(int to_replica, const MessageId& id, const Statement& statement) {
@@ -90,11 +92,13 @@ void Replica::send_statements() {
 
 void Replica::on_statement(const ControlMessage& message) {
   const MessageId id = message.record.id();
+  const Statement statement = statement_in(message);
+  const int from = message.from.replica;
   if (!disputes_) {
-    if (!compared(id)) asked_for_.push_back(id);
+    statement.kind == Statement::Kind::probe ? on_question(from, id, statement.own) : on_late_answer(from, id);
     return;
   }
-  disputes_->hear(message.from.replica, id, statement_in(message), compared(id));
+  disputes_->hear(from, id, statement, compared(id));
   send_statements();
 }
 
@@ -109,7 +113,11 @@ bool Replica::compared(const MessageId& id) {
 }
 
 void Replica::said() {
-  std::erase_if(asked_for_, [&](const MessageId& id) { return compared(id); });
+  std::erase_if(asked_for_, [&](const Question& question) {
+    if (!compared(question.id)) return false;
+    answer_too_late(question);
+    return true;
+  });
 }
 
 }  // namespace holdfast::replicate
