@@ -1,6 +1,7 @@
 #include "replicate/world/actor.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "replicate/engine/agreement.h"
@@ -153,14 +154,10 @@ Ballot Actor::digest(std::span<const std::byte> bytes) const {
 void Actor::read(Process from, std::vector<std::byte> bytes) {
   if (!team_.here(from.replica)) return;
   ControlMessage message;
-  Flaw flaw = Flaw::none;
-  if (shared_.planted == Planted::unread_checks) {
-    std::memcpy(&message.record, bytes.data(), sizeof(Record));
-    message.from = from;
-    message.tail = std::span(bytes).subspan(sizeof(Record));
-  } else {
-    flaw = reader_.read(from, bytes, message);
-  }
+  const std::vector<std::byte> raw = bytes;
+  const Flaw flaw = reader_.read(from, bytes, message);
+  if (shared_.planted == Planted::unread_checks && flaw == Flaw::repaired && message.record.kind == RecordKind::digest)
+    std::memcpy(&message.record.digest, raw.data() + offsetof(Record, digest), sizeof(integrity::Digest));
   if (flaw == Flaw::repaired) ++shared_.counters[Count::records_repaired];
   if (flaw > Flaw::repaired) fail(Incident::uncorrected, reader_.what_was_wrong());
   if (engine_->on_message(message)) return;
@@ -235,10 +232,6 @@ void Actor::post(const Step& step) {
   receive->blind = shared_.planted == Planted::blind_digests;
   receive->idle_overwrite = shared_.planted == Planted::idle_overwrite;
   engine_->post(*receive, static_cast<std::uint64_t>(step.round) + 1, orders_[step.round], step.source, step.tag, 0);
-  if (shared_.planted == Planted::early_receives && receive->stage == Verified::Stage::unplaced) {
-    receive->stage = Verified::Stage::native;
-    posted_.push_back(receive.get());
-  }
 }
 
 bool Actor::run(const Step& step) {

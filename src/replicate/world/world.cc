@@ -195,7 +195,7 @@ const std::vector<PlantedName>& planted_names() {
       {Planted::lost_corrections, "lost-corrections"}, {Planted::altered_corrections, "altered-corrections"},
       {Planted::idle_overwrite, "idle-overwrite"},     {Planted::lost_matches, "lost-matches"},
       {Planted::false_matches, "false-matches"},       {Planted::doubled_digests, "doubled-digests"},
-      {Planted::unread_checks, "unread-checks"},       {Planted::early_receives, "early-receives"},
+      {Planted::unread_checks, "unread-checks"},
   };
   return names;
 }

@@ -22,8 +22,7 @@ enum class Planted : std::uint8_t {
   lost_matches,         ///< followers never hear of a match
   false_matches,        ///< followers hear of another source
   doubled_digests,      ///< each digest arrives twice
-  unread_checks,        ///< the check of a control message is not looked at
-  early_receives,       ///< a follower's wildcard receive is given to MPI at once
+  unread_checks,        ///< a flipped bit of a digest is taken for what was said
 };
 struct PlantedName {
   Planted planted;
