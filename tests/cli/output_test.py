@@ -14,6 +14,7 @@ import unittest
 HOLDFAST = os.environ["HOLDFAST_PROGRAM"]
 STAND_IN = os.environ["HOLDFAST_STAND_IN"]
 JOBS = os.environ["HOLDFAST_JOBS"]
+TALKER = os.environ.get("HOLDFAST_TALKER", "")  # a program that says something and sends something
 LIMIT = 100  # seconds for one command: far more than any needs
 
 FLAVOURS = [flavour for flavour in ("openmpi", "mpich") if os.path.exists(f"{JOBS}/job-{flavour}")]
@@ -257,6 +258,31 @@ class Files(Case):
         self.assertTrue(os.path.islink(self.path("link")))
         self.assertIn('"record"', self.read("target"))
         self.assertEqual(self.holdfast(*job, self.full_disk(), *rest, env=environment).returncode, 5)
+
+
+class RunDirectory(Case):
+    """A real job whose run directory is on a disk that fills up, at any moment."""
+
+    def run_on_disk(self, kibibytes):
+        disk = self.path("disk")
+        os.makedirs(disk, exist_ok=True)
+        script = f'mount -t tmpfs -o size={kibibytes}k none "$1" && shift && exec "$@"'
+        return subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", disk, HOLDFAST, "run", "-n", "2", "--replicas", "2",
+                               "--output", f"{disk}/out", "--", TALKER], cwd=self.folder, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=LIMIT, check=False)
+
+    @unittest.skipUnless(os.geteuid() == 0 and TALKER, "mounting a small disk needs root; the job needs Open MPI")
+    def test_it_is_told_as_a_full_disk_and_never_as_corruption(self):
+        codes = []
+        for kibibytes in (8, 20, 36, 40, 44, 48, 52):
+            ended = self.run_on_disk(kibibytes)
+            codes.append(ended.returncode)
+            self.assertIn(ended.returncode, (0, 5), f"{kibibytes} KiB: {ended.stderr}")
+            if ended.returncode == 5:
+                self.assertRegex(ended.stderr, "is full|No space left on device")
+                self.assertIn("--output", ended.stderr)
+        self.assertEqual(codes[0], 5)
+        self.assertEqual(self.run_on_disk(4096).returncode, 0)
 
 
 class Relay(Case):

@@ -38,6 +38,8 @@ bool read_digits(std::string_view word, std::size_t count, std::string& digits) 
   return true;
 }
 
+}  // namespace
+
 std::string hexadecimal(std::span<const std::byte> bytes) {
   std::string text;
   for (const std::byte byte : bytes) {
@@ -47,8 +49,6 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
   }
   return text;
 }
-
-}  // namespace
 
 std::string roll_call_proof(const secret::Key& job, const RollCall& join, std::string_view challenge,
                             RollCall::Kind of) {
@@ -106,19 +106,6 @@ std::string format_roll_call(const RollCall& message) {
   if (!message.nonce.empty()) line += " " + message.nonce;
   if (!message.proof.empty()) line += " " + message.proof;
   return line + "\n";
-}
-
-std::optional<RollCall> RollCallReader::next() {
-  if (spoilt_) return std::nullopt;
-  const std::size_t end = held_.find('\n');
-  if (end == std::string::npos) {
-    spoilt_ = held_.size() > longest_roll_call;
-    return std::nullopt;
-  }
-  const auto message = end > longest_roll_call ? std::nullopt : parse_roll_call(std::string_view(held_).substr(0, end));
-  held_.erase(0, end + 1);
-  spoilt_ = !message;
-  return message;
 }
 
 }  // namespace holdfast::replicate

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -10,7 +12,8 @@
 namespace holdfast::replicate {
 
 /// What a process of a job and `holdfast run` say to each other over the connection whose end tells of the process's
-/// death (docs/design/dead-replicas.md). One line a message:
+/// death (docs/design/dead-replicas.md). One line a message; what follows join and welcome carries a tag each
+/// (roll_call_seal.h):
 ///
 ///   challenge NONCE           the first word of all, of `holdfast run`
 ///   join RANK REPLICA NONCE PROOF   the first word of a process, before MPI_Init where it can
@@ -59,6 +62,8 @@ std::string roll_call_proof(const secret::Key& job, const RollCall& join, std::s
                             RollCall::Kind of);
 /// Whether two proofs are equal, in a time that does not depend on where they differ.
 bool same_proof(std::string_view one, std::string_view other);
+/// Bytes as hexadecimal digits, in lower case.
+std::string hexadecimal(std::span<const std::byte> bytes);
 /// Hexadecimal digits for a nonce, from a key that nobody had before.
 std::string nonce_from(const secret::Key& random);
 
@@ -67,18 +72,5 @@ std::optional<RollCall> parse_roll_call(std::string_view line);
 
 /// The line, with its end.
 std::string format_roll_call(const RollCall& message);
-
-/// Cuts a stream of bytes into messages. A line that is too long or says nothing ends it: nothing after it is believed.
-class RollCallReader {
- public:
-  void push(std::string_view bytes) { held_ += bytes; }
-  /// The next message; nothing when none is complete, or the stream is spoilt.
-  std::optional<RollCall> next();
-  bool spoilt() const { return spoilt_; }
-
- private:
-  std::string held_;
-  bool spoilt_ = false;
-};
 
 }  // namespace holdfast::replicate

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
 namespace holdfast::replicate {
 namespace {
@@ -50,33 +49,6 @@ TEST(RollCall, WhatIsNoMessageIsRefused) {
     EXPECT_FALSE(parse_roll_call(line)) << line;
 }
 
-TEST(RollCall, AStreamIsCutIntoMessagesWhereverItIsSplit) {
-  const std::string nonce(nonce_digits, 'a');
-  const std::string proof(proof_digits, '7');
-  const std::string stream = "join 1 2 " + nonce + " " + proof + "\nready\nexit 3\n";
-  for (std::size_t split = 0; split <= stream.size(); ++split) {
-    RollCallReader reader;
-    std::vector<RollCall> messages;
-    for (const std::string& part : {stream.substr(0, split), stream.substr(split)}) {
-      reader.push(part);
-      while (auto message = reader.next()) messages.push_back(*message);
-    }
-    ASSERT_EQ(messages.size(), 3U);
-    EXPECT_EQ(messages[0], (RollCall{Kind::join, 1, 2, nonce, proof}));
-    EXPECT_EQ(messages[2], (RollCall{Kind::exit, -1, 3}));
-    EXPECT_FALSE(reader.spoilt());
-  }
-}
-
-TEST(RollCall, NothingIsBelievedAfterALineThatSaysNothing) {
-  RollCallReader reader;
-  reader.push("ready\nnonsense\nready\n");
-  EXPECT_TRUE(reader.next());
-  EXPECT_FALSE(reader.next());
-  EXPECT_TRUE(reader.spoilt());
-  EXPECT_FALSE(reader.next());
-}
-
 // Of all that goes into a proof, each part counts: what was said on one connection proves nothing on another.
 TEST(RollCall, AProofIsOfOneJoinAndOneChallenge) {
   secret::Key job{};
@@ -94,13 +66,6 @@ TEST(RollCall, AProofIsOfOneJoinAndOneChallenge) {
   job[0] = std::byte{1};
   EXPECT_FALSE(same_proof(proof, roll_call_proof(job, join, nonce, Kind::join)));
   EXPECT_FALSE(same_proof(proof, ""));
-}
-
-TEST(RollCall, AnEndlessLineIsNotKept) {
-  RollCallReader reader;
-  reader.push(std::string(longest_roll_call + 1, 'x'));
-  EXPECT_FALSE(reader.next());
-  EXPECT_TRUE(reader.spoilt());
 }
 
 }  // namespace

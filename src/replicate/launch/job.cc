@@ -208,12 +208,20 @@ struct Comparisons {
   StreamComparison streams;
 };
 
-/// A difference without a majority is what the job ends with, unless corruption is to be reported only.
+/// A difference without a majority is what the job ends with, unless corruption is to be reported only. On a full disk
+/// it is none: what replicas wrote was not kept whole.
 template <class Difference>
-void tell(const Difference& difference, const JobRequest& request, Outcome& outcome, std::ostream& err) {
+void tell(const Difference& difference, const JobRequest& request, bool disk_full, Outcome& outcome,
+          std::ostream& err) {
   const std::string line = difference_line(difference);
   const bool ends = !difference.settled && value_of(*request.library, "replicate.on_corruption") == "stop";
-  if (ends && outcome.code == 0)
+  if (disk_full && !difference.settled && outcome.code == 0)
+    outcome = {
+        static_cast<int>(Exit::unavailable),
+        "the disk of the run directory is full, so that what the replicas wrote cannot be compared: make room, or "
+        "name another folder with --output (" +
+            line + ")"};
+  else if (ends && outcome.code == 0)
     outcome = {static_cast<int>(Exit::uncorrected), line};
   else
     err << "holdfast: " << line << "\n";
@@ -234,8 +242,10 @@ Comparisons compare(const JobRequest& request, const JobPlan& plan, const Eviden
   const int complete = *std::min_element(plan.map.degrees().begin(), plan.map.degrees().end());
   Comparisons found{compare_files(plan.run_directory, left, complete, patterns),
                     compare_streams(plan.run_directory, plan.map.degrees(), left, patterns, plan.holds_output)};
-  for (const FileDifference& difference : found.files.differences) tell(difference, request, outcome, err);
-  for (const StreamDifference& difference : found.streams.differences) tell(difference, request, outcome, err);
+  for (const FileDifference& difference : found.files.differences)
+    tell(difference, request, evidence.disk_full, outcome, err);
+  for (const StreamDifference& difference : found.streams.differences)
+    tell(difference, request, evidence.disk_full, outcome, err);
   return found;
 }
 

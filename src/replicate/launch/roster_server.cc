@@ -20,12 +20,15 @@
 #include <vector>
 
 #include "core/secret/secret_file.h"
+#include "replicate/engine/roll_call_reader.h"
+#include "replicate/engine/roll_call_seal.h"
 
 namespace holdfast::launch {
 
 using replicate::format_roll_call;
 using replicate::RollCall;
 using replicate::RollCallReader;
+using replicate::RollCallSeal;
 
 namespace {
 
@@ -130,6 +133,7 @@ class RosterServer::Desk {
     int member = -1;
     bool believed = false;  ///< has shown that it has the job's secret
     RollCallReader reader{};
+    std::optional<RollCallSeal> seal{};  ///< of what is said to it, once it is believed
 
     bool is_stranger() const { return !believed; }
   };
@@ -210,8 +214,8 @@ class RosterServer::Desk {
   }
 
   /// A full buffer is that of a process that has stopped reading: it is dying.
-  static void say(const Guest& guest, const RollCall& message) {
-    const std::string line = format_roll_call(message);
+  static void say(Guest& guest, const RollCall& message) {
+    const std::string line = guest.seal ? guest.seal->line(message) : format_roll_call(message);
     (void)::send(guest.socket, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   }
 
@@ -247,6 +251,8 @@ class RosterServer::Desk {
     welcome.kind = RollCall::Kind::welcome;
     welcome.proof = proof(RollCall::Kind::welcome);
     say(guest, welcome);
+    guest.seal.emplace(secret_, message, guest.nonce, RollCallSeal::From::run);
+    guest.reader.expect({secret_, message, guest.nonce, RollCallSeal::From::process});
     return true;
   }
 
@@ -260,7 +266,7 @@ class RosterServer::Desk {
 
   void deliver() {
     for (const Roster::Letter& letter : roster_.outgoing())
-      for (const Guest& guest : guests_)
+      for (Guest& guest : guests_)
         if (guest.member == letter.member) say(guest, letter.message);
     roster_.outgoing().clear();
   }

@@ -16,12 +16,14 @@
 
 #include "core/scratch/scratch_folder.h"
 #include "core/secret/secret_file.h"
-#include "replicate/engine/roll_call.h"
+#include "replicate/engine/roll_call_reader.h"
+#include "replicate/engine/roll_call_seal.h"
 
 namespace holdfast::launch {
 namespace {
 
 using replicate::RollCall;
+using replicate::RollCallSeal;
 using Kind = RollCall::Kind;
 
 /// One end of a connection, as a process of the job or a stranger has it.
@@ -67,6 +69,15 @@ class Visitor {
     say(format_roll_call(join));
     return join;
   }
+  /// Joins, hears that it is believed, and from then on expects tags.
+  void be_believed(const secret::Key& key, int rank, int replica) {
+    const RollCall words = join(key, rank, replica);
+    const auto welcome = hear();
+    ASSERT_TRUE(welcome && welcome->kind == Kind::welcome);
+    reader_.expect({key, words, challenge_, RollCallSeal::From::run});
+    seal_.emplace(key, words, challenge_, RollCallSeal::From::process);
+  }
+  void say_sealed(const RollCall& message) { say(seal_->line(message)); }
   const std::string& challenge() const { return challenge_; }
   const std::string& heard() const { return heard_; }
 
@@ -74,6 +85,7 @@ class Visitor {
   int socket_;
   int port_;
   replicate::RollCallReader reader_;
+  std::optional<RollCallSeal> seal_;
   std::string challenge_;
   std::string heard_;
   bool timed_out_ = false;
@@ -142,16 +154,34 @@ TEST_F(RosterDoor, WhatWasHeardOfOneConnectionIsOfNoUseOnAnother) {
   }
 }
 
+// Who sits on the way could speak in a process's name, or in that of `holdfast run`, once the process was believed.
+TEST_F(RosterDoor, NobodyElseSpeaksOnTheConnectionOfAProcess) {
+  start(std::chrono::milliseconds(60'000), 1);
+  Visitor process(port_);
+  Visitor other(port_);
+  process.be_believed(key_, 0, 0);
+  other.be_believed(key_, 0, 1);
+  for (Visitor* each : {&process, &other}) {
+    each->say_sealed({Kind::starting});
+    each->say_sealed({Kind::ready});
+  }
+  other.say("exit 0\n");
+  EXPECT_TRUE(other.was_closed());
+  const auto told = process.hear();
+  ASSERT_TRUE(told) << "what it is told has its tag";
+  EXPECT_EQ(*told, (RollCall{Kind::gone, -1, 1})) << "its end is a death that is seen";
+  EXPECT_EQ(server_->stop().deaths().size(), 1U);
+}
+
 TEST_F(RosterDoor, AStrangerWhoSaysNothingIsSentAway) {
   start(std::chrono::milliseconds(50));
   Visitor process(port_);
-  process.join(key_, 0, 0);
-  ASSERT_TRUE(process.hear());
+  process.be_believed(key_, 0, 0);
   Visitor silent(port_);
   silent.connect();
   EXPECT_TRUE(silent.was_closed());
   server_->stop();
-  process.say("finished\n");  // it was not sent away
+  process.say_sealed({Kind::finished});  // it was not sent away
   EXPECT_EQ(server_->stop().deaths().size(), 0U);
 }
 

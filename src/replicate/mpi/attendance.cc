@@ -19,7 +19,8 @@
 #include <string>
 
 #include "core/secret/secret_file.h"
-#include "replicate/engine/roll_call.h"
+#include "replicate/engine/roll_call_reader.h"
+#include "replicate/engine/roll_call_seal.h"
 #include "replicate/mpi/guard.h"
 #include "replicate/mpi/program.h"
 #include "replicate/mpi/streams.h"
@@ -76,10 +77,24 @@ int connect_to(const Roster& roster) {
   return connected;
 }
 
-void say(const RollCall& message) {
-  if (!attending()) return;
-  const std::string line = format_roll_call(message);
+std::optional<RollCallSeal> own_seal;  // once `holdfast run` believes us
+pthread_mutex_t speaking = PTHREAD_MUTEX_INITIALIZER;
+
+void send_line(const std::string& line) {
   (void)::send(line_to_run, line.data(), line.size(), MSG_NOSIGNAL);  // one write: the line is shorter than any buffer
+}
+
+/// Signals wait meanwhile: their handlers may end the program, and say so.
+void say(const RollCall& message) {
+  if (!attending() || !own_seal) return;
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  pthread_mutex_lock(&speaking);  // lines are numbered in the order in which they are sent
+  send_line(own_seal->line(message));
+  pthread_mutex_unlock(&speaking);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 /// The next line of a connection on which the other side has something to say; nothing when it has ended, or is silent.
@@ -111,11 +126,15 @@ bool join_roster(const Roster& roster, const Place& place, RollCallReader& heard
   join.number = place.replica;
   join.nonce = nonce_from(secret::new_key());
   join.proof = roll_call_proof(roster.secret, join, challenge->nonce, RollCall::Kind::join);
-  say(join);
+  send_line(format_roll_call(join));
   const std::optional<RollCall> welcome = hear_next(heard);
   give_up_after(0);
-  return welcome && welcome->kind == RollCall::Kind::welcome &&
-         same_proof(welcome->proof, roll_call_proof(roster.secret, join, challenge->nonce, RollCall::Kind::welcome));
+  if (!welcome || welcome->kind != RollCall::Kind::welcome ||
+      !same_proof(welcome->proof, roll_call_proof(roster.secret, join, challenge->nonce, RollCall::Kind::welcome)))
+    return false;
+  own_seal.emplace(roster.secret, join, challenge->nonce, RollCallSeal::From::process);
+  heard.expect({roster.secret, join, challenge->nonce, RollCallSeal::From::run});
+  return true;
 }
 
 void take(const RollCall& message) {
