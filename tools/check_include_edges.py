@@ -28,6 +28,7 @@ EDGES = {
     "fabric": ["core"],
     "plan": ["core"],
     "replicate/engine": ["core"],
+    "replicate/world": ["core", "replicate/engine"],
     "replicate/heap": [],
     "replicate/launch": ["core", "replicate/engine"],
     "replicate/mpi": ["core", "replicate/engine"],

@@ -6,7 +6,7 @@
 
 #include "replicate/engine/agreement.h"
 #include "replicate/engine/control_message.h"
-#include "replicate/engine/docket.h"
+#include "replicate/engine/dispute_table.h"
 #include "replicate/engine/inbox.h"
 
 namespace {
@@ -16,7 +16,7 @@ using namespace holdfast::replicate;
 /// What read() lets pass goes to the parts of the engine that it is for; none may fall over it, or keep without end.
 struct Engine {
   Inbox inbox{3};
-  Docket disputes{3, 0};
+  DisputeTable disputes{3, 0};
   Follower follower;
 
   void take(const ControlMessage& message) {

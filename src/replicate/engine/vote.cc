@@ -1,6 +1,8 @@
 #include "replicate/engine/vote.h"
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 
 namespace holdfast::replicate {
 namespace {
@@ -39,6 +41,17 @@ int holder_for(int loser, const Ballot& good, std::span<const Ballot> held) {
   int holder = (loser + 1) % replicas;
   while (!(held[holder] == good)) holder = (holder + 1) % replicas;
   return holder;
+}
+
+std::string ballot_list(std::span<const Ballot> ballots) {
+  std::string text = " (";
+  for (std::size_t k = 0; k < ballots.size(); ++k) {
+    char part[96];
+    std::snprintf(part, sizeof part, "%sreplica %zu: %016" PRIx64 ", %" PRIu64 " bytes", k ? "; " : "", k,
+                  ballots[k].digest.low, ballots[k].bytes);
+    text += part;
+  }
+  return text + ")";
 }
 
 }  // namespace holdfast::replicate

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "core/integrity/digest.h"
 
@@ -31,5 +32,8 @@ Verdict vote(std::span<const Ballot> ballots);
 /// The replica that must send its copy to `loser`: the next one above it on the ring that holds the good one. Requires
 /// that one does.
 int holder_for(int loser, const Ballot& good, std::span<const Ballot> held);
+
+/// " (replica 0: 0123..., 8 bytes; replica 1: ...)" for messages to people.
+std::string ballot_list(std::span<const Ballot> ballots);
 
 }  // namespace holdfast::replicate

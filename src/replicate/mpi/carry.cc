@@ -25,12 +25,6 @@ int to_nobody(Comm& comm, int tag, Sends& sends) {
   return real().Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, tag, comm.handle, &sends.back());
 }
 
-/// A majority of the senders may be processes none of which gives its message to a receiver: so receivers cannot supply
-/// each other.
-bool receivers_may_lack(int senders, int receivers) {
-  return senders - receivers > senders / 2;
-}
-
 /// A buffered send into other worlds than its own: of a copy of the library's, since the memory that the application
 /// has attached is for one send.
 void buffer_for_others(const void* buffer, int count, MPI_Datatype type, int destination, int tag, const Comm& comm) {
@@ -115,28 +109,6 @@ bool all_done(Sends& sends) {
   int done = 0;
   real().Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE);
   return done != 0;
-}
-
-void announce_to_those_without(const Region& region, const Record& record, int rank) {
-  Runtime& state = runtime();
-  const int receivers = state.map->degree(rank);
-  const bool whole = state.options.protocol == Protocol::all_to_all || receivers_may_lack(state.degree, receivers);
-  Record digest = record;
-  if (!whole && state.degree > 1) set_digest(digest, region);
-  for (int to = 0; to < receivers; ++to) {
-    if (to % state.degree == state.replica) continue;  // it has the message
-    if (whole) {
-      send_copy(region, record, state.map->native(rank, to));
-    } else if (state.degree > 1) {
-      state.post.send(state.map->native(rank, to), digest);
-      ++state.counters[Count::records_sent];
-    }
-  }
-}
-
-int senders_of(const Operation& op) {
-  const Runtime& state = runtime();
-  return state.partial ? state.map->degree(op.comm->virtual_rank(op.source)) : state.degree;
 }
 
 void require_equal_degrees(Function function) {

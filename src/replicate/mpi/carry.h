@@ -35,12 +35,6 @@ Operation& follow_sends(Sends sends);
 /// Whether all are done; frees them.
 bool all_done(Sends& sends);
 
-/// Tells the receivers to which other processes give a message what it must be (send.h, announce()).
-void announce_to_those_without(const Region& region, const Record& record, int rank);
-
-/// How many processes send what `op` receives.
-int senders_of(const Operation& op);
-
 /// Ends the job where ranks have different numbers of replicas: the function is not protected then.
 void require_equal_degrees(Function function);
 

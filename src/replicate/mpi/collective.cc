@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/integrity/digester.h"
 #include "real_functions.h"
 #include "replicate/mpi/answers.h"
 #include "replicate/mpi/carry.h"
-#include "replicate/mpi/contest.h"
-#include "replicate/mpi/correct.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/guard.h"
@@ -51,22 +48,6 @@ bool all_said(const Poll& poll) {
   for (int k = 0; k < state.degree; ++k)
     if (state.here(k) && !poll.ballots[static_cast<std::size_t>(k)].known) return false;
   return true;
-}
-
-Ballot ballot_of_all(const std::vector<Region>& regions) {
-  if (regions.size() == 1) return regions.front().ballot();
-  std::vector<Ballot> parts;
-  parts.reserve(regions.size());
-  std::uint64_t bytes = 0;
-  for (const Region& region : regions) {
-    parts.push_back(region.ballot());
-    bytes += region.bytes();
-  }
-  std::vector<integrity::Digest> digests;
-  for (const Ballot& part : parts) digests.push_back(part.digest);
-  Ballot whole = ballot_of(std::as_bytes(std::span(digests)));
-  whole.bytes = bytes;
-  return whole;
 }
 
 void publish_ballot(const MessageId& name, Function function, const Ballot& ballot, std::uint64_t what) {
@@ -113,7 +94,7 @@ bool count_ballots(Operation& op) {
   const Poll complete = std::move(poll);
   polls.erase(key);
   if (many_threads()) require_same_access(op, complete);
-  settle(op, complete.ballots, {});
+  state.engine->settle(op, complete.ballots);
   ++state.counters[Count::collectives];
   return true;
 }
@@ -360,6 +341,13 @@ bool run_out(Operation& op) {
 
 namespace {
 
+/// The leader's copy, put in place; false while it has not come.
+bool take_copy(const Operation& op) {
+  const Copy copy = runtime().engine->take_copy(op.identity);
+  if (copy) op.put(*copy);
+  return copy != nullptr;
+}
+
 void describe(Operation& op, Function function, const Comparison& name, std::vector<Region> regions) {
   op.kind = Operation::Kind::collective;
   op.function = function;
@@ -388,7 +376,7 @@ bool same_in_team(const Comparison& name, const std::vector<Region>& regions) {
   });
   const Poll complete = std::move(polls[{name.id, name.number}]);
   polls.erase({name.id, name.number});
-  return alike_in_those_left(complete.ballots);
+  return state.engine->alike_in_those_left(complete.ballots);
 }
 
 void copy_from_leader(Function function, const Comparison& name, std::vector<Region> regions) {
@@ -397,7 +385,7 @@ void copy_from_leader(Function function, const Comparison& name, std::vector<Reg
   Operation op;
   describe(op, function, name, std::move(regions));
   if (state.leader()) {
-    supply_followers(op);
+    state.engine->supply_all(op);
     return;
   }
   wait_until([&] {
@@ -440,7 +428,7 @@ bool advance_from_leader(Operation& op) {
     MPI_Count bytes = 0;
     real().Get_elements_x(&op.status, MPI_BYTE, &bytes);
     *static_cast<std::int64_t*>(op.keepalive.get()) = bytes;
-    supply_followers(op);
+    runtime().engine->supply_all(op);
   }
   const auto bytes = *static_cast<const std::int64_t*>(op.keepalive.get());
   real().Status_set_elements_x(&op.status, MPI_BYTE, bytes);
@@ -473,11 +461,11 @@ bool advance_collective(Operation& op) {
     if (op.queue) watch_in_background(op);  // other replicas may need this one's copy
   }
   if (op.stage == Operation::Stage::comparing && !count_ballots(op)) return false;
-  if (op.stage == Operation::Stage::contested && !take_contest(op)) {
+  if (op.stage == Operation::Stage::contested && !runtime().engine->take_contest(op)) {
     set_awaited({Awaited::What::correction, runtime().rank, -1});
     return false;
   }
-  if (op.stage == Operation::Stage::disputed && !take_correction(op)) {
+  if (op.stage == Operation::Stage::disputed && !runtime().engine->take_correction(op)) {
     set_awaited({Awaited::What::correction, runtime().rank, -1});
     return false;
   }

@@ -39,7 +39,7 @@ class Collective {
   /// Memory that this rank contributes (the injector's target). A count that was negative is no_count.
   void input(const void* buffer, std::uint64_t count, MPI_Datatype type);
   /// Memory that receives results. `blocks` of equal length, where each comes from one rank, or is an element of a
-  /// reduction: copies without a majority are voted on by block (contest.h).
+  /// reduction: copies without a majority are voted on by block (engine/replica_contest.cc).
   void output(void* buffer, std::uint64_t count, MPI_Datatype type, std::uint64_t blocks = 1);
   /// Result blocks of the v-variants: block i at buffer + displacements[i] * extent.
   void outputs(void* buffer, const int* counts, const int* displacements, MPI_Datatype type, int blocks);

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "replicate/engine/mix.h"
 #include "replicate/engine/ordering.h"
 #include "replicate/mpi/handle.h"
 
@@ -117,8 +118,5 @@ class Comms {
   MPI_Comm last_handle_ = MPI_COMM_NULL;
   Comm* last_ = nullptr;
 };
-
-/// Mixes values into an id; order matters. Never returns zero.
-std::uint64_t mix(std::uint64_t a, std::uint64_t b);
 
 }  // namespace holdfast::replicate

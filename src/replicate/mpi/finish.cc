@@ -82,7 +82,7 @@ void finish_team() {
   Runtime& state = runtime();
   wait_until([&] {
     set_awaited({Awaited::What::team, state.rank, -1});
-    return state.requests.orphans().empty() && (!state.docket || state.docket->empty());
+    return state.requests.orphans().empty() && state.engine->at_rest();
   });
   compare_what_was_written();
   Record record;

@@ -19,7 +19,6 @@
 #include "replicate/mpi/callbacks.h"
 #include "replicate/mpi/closing.h"
 #include "replicate/mpi/collective.h"
-#include "replicate/mpi/correct.h"
 #include "replicate/mpi/crash.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/error_handlers.h"
@@ -175,7 +174,6 @@ void divide_world() {
   state.verifying = state.map->degree() > 1;
   state.gone.assign(static_cast<std::size_t>(state.map->degree()), 0);
   state.present = state.degree;
-  if (state.leader()) take_office();
   if (state.partial) replicate_partly();
   if (state.verifying && state.options.on_failure == OnFailure::go_on) survive();
 
@@ -200,10 +198,9 @@ void divide_world() {
     MPI_Comm payloads = MPI_COMM_NULL;
     real().Comm_dup(MPI_COMM_WORLD, &records);
     real().Comm_dup(MPI_COMM_WORLD, &payloads);
-    state.inbox.emplace(state.map->degree());
-    if (state.options.protocol == Protocol::msg_plus_hash && state.degree > 2) {
-      state.docket.emplace(state.degree, state.replica);
-    }
+    state.engine.emplace(Replica::Setup{state.options.protocol, state.options.on_corruption}, state, *state.map,
+                         state.counters, state.host);
+    if (state.leader()) take_office();
     state.post.open(records, payloads, *state.map, {state.rank, state.replica}, state.injector);
     open_partitioned();
   }
@@ -247,7 +244,7 @@ void begin() {
 /// (rank, replica, copies) triples of the communicator's processes, at its rank 0.
 std::vector<std::uint64_t> gather_culprits(MPI_Comm among) {
   std::vector<std::uint64_t> mine;
-  for (const auto& [who, copies] : culprits()) {
+  for (const auto& [who, copies] : runtime().engine->wrong_copies()) {
     mine.insert(mine.end(), {static_cast<std::uint64_t>(who.first), static_cast<std::uint64_t>(who.second), copies});
   }
   const int n = static_cast<int>(mine.size());
@@ -302,7 +299,7 @@ void count_what_is_left() {
   state.counters[Count::communicators_left] = state.comms.live() - 2;  // the world and MPI_COMM_SELF
   state.counters[Count::windows_left] = windows().live();
   state.counters[Count::files_left] = files().live();
-  state.counters[Count::verifications_left] = state.inbox->waiting() + open_polls();
+  state.counters[Count::verifications_left] = state.engine->verifications_left() + open_polls();
 }
 
 void free_worlds() {

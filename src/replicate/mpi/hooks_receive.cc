@@ -22,13 +22,6 @@ struct Matched {
 };
 std::unordered_map<std::uint64_t, Matched> matched;
 
-std::int32_t engine_source(int source) {
-  return source == MPI_ANY_SOURCE ? any_source : source;
-}
-std::int32_t engine_tag(int tag) {
-  return tag == MPI_ANY_TAG ? any_tag : tag;
-}
-
 /// Asks MPI once; status is filled when the answer is yes. An earlier wildcard receive that is not resolved yet could
 /// own the message at a follower, so that the answer is no until it is.
 template <class Ask>
@@ -68,7 +61,7 @@ bool agreed_probe(Comm& comm, int& source, int& tag, bool blocking, MPI_Status* 
 
 auto native_probe(MPI_Comm handle, Comm& comm, MPI_Status* status) {
   return [=, &comm](int source, int tag) {
-    if (put_back_matches(comm, source, tag, status)) return true;
+    if (requeued_matches(comm, source, tag, status)) return true;
     int found = 0;
     real().Iprobe(source, tag, handle, &found, status);
     return found != 0;

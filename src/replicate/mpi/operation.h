@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "functions.h"
-#include "replicate/engine/inbox.h"
-#include "replicate/engine/ordering.h"
+#include "replicate/engine/verified.h"
 #include "replicate/mpi/comms.h"
 #include "replicate/mpi/layout.h"
 #include "replicate/mpi/partitioned.h"
@@ -26,43 +25,29 @@ struct Operation;
 using InTurn = std::deque<Operation*>;
 
 /// A communication of the application that has to be followed beyond the MPI library's own request: every receive,
-/// every non-blocking collective, persistent sends, and sends into several worlds.
-struct Operation {
+/// every non-blocking collective, persistent sends, and sends into several worlds. What the engine keeps of one that is
+/// verified is in Verified, the rest is the adapter's.
+struct Operation final : Verified {
   enum class Kind : std::uint8_t {
     receive,
     persistent_send,  ///< kept for MPI_Start; `native` is the persistent request
     send,             ///< a message that goes into several worlds
     collective,       ///< native non-blocking collective whose result is to be verified
   };
-  /// A receive passes through these in order; the other kinds use native, comparing and complete.
-  enum class Stage : std::uint8_t {
-    unplaced,   ///< follower only: must not be given to MPI before an earlier wildcard is resolved
-    native,     ///< with the MPI library
-    placing,    ///< arrived; its ordinal on the channel is not known yet
-    comparing,  ///< waiting for what the other replicas say about it
-    contested,  ///< of a collective's result no whole copy has a majority (contest.h)
-    disputed,   ///< they disagree; for the dispute's end, or for the correction
-    complete,   ///< may be delivered
-  };
 
   Kind kind = Kind::receive;
-  Stage stage = Stage::native;
   Function function{};
   bool persistent = false;
   bool holds_comm = false;  ///< persistent: what the library knows of `comm` stays as long as the request (pending)
   bool active = true;       ///< persistent only: started and not completed
-  bool wildcard = false;
-  bool has_ticket = false;
   bool cancelled = false;
   bool cancel_asked = false;
   bool cancel_sent = false;       ///< MPI was asked, too: at the leader
   bool orphan = false;            ///< the application freed the request; completed by us
-  bool failed = false;            ///< MPI reported an error (truncation); delivered unverified with the error
   bool from_leader = false;       ///< collective: made by replica 0 alone, which gives the others its outcome
   bool by_test = false;           ///< MPI finishes `native` in MPI_Test only; the application has a placeholder
   std::shared_ptr<InTurn> queue;  ///< a collective that is worked on in turn with those that are in flight beside it
   std::function<void()> begin;    ///< one that MPI has not got yet: gives it to MPI
-  bool pushed_back = false;       ///< taken from the messages that a cancelled receive had matched
 
   MPI_Request native = MPI_REQUEST_NULL;   ///< what MPI works on; null before placement and where nothing is left
   MPI_Request visible = MPI_REQUEST_NULL;  ///< the application's handle; equals `native` wherever possible
@@ -75,33 +60,54 @@ struct Operation {
   MPI_Datatype type = MPI_DATATYPE_NULL;  ///< as given; valid until posted
   int posted_source = 0;                  ///< persistent receives: as the application gave them
   int posted_tag = 0;
-  std::int32_t source = 0;  ///< as given, or as decided; a persistent send's destination
-  std::int32_t tag = 0;
-
-  ReceiveOrder::Ticket ticket = 0;
-  MessageId place;     ///< channel and local ordinal
-  MessageId identity;  ///< channel and the sender's sequence number: the name all replicas use
-  std::vector<Lane>* lanes = nullptr;
-  Ballot own;
   std::uint64_t what = 0;  ///< windows and files: what is accessed, see Comparison
   std::uint64_t corrected_bytes = 0;
   bool was_corrected = false;
-  bool whole = false;        ///< a receive: compared with its padding, since one side calls the elements bytes
-  std::uint32_t poster = 0;  ///< a wildcard receive: who posted it, of several threads
-  int supplier = -1;         ///< disputed: the replica that sends the good copy, where each replica counts for itself
 
   std::shared_ptr<Schedule> schedule;      ///< collectives on point-to-point messages
   std::vector<Region> inputs;              ///< persistent collectives: what this rank gives
   std::vector<Region> outputs;             ///< collectives: where the results are
   std::uint64_t blocks = 1;                ///< collectives: that the one region of a result consists of
-  bool repeatable = false;                 ///< a collective that all ranks repeat where none has a majority
-  bool without_majority = false;           ///< it is to be
   std::shared_ptr<void> keepalive;         ///< argument arrays and temporaries that MPI reads until completion
   std::function<void()> when_done;         ///< collectives: called when the application completes the request
   std::unique_ptr<Partitions> partitions;  ///< a partitioned one, which is persistent
   /// The send of an MPI_Isendrecv, which ends with the receive.
   MPI_Request companion = MPI_REQUEST_NULL;
+
+  bool is_message() const override { return kind == Kind::receive; }
+  std::uint64_t capacity() const override;
+  Ballot ballot(std::uint64_t bytes) const override;
+  bool padded() const override { return region.padded(); }
+  Ballot whole_ballot(std::uint64_t bytes) const override { return region.whole_ballot(bytes); }
+  Copy copy(std::uint64_t bytes) const override;
+  int sender_rank() const override;
+  std::uint64_t received() const override;
+  bool torn_by(std::uint64_t bytes) const override { return region.torn_by(bytes); }
+  Ballot ballot_of_copy(std::span<const std::byte> bytes) const override;
+  bool overwrite(std::span<const std::byte> bytes) override;
+  void take_requeued(std::span<const std::byte> bytes, std::int32_t from, std::int32_t with_tag) override;
+  std::vector<std::size_t> block_ends() const override;
+  std::string result_name() const override;
+  /// Writes the leader's bytes where the results are.
+  void put(std::span<const std::byte> bytes) const;
 };
+
+/// One ballot on several blocks, made of each one's digest.
+Ballot ballot_of_all(const std::vector<Region>& regions);
+
+/// Source and tag of a receive in the engine's terms, and in MPI's.
+inline std::int32_t engine_source(int source) {
+  return source == MPI_ANY_SOURCE ? any_source : source;
+}
+inline std::int32_t engine_tag(int tag) {
+  return tag == MPI_ANY_TAG ? any_tag : tag;
+}
+inline int mpi_source(std::int32_t source) {
+  return source == any_source ? MPI_ANY_SOURCE : source;
+}
+inline int mpi_tag(std::int32_t tag) {
+  return tag == any_tag ? MPI_ANY_TAG : tag;
+}
 
 /// The operations behind the application's request handles. One thread at a time; owns them.
 class Requests {

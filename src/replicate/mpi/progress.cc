@@ -8,10 +8,7 @@
 #include "real_functions.h"
 #include "replicate/mpi/answers.h"
 #include "replicate/mpi/collective.h"
-#include "replicate/mpi/contest.h"
-#include "replicate/mpi/correct.h"
 #include "replicate/mpi/decide.h"
-#include "replicate/mpi/dispute.h"
 #include "replicate/mpi/divergence.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/finish.h"
@@ -26,33 +23,13 @@ namespace {
 
 std::vector<Operation*> background;
 
-void file_digest(int native, const Record& record) {
-  Runtime& state = runtime();
-  Arrival arrival;
-  arrival.ballot = {record.digest, record.bytes, true};
-  arrival.sequence = record.ordinal;
-  arrival.padded = (record.flags & padded_elements) != 0;
-  arrival.whole = record.extra;
-  state.inbox->lanes(record.id().channel)[static_cast<std::size_t>(state.map->replica(native))].push(
-      std::move(arrival));
-}
-
 void deliver(const ControlMessage& message) {
   const Record& record = message.record;
   const int replica = message.from.replica;
   if (!runtime().here(replica)) return;  // on its way when it was taken out
+  if (runtime().engine->on_message(message)) return;
   const int native = runtime().map->native(message.from.rank, replica);
   switch (record.kind) {
-    case RecordKind::digest:
-      file_digest(native, record);
-      break;
-    case RecordKind::payload:
-    case RecordKind::correction:
-      receive_announced(native, record);
-      break;
-    case RecordKind::statement:
-      receive_statement(message);
-      break;
     case RecordKind::collective:
       file_collective_ballot(replica, record);
       break;
@@ -77,16 +54,13 @@ void deliver(const ControlMessage& message) {
     case RecordKind::succession:
       receive_succession(replica, record);
       break;
-    case RecordKind::contested:
-      receive_contested(native, record);
-      break;
     case RecordKind::parted:
       file_parting(replica, record.source, record.ordinal);
       break;
     case RecordKind::written:
       receive_written(replica, record);
       break;
-    case RecordKind::none:
+    default:
       break;
   }
 }
@@ -116,7 +90,7 @@ void progress() {
     deliver(message);
   }
   state.post.tidy();
-  poll_transfers();
+  state.host.look_for_copies();
   poll_wildcards();
   compare_what_others_ask_about();
   compare_what_was_written();

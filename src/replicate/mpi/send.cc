@@ -15,12 +15,22 @@ namespace holdfast::replicate {
 
 namespace {
 
-void send_copies(const Region& region, const Record& record, int destination) {
-  const Runtime& state = runtime();
-  for (int k = 0; k < state.degree; ++k) {
-    if (k != state.replica && state.here(k)) send_copy(region, record, state.map->native(destination, k));
+class RegionContents final : public Contents {
+ public:
+  explicit RegionContents(const Region& region) : region_(region) {}
+  std::uint64_t capacity() const override { return region_.bytes(); }
+  Ballot ballot(std::uint64_t bytes) const override { return region_.ballot(bytes); }
+  bool padded() const override { return region_.padded(); }
+  Ballot whole_ballot(std::uint64_t bytes) const override { return region_.whole_ballot(bytes); }
+  Copy copy(std::uint64_t bytes) const override {
+    auto packed = std::make_shared<std::vector<std::byte>>();
+    region_.gather(bytes, *packed);
+    return packed;
   }
-}
+
+ private:
+  const Region& region_;
+};
 
 /// The number of the next message, which is its name in all replicas: what they say of a message, and the good copy
 /// that is sent for a wrong one, is found by it. So it counts what leaves in the same order everywhere. Threads, and
@@ -53,53 +63,10 @@ void inject(const Region& region, int destination_rank) {
   }
 }
 
-void set_digest(Record& record, const Region& region) {
-  const Ballot ballot = region.ballot();
-  record.digest = ballot.digest;
-  record.bytes = ballot.bytes;
-  if (!region.padded()) return;
-  record.flags = padded_elements;
-  record.extra = region.whole_ballot(region.bytes()).digest.low;
-}
-
 void announce(const Region& region, int destination, int tag, Comm& comm) {
-  Runtime& state = runtime();
-  Record record;
-  record.kind = RecordKind::digest;
-  record.communicator = comm.id;
-  record.source = comm.rank;
-  record.tag = tag;
-  record.ordinal = next_ordinal(comm, destination, tag);
-  const int rank = comm.virtual_rank(destination);
-  if (state.partial) {
-    announce_to_those_without(region, record, rank);
-    return;
-  }
-  if (state.options.protocol == Protocol::all_to_all) {
-    send_copies(region, record, rank);
-    return;
-  }
-  if (state.present == 1) return;
-  set_digest(record, region);
-  const int audience = state.options.protocol == Protocol::msg_plus_hash ? 1 : state.degree - 1;
-  for (int step = 1; step <= audience; ++step) {
-    const int to = (state.replica + step) % state.degree;
-    if (!state.here(to)) continue;
-    state.post.send(state.map->native(rank, to), record);
-    ++state.counters[Count::records_sent];
-  }
-}
-
-void send_copy(const Region& region, const Record& record, int native) {
-  Runtime& state = runtime();
-  auto bytes = std::make_shared<std::vector<std::byte>>();
-  region.gather(region.bytes(), *bytes);
-  Record announcing = record;
-  announcing.kind = RecordKind::payload;
-  announcing.bytes = bytes->size();
-  state.counters[Count::payload_bytes] += bytes->size();
-  announcing.extra = static_cast<std::uint64_t>(state.post.send_payload(native, std::move(bytes)));
-  state.post.send(native, announcing);
+  const std::uint64_t ordinal = next_ordinal(comm, destination, tag);
+  runtime().engine->announce({comm.id, comm.rank, tag, comm.virtual_rank(destination), ordinal},
+                             RegionContents(region));
 }
 
 bool advance_send(Operation& op) {

@@ -13,12 +13,6 @@ void open_injector();
 /// digest, to the next one or to all, or, under all-to-all, by a whole copy that the post office owns.
 void announce(const Region& region, int destination, int tag, Comm& comm);
 
-/// Puts into a digest record what the message is.
-void set_digest(Record& record, const Region& region);
-
-/// Sends a receiver a whole copy; `record` names the message.
-void send_copy(const Region& region, const Record& record, int native);
-
 bool advance_send(Operation& op);
 
 /// Notes a call of the application: its history, and what the followers must hear before this process goes on.

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "replicate/mpi/attendance.h"
-#include "replicate/mpi/correct.h"
 #include "replicate/mpi/decide.h"
 #include "replicate/mpi/failure.h"
 #include "replicate/mpi/file.h"
@@ -37,7 +36,8 @@ void take_out(int replica) {
   state.gone[static_cast<std::size_t>(replica)] = 1;
   --state.present;
   for (int rank = 0; rank < state.ranks; ++rank) state.post.forget(state.map->native(rank, replica));
-  forget_transfers_from(replica);
+  state.engine->peer_gone(replica);
+  state.host.forget_copies_from(replica);
   if (replica != state.leading) return go_on_with_succession();
   require_nothing_in_hand();
   const auto next = std::find(state.gone.begin(), state.gone.end(), 0);

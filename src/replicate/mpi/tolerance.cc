@@ -1,7 +1,5 @@
 #include "replicate/mpi/tolerance.h"
 
-#include <cinttypes>
-#include <cstdio>
 #include <sstream>
 #include <utility>
 
@@ -70,17 +68,6 @@ bool tolerated(const Operation& op) {
     return true;
   }
   return false;
-}
-
-std::string ballot_list(std::span<const Ballot> ballots) {
-  std::string text = " (";
-  for (std::size_t k = 0; k < ballots.size(); ++k) {
-    char part[96];
-    std::snprintf(part, sizeof part, "%sreplica %zu: %016" PRIx64 ", %" PRIu64 " bytes", k ? "; " : "", k,
-                  ballots[k].digest.low, ballots[k].bytes);
-    text += part;
-  }
-  return text + ")";
 }
 
 }  // namespace holdfast::replicate

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -23,8 +22,5 @@ Result<std::vector<TolerancePlace>> parse_tolerance(std::string_view text);
 void set_tolerance(std::vector<TolerancePlace> places);
 /// Whether the user allows the copies of this message to differ; counts it when so.
 bool tolerated(const Operation& op);
-
-/// " (replica 0: 0123..., 8 bytes; replica 1: ...)" for messages to people.
-std::string ballot_list(std::span<const Ballot> ballots);
 
 }  // namespace holdfast::replicate

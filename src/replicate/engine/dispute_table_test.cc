@@ -1,4 +1,4 @@
-#include "replicate/engine/docket.h"
+#include "replicate/engine/dispute_table.h"
 
 #include <gtest/gtest.h>
 
@@ -76,7 +76,7 @@ class Team {
     return got[m];
   }
   std::optional<Ruling> failure(int k) const { return members_[static_cast<std::size_t>(k)].failure; }
-  const Docket& docket(int k) const { return members_[static_cast<std::size_t>(k)].docket; }
+  const DisputeTable& disputes(int k) const { return members_[static_cast<std::size_t>(k)].table; }
   std::size_t statements() const { return statements_; }
 
  private:
@@ -90,8 +90,8 @@ class Team {
   };
   using Parcel = std::variant<Spoken, Correction>;
   struct Member {
-    Member(int degree, int replica, std::size_t messages) : docket(degree, replica), got(messages) {}
-    Docket docket;
+    Member(int degree, int replica, std::size_t messages) : table(degree, replica), got(messages) {}
+    DisputeTable table;
     std::vector<std::optional<int>> got;
     std::size_t compared = 0;
     std::set<std::size_t> open;
@@ -110,10 +110,10 @@ class Team {
     const int below = announced_by(m, (k + degree() - 1) % degree());
     if (own == below) {
       member.got[m] = own;
-      member.docket.agreed(message(m));
+      member.table.agreed(message(m));
       return;
     }
-    member.docket.open(message(m), ballot(own), ballot(below));
+    member.table.open(message(m), ballot(own), ballot(below));
     member.open.insert(m);
   }
 
@@ -123,12 +123,12 @@ class Team {
       return;
     }
     const auto& spoken = std::get<Spoken>(parcel);
-    member.docket.hear(from, spoken.id, spoken.statement, spoken.id.ordinal < member.compared);
+    member.table.hear(from, spoken.id, spoken.statement, spoken.id.ordinal < member.compared);
   }
 
   void settle(int k, Member& member) {
     for (auto m = member.open.begin(); m != member.open.end();) {
-      const Dispute* dispute = member.docket.find(message(*m));
+      const Dispute* dispute = member.table.find(message(*m));
       ASSERT_NE(dispute, nullptr);
       const Ruling ruling = dispute->ruling();
       if (ruling == Ruling::keep) {
@@ -148,15 +148,15 @@ class Team {
         ++m;
         continue;
       }
-      member.docket.close(message(*m));
+      member.table.close(message(*m));
       m = member.open.erase(m);
     }
-    for (const Docket::Letter& letter : member.docket.outgoing()) {
-      ASSERT_NE(letter.to, k);
-      wires_[{k, letter.to}].push_back(Spoken{letter.id, letter.statement});
+    for (const DisputeTable::Message& message : member.table.outgoing()) {
+      ASSERT_NE(message.to, k);
+      wires_[{k, message.to}].push_back(Spoken{message.id, message.statement});
       ++statements_;
     }
-    member.docket.outgoing().clear();
+    member.table.outgoing().clear();
   }
 
   std::vector<std::vector<int>> values_;
@@ -197,7 +197,7 @@ void judge(const Team& team, const std::vector<int>& values, std::size_t m = 0) 
     } else {
       EXPECT_EQ(team.delivered(k, m), *majority);
       EXPECT_EQ(team.failure(k), std::nullopt);
-      EXPECT_TRUE(team.docket(k).empty());
+      EXPECT_TRUE(team.disputes(k).empty());
     }
   }
 }
@@ -236,7 +236,7 @@ std::size_t every_order(const Team& team, const std::vector<int>& values) {
   return orders;
 }
 
-TEST(Docket, ThreeReplicasInEveryOrderOfEvents) {
+TEST(DisputeTable, ThreeReplicasInEveryOrderOfEvents) {
   for_all_values(3, 3, [](const std::vector<int>& values) {
     SCOPED_TRACE(text(values));
     EXPECT_GT(every_order(Team({values}), values), 0U);
@@ -275,7 +275,7 @@ TEST_P(DocketOfDegree, SettlesThousandsOfCorruptMessagesInARow) {
 
 INSTANTIATE_TEST_SUITE_P(Degrees, DocketOfDegree, testing::Values(3, 4, 5, 6));
 
-TEST(Docket, NeighboursOfThreeSettleItWithoutTheThird) {
+TEST(DisputeTable, NeighboursOfThreeSettleItWithoutTheThird) {
   std::mt19937_64 draw(3);
   for (int bad = 0; bad < 3; ++bad) {
     std::vector<int> values(3);
@@ -288,7 +288,7 @@ TEST(Docket, NeighboursOfThreeSettleItWithoutTheThird) {
   }
 }
 
-TEST(Docket, ThreeReplicasSpeakFourTimesAboutOneBadMessage) {
+TEST(DisputeTable, ThreeReplicasSpeakFourTimesAboutOneBadMessage) {
   Team team({{0, 1, 0}});
   for (int k = 0; k < 3; ++k) team.take({-1, k});
   std::mt19937_64 draw(1);
@@ -297,7 +297,7 @@ TEST(Docket, ThreeReplicasSpeakFourTimesAboutOneBadMessage) {
   EXPECT_EQ(team.statements(), 4U);  // two probes down, one acknowledgement up, one "agrees"
 }
 
-TEST(Docket, NothingIsSaidWhereNothingDiffers) {
+TEST(DisputeTable, NothingIsSaidWhereNothingDiffers) {
   Team team({{0, 0, 0, 0}});
   std::mt19937_64 draw(1);
   run(team, draw);
@@ -306,7 +306,7 @@ TEST(Docket, NothingIsSaidWhereNothingDiffers) {
 }
 
 /// Bits that flip between a message and its digest: no replica may deliver what differs from the others'.
-TEST(Docket, ASenderThatContradictsItselfIsFoundOut) {
+TEST(DisputeTable, ASenderThatContradictsItselfIsFoundOut) {
   std::mt19937_64 draw(5);
   for (int degree = 3; degree <= 6; ++degree) {
     for (int liar = 0; liar < degree; ++liar) {
@@ -329,65 +329,65 @@ TEST(Docket, ASenderThatContradictsItselfIsFoundOut) {
   }
 }
 
-TEST(Docket, AQuestionAboutAMessageThatHasNotComeWaits) {
-  Docket docket(4, 2);
-  docket.hear(3, message(5), {Statement::Kind::probe, ballot(1), ballot(0), false}, false);
-  EXPECT_TRUE(docket.awaited());
-  EXPECT_TRUE(docket.outgoing().empty());
-  docket.agreed(message(4));
-  EXPECT_TRUE(docket.awaited());
-  docket.agreed(message(5));
-  EXPECT_FALSE(docket.awaited());
-  ASSERT_EQ(docket.outgoing().size(), 1U);
-  EXPECT_EQ(docket.outgoing()[0].to, 3);
-  EXPECT_EQ(docket.outgoing()[0].statement.kind, Statement::Kind::agrees);
-  EXPECT_TRUE(docket.empty());
+TEST(DisputeTable, AQuestionAboutAMessageThatHasNotComeWaits) {
+  DisputeTable disputes(4, 2);
+  disputes.hear(3, message(5), {Statement::Kind::probe, ballot(1), ballot(0), false}, false);
+  EXPECT_TRUE(disputes.awaited());
+  EXPECT_TRUE(disputes.outgoing().empty());
+  disputes.agreed(message(4));
+  EXPECT_TRUE(disputes.awaited());
+  disputes.agreed(message(5));
+  EXPECT_FALSE(disputes.awaited());
+  ASSERT_EQ(disputes.outgoing().size(), 1U);
+  EXPECT_EQ(disputes.outgoing()[0].to, 3);
+  EXPECT_EQ(disputes.outgoing()[0].statement.kind, Statement::Kind::agrees);
+  EXPECT_TRUE(disputes.empty());
 }
 
-TEST(Docket, AMessageThatCouldNotBeReadIsJudgedByWhatTheNextOneWasTold) {
-  Docket docket(3, 1);  // its own message was truncated, so its digest is unknown here
-  docket.open(message(0), Ballot{{}, 0, false}, ballot(0));
-  docket.hear(2, message(0), {Statement::Kind::probe, ballot(0), ballot(1), false}, true);
-  const Dispute* dispute = docket.find(message(0));
+TEST(DisputeTable, AMessageThatCouldNotBeReadIsJudgedByWhatTheNextOneWasTold) {
+  DisputeTable disputes(3, 1);  // its own message was truncated, so its digest is unknown here
+  disputes.open(message(0), Ballot{{}, 0, false}, ballot(0));
+  disputes.hear(2, message(0), {Statement::Kind::probe, ballot(0), ballot(1), false}, true);
+  const Dispute* dispute = disputes.find(message(0));
   ASSERT_NE(dispute, nullptr);
   EXPECT_EQ(dispute->ruling(), Ruling::replace);
   EXPECT_EQ(dispute->good(), ballot(0));
 }
 
-TEST(Docket, AMessageThatFilledItsBufferMayHaveBeenLonger) {
+TEST(DisputeTable, AMessageThatFilledItsBufferMayHaveBeenLonger) {
   const Ballot good = ballot(0);
   const Ballot start{{500, 7}, 8, true};   // as many bytes of the long one as fit
   const Ballot whole{{501, 7}, 16, true};  // what its sender announced
-  Docket loser(3, 1);
+  DisputeTable loser(3, 1);
   loser.open(message(0), start, good, true);
   loser.hear(2, message(0), {Statement::Kind::probe, good, whole, true}, true);
   EXPECT_EQ(loser.find(message(0))->ruling(), Ruling::replace);
   EXPECT_EQ(loser.find(message(0))->senders()[1], whole);
-  Docket winner(3, 2);
+  DisputeTable winner(3, 2);
   winner.open(message(0), good, whole, true);
   winner.hear(1, message(0), {Statement::Kind::acknowledge, start, good, true}, true);
   EXPECT_EQ(winner.find(message(0))->ruling(), Ruling::keep);
   EXPECT_EQ(winner.find(message(0))->supplied(), std::vector<int>{1});
 }
 
-TEST(Docket, AMessageTooLongEverywhereIsKept) {
+TEST(DisputeTable, AMessageTooLongEverywhereIsKept) {
   const Ballot start{{500, 7}, 8, true};
   const Ballot whole{{501, 7}, 16, true};
-  Docket docket(3, 0);
-  docket.open(message(0), start, whole, true);
-  docket.hear(1, message(0), {Statement::Kind::probe, start, whole, true}, true);
-  docket.hear(2, message(0), {Statement::Kind::acknowledge, start, whole, true}, true);
-  EXPECT_EQ(docket.find(message(0))->ruling(), Ruling::keep);
-  EXPECT_TRUE(docket.find(message(0))->supplied().empty());
-  EXPECT_EQ(docket.find(message(0))->good(), whole);
+  DisputeTable disputes(3, 0);
+  disputes.open(message(0), start, whole, true);
+  disputes.hear(1, message(0), {Statement::Kind::probe, start, whole, true}, true);
+  disputes.hear(2, message(0), {Statement::Kind::acknowledge, start, whole, true}, true);
+  EXPECT_EQ(disputes.find(message(0))->ruling(), Ruling::keep);
+  EXPECT_TRUE(disputes.find(message(0))->supplied().empty());
+  EXPECT_EQ(disputes.find(message(0))->good(), whole);
 }
 
-TEST(Docket, AnswersToADisputeThatIsOverAreDropped) {
-  Docket docket(3, 0);
-  docket.hear(1, message(0), {.kind = Statement::Kind::agrees}, true);
-  docket.hear(1, message(0), {Statement::Kind::acknowledge, ballot(0), ballot(1), false}, true);
-  EXPECT_TRUE(docket.empty());
-  EXPECT_TRUE(docket.outgoing().empty());
+TEST(DisputeTable, AnswersToADisputeThatIsOverAreDropped) {
+  DisputeTable disputes(3, 0);
+  disputes.hear(1, message(0), {.kind = Statement::Kind::agrees}, true);
+  disputes.hear(1, message(0), {Statement::Kind::acknowledge, ballot(0), ballot(1), false}, true);
+  EXPECT_TRUE(disputes.empty());
+  EXPECT_TRUE(disputes.outgoing().empty());
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
-#include "replicate/engine/docket.h"
+#include "replicate/engine/dispute_table.h"
 
 #include <utility>
 
 namespace holdfast::replicate {
 
-void Docket::open(const MessageId& id, const Ballot& own, const Ballot& below, bool own_may_be_cut) {
+void DisputeTable::open(const MessageId& id, const Ballot& own, const Ballot& below, bool own_may_be_cut) {
   const Statement said{Statement::Kind::probe, own, below, own_may_be_cut};
   const auto opened = cases_.try_emplace(id, Case{Dispute(degree_, replica_, said, telling_)}).first;
   Dispute& dispute = opened->second.dispute;
@@ -16,7 +16,7 @@ void Docket::open(const MessageId& id, const Ballot& own, const Ballot& below, b
   send(id, dispute);
 }
 
-void Docket::agreed(const MessageId& id) {
+void DisputeTable::agreed(const MessageId& id) {
   const auto questions = waiting_.find(id);
   if (questions == waiting_.end()) return;
   for (const Question& question : questions->second) {
@@ -25,7 +25,7 @@ void Docket::agreed(const MessageId& id) {
   waiting_.erase(questions);
 }
 
-void Docket::hear(int from, const MessageId& id, const Statement& said, bool compared) {
+void DisputeTable::hear(int from, const MessageId& id, const Statement& said, bool compared) {
   const auto open = cases_.find(id);
   if (open != cases_.end()) {
     open->second.dispute.hear(from, said, telling_);
@@ -41,26 +41,26 @@ void Docket::hear(int from, const MessageId& id, const Statement& said, bool com
   }
 }
 
-void Docket::close(const MessageId& id) {
+void DisputeTable::close(const MessageId& id) {
   const auto which = cases_.find(id);
   if (which == cases_.end()) return;
   which->second.delivered = true;
   forget_if_over(which);
 }
 
-const Dispute* Docket::find(const MessageId& id) const {
+const Dispute* DisputeTable::find(const MessageId& id) const {
   const auto found = cases_.find(id);
   return found == cases_.end() ? nullptr : &found->second.dispute;
 }
 
-void Docket::send(const MessageId& id, const Dispute& dispute) {
+void DisputeTable::send(const MessageId& id, const Dispute& dispute) {
   for (const Dispute::Telling& telling : telling_) {
     outgoing_.push_back({telling.to, id, dispute.statement(telling.kind)});
   }
   telling_.clear();
 }
 
-void Docket::forget_if_over(Cases::iterator which) {
+void DisputeTable::forget_if_over(Cases::iterator which) {
   if (which->second.delivered && which->second.dispute.heard_out()) cases_.erase(which);
 }
 

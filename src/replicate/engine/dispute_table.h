@@ -11,21 +11,21 @@ namespace holdfast::replicate {
 /// All disputes of one process, and the answers that it owes to the other replicas of its rank.
 ///
 /// A question about a message that this replica has not compared yet waits until it has. One about a message whose copy
-/// agreed is answered from the fact that it was compared and is on no docket, so that nothing is kept of messages about
-/// which there is no dispute. A dispute stays until the message is delivered and everybody who was asked has answered;
-/// after that nobody asks about it again. So what is kept is bounded by how far one replica lags behind another, and is
-/// nothing once all have caught up.
+/// agreed is answered from the fact that it was compared and is in no dispute here, so that nothing is kept of messages
+/// about which there is no dispute. A dispute stays until the message is delivered and everybody who was asked has
+/// answered; after that nobody asks about it again. So what is kept is bounded by how far one replica lags behind
+/// another, and is nothing once all have caught up.
 ///
 /// No I/O; one thread at a time.
-class Docket {
+class DisputeTable {
  public:
-  struct Letter {
+  struct Message {
     int to;
     MessageId id;
     Statement statement;
   };
 
-  Docket(int degree, int replica) : degree_(degree), replica_(replica) {}
+  DisputeTable(int degree, int replica) : degree_(degree), replica_(replica) {}
 
   /// This replica's message and the digest it was given differ.
   void open(const MessageId& id, const Ballot& own, const Ballot& below, bool own_may_be_cut = false);
@@ -44,7 +44,7 @@ class Docket {
   bool empty() const { return waiting_.empty() && cases_.empty(); }
 
   /// What is to be sent; emptied by the caller.
-  std::vector<Letter>& outgoing() { return outgoing_; }
+  std::vector<Message>& outgoing() { return outgoing_; }
 
  private:
   struct Case {
@@ -64,7 +64,7 @@ class Docket {
   int replica_;
   Cases cases_;
   std::unordered_map<MessageId, std::vector<Question>, MessageIdHash> waiting_;
-  std::vector<Letter> outgoing_;
+  std::vector<Message> outgoing_;
   std::vector<Dispute::Telling> telling_;
 };
 

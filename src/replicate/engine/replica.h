@@ -1,0 +1,233 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "replicate/engine/control_message.h"
+#include "replicate/engine/counters.h"
+#include "replicate/engine/dispute_table.h"
+#include "replicate/engine/host.h"
+#include "replicate/engine/inbox.h"
+#include "replicate/engine/membership.h"
+#include "replicate/engine/options.h"
+#include "replicate/engine/replica_map.h"
+#include "replicate/engine/verified.h"
+
+/// The protocol of one replica of one rank: which receive gets which message in all replicas, what the others say of
+/// it, disputes, votes and corrections (RedMPI, sections 3.2 and 3.3). It does no I/O, reads no clock, has no threads
+/// and no globals: the adapter around it (src/replicate/mpi) or a simulated world (src/replicate/world) drives it from
+/// one thread at a time, and it acts through Host. docs/design/replication-engine.md.
+namespace holdfast::replicate {
+
+/// A message of this rank that was sent in its own world.
+struct Outgoing {
+  std::uint64_t communicator = 0;
+  std::int32_t source = 0;  ///< this rank in the communicator
+  std::int32_t tag = 0;
+  int to_rank = 0;            ///< of the application
+  std::uint64_t ordinal = 0;  ///< its name in all replicas: the number of messages to there before it
+};
+
+class Replica {
+ public:
+  struct Setup {
+    Protocol protocol{};
+    OnCorruption on_corruption{};
+  };
+  /// All but `setup` must stay.
+  Replica(const Setup& setup, const Membership& team, const ReplicaMap& map, Counters& counters, Host& host);
+
+  // --- sending (replica_send.cc)
+
+  /// A message leaves this rank: tells the receivers in the other replicas what it must be.
+  void announce(const Outgoing& message, const Contents& contents);
+
+  // --- receives and their order (replica_receive.cc)
+
+  /// A receive is posted on a communicator: given to MPI at once, or, at a follower behind an unresolved wildcard, when
+  /// its turn comes. `source` and `tag` may be any_source and any_tag. `poster`: of several threads, who posts.
+  void post(Verified& receive, std::uint64_t communicator, ReceiveOrder& order, std::int32_t source, std::int32_t tag,
+            std::uint32_t poster);
+  /// One that has its message already, from a matched probe.
+  void post_matched(Verified& receive, const MessageId& place);
+  /// MPI has finished with the receive, whose message is from there.
+  void arrived(Verified& receive, std::int32_t source, std::int32_t tag, bool failed);
+  /// Moves a receive as far as it goes now; true when it is complete. Not in stage `native`.
+  bool advance(Verified& receive);
+  /// It was delivered.
+  void over(Verified& receive);
+
+  /// The leader's receive was cancelled before it matched, so none has a message here either. Where this one's had come
+  /// already, requeue() first.
+  void cancelled(Verified& receive);
+  /// Keeps its message, so long and from there, for the next receive that fits. `verified`: it was compared already,
+  /// because another replica asked about it.
+  void requeue(const Verified& receive, std::uint64_t bytes, std::int32_t source, std::int32_t tag, bool verified);
+  struct Requeued {
+    std::uint64_t communicator;
+    std::int32_t source;
+    std::int32_t tag;
+    bool verified;
+    Copy bytes;
+  };
+  /// A requeued message that such a receive would take; null when there is none.
+  const Requeued* find_requeued(std::uint64_t communicator, std::int32_t source, std::int32_t tag) const;
+
+  /// Whether receives on this communicator are still to be given to MPI.
+  bool has_waiting_receives(std::uint64_t communicator) const { return waiting_.contains(communicator); }
+  /// The leader's wildcard receive matched.
+  void on_match(std::uint64_t number, std::int32_t source, std::int32_t tag, std::uint32_t poster);
+  /// From here on this replica posts wildcard receives as they are: at the start replica 0, later one that leads after
+  /// another and has heard all that that one said.
+  void take_lead();
+  /// Wildcard receives with MPI whose matches only this replica can know.
+  std::vector<Verified*> matches_to_look_for() const;
+
+  // --- comparing (replica_compare.cc, replica_correct.cc, replica_dispute.cc)
+
+  /// The ballots of all replicas on `result` are in: it is complete, or in dispute, or the job ends.
+  void settle(Verified& result, std::span<const Ballot> ballots, std::span<const Copy> copies = {});
+  /// Whether the correction of one in dispute has come.
+  bool take_correction(Verified& verified);
+  /// Whether the vote on a result's blocks is over (replica_contest.cc), which ends the job where one has no majority.
+  bool take_contest(Verified& result);
+  /// Sends this replica's copy to another one of its rank, or to all that are left.
+  void supply(const Verified& verified, int replica);
+  void supply_all(const Verified& verified);
+  /// A copy that another replica supplied without a dispute; null while it has not come.
+  Copy take_copy(const MessageId& identity);
+  bool alike_in_those_left(std::span<const Ballot> ballots) const;
+
+  // --- from others
+
+  /// A control message that ControlReader let pass, of a kind that is the engine's. False: it is another part's.
+  bool on_message(const ControlMessage& message);
+  void on_copy(std::uint64_t token);
+  /// `Membership` says that a replica is gone; what it was sending will never come.
+  void peer_gone(int replica);
+
+  /// Others wait for this replica's word on messages that its application may not wait for yet: those that have arrived
+  /// are to be advanced, and then said() called.
+  bool others_wait() const { return !asked_for_.empty() || (disputes_ && disputes_->awaited()); }
+  void said();
+
+  /// No dispute is open, and nobody is owed an answer.
+  bool at_rest() const { return !disputes_ || disputes_->empty(); }
+  /// What others said of messages that never came.
+  std::size_t verifications_left() const { return inbox_.waiting(); }
+  /// What is kept of messages that are not over, for a person; empty when there is nothing.
+  std::string kept() const;
+  /// Under msg-plus-hash with more than three replicas one may be needed for a message that is long past here.
+  bool answers_late() const { return disputes_ && team_.degree > 3; }
+  /// How many messages each replica of each rank had wrong: (rank, replica) -> count.
+  const std::map<std::pair<int, int>, std::uint64_t>& wrong_copies() const { return wrong_copies_; }
+
+ private:
+  using Waiting = std::map<ReceiveOrder::Ticket, Verified*>;
+  struct Match {
+    std::int32_t source;
+    std::int32_t tag;
+    std::uint32_t poster;
+  };
+  /// A copy on its way here.
+  struct Transfer {
+    RecordKind kind;
+    MessageId id;
+    int from_replica;
+    std::shared_ptr<std::vector<std::byte>> bytes;
+    std::vector<Lane>* lanes = nullptr;  ///< all-to-all: where the copy belongs
+    std::uint64_t ordinal = 0;
+  };
+
+  /// Under msg-plus-vote: a loser of a vote asks for the good copy.
+  struct Question {
+    int from_replica;
+    MessageId id;
+    Ballot held;  ///< what the one that asks has
+  };
+
+  void send_digest(Process to, const Record& digest);
+  void send_copy(Process to, const Outgoing& message, const Copy& copy);
+  void announce_to_those_without(const Outgoing& message, const Contents& contents);
+
+  void give_to_mpi(Verified& receive);
+  void post_now_placed(std::uint64_t communicator, const std::vector<ReceiveOrder::Ticket>& tickets);
+  void resolve(Verified& receive, std::int32_t source, std::int32_t tag);
+  bool forget_wildcard(const Verified& receive);
+
+  void read_message(Verified& receive);
+  int senders_of(const Verified& receive) const;
+  bool compare(Verified& receive);
+  bool compare_with_below(Verified& receive);
+  bool compare_with_all(Verified& receive);
+  void deliverable(Verified& receive);
+  Ballot comparable(Verified& receive, const Arrival& said) const;
+  bool mistaken_everywhere(const Verified& receive, std::span<const Ballot> ballots, std::size_t own) const;
+  void require_supply(const Verified& receive, std::span<const Ballot> ballots);
+  void ask_for_correction(const Verified& receive, std::span<const Ballot> ballots);
+  void on_question(int from_replica, const MessageId& id, const Ballot& held);
+  void on_late_answer(int from_replica, const MessageId& id);
+  void answer_questions(const Verified& verified, const Ballot& good, std::span<const Ballot> held);
+  void answer_too_late(const Question& question);
+
+  void open_dispute(Verified& receive, const Ballot& announced);
+  bool advance_dispute(Verified& receive);
+  bool keep(Verified& receive, const Dispute& dispute);
+  bool replace(Verified& receive, const Dispute& dispute);
+  void leave_dispute(Verified& receive);
+  [[noreturn]] void end_hopeless(const Verified& receive, const Dispute& dispute);
+  void send_statement(int to_replica, const MessageId& id, const Statement& statement);
+  void send_statements();
+  void on_statement(const ControlMessage& message);
+  bool compared(const MessageId& id);
+
+  void on_digest(const ControlMessage& message);
+  void on_announced_copy(const ControlMessage& message);
+  bool go_into_parts(Verified& result);
+  bool contest(Verified& result);
+  bool all_contested_here(const std::map<int, Copy>& copies) const;
+  void note_culprit(const Verified& verified, int replica);
+  void note_outvoted(const Verified& verified, const Ballot& good, std::span<const Ballot> ballots);
+  int giver(const Verified& verified) const;
+  void overwrite(Verified& verified, std::span<const std::byte> bytes);
+  Ballot ballot_of_copy(const Verified& verified, std::span<const std::byte> bytes) const;
+  std::vector<Ballot> held_copies(std::span<const Ballot> ballots) const;
+  void supply_those_without(const Verified& verified, const Ballot& good, std::span<const Ballot> ballots);
+  void report_pair(const Verified& verified, const Ballot& other);
+  std::string described(const Verified& verified) const;
+  std::string no_majority(std::span<const Ballot> ballots) const;
+
+  Setup setup_;
+  const Membership& team_;
+  const ReplicaMap& map_;
+  Counters& counters_;
+  Host& host_;
+
+  Inbox inbox_;
+  std::optional<DisputeTable> disputes_;  ///< under msg-plus-hash with three replicas or more
+
+  bool active_leader_ = false;                              ///< posts wildcard receives as they are
+  std::unordered_map<std::uint64_t, Verified*> wildcards_;  ///< unresolved, by number
+  std::unordered_map<std::uint64_t, Match> early_matches_;  ///< of wildcards that are not posted yet, by number
+  std::unordered_map<std::uint64_t, Waiting> waiting_;      ///< for their turn to be posted, by communicator
+  std::list<Requeued> requeued_;
+
+  std::unordered_map<MessageId, Copy, MessageIdHash> corrections_;               ///< arrived, not yet taken
+  std::unordered_map<MessageId, std::map<int, Copy>, MessageIdHash> contested_;  ///< copies of results, by replica
+  std::unordered_map<std::uint64_t, Transfer> transfers_;                        ///< by token
+  std::uint64_t next_token_ = 0;
+  std::vector<Question> asked_for_;                                       ///< and not compared here
+  std::unordered_map<MessageId, const Verified*, MessageIdHash> asking_;  ///< this replica's own, still unanswered
+  std::map<std::pair<int, int>, std::uint64_t> wrong_copies_;
+};
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,200 @@
+// What the other senders said of a message that has arrived.
+#include <algorithm>
+
+#include "replicate/engine/replica.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+Ballot half(const Ballot& ballot) {
+  return {{ballot.digest.low, 0}, ballot.bytes, ballot.known};
+}
+
+/// MPI refused the message, does not say how long it was, and would refuse one of that length too: longer than the
+/// buffer, or, under MPICH, the last element there in part.
+bool refused_like(const Verified& receive, std::uint64_t bytes) {
+  return receive.failed && (bytes > receive.capacity() || receive.torn_by(bytes));
+}
+
+}  // namespace
+
+/// How many processes send what it receives.
+int Replica::senders_of(const Verified& receive) const {
+  return map_.partial() ? map_.degree(receive.sender_rank()) : team_.degree;
+}
+
+void Replica::read_message(Verified& receive) {
+  if (map_.partial() && senders_of(receive) == 1) {
+    ++counters_[Count::unverified];
+    receive.stage = Verified::Stage::complete;
+    return;
+  }
+  receive.lanes = &inbox_.lanes(receive.channel());
+  receive.whole = false;
+  if (receive.failed) {
+    receive.own = {{}, 0, false};
+  } else {
+    receive.own = receive.ballot(std::min(receive.received(), receive.capacity()));
+  }
+  receive.stage = Verified::Stage::comparing;
+}
+
+void Replica::deliverable(Verified& receive) {
+  receive.stage = Verified::Stage::complete;
+  ++counters_[Count::messages];
+  counters_[Count::bytes] += receive.own.bytes;
+}
+
+/// What a sender said of the message, and the receiver's own ballot to hold it to. Where one side has long doubles and
+/// the other bytes or MPI_PACKED, only all the bytes can be compared, and of their digest the lower half was sent.
+Ballot Replica::comparable(Verified& receive, const Arrival& said) const {
+  if (said.padded == receive.padded()) return said.ballot;
+  if (!receive.whole && receive.own.known) receive.own = half(receive.whole_ballot(receive.own.bytes));
+  receive.whole = true;
+  return said.padded ? Ballot{{said.whole, 0}, said.ballot.bytes} : half(said.ballot);
+}
+
+bool Replica::compare(Verified& receive) {
+  return setup_.protocol == Protocol::msg_plus_hash ? compare_with_below(receive) : compare_with_all(receive);
+}
+
+/// msg-plus-hash: the sender replica below has said something about the message.
+bool Replica::compare_with_below(Verified& receive) {
+  Lane& lane = (*receive.lanes)[static_cast<std::size_t>(team_.below())];
+  const Arrival* said = lane.find(receive.place.ordinal);
+  if (!said) {
+    host_.await({Awaited::What::verdict, receive.sender_rank(), team_.below()});
+    return false;
+  }
+  receive.identity = {receive.channel(), said->sequence};
+  const Ballot announced = comparable(receive, *said);
+  lane.take(receive.place.ordinal);
+  // Too long for the buffer in both replicas: the application's mistake, which MPI tells it at completion. Open MPI
+  // does not tell before; of two replicas, the one whose message did fit reports the difference.
+  const std::uint64_t capacity = receive.capacity();
+  const bool cut = receive.failed || (team_.degree == 2 && receive.own.bytes == capacity);
+  const bool cut_alike =
+      (cut && announced.bytes > capacity) || (team_.degree == 2 && refused_like(receive, announced.bytes));
+  if (receive.own == announced || cut_alike || host_.tolerates(receive)) {
+    if (disputes_ && disputes_->awaited()) {
+      disputes_->agreed(receive.identity);
+      send_statements();
+    }
+    deliverable(receive);
+  } else if (team_.degree == 2) {
+    report_pair(receive, announced);
+    deliverable(receive);
+  } else {
+    open_dispute(receive, announced);
+  }
+  return true;
+}
+
+/// Every other sender replica has said something about the message.
+bool Replica::compare_with_all(Verified& receive) {
+  const auto senders = static_cast<std::size_t>(senders_of(receive));
+  const std::size_t own = static_cast<std::size_t>(team_.replica) % senders;  // whose message this is
+  std::vector<Ballot> ballots(senders);
+  std::vector<Copy> copies(senders);
+  for (std::size_t k = 0; k < senders; ++k) {
+    if (k == own || !team_.here(static_cast<int>(k))) continue;
+    const Arrival* said = (*receive.lanes)[k].find(receive.place.ordinal);
+    if (!said || !said->complete) {
+      host_.await({Awaited::What::verdict, receive.sender_rank(), static_cast<int>(k)});
+      return false;
+    }
+    receive.identity = {receive.channel(), said->sequence};
+    copies[k] = said->copy;
+    ballots[k] = copies[k] && receive.padded() ? receive.ballot_of_copy(*copies[k]) : comparable(receive, *said);
+  }
+  ballots[own] = receive.own;
+  for (std::size_t k = 0; k < senders; ++k)
+    if (k != own && team_.here(static_cast<int>(k))) (*receive.lanes)[k].take(receive.place.ordinal);
+  if (mistaken_everywhere(receive, ballots, own)) {
+    receive.failed = true;
+    deliverable(receive);
+    return true;
+  }
+  if (senders > 2) require_supply(receive, ballots);
+  settle(receive, ballots, copies);
+  if (receive.stage == Verified::Stage::complete) deliverable(receive);
+  if (receive.stage == Verified::Stage::disputed) ask_for_correction(receive, ballots);
+  return true;
+}
+
+/// Whether the message is the application's mistake, which MPI tells it at completion: that of each other replica
+/// longer than the buffer, or of a length that MPI refused here. Open MPI does not tell before that one was too long.
+bool Replica::mistaken_everywhere(const Verified& receive, std::span<const Ballot> ballots, std::size_t own) const {
+  int others = 0;
+  bool longer = receive.failed || receive.own.bytes == receive.capacity();
+  bool refused = receive.failed;
+  for (std::size_t k = 0; k < ballots.size(); ++k) {
+    if (k == own || !team_.here(static_cast<int>(k))) continue;
+    ++others;
+    longer = longer && ballots[k].bytes > receive.capacity();
+    refused = refused && refused_like(receive, ballots[k].bytes);
+  }
+  return others == 0 ? receive.failed : longer || refused;
+}
+
+/// A message that MPI refuses for its length cannot be given to a replica whose own it took.
+void Replica::require_supply(const Verified& receive, std::span<const Ballot> ballots) {
+  const Verdict verdict = vote(ballots);
+  if (verdict.winner < 0) return;
+  const std::uint64_t length = ballots[static_cast<std::size_t>(verdict.winner)].bytes;
+  if (length <= receive.capacity() && !refused_like(receive, length)) return;
+  host_.fail(Incident::uncorrected, described(receive) +
+                                        ": MPI refuses the majority's copy for its length, and took another replica's" +
+                                        ballot_list(ballots));
+}
+
+/// msg-plus-vote: this replica lost the vote over a message. Whoever has the good copy supplies it when it compares the
+/// message itself, and is asked to do that now: its application may be waiting for something else.
+void Replica::ask_for_correction(const Verified& receive, std::span<const Ballot> ballots) {
+  const std::size_t own = static_cast<std::size_t>(team_.replica) % ballots.size();
+  asking_[receive.identity] = &receive;
+  send_statement(receive.supplier, receive.identity, {Statement::Kind::probe, ballots[own], {}, false});
+}
+
+void Replica::on_question(int from_replica, const MessageId& id, const Ballot& held) {
+  const Question question{from_replica, id, held};
+  if (compared(id)) {
+    answer_too_late(question);
+  } else {
+    asked_for_.push_back(question);
+  }
+}
+
+/// Whoever lost by what its sender announced was sent the copy when this replica compared the message, before this.
+void Replica::answer_too_late(const Question& question) {
+  send_statement(question.from_replica, question.id, {.kind = Statement::Kind::agrees});
+}
+
+/// The message was compared: one that asks may have got other bytes than its sender announced, so that nobody else
+/// knows that it lacks the good ones. Those that lost by what was announced are supplied in any case.
+void Replica::answer_questions(const Verified& verified, const Ballot& good, std::span<const Ballot> held) {
+  std::erase_if(asked_for_, [&](const Question& question) {
+    if (!(question.id == verified.identity)) return false;
+    const auto from = static_cast<std::size_t>(question.from_replica);
+    if (!(verified.own == good)) {
+      answer_too_late(question);
+    } else if (held[from] == good && !(question.held == good)) {
+      supply(verified, question.from_replica);
+    }
+    return true;
+  });
+}
+
+/// The replica that this one asked is past the message: it had seen no reason to send its copy.
+void Replica::on_late_answer(int from_replica, const MessageId& id) {
+  const auto asked = asking_.find(id);
+  if (asked == asking_.end() || corrections_.contains(id)) return;
+  for (const auto& [token, transfer] : transfers_)
+    if (transfer.id == id && transfer.kind == RecordKind::correction) return;
+  host_.fail(Incident::uncorrected, described(*asked->second) +
+                                        ": it was altered on its way, after its sender had announced it, and replica " +
+                                        std::to_string(from_replica) + ", which has the good copy, is past it");
+}
+
+}  // namespace holdfast::replicate

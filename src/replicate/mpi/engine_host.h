@@ -1,0 +1,51 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "replicate/engine/host.h"
+
+namespace holdfast::replicate {
+
+/// What the engine asks of this process: control messages and copies by way of the real world's communicators (post.h),
+/// and the rest by the parts of the adapter that have it.
+class EngineHost final : public Host {
+ public:
+  void send(Process to, const Record& record, std::span<const std::byte> tail) override;
+  std::uint64_t send_copy(Process to, Copy bytes) override;
+  void receive_copy(Process from, std::uint64_t tag, std::shared_ptr<std::vector<std::byte>> into,
+                    std::uint64_t token) override;
+  void give_to_mpi(Verified& receive) override;
+  void tell_match(std::uint64_t number, std::int32_t source, std::int32_t tag, std::uint32_t poster) override;
+  Ballot digest(std::span<const std::byte> bytes) const override;
+  bool tolerates(const Verified& verified) override;
+  void await(Awaited awaited) override;
+  void watch(Verified& verified) override;
+  void forget(Verified& verified) override;
+  void note_wrong_copy(int rank, int replica) override;
+  void say(std::string_view message) override;
+  [[noreturn]] void fail(Incident incident, std::string_view message) override;
+  std::string other_causes() const override;
+  std::string divergence_causes() const override;
+
+  /// Tells the engine of copies that have come.
+  void look_for_copies();
+  /// What a replica that was taken out was sending will never come.
+  void forget_copies_from(int replica);
+
+ private:
+  struct Incoming {
+    std::uint64_t token;
+    int from_replica;
+    MPI_Request request;
+    std::shared_ptr<std::vector<std::byte>> bytes;
+  };
+  std::vector<Incoming> incoming_;
+  std::vector<Incoming> never_to_come_;  ///< MPI may still write into their memory
+};
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,105 @@
+#include "replicate/world/oracle.h"
+
+#include <algorithm>
+#include <set>
+
+namespace holdfast::replicate {
+
+namespace {
+
+/// What became of one message at its senders.
+struct Harm {
+  std::size_t senders = 0;  ///< that are left in any case
+  std::size_t wrong = 0;    ///< of all, that gave or announced something else than the program's bytes
+  bool wire = false;
+  bool neighbours_alike = false;
+};
+
+Harm harm_to(const Plan& plan, std::size_t message) {
+  Harm harm;
+  const auto from = static_cast<std::size_t>(plan.messages[message].from);
+  const auto degree = static_cast<std::size_t>(plan.degrees[from]);
+  harm.senders = degree - (plan.dies >= 0 ? 1 : 0);
+  const std::vector<std::byte> right = contents(plan, message, 0);
+  std::vector<std::vector<std::byte>> sent(degree, right);
+  std::set<int> wrong;
+  for (const PlannedFault& fault : plan.faults) {
+    if (fault.message != message || right.empty()) continue;
+    wrong.insert(fault.replica);
+    if (fault.kind == PlannedFault::Kind::wire) {
+      harm.wire = true;
+    } else {
+      sent[static_cast<std::size_t>(fault.replica)] = contents(plan, message, fault.value);
+    }
+  }
+  harm.wrong = wrong.size();
+  for (std::size_t k = 0; k < degree; ++k)
+    if (sent[k] != right && sent[k] == sent[(k + 1) % degree]) harm.neighbours_alike = true;
+  return harm;
+}
+
+/// Whether the engine must not let a wrong byte through. Under msg-plus-hash neighbouring senders that send the same
+/// wrong bytes are believed by the upper receiver (docs/design/replication.md), and the job ends when the others
+/// notice.
+bool promised(const Plan& plan, const Harm& harm) {
+  if (plan.protocol == Protocol::msg_plus_hash && harm.neighbours_alike) return false;
+  return harm.wrong * 2 < harm.senders || (harm.senders == 2 && harm.wrong == 1);
+}
+
+/// Whether the job may end by an incident for this message.
+bool excused(const Plan& plan, const Harm& harm) {
+  if (harm.wrong == 0) return false;
+  if (harm.senders < 2) return false;  // nobody can notice
+  const bool hash = plan.protocol == Protocol::msg_plus_hash;
+  return harm.wrong * 2 >= harm.senders || harm.wire || (hash && harm.neighbours_alike) || plan.dies >= 0;
+}
+
+std::string where(std::size_t rank, std::size_t replica, std::size_t receive) {
+  return "rank " + std::to_string(rank) + " replica " + std::to_string(replica) + " receive " + std::to_string(receive);
+}
+
+void judge_delivery(const Plan& plan, const std::vector<Harm>& harms, const std::string& place,
+                    const Delivery& delivery, std::vector<std::string>& complaints) {
+  const PlannedMessage& message = plan.messages[delivery.message];
+  if (delivery.source != message.from || delivery.tag != message.tag)
+    complaints.push_back(place + ": the program was told another source or tag than the message's");
+  const Harm& harm = harms[delivery.message];
+  const bool checked = harm.senders >= 2;
+  if (checked && promised(plan, harm) && delivery.bytes != contents(plan, delivery.message, 0))
+    complaints.push_back(place + ": wrong bytes of message " + std::to_string(delivery.message));
+}
+
+}  // namespace
+
+std::vector<std::string> judge(const Plan& plan, const Ending& ending) {
+  std::vector<std::string> complaints;
+  std::vector<Harm> harms;
+  for (std::size_t i = 0; i < plan.messages.size(); ++i) harms.push_back(harm_to(plan, i));
+  const bool may_fail = plan.broken_record ||
+                        std::any_of(harms.begin(), harms.end(), [&](const Harm& harm) { return excused(plan, harm); });
+  if (ending.stuck) complaints.push_back("the world has no end");
+  if (ending.failed && !may_fail) complaints.push_back("an incident without a cause: " + ending.incident);
+  for (std::size_t rank = 0; rank < ending.deliveries.size(); ++rank) {
+    const auto& replicas = ending.deliveries[rank];
+    for (std::size_t k = 0; k < replicas.size(); ++k) {
+      for (std::size_t n = 0; n < replicas[k].size(); ++n) {
+        const Delivery& mine = replicas[k][n];
+        if (!mine.done) {
+          if (!ending.failed && !ending.stuck && static_cast<int>(k) != plan.dies)
+            complaints.push_back(where(rank, k, n) + ": nothing was received");
+          continue;
+        }
+        judge_delivery(plan, harms, where(rank, k, n), mine, complaints);
+        for (std::size_t other = 0; other < k; ++other) {
+          if (replicas[other][n].done && replicas[other][n].message != mine.message)
+            complaints.push_back(where(rank, k, n) + ": another message than in replica " + std::to_string(other));
+        }
+      }
+    }
+  }
+  if (!ending.failed && !ending.stuck)
+    for (const std::string& kept : ending.left) complaints.push_back(kept);
+  return complaints;
+}
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "replicate/world/plan.h"
+
+namespace holdfast::replicate {
+
+/// One receive of one process, as its program saw it.
+struct Delivery {
+  bool done = false;
+  std::size_t message = 0;  ///< which one MPI matched, as the simulated MPI knows
+  std::int32_t source = 0;  ///< what the program was told
+  std::int32_t tag = 0;
+  std::vector<std::byte> bytes;
+};
+
+/// How a world ended.
+struct Ending {
+  bool stuck = false;  ///< nothing moves any more, and not everybody is done
+  bool failed = false;
+  std::string incident;
+  std::vector<std::vector<std::vector<Delivery>>> deliveries;  ///< by rank, replica and receive
+  std::vector<std::string> left;                               ///< what living processes still keep
+};
+
+/// What the engine promises, judged from the plan and from what programs were given, with nothing of the engine's: no
+/// wrong byte where most senders sent the right ones; the same messages in the same places in all replicas; an end, and
+/// an end by an incident only where something happened that cannot be put right; and nothing kept in memory.
+std::vector<std::string> judge(const Plan& plan, const Ending& ending);
+
+}  // namespace holdfast::replicate

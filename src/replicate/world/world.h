@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "replicate/engine/counters.h"
+#include "replicate/world/plan.h"
+
+namespace holdfast::replicate {
+
+/// A fault of the engine that is made from outside it, by its host and its contents, to try the oracle.
+enum class Planted : std::uint8_t {
+  none,
+  blind_digests,        ///< all bytes have the same digest
+  lost_statements,      ///< what is said in disputes never leaves
+  lost_corrections,     ///< nor do corrections
+  altered_corrections,  ///< copies that correct others have a byte wrong
+  idle_overwrite,       ///< what is to be corrected is not written
+  lost_matches,         ///< followers never hear of a match
+  false_matches,        ///< followers hear of another source
+  doubled_digests,      ///< each digest arrives twice
+  unread_checks,        ///< a flipped bit of a digest is taken for what was said
+};
+struct PlantedName {
+  Planted planted;
+  std::string_view name;
+};
+const std::vector<PlantedName>& planted_names();
+
+/// What came of one world.
+struct WorldReport {
+  std::uint64_t seed = 0;
+  std::vector<std::string> complaints;  ///< empty when all promises were kept
+  bool failed = false;                  ///< ended by an incident
+  std::string incident;
+  std::uint64_t events = 0;
+  std::uint64_t deliveries = 0;
+  Counters counters;  ///< of all engines together
+  bool good() const { return complaints.empty(); }
+};
+
+/// Runs the shipped engine in the world of this seed: ranks, replicas, programs that send and receive, and what goes
+/// wrong. The same seed gives the same world, event by event. `told`: hears each event. One thread; worlds share
+/// nothing.
+WorldReport run_world(std::uint64_t seed, Planted planted = Planted::none,
+                      const std::function<void(const std::string&)>& told = nullptr);
+
+}  // namespace holdfast::replicate
