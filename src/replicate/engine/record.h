@@ -24,6 +24,10 @@ struct MessageId {
   friend bool operator==(const MessageId&, const MessageId&) = default;
 };
 
+/// Results have no channel.
+inline bool names_result(const MessageId& id) {
+  return id.channel.source == -1;
+}
 struct MessageIdHash {
   std::size_t operator()(const MessageId& id) const {
     std::uint64_t x = id.channel.communicator ^ (id.ordinal * 0x9e3779b97f4a7c15ULL) ^

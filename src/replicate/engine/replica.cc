@@ -12,6 +12,9 @@ bool Replica::on_message(const ControlMessage& message) {
     case RecordKind::digest:
       on_digest(message);
       return true;
+    case RecordKind::collective:
+      on_ballot(message);
+      return true;
     case RecordKind::payload:
     case RecordKind::correction:
     case RecordKind::contested:
@@ -62,8 +65,11 @@ void Replica::on_copy(std::uint64_t token) {
     corrections_[transfer.id] = transfer.bytes;
     return;
   }
-  if (transfer.kind == RecordKind::contested) {
-    contested_[transfer.id][transfer.from_replica] = transfer.bytes;
+  if (transfer.kind ==
+      RecordKind::contested) {  // from one that has heard of a death earlier or later, if it is too late
+    const bool here = contests_.contains(transfer.id) && contests_[transfer.id].copies.contains(team_.replica);
+    if (!here && compared(transfer.id)) return answer_too_late({transfer.from_replica, transfer.id, {}});
+    contests_[transfer.id].copies[transfer.from_replica] = transfer.bytes;
     return;
   }
   Arrival* arrival = (*transfer.lanes)[static_cast<std::size_t>(transfer.from_replica)].find(transfer.ordinal);
@@ -89,7 +95,8 @@ std::string Replica::kept() const {
   add(waiting_.size(), "communicators with receives to post");
   add(requeued_.size(), "requeued messages");
   add(corrections_.size(), "corrections");
-  add(contested_.size(), "contested results");
+  add(polls_.size(), "polls");
+  add(contests_.size(), "contested results");
   add(transfers_.size(), "copies on their way");
   add(asked_for_.size(), "questions");
   add(asking_.size(), "questions of its own");

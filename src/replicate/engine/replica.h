@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -19,6 +20,7 @@
 #include "replicate/engine/inbox.h"
 #include "replicate/engine/membership.h"
 #include "replicate/engine/options.h"
+#include "replicate/engine/poll.h"
 #include "replicate/engine/replica_map.h"
 #include "replicate/engine/verified.h"
 
@@ -107,6 +109,17 @@ class Replica {
   Copy take_copy(const MessageId& identity);
   bool alike_in_those_left(std::span<const Ballot> ballots) const;
 
+  // --- results (replica_result.cc)
+
+  /// Tells the other replicas of this rank what this one has of the result of that name. `function` and `what` are the
+  /// adapter's, and are handed on.
+  void offer(const MessageId& result, const Ballot& own, std::uint16_t function = 0, std::uint64_t what = 0);
+  /// What all replicas that are left have said of it; nothing while one has not. Gives it out once.
+  std::optional<Poll> take_poll(const MessageId& result);
+  using Polls = std::unordered_map<MessageId, Poll, MessageIdHash>;
+  /// Those that are not complete.
+  const Polls& polls() const { return polls_; }
+
   // --- from others
 
   /// A control message that ControlReader let pass, of a kind that is the engine's. False: it is another part's.
@@ -122,8 +135,8 @@ class Replica {
 
   /// No dispute is open, and nobody is owed an answer.
   bool at_rest() const { return !disputes_ || disputes_->empty(); }
-  /// What others said of messages that never came.
-  std::size_t verifications_left() const { return inbox_.waiting(); }
+  /// What others said of messages and results that never came.
+  std::size_t verifications_left() const { return inbox_.waiting() + polls_.size(); }
   /// What is kept of messages that are not over, for a person; empty when there is nothing.
   std::string kept() const;
   /// Under msg-plus-hash with more than three replicas one may be needed for a message that is long past here.
@@ -155,6 +168,13 @@ class Replica {
     Ballot held;  ///< what the one that asks has
   };
 
+  /// A result of which no whole copy has a majority.
+  struct Contest {
+    std::map<int, Copy> copies;   ///< by replica, as far as they have come; with this one's own once it takes part
+    std::vector<Ballot> ballots;  ///< that it voted on, and
+    int present = 0;              ///< how many replicas were left then
+  };
+
   void send_digest(Process to, const Record& digest);
   void send_copy(Process to, const Outgoing& message, const Copy& copy);
   void announce_to_those_without(const Outgoing& message, const Contents& contents);
@@ -177,6 +197,8 @@ class Replica {
   void on_question(int from_replica, const MessageId& id, const Ballot& held);
   void on_late_answer(int from_replica, const MessageId& id);
   void answer_questions(const Verified& verified, const Ballot& good, std::span<const Ballot> held);
+  bool needs_supply(const Verified& verified, const Ballot& good, std::span<const Ballot> held,
+                    const Question& question) const;
   void answer_too_late(const Question& question);
 
   void open_dispute(Verified& receive, const Ballot& announced);
@@ -191,9 +213,15 @@ class Replica {
   bool compared(const MessageId& id);
 
   void on_digest(const ControlMessage& message);
+  void on_ballot(const ControlMessage& message);
+  Poll& poll_of(const MessageId& result);
   void on_announced_copy(const ControlMessage& message);
-  bool go_into_parts(Verified& result);
-  bool contest(Verified& result);
+  void decide(Verified& verified, std::span<const Ballot> ballots, std::span<const Copy> copies);
+  bool go_into_parts(Verified& result, std::span<const Ballot> ballots);
+  void send_contested(int to_replica, const MessageId& result, const Copy& own);
+  void answer_contests(const Verified& result);
+  bool contest(Verified& result, std::span<const Ballot> ballots);
+  bool settle_without_the_dead(Verified& result);
   bool all_contested_here(const std::map<int, Copy>& copies) const;
   void note_culprit(const Verified& verified, int replica);
   void note_outvoted(const Verified& verified, const Ballot& good, std::span<const Ballot> ballots);
@@ -221,9 +249,10 @@ class Replica {
   std::unordered_map<std::uint64_t, Waiting> waiting_;      ///< for their turn to be posted, by communicator
   std::list<Requeued> requeued_;
 
-  std::unordered_map<MessageId, Copy, MessageIdHash> corrections_;               ///< arrived, not yet taken
-  std::unordered_map<MessageId, std::map<int, Copy>, MessageIdHash> contested_;  ///< copies of results, by replica
-  std::unordered_map<std::uint64_t, Transfer> transfers_;                        ///< by token
+  std::unordered_map<MessageId, Copy, MessageIdHash> corrections_;  ///< arrived, not yet taken
+  Polls polls_;
+  std::unordered_map<MessageId, Contest, MessageIdHash> contests_;  ///< by result
+  std::unordered_map<std::uint64_t, Transfer> transfers_;           ///< by token
   std::uint64_t next_token_ = 0;
   std::vector<Question> asked_for_;                                       ///< and not compared here
   std::unordered_map<MessageId, const Verified*, MessageIdHash> asking_;  ///< this replica's own, still unanswered

@@ -171,15 +171,22 @@ void Replica::answer_too_late(const Question& question) {
   send_statement(question.from_replica, question.id, {.kind = Statement::Kind::agrees});
 }
 
+/// Whether nobody supplies the one that asks in any case.
+bool Replica::needs_supply(const Verified& verified, const Ballot& good, std::span<const Ballot> held,
+                           const Question& question) const {
+  const auto from = static_cast<std::size_t>(question.from_replica);
+  if (verified.is_message()) return held[from] == good && !(question.held == good);
+  return holder_for(question.from_replica, good, held) != team_.replica;
+}
+
 /// The message was compared: one that asks may have got other bytes than its sender announced, so that nobody else
 /// knows that it lacks the good ones. Those that lost by what was announced are supplied in any case.
 void Replica::answer_questions(const Verified& verified, const Ballot& good, std::span<const Ballot> held) {
   std::erase_if(asked_for_, [&](const Question& question) {
     if (!(question.id == verified.identity)) return false;
-    const auto from = static_cast<std::size_t>(question.from_replica);
     if (!(verified.own == good)) {
       answer_too_late(question);
-    } else if (held[from] == good && !(question.held == good)) {
+    } else if (needs_supply(verified, good, held, question)) {
       supply(verified, question.from_replica);
     }
     return true;
@@ -192,6 +199,10 @@ void Replica::on_late_answer(int from_replica, const MessageId& id) {
   if (asked == asking_.end() || corrections_.contains(id)) return;
   for (const auto& [token, transfer] : transfers_)
     if (transfer.id == id && transfer.kind == RecordKind::correction) return;
+  if (names_result(id))
+    host_.fail(Incident::uncorrected, described(*asked->second) +
+                                          ": a replica died while it was voted on, and replica " +
+                                          std::to_string(from_replica) + ", which has the good copy, is past it");
   host_.fail(Incident::uncorrected, described(*asked->second) +
                                         ": it was altered on its way, after its sender had announced it, and replica " +
                                         std::to_string(from_replica) + ", which has the good copy, is past it");

@@ -8,32 +8,56 @@
 namespace holdfast::replicate {
 
 /// No whole copy of a result has a majority: whether what it was made of may have one.
-bool Replica::go_into_parts(Verified& result) {
+bool Replica::go_into_parts(Verified& result, std::span<const Ballot> ballots) {
   if (result.is_message()) return false;
-  if (!result.repeatable) return contest(result);
+  if (!result.repeatable) return contest(result, ballots);
   result.without_majority = true;
   result.stage = Verified::Stage::complete;
   return true;
 }
 
 /// False where the result has no blocks, or padding, which no copy can be compared in.
-bool Replica::contest(Verified& result) {
+bool Replica::contest(Verified& result, std::span<const Ballot> ballots) {
   if (result.block_ends().empty()) return false;
   const Copy own = result.copy(result.capacity());
-  contested_[result.identity][team_.replica] = own;
-  for (int k = 0; k < team_.degree; ++k) {
-    if (k == team_.replica || !team_.here(k)) continue;
-    const Process to{team_.rank, k};
-    Record record;
-    record.kind = RecordKind::contested;
-    record.set_id(result.identity);
-    record.bytes = own->size();
-    record.extra = host_.send_copy(to, own);
-    host_.send(to, record);
-    counters_[Count::payload_bytes] += record.bytes;
-  }
+  Contest& contest = contests_[result.identity];
+  contest.copies[team_.replica] = own;
+  contest.ballots.assign(ballots.begin(), ballots.end());
+  contest.present = team_.present;
+  for (int k = 0; k < team_.degree; ++k)
+    if (k != team_.replica && team_.here(k)) send_contested(k, result.identity, own);
+  asking_[result.identity] = &result;
   result.stage = Verified::Stage::contested;
   return true;
+}
+
+void Replica::send_contested(int to_replica, const MessageId& result, const Copy& own) {
+  const Process to{team_.rank, to_replica};
+  Record record;
+  record.kind = RecordKind::contested;
+  record.set_id(result);
+  record.bytes = own->size();
+  record.extra = host_.send_copy(to, own);
+  host_.send(to, record);
+  counters_[Count::payload_bytes] += record.bytes;
+}
+
+/// This replica has found a majority. Others have not, who have heard of a death earlier or later, and wait for its
+/// copy.
+void Replica::answer_contests(const Verified& result) {
+  std::set<int> contesting;
+  std::erase_if(transfers_, [&](const auto& entry) {
+    const Transfer& transfer = entry.second;
+    const bool one = transfer.kind == RecordKind::contested && transfer.id == result.identity;
+    if (one) contesting.insert(transfer.from_replica);
+    return one;
+  });
+  if (const auto found = contests_.find(result.identity); found != contests_.end()) {
+    for (const auto& [replica, copy] : found->second.copies) contesting.insert(replica);
+    contests_.erase(found);
+  }
+  for (const int replica : contesting)
+    if (team_.here(replica)) send_contested(replica, result.identity, result.copy(result.capacity()));
 }
 
 bool Replica::all_contested_here(const std::map<int, Copy>& copies) const {
@@ -42,8 +66,26 @@ bool Replica::all_contested_here(const std::map<int, Copy>& copies) const {
   return true;
 }
 
+/// Without the copies of the dead another one may have a majority, as it has for those that heard of the death before
+/// they voted. True when it has; they have this one's copy, and give theirs as after any vote.
+bool Replica::settle_without_the_dead(Verified& result) {
+  Contest& contest = contests_[result.identity];
+  if (contest.present == team_.present) return false;
+  contest.present = team_.present;
+  std::vector<Ballot> left;
+  for (std::size_t k = 0; k < contest.ballots.size(); ++k)
+    if (team_.here(static_cast<int>(k))) left.push_back(contest.ballots[k]);
+  if (left.size() > 2 && vote(left).winner < 0) return false;
+  const std::vector<Ballot> ballots = std::move(contest.ballots);
+  contests_.erase(result.identity);
+  decide(result, ballots, {});
+  if (result.stage == Verified::Stage::complete) asking_.erase(result.identity);
+  return true;
+}
+
 bool Replica::take_contest(Verified& result) {
-  const std::map<int, Copy>& copies = contested_[result.identity];
+  if (settle_without_the_dead(result)) return true;
+  const std::map<int, Copy>& copies = contests_[result.identity].copies;
   if (!all_contested_here(copies)) return false;
   std::vector<int> voters;
   std::vector<std::span<const std::byte>> held;
@@ -62,7 +104,8 @@ bool Replica::take_contest(Verified& result) {
     note_culprit(result, team_.replica);
     overwrite(result, verdict->bytes);
   }
-  contested_.erase(result.identity);
+  contests_.erase(result.identity);
+  asking_.erase(result.identity);
   result.stage = Verified::Stage::complete;
   return true;
 }

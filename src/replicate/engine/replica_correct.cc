@@ -75,6 +75,11 @@ void Replica::note_outvoted(const Verified& verified, const Ballot& good, std::s
 }
 
 void Replica::settle(Verified& verified, std::span<const Ballot> ballots, std::span<const Copy> copies) {
+  decide(verified, ballots, copies);
+  if (!verified.is_message() && verified.stage != Verified::Stage::contested) answer_contests(verified);
+}
+
+void Replica::decide(Verified& verified, std::span<const Ballot> ballots, std::span<const Copy> copies) {
   using Stage = Verified::Stage;
   if (alike_in_those_left(ballots) || host_.tolerates(verified)) {
     if (team_.present == 1) ++counters_[Count::unverified];
@@ -95,7 +100,7 @@ void Replica::settle(Verified& verified, std::span<const Ballot> ballots, std::s
     return;
   }
   const Verdict verdict = vote(votes);
-  if (verdict.winner < 0 && go_into_parts(verified)) return;
+  if (verdict.winner < 0 && go_into_parts(verified, ballots)) return;
   if (verdict.winner < 0) host_.fail(Incident::uncorrected, described(verified) + no_majority(ballots));
   const Ballot good = votes[static_cast<std::size_t>(verdict.winner)];
   const bool copied = std::any_of(copies.begin(), copies.end(), [](const Copy& copy) { return copy != nullptr; });
@@ -116,6 +121,8 @@ void Replica::settle(Verified& verified, std::span<const Ballot> ballots, std::s
     return;
   }
   verified.supplier = holder_for(team_.replica, good, held_copies(ballots));
+  const bool others_may_count_on_the_dead = !verified.is_message() && team_.present < team_.degree;
+  if (others_may_count_on_the_dead) ask_for_correction(verified, ballots);
   verified.own = good;  // what the correction must be
   verified.stage = Stage::disputed;
 }

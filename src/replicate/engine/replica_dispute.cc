@@ -102,8 +102,9 @@ void Replica::on_statement(const ControlMessage& message) {
   send_statements();
 }
 
-/// Whether this replica has compared the message that others name so.
+/// Whether this replica has compared the message that others name so, or the result, of which it has said something.
 bool Replica::compared(const MessageId& id) {
+  if (names_result(id)) return !polls_.contains(id);
   const std::vector<Lane>& lanes = inbox_.lanes(id.channel);
   if (map_.partial())  // only those who say something about its messages have a lane in use
     return std::any_of(lanes.begin(), lanes.end(), [&](const Lane& lane) { return lane.took(id.ordinal); });

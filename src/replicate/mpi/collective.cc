@@ -15,64 +15,9 @@ namespace holdfast::replicate {
 
 namespace {
 
-/// Ballots on collective results, by (communicator, number of the collective there).
-struct Poll {
-  std::vector<Ballot> ballots;
-  std::vector<std::uint64_t> whats;  ///< what each replica compares, see Comparison
-  Function function{};
-};
-struct PollKey {
-  std::uint64_t communicator;
-  std::uint64_t number;
-  bool operator==(const PollKey&) const = default;
-};
-struct PollHash {
-  std::size_t operator()(const PollKey& key) const {
-    return static_cast<std::size_t>(mix(key.communicator, key.number));
-  }
-};
-std::unordered_map<PollKey, Poll, PollHash> polls;
-
-Poll& poll_of(std::uint64_t communicator, std::uint64_t number) {
-  Poll& poll = polls[{communicator, number}];
-  if (poll.ballots.empty()) {
-    poll.ballots.resize(static_cast<std::size_t>(runtime().degree), {{}, 0, false});
-    poll.whats.resize(poll.ballots.size());
-  }
-  return poll;
-}
-
-/// Whether every replica that is left has said what it has.
-bool all_said(const Poll& poll) {
-  const Runtime& state = runtime();
-  for (int k = 0; k < state.degree; ++k)
-    if (state.here(k) && !poll.ballots[static_cast<std::size_t>(k)].known) return false;
-  return true;
-}
-
-void publish_ballot(const MessageId& name, Function function, const Ballot& ballot, std::uint64_t what) {
-  Runtime& state = runtime();
-  Record record;
-  record.kind = RecordKind::collective;
-  record.set_id(name);
-  record.flags = static_cast<std::uint16_t>(function);
-  record.digest = ballot.digest;
-  record.bytes = ballot.bytes;
-  record.extra = what;
-  for (int k = 0; k < state.degree; ++k) {
-    if (k == state.replica || !state.here(k)) continue;
-    state.post.send(state.team_native(k), record);
-    ++state.counters[Count::records_sent];
-  }
-  Poll& poll = poll_of(name.channel.communicator, name.ordinal);
-  poll.function = function;
-  poll.ballots[static_cast<std::size_t>(state.replica)] = ballot;
-  poll.whats[static_cast<std::size_t>(state.replica)] = what;
-}
-
 void cast_ballot(Operation& op) {
   op.own = ballot_of_all(op.outputs);
-  publish_ballot(op.identity, op.function, op.own, op.what);
+  runtime().engine->offer(op.identity, op.own, static_cast<std::uint16_t>(op.function), op.what);
   op.stage = Operation::Stage::comparing;
 }
 
@@ -85,16 +30,13 @@ void require_same_access(const Operation& op, const Poll& poll) {
 
 bool count_ballots(Operation& op) {
   Runtime& state = runtime();
-  const PollKey key{op.identity.channel.communicator, op.identity.ordinal};
-  Poll& poll = polls[key];
-  if (!all_said(poll)) {
+  const std::optional<Poll> poll = state.engine->take_poll(op.identity);
+  if (!poll) {
     set_awaited({Awaited::What::verdict, state.rank, -1});
     return false;
   }
-  const Poll complete = std::move(poll);
-  polls.erase(key);
-  if (many_threads()) require_same_access(op, complete);
-  state.engine->settle(op, complete.ballots);
+  if (many_threads()) require_same_access(op, *poll);
+  state.engine->settle(op, poll->ballots);
   ++state.counters[Count::collectives];
   return true;
 }
@@ -369,14 +311,15 @@ void compare_in_team(Function function, const Comparison& name, std::vector<Regi
 bool same_in_team(const Comparison& name, const std::vector<Region>& regions) {
   Runtime& state = runtime();
   if (!state.verifying) return true;
-  publish_ballot({{name.id, -1, -1}, name.number}, Function{}, ballot_of_all(regions), name.what);
+  const MessageId result{{name.id, -1, -1}, name.number};
+  state.engine->offer(result, ballot_of_all(regions), 0, name.what);
+  std::optional<Poll> poll;
   wait_until([&] {
     set_awaited({Awaited::What::verdict, state.rank, -1});
-    return all_said(poll_of(name.id, name.number));
+    if (!poll) poll = state.engine->take_poll(result);
+    return poll.has_value();
   });
-  const Poll complete = std::move(polls[{name.id, name.number}]);
-  polls.erase({name.id, name.number});
-  return state.engine->alike_in_those_left(complete.ballots);
+  return state.engine->alike_in_those_left(poll->ballots);
 }
 
 void copy_from_leader(Function function, const Comparison& name, std::vector<Region> regions) {
@@ -472,13 +415,6 @@ bool advance_collective(Operation& op) {
   return op.stage == Operation::Stage::complete;
 }
 
-void file_collective_ballot(int replica, const Record& record) {
-  Poll& poll = poll_of(record.communicator, record.ordinal);
-  poll.function = static_cast<Function>(record.flags);
-  poll.ballots[static_cast<std::size_t>(replica)] = {record.digest, record.bytes, true};
-  poll.whats[static_cast<std::size_t>(replica)] = record.extra;
-}
-
 namespace {
 
 /// The replicas that have said what they have, and of what.
@@ -492,13 +428,17 @@ std::string said_by(const Poll& poll) {
   return "replica " + text + " at offset " + std::to_string(poll.whats[one]);
 }
 
-bool with_offset(Function function) {
-  return std::string_view(function_name(function)).find("_at") != std::string_view::npos;
+std::string_view called(const Poll& poll) {
+  return function_name(static_cast<Function>(poll.function));
+}
+
+bool with_offset(const Poll& poll) {
+  return called(poll).find("_at") != std::string_view::npos;
 }
 
 /// Whether nobody has come to both.
 bool apart(const Poll& a, const Poll& b) {
-  if (a.function != b.function || !with_offset(a.function)) return false;
+  if (a.function != b.function || !with_offset(a)) return false;
   for (std::size_t k = 0; k < a.ballots.size(); ++k)
     if (a.ballots[k].known && b.ballots[k].known) return false;
   return true;
@@ -509,19 +449,16 @@ bool apart(const Poll& a, const Poll& b) {
 std::string accesses_apart() {
   if (!many_threads()) return {};
   const auto own = static_cast<std::size_t>(runtime().replica);
-  for (const auto& [key, mine] : polls) {
+  const Replica::Polls& polls = runtime().engine->polls();
+  for (const auto& [result, mine] : polls) {
     if (!mine.ballots[own].known) continue;
-    for (const auto& [other_key, other] : polls) {
-      if (other_key == key || !apart(mine, other)) continue;
-      return std::string(function_name(mine.function)) + " of rank " + std::to_string(runtime().rank) +
+    for (const auto& [another, other] : polls) {
+      if (another == result || !apart(mine, other)) continue;
+      return std::string(called(mine)) + " of rank " + std::to_string(runtime().rank) +
              " accesses different parts of a file: " + said_by(mine) + ", " + said_by(other);
     }
   }
   return {};
-}
-
-std::size_t open_polls() {
-  return polls.size();
 }
 
 }  // namespace holdfast::replicate

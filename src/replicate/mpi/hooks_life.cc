@@ -299,7 +299,7 @@ void count_what_is_left() {
   state.counters[Count::communicators_left] = state.comms.live() - 2;  // the world and MPI_COMM_SELF
   state.counters[Count::windows_left] = windows().live();
   state.counters[Count::files_left] = files().live();
-  state.counters[Count::verifications_left] = state.engine->verifications_left() + open_polls();
+  state.counters[Count::verifications_left] = state.engine->verifications_left();
 }
 
 void free_worlds() {

@@ -30,9 +30,6 @@ void deliver(const ControlMessage& message) {
   if (runtime().engine->on_message(message)) return;
   const int native = runtime().map->native(message.from.rank, replica);
   switch (record.kind) {
-    case RecordKind::collective:
-      file_collective_ballot(replica, record);
-      break;
     case RecordKind::decision:
       receive_decisions(record.ordinal, record.communicator, message.tail);
       break;

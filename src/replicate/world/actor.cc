@@ -85,6 +85,8 @@ void Actor::send(Process to, const Record& record, std::span<const std::byte> ta
   const Planted planted = shared_.planted;
   if (planted == Planted::lost_statements && record.kind == RecordKind::statement) return;
   if (planted == Planted::lost_corrections && record.kind == RecordKind::correction) return;
+  if (planted == Planted::lost_ballots && record.kind == RecordKind::collective) return;
+  if (planted == Planted::lost_contests && record.kind == RecordKind::contested) return;
   if (planted == Planted::lost_matches && record.kind == RecordKind::decision) return;
   const int number = shared_.map.native(to.rank, to.replica);
   const int times = planted == Planted::doubled_digests && record.kind == RecordKind::digest ? 2 : 1;
@@ -165,9 +167,18 @@ void Actor::read(Process from, std::vector<std::byte> bytes) {
   if (message.record.kind != RecordKind::decision || message.record.ordinal < told_.size()) return;
   Decision match;
   std::memcpy(&match, message.tail.data(), sizeof match);
-  told_.push_back(
-      {match.words[0], static_cast<std::int32_t>(match.words[1]), static_cast<std::int32_t>(match.words[2])});
-  hear_match(told_.size() - 1);
+  early_[message.record.ordinal] = {match.words[0], static_cast<std::int32_t>(match.words[1]),
+                                    static_cast<std::int32_t>(match.words[2])};
+  hear_early_matches();
+}
+
+/// Those of the next leader may come before the last of the one before.
+void Actor::hear_early_matches() {
+  for (auto next = early_.find(told_.size()); next != early_.end(); next = early_.find(told_.size())) {
+    told_.push_back(next->second);
+    early_.erase(next);
+    hear_match(told_.size() - 1);
+  }
 }
 
 void Actor::hear_match(std::size_t place) {
@@ -188,9 +199,11 @@ void Actor::hear_of_death(int replica) {
     if (other->who_.rank == who_.rank && other->told_.size() > most->size()) most = &other->told_;
   const std::vector<Match> all = *most;
   while (told_.size() < all.size()) {
+    early_.erase(told_.size());
     told_.push_back(all[told_.size()]);
     hear_match(told_.size() - 1);
   }
+  hear_early_matches();
   if (replica != team_.leading) return;
   team_.leading = static_cast<int>(std::find(team_.gone.begin(), team_.gone.end(), 0) - team_.gone.begin());
   if (team_.leader()) engine_->take_lead();
@@ -234,7 +247,47 @@ void Actor::post(const Step& step) {
   engine_->post(*receive, static_cast<std::uint64_t>(step.round) + 1, orders_[step.round], step.source, step.tag, 0);
 }
 
+/// As mpi/collective.cc does it.
+bool Actor::advance(ResultBytes& result) {
+  using Stage = Verified::Stage;
+  if (result.stage == Stage::comparing) {
+    const std::optional<Poll> poll = engine_->take_poll(result.identity);
+    if (!poll) return false;
+    engine_->settle(result, poll->ballots);
+  }
+  if (result.stage == Stage::contested && !engine_->take_contest(result)) return false;
+  if (result.stage == Stage::disputed && !engine_->take_correction(result)) return false;
+  return result.stage == Stage::complete;
+}
+
+void Actor::offer(std::size_t index) {
+  auto& result = results_[index];
+  result = std::make_unique<ResultBytes>();
+  result->bytes = result_contents(plan(), index, who_.replica);
+  result->blocks = plan().results[index].blocks;
+  result->blind = shared_.planted == Planted::blind_digests;
+  result->idle_overwrite = shared_.planted == Planted::idle_overwrite;
+  result->source = who_.rank;
+  result->identity = {{1000, -1, -1}, index};
+  result->own = result->ballot(result->capacity());
+  result->stage = Verified::Stage::comparing;
+  engine_->offer(result->identity, result->own);
+}
+
+bool Actor::take_result(std::size_t index) {
+  ResultBytes& result = *results_.at(index);
+  if (!advance(result)) return false;
+  results_taken_[index] = {true, result.bytes};
+  results_.erase(index);
+  return true;
+}
+
 bool Actor::run(const Step& step) {
+  if (step.kind == Step::Kind::offer) {
+    offer(step.which);
+    return true;
+  }
+  if (step.kind == Step::Kind::take) return take_result(step.which);
   if (step.kind == Step::Kind::send) {
     send_message(step.which);
     return true;
@@ -263,6 +316,11 @@ bool Actor::step() {
     const Verified::Stage before = receive->stage;
     advance(static_cast<Buffer&>(*receive));
     moved = moved || receive->stage != before;
+  }
+  for (const auto& [index, result] : results_) {
+    const Verified::Stage before = result->stage;
+    advance(*result);
+    moved = moved || result->stage != before;
   }
   if (engine_->others_wait()) {
     for (const auto& receive : receives_)
@@ -295,6 +353,23 @@ std::string Actor::left() const {
   const std::string kept = engine_->kept();
   if (kept.empty()) return {};
   return "rank " + std::to_string(who_.rank) + " replica " + std::to_string(who_.replica) + " keeps " + kept;
+}
+
+std::string Actor::state() const {
+  static constexpr const char* kinds[] = {"send", "post", "wait", "offer", "take"};
+  static constexpr const char* stages[] = {"unplaced",  "native",   "placing", "comparing",
+                                           "contested", "disputed", "complete"};
+  std::string text = "rank " + std::to_string(who_.rank) + " replica " + std::to_string(who_.replica);
+  if (program_done()) return text + " is done, keeps " + engine_->kept();
+  const Step& step = plan().programs[static_cast<std::size_t>(who_.rank)][next_];
+  text += " at " + std::string(kinds[static_cast<std::size_t>(step.kind)]) + " " + std::to_string(step.which);
+  const Verified* awaited = nullptr;
+  if (step.kind == Step::Kind::wait) awaited = receives_[step.which].get();
+  if (step.kind == Step::Kind::take) awaited = results_.at(step.which).get();
+  if (awaited)
+    text += std::string(" (") + stages[static_cast<std::size_t>(awaited->stage)] + ", supplier " +
+            std::to_string(awaited->supplier) + ")";
+  return text + ", keeps " + engine_->kept();
 }
 
 }  // namespace holdfast::replicate

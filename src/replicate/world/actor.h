@@ -78,7 +78,10 @@ class Actor final : public Host {
   bool finished() const;
   bool program_done() const { return next_ == plan().programs[static_cast<std::size_t>(who_.rank)].size(); }
   const std::vector<Delivery>& deliveries() const { return deliveries_; }
+  const std::map<std::size_t, ResultTaken>& results_taken() const { return results_taken_; }
   std::string left() const;
+  /// Where its program is and what the engine keeps, for a person.
+  std::string state() const;
 
   void send(Process to, const Record& record, std::span<const std::byte> tail) override;
   std::uint64_t send_copy(Process to, Copy bytes) override;
@@ -105,7 +108,11 @@ class Actor final : public Host {
   };
   const Plan& plan() const { return shared_.plan; }
   void hear_match(std::size_t place);
+  void hear_early_matches();
   bool advance(Buffer& receive);
+  bool advance(ResultBytes& result);
+  void offer(std::size_t index);
+  bool take_result(std::size_t index);
   bool run(const Step& step);
   void send_message(std::size_t index);
   void post(const Step& step);
@@ -123,6 +130,8 @@ class Actor final : public Host {
   std::map<int, ReceiveOrder> orders_;  ///< by round
   std::vector<std::unique_ptr<Buffer>> receives_;
   std::vector<Delivery> deliveries_;
+  std::map<std::size_t, std::unique_ptr<ResultBytes>> results_;  ///< offered, by index
+  std::map<std::size_t, ResultTaken> results_taken_;
   std::vector<std::uint64_t> sent_;  ///< by destination: numbers of messages
   std::size_t next_ = 0;             ///< step of the program
 
@@ -130,7 +139,8 @@ class Actor final : public Host {
   std::deque<Network::Message> unexpected_;  ///< MPI: in order of arrival
   std::set<Verified*> watched_;
   std::vector<Incoming> incoming_;
-  std::vector<Match> told_;  ///< matches of this rank, as far as this process has heard or told of them
+  std::map<std::uint64_t, Match> early_;  ///< matches that were told before this process had heard of others
+  std::vector<Match> told_;               ///< matches of this rank, as far as this process has heard or told of them
   bool said_finished_ = false;
   std::set<int> finished_;
 };

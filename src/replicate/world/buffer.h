@@ -64,4 +64,35 @@ class Buffer final : public Verified {
   void take_requeued(std::span<const std::byte> packed, std::int32_t, std::int32_t) override { overwrite(packed); }
 };
 
+/// A result of a simulated program, in memory.
+class ResultBytes final : public Verified {
+ public:
+  std::vector<std::byte> bytes;
+  std::size_t blocks = 1;
+  bool blind = false;
+  bool idle_overwrite = false;
+
+  bool is_message() const override { return false; }
+  std::uint64_t capacity() const override { return bytes.size(); }
+  Ballot ballot(std::uint64_t n) const override { return SentBytes::digest(std::span(bytes).first(n), blind); }
+  bool padded() const override { return false; }
+  Ballot whole_ballot(std::uint64_t n) const override { return ballot(n); }
+  Copy copy(std::uint64_t) const override { return std::make_shared<std::vector<std::byte>>(bytes); }
+  int sender_rank() const override { return source; }
+  std::uint64_t received() const override { return bytes.size(); }
+  bool torn_by(std::uint64_t) const override { return false; }
+  Ballot ballot_of_copy(std::span<const std::byte> packed) const override { return SentBytes::digest(packed, blind); }
+  bool overwrite(std::span<const std::byte> packed) override {
+    if (!idle_overwrite) bytes.assign(packed.begin(), packed.end());
+    return true;
+  }
+  void take_requeued(std::span<const std::byte>, std::int32_t, std::int32_t) override {}
+  std::string result_name() const override { return "result " + std::to_string(identity.ordinal); }
+  std::vector<std::size_t> block_ends() const override {
+    std::vector<std::size_t> ends;
+    for (std::size_t b = 1; blocks > 1 && b <= blocks; ++b) ends.push_back(b * (bytes.size() / blocks));
+    return ends;
+  }
+};
+
 }  // namespace holdfast::replicate

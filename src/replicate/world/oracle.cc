@@ -54,6 +54,42 @@ bool excused(const Plan& plan, const Harm& harm) {
   return harm.wrong * 2 >= harm.senders || harm.wire || (hash && harm.neighbours_alike) || plan.dies >= 0;
 }
 
+/// What is wrong with the copies of one result.
+struct ResultHarm {
+  std::size_t copies = 0;  ///< that are left in any case
+  std::set<int> wrong;     ///< replicas that have something else than they should
+  bool by_block = true;    ///< in each block most of those that are left are right
+};
+
+ResultHarm harm_to_result(const Plan& plan, std::size_t result) {
+  ResultHarm harm;
+  const PlannedResult& planned = plan.results[result];
+  const int degree = plan.degrees[static_cast<std::size_t>(planned.rank)];
+  harm.copies = static_cast<std::size_t>(degree - (plan.dies >= 0 ? 1 : 0));
+  const std::vector<std::byte> right = result_contents(plan, result, -1);
+  std::vector<std::size_t> wrong_in(planned.blocks);
+  for (int k = 0; k < degree; ++k) {
+    const std::vector<std::byte> held = result_contents(plan, result, k);
+    if (held != right) harm.wrong.insert(k);
+    for (std::size_t b = 0; b < planned.blocks; ++b)
+      wrong_in[b] += std::equal(held.begin() + static_cast<std::ptrdiff_t>(b * planned.block_bytes),
+                                held.begin() + static_cast<std::ptrdiff_t>((b + 1) * planned.block_bytes),
+                                right.begin() + static_cast<std::ptrdiff_t>(b * planned.block_bytes))
+                         ? 0
+                         : 1;
+  }
+  for (const std::size_t wrong : wrong_in) harm.by_block = harm.by_block && wrong * 2 < harm.copies;
+  return harm;
+}
+
+bool promised(const ResultHarm& harm) {
+  return harm.by_block || (harm.copies == 2 && harm.wrong.size() == 1);
+}
+
+bool excused(const Plan& plan, const ResultHarm& harm) {
+  return !harm.wrong.empty() && harm.copies > 1 && (!harm.by_block || plan.dies >= 0);
+}
+
 std::string where(std::size_t rank, std::size_t replica, std::size_t receive) {
   return "rank " + std::to_string(rank) + " replica " + std::to_string(replica) + " receive " + std::to_string(receive);
 }
@@ -69,13 +105,32 @@ void judge_delivery(const Plan& plan, const std::vector<Harm>& harms, const std:
     complaints.push_back(place + ": wrong bytes of message " + std::to_string(delivery.message));
 }
 
+/// True when the job may have ended for one of them.
+bool judge_results(const Plan& plan, const Ending& ending, std::vector<std::string>& complaints) {
+  bool may_fail = false;
+  for (std::size_t n = 0; n < plan.results.size(); ++n) {
+    const ResultHarm harm = harm_to_result(plan, n);
+    may_fail = may_fail || excused(plan, harm);
+    const std::vector<std::byte> right = result_contents(plan, n, -1);
+    for (std::size_t k = 0; k < ending.results[n].size(); ++k) {
+      const ResultTaken& taken = ending.results[n][k];
+      const std::string place = "result " + std::to_string(n) + " replica " + std::to_string(k);
+      if (!taken.done && !ending.failed && !ending.stuck && static_cast<int>(k) != plan.dies)
+        complaints.push_back(place + ": nothing was given");
+      if (taken.done && harm.copies > 1 && promised(harm) && taken.bytes != right)
+        complaints.push_back(place + ": wrong bytes");
+    }
+  }
+  return may_fail;
+}
+
 }  // namespace
 
 std::vector<std::string> judge(const Plan& plan, const Ending& ending) {
   std::vector<std::string> complaints;
   std::vector<Harm> harms;
   for (std::size_t i = 0; i < plan.messages.size(); ++i) harms.push_back(harm_to(plan, i));
-  const bool may_fail = plan.broken_record ||
+  const bool may_fail = judge_results(plan, ending, complaints) || plan.broken_record ||
                         std::any_of(harms.begin(), harms.end(), [&](const Harm& harm) { return excused(plan, harm); });
   if (ending.stuck) complaints.push_back("the world has no end");
   if (ending.failed && !may_fail) complaints.push_back("an incident without a cause: " + ending.incident);

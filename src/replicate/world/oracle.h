@@ -18,12 +18,19 @@ struct Delivery {
   std::vector<std::byte> bytes;
 };
 
+/// One result of one process, as its program has it.
+struct ResultTaken {
+  bool done = false;
+  std::vector<std::byte> bytes;
+};
+
 /// How a world ended.
 struct Ending {
   bool stuck = false;  ///< nothing moves any more, and not everybody is done
   bool failed = false;
   std::string incident;
   std::vector<std::vector<std::vector<Delivery>>> deliveries;  ///< by rank, replica and receive
+  std::vector<std::vector<ResultTaken>> results;               ///< by result and replica
   std::vector<std::string> left;                               ///< what living processes still keep
 };
 

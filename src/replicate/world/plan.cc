@@ -106,6 +106,35 @@ void draw_faults(random::Stream draw, Plan& plan) {
   }
 }
 
+/// Puts the results of one rank into its program: each is offered, and taken at once or later.
+void draw_results(random::Stream draw, Plan& plan, int rank) {
+  std::vector<Step>& program = plan.programs[static_cast<std::size_t>(rank)];
+  const std::size_t count = draw.chance(1, 2) ? draw.below(5) : 0;
+  std::size_t at = 0;
+  for (std::size_t n = 0; n < count; ++n) {
+    PlannedResult result{rank, draw.chance(1, 2) ? 2 + draw.below(5) : 1, draw.below(40)};
+    at += draw.below(program.size() - at + 1);
+    program.insert(program.begin() + static_cast<std::ptrdiff_t>(at),
+                   {Step::Kind::offer, plan.results.size(), 0, 0, 0});
+    const std::size_t later = draw.chance(1, 2) ? at + 1 : at + 1 + draw.below(program.size() - at);
+    program.insert(program.begin() + static_cast<std::ptrdiff_t>(later),
+                   {Step::Kind::take, plan.results.size(), 0, 0, 0});
+    plan.results.push_back(result);
+  }
+}
+
+void draw_wrong_blocks(random::Stream draw, Plan& plan) {
+  if (draw.chance(1, 3)) return;
+  for (std::size_t n = 0; n < plan.results.size(); ++n) {
+    const auto degree = static_cast<std::uint64_t>(plan.degrees[static_cast<std::size_t>(plan.results[n].rank)]);
+    if (plan.results[n].bytes() == 0 || draw.chance(1, 2)) continue;
+    for (std::size_t wrong = 1 + draw.below(3); wrong > 0; --wrong) {
+      const auto replica = static_cast<int>(draw.below(degree));
+      plan.wrong_blocks.push_back({n, replica, draw.below(plan.results[n].blocks), 1 + draw.below(2)});
+    }
+  }
+}
+
 }  // namespace
 
 int Plan::degree() const {
@@ -153,6 +182,9 @@ Plan draw_plan(std::uint64_t seed) {
     plan.programs.push_back(
         draw_program(root.child("program").child(rank), plan.messages, static_cast<int>(rank), rounds));
   draw_faults(root.child("faults"), plan);
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    draw_results(root.child("results").child(rank), plan, static_cast<int>(rank));
+  draw_wrong_blocks(root.child("wrong blocks"), plan);
   random::Stream records = root.child("records");
   if (records.chance(1, 4)) plan.flipped_records = static_cast<std::uint32_t>(1 + records.below(200000));
   plan.broken_record = records.chance(1, 12);
@@ -170,6 +202,18 @@ std::vector<std::byte> contents(const Plan& plan, std::size_t message, std::uint
   return bytes;
 }
 
+std::vector<std::byte> result_contents(const Plan& plan, std::size_t result, int replica) {
+  const PlannedResult& planned = plan.results[result];
+  random::Stream draw = random::Stream(plan.seed).child("result").child(result);
+  std::vector<std::byte> bytes(planned.bytes());
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(draw.below(256));
+  for (const WrongBlock& wrong : plan.wrong_blocks)
+    if (wrong.result == result && wrong.replica == replica)
+      bytes[wrong.block * planned.block_bytes] =
+          static_cast<std::byte>(wrong.value) ^ bytes[wrong.block * planned.block_bytes];
+  return bytes;
+}
+
 std::string Plan::describe() const {
   static constexpr const char* protocols[] = {"msg-plus-hash", "msg-plus-vote", "all-to-all"};
   std::string text = "seed " + std::to_string(seed) + ": degrees";
@@ -183,6 +227,10 @@ std::string Plan::describe() const {
             std::to_string(fault.replica) +
             (fault.kind == PlannedFault::Kind::wire ? " on the wire" : " value " + std::to_string(fault.value)) + "\n";
   }
+  for (const WrongBlock& wrong : wrong_blocks)
+    text += "  result " + std::to_string(wrong.result) + " of rank " + std::to_string(results[wrong.result].rank) +
+            ", block " + std::to_string(wrong.block) + " of " + std::to_string(results[wrong.result].blocks) +
+            ": replica " + std::to_string(wrong.replica) + " value " + std::to_string(wrong.value) + "\n";
   if (flipped_records > 0) text += "  control messages flipped: " + std::to_string(flipped_records) + " per million\n";
   if (broken_record) text += "  one control message is broken\n";
   if (dies >= 0) text += "  replica " + std::to_string(dies) + " dies\n";

@@ -164,11 +164,21 @@ class World {
 
   void collect(Ending& ending) {
     ending.deliveries.resize(plan_.degrees.size());
+    ending.results.resize(plan_.results.size());
+    for (std::size_t n = 0; n < plan_.results.size(); ++n) {
+      const int rank = plan_.results[n].rank;
+      for (int k = 0; k < plan_.degrees[static_cast<std::size_t>(rank)]; ++k) {
+        const auto& taken = actor(map_.native(rank, k)).results_taken();
+        const auto found = taken.find(n);
+        ending.results[n].push_back(found == taken.end() ? ResultTaken{} : found->second);
+      }
+    }
     for (std::size_t rank = 0; rank < plan_.degrees.size(); ++rank) {
       for (int k = 0; k < plan_.degrees[rank]; ++k) {
         const Actor& one = actor(map_.native(static_cast<int>(rank), k));
         ending.deliveries[rank].push_back(one.deliveries());
         for (const Delivery& delivery : one.deliveries()) report_.deliveries += delivery.done ? 1 : 0;
+        if (one.alive && ending.stuck && !one.finished()) tell("stuck: " + one.state());
         if (one.alive && plan_.dies < 0)
           if (std::string left = one.left(); !left.empty()) ending.left.push_back(std::move(left));
       }
@@ -195,6 +205,7 @@ const std::vector<PlantedName>& planted_names() {
       {Planted::lost_corrections, "lost-corrections"}, {Planted::altered_corrections, "altered-corrections"},
       {Planted::idle_overwrite, "idle-overwrite"},     {Planted::lost_matches, "lost-matches"},
       {Planted::false_matches, "false-matches"},       {Planted::doubled_digests, "doubled-digests"},
+      {Planted::lost_ballots, "lost-ballots"},         {Planted::lost_contests, "lost-contests"},
       {Planted::unread_checks, "unread-checks"},
   };
   return names;

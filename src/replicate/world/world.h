@@ -22,6 +22,8 @@ enum class Planted : std::uint8_t {
   lost_matches,         ///< followers never hear of a match
   false_matches,        ///< followers hear of another source
   doubled_digests,      ///< each digest arrives twice
+  lost_ballots,         ///< what one has of a result is not said
+  lost_contests,        ///< nor are copies of one without a majority sent
   unread_checks,        ///< a flipped bit of a digest is taken for what was said
 };
 struct PlantedName {
