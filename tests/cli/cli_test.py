@@ -132,7 +132,7 @@ class BadInput(Case):
         ("run -n 2 --inject flup -- {job}", "did you mean 'flip'?"),
         ("run -n 2 --inject 'rank 2 message 1' -- {job}", "there is no rank 2: this job has 2, numbered from 0"),
         ("run -n 2 --inject 'replica 3 message 1' -- {job}", "there is no replica 3"),
-        ("run -n 2 --inject 'drop rate 1/2' -- {job}", "only flip is"),
+        ("run -n 2 --inject 'drop rate 1/2' -- {job}", "only flip and corrupt-header are"),
         ("run -n 2 --slots 5 -- {job}", "2 ranks x 3 replicas need 6 slots, but there are 5"),
         ("run -n 2 --slots 0 -- {job}", "'0' is no whole number from 1"),
         ("run -n 2 --slots 6 --hostfile hosts -- {job}", "exclude each other"),

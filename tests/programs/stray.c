@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "replica.h"
+
 static const char *text_of(int count, char **arguments, const char *name) {
   for (int i = 1; i + 1 < count; ++i)
     if (strcmp(arguments[i], name) == 0) return arguments[i + 1];
@@ -18,12 +20,6 @@ static const char *text_of(int count, char **arguments, const char *name) {
 static int number_of(int count, char **arguments, const char *name, int otherwise) {
   const char *text = text_of(count, arguments, name);
   return text ? atoi(text) : otherwise;
-}
-
-static int native_rank(void) {
-  const char *text = getenv("OMPI_COMM_WORLD_RANK");
-  if (!text) text = getenv("PMI_RANK");
-  return text ? atoi(text) : -1;
 }
 
 int main(int count, char **arguments) {

@@ -95,11 +95,20 @@ void progress() {
   finish_orphans();
 }
 
+namespace {
+
 #ifdef MPICH
 constexpr bool own_sessions = true;  // of the processes that its launcher starts
 #else
 constexpr bool own_sessions = false;
 #endif
+
+void sleep_shortly() {
+  const timespec shortest{0, 1};  // and what the kernel adds to it: 50 us, unless told otherwise
+  nanosleep(&shortest, nullptr);
+}
+
+}  // namespace
 
 void give_way(unsigned looks) {
   constexpr unsigned free_looks = 256;
@@ -107,12 +116,10 @@ void give_way(unsigned looks) {
   const bool crowded = runtime().crowded;
   if (many_threads()) {
     const OthersTurn others;
-    sched_yield();
-  } else if (own_sessions && crowded && looks > most_yields) {
-    const timespec shortest{0, 1};  // and what the kernel adds to it: 50 us, unless told otherwise
-    nanosleep(&shortest, nullptr);
+    if (crowded) sleep_shortly();
     return;
   }
+  if (own_sessions && crowded && looks > most_yields) return sleep_shortly();
   if (crowded || looks > free_looks) sched_yield();
 }
 

@@ -1,9 +1,12 @@
 #pragma once
 
-#include <sched.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 
 namespace holdfast::replicate {
 
@@ -12,18 +15,37 @@ void say_point();  // answers.h
 /// Where MPI_THREAD_MULTIPLE was granted, threads take turns: one at a time works on the library's state, from a hook's
 /// entry to its end, and lets the others in while it waits or is inside a call of MPI that waits for other processes
 /// (docs/design/threads.md). Turns come in the order of asking, so that a thread that waits by testing keeps nobody
-/// out.
+/// out, and whose turn it is not sleeps: on crowded cores threads that spin keep the one from running that they wait
+/// for, of their own process and of others.
 class Turnstile {
  public:
   void enter() {
-    const std::uint32_t mine = next_.fetch_add(1, std::memory_order_relaxed);
-    while (now_.load(std::memory_order_acquire) != mine) sched_yield();
+    const std::uint32_t mine = next_.fetch_add(1);
+    Place& place = places_[mine % most_apart];
+    for (std::uint32_t now = place.load(); now != mine; now = place.load()) sleep_while(place, now);
   }
-  void leave() { now_.store(now_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
+  void leave() {
+    Place& place = places_[++now_ % most_apart];
+    place.store(now_);
+    if (next_.load() != now_) wake(place);  // in one order with enter(), which adds first and looks then
+  }
 
  private:
-  std::atomic<std::uint32_t> next_{0};
-  std::atomic<std::uint32_t> now_{0};
+  using Place = std::atomic<std::uint32_t>;
+  static_assert(sizeof(Place) == sizeof(std::uint32_t) && Place::is_always_lock_free, "futex(2) takes its address");
+  static constexpr std::uint32_t most_apart = 64;  ///< threads that wait in places of their own; more share them
+
+  // Not std::atomic's own, which calls sched_yield() before it sleeps: there a thread falls behind all that run.
+  static void sleep_while(Place& place, std::uint32_t value) {
+    ::syscall(SYS_futex, &place, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+  }
+  static void wake(Place& place) {
+    ::syscall(SYS_futex, &place, FUTEX_WAKE_PRIVATE, std::numeric_limits<int>::max(), nullptr, nullptr, 0);
+  }
+
+  std::atomic<std::uint32_t> next_{most_apart};
+  std::uint32_t now_ = most_apart;        ///< the turn's, written by the thread that has it
+  Place places_[most_apart]{most_apart};  ///< the last turn that was called at each
 };
 
 struct Threads {
