@@ -131,7 +131,7 @@ Report report_of(const fabric::Contender& engine, const fabric::Fabric& network,
   health.engine = engine.label();
   Report report{fabric::routing_record(health), fabric::routing_text(health), health.good()};
   report.record["routing_wall_ns"] = routing.routing_wall_ns;
-  if (engine.in_opensm) report.record["routing_cpu_ns"] = routing.routing_cpu_ns;
+  report.record["routing_cpu_ns"] = routing.routing_cpu_ns;
   if (flags.lost_routes.empty()) return report;
   const auto what = flags.lost_routes == "links" ? fabric::Failing::links : fabric::Failing::switches;
   const auto counts = fabric::count_lost_routes(network, routing.forwarding, what, {1, 2, 3, 4, 5, 10, 20, 50, 100},
