@@ -219,7 +219,9 @@ void add_fabric_route(CLI::App& fabric, Action& action) {
   command->add_option("--sl2vl", flags->sl2vl, "Write the SL to VL tables here")->type_name("FILE");
   command->add_option("--path-records,--paths", flags->paths, "Write a path record for every pair here")
       ->type_name("FILE");
-  command->add_option("--root", flags->roots, "A switch on top (updn, ftree, dmodc), or at the bottom (dnup); may be repeated")
+  command
+      ->add_option("--root", flags->roots,
+                   "A switch on top (updn, ftree, dmodc), or at the bottom (dnup); may be repeated")
       ->type_name("SWITCH");
   command->add_option("--root-guids", flags->root_guids, "The same, from a file of GUIDs, as for OpenSM's -a")
       ->type_name("FILE");
