@@ -131,7 +131,7 @@ Report report_of(const fabric::Contender& engine, const fabric::Fabric& network,
   health.engine = engine.label();
   Report report{fabric::routing_record(health), fabric::routing_text(health), health.good()};
   report.record["routing_wall_ns"] = routing.routing_wall_ns;
-  if (engine.in_opensm) report.record["routing_cpu_ns"] = routing.routing_cpu_ns;
+  report.record["routing_cpu_ns"] = routing.routing_cpu_ns;
   if (flags.lost_routes.empty()) return report;
   const auto what = flags.lost_routes == "links" ? fabric::Failing::links : fabric::Failing::switches;
   const auto counts = fabric::count_lost_routes(network, routing.forwarding, what, {1, 2, 3, 4, 5, 10, 20, 50, 100},
@@ -219,7 +219,9 @@ void add_fabric_route(CLI::App& fabric, Action& action) {
   command->add_option("--sl2vl", flags->sl2vl, "Write the SL to VL tables here")->type_name("FILE");
   command->add_option("--path-records,--paths", flags->paths, "Write a path record for every pair here")
       ->type_name("FILE");
-  command->add_option("--root", flags->roots, "A switch on top (updn, ftree), or at the bottom (dnup); may be repeated")
+  command
+      ->add_option("--root", flags->roots,
+                   "A switch on top (updn, ftree, dmodc), or at the bottom (dnup); may be repeated")
       ->type_name("SWITCH");
   command->add_option("--root-guids", flags->root_guids, "The same, from a file of GUIDs, as for OpenSM's -a")
       ->type_name("FILE");

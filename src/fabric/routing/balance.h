@@ -105,7 +105,7 @@ bool for_each_destination(const std::vector<std::uint32_t>& rows, const Rule& ru
 }
 
 /// Routes to the switch's own LID and to every LID of its adapters, whose picks are made and counted by
-/// pick(balance, choices).
+/// pick(balance, choices, terminal).
 template <class Pick>
 void lay_routes(const SwitchGraph& graph, std::uint32_t destination, const Choices& choices, Balance& balance,
                 Forwarding& tables, const Pick& pick) {
@@ -121,13 +121,14 @@ void lay_routes(const SwitchGraph& graph, std::uint32_t destination, const Choic
     enter(graph.switch_lid(destination));
   }
   for (const SwitchGraph::Terminal& terminal : graph.terminals_at(destination)) {
-    pick(balance, choices);
+    pick(balance, choices, terminal);
     enter(terminal.lid);
   }
 }
 inline void lay_routes(const SwitchGraph& graph, std::uint32_t destination, const Choices& choices, Balance& balance,
                        Forwarding& tables) {
-  lay_routes(graph, destination, choices, balance, tables, [](Balance& by, const Choices& among) { by.pick(among); });
+  lay_routes(graph, destination, choices, balance, tables,
+             [](Balance& by, const Choices& among, const SwitchGraph::Terminal& /*to*/) { by.pick(among); });
 }
 
 }  // namespace holdfast::fabric

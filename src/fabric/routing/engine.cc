@@ -23,6 +23,8 @@ constexpr std::array engine_rows = {
            "Dally and Seitz, IEEE ToC C-36(5), 1987"},
     Engine{"ftree", false, true, false, "fat trees: free of contention for shifts where complete",
            "Zahavi et al., Concurrency and Computation 22(2), 2010"},
+    Engine{"dmodc", false, true, false, "fat trees in closed form, whatever is missing; the fastest",
+           "Gliksberg et al., HOTI 2019"},
     Engine{"lash", true, true, true, "shortest paths, each switch pair on a lane without cycles",
            "Skeie, Lysne, Theiss, IPDPS 2002"},
     Engine{"sssp", true, false, true, "shortest paths, balanced over the whole fabric",
@@ -35,7 +37,7 @@ constexpr std::array engine_rows = {
            "Domke, Hoefler, Matsuoka, HPDC 2016"},
 };
 constexpr std::array<Route, engine_rows.size()> functions = {
-    route_minhop, route_updn, route_dnup,   route_dor,        route_ftree,
+    route_minhop, route_updn, route_dnup,   route_dor,        route_ftree, route_dmodc,
     route_lash,   route_sssp, route_dfsssp, route_torus_2qos, route_nue,
 };
 

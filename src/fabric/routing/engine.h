@@ -15,10 +15,11 @@
 namespace holdfast::fabric {
 
 struct EngineOptions {
-  unsigned lanes = 8;         ///< virtual lanes for data, 1 to 15
-  unsigned threads = 0;       ///< 0: all of the machine. Results do not depend on it
-  std::vector<NodeId> roots;  ///< updn: the switches on top; dnup: those at the bottom; ftree: the roots. Empty: found
-  std::optional<Grid> grid;   ///< dor, lash, torus-2qos: where the switches lie, a place for each row. None: found
+  unsigned lanes = 8;    ///< virtual lanes for data, 1 to 15
+  unsigned threads = 0;  ///< 0: all of the machine. Results do not depend on it
+  std::vector<NodeId>
+      roots;  ///< updn: the switches on top; dnup: those at the bottom; ftree, dmodc: the roots. Empty: found
+  std::optional<Grid> grid;  ///< dor, lash, torus-2qos: where the switches lie, a place for each row. None: found
 };
 
 /// A routing engine that runs in this process, named as OpenSM names its own.

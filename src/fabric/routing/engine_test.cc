@@ -98,9 +98,10 @@ TEST(Engines, KeepTheirPromisesOnSmallFabrics) {
             "minhop updn dnup dor lash sssp dfsssp torus-2qos nue ");
   EXPECT_EQ(hold_to_promises(generate("torus(3,3,3) links=2 hosts=27").value(), true),
             "minhop updn dnup dor lash sssp dfsssp torus-2qos nue ");
-  EXPECT_EQ(hold_to_promises(generate("tree(3,3)").value(), true), "minhop updn dnup dor ftree lash sssp dfsssp nue ");
+  EXPECT_EQ(hold_to_promises(generate("tree(3,3)").value(), true),
+            "minhop updn dnup dor ftree dmodc lash sssp dfsssp nue ");
   EXPECT_EQ(hold_to_promises(generate("xgft(2;3,4;1,3)").value(), true),
-            "minhop updn dnup dor ftree lash sssp dfsssp nue ");
+            "minhop updn dnup dor ftree dmodc lash sssp dfsssp nue ");
   EXPECT_EQ(hold_to_promises(generate("kautz(2,3) hosts=24").value(), true), all_but_regular);
   EXPECT_EQ(hold_to_promises(generate("dragonfly(4,2,2,5)").value(), true), all_but_regular);
   EXPECT_EQ(hold_to_promises(generate("random(16,3) hosts=32 ports=8").value(), true), all_but_regular);
@@ -273,6 +274,20 @@ TEST(Torus2Qos, SurvivesAFailedSwitchAndOneBrokenLinkARingWithTheSameLevels) {
       EXPECT_TRUE(check_paths(fabric, after).complete());
       EXPECT_TRUE(check_credit_loops(fabric, after).none_found());
       EXPECT_EQ(compare_tables(whole, before, after).levels, 0U);
+    }
+  }
+}
+
+// Found in the cables, a ring of four is two dimensions of two, which no failed link leaves routable.
+TEST(Torus2Qos, GoesRoundARingOfFourThatLostALink) {
+  for (const char* text : {"torus(4,4,4) hosts=64", "torus(4,5) hosts=20", "torus(4,4) hosts=16"}) {
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+      Fabric fabric = with_failed_links(generate(text).value(), 1, seed);
+      fabric.set_structure({});
+      const auto routed = route(fabric, "torus-2qos");
+      ASSERT_TRUE(routed.ok()) << text << ", seed " << seed << ": " << routed.status().message();
+      EXPECT_TRUE(check_paths(fabric, routed.value()).complete()) << text << ", seed " << seed;
+      EXPECT_TRUE(check_credit_loops(fabric, routed.value()).none_found()) << text << ", seed " << seed;
     }
   }
 }

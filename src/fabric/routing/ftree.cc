@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "fabric/routing/balance.h"
+#include "fabric/routing/fat_tree.h"
 #include "fabric/routing/native_engines.h"
 #include "fabric/routing/relief.h"
 
@@ -89,41 +90,10 @@ class TreeBalance {
   std::vector<std::vector<Step>> into_;
 };
 
-Status not_a_tree(const Fabric& fabric, const std::string& why) {
-  return {Code::bad_input, "routing with ftree", "the fabric is not a fat tree: " + why,
-          fabric.switch_count() == 0 ? "" : "try updn or dfsssp, which route any fabric"};
-}
-
-/// Levels counted up from the leaves, such that every cable joins neighbouring ones.
-Result<std::vector<std::uint32_t>> find_levels(const Fabric& fabric, const SwitchGraph& graph,
-                                               const EngineOptions& options) {
-  std::vector<std::uint32_t> level;
-  if (options.roots.empty()) {
-    level = levels_above_adapters(graph);
-  } else {
-    std::vector<std::uint32_t> roots;
-    for (std::uint32_t row = 0; row < graph.rows(); ++row) {
-      if (std::find(options.roots.begin(), options.roots.end(), graph.switch_at(row)) != options.roots.end()) {
-        roots.push_back(row);
-      }
-    }
-    level = hops_from(graph, roots);
-    std::uint32_t deepest = 0;
-    for (const std::uint32_t depth : level) deepest = depth == none ? deepest : std::max(deepest, depth);
-    for (std::uint32_t& depth : level) depth = depth == none ? none : deepest - depth;
-  }
-  for (const SwitchGraph::Arc& arc : graph.arcs()) {
-    if (level[arc.from] + 1 == level[arc.to] || level[arc.to] + 1 == level[arc.from]) continue;
-    return not_a_tree(fabric, "a link joins " + fabric.node(graph.switch_at(arc.from)).name + " and " +
-                                  fabric.node(graph.switch_at(arc.to)).name + ", which are on the same level");
-  }
-  return level;
-}
-
 }  // namespace
 
 Result<Forwarding> route_ftree(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options) {
-  const auto level = find_levels(fabric, graph, options);
+  const auto level = fat_tree_levels(fabric, graph, "ftree", options);
   if (!level.ok()) return level.status();
   std::vector<std::uint32_t> key = level.value();
   for (std::uint32_t& one : key) one = none - one;
@@ -147,12 +117,13 @@ Result<Forwarding> route_ftree(const Fabric& fabric, const SwitchGraph& graph, c
         if (cut_off != none) return false;
         if (!graph.terminals_at(row).empty()) tree.begin(choices);
         lay_routes(graph, row, choices, balance, tables,
-                   [&](Balance& by, const Choices& among) { tree.pick(among, level.value(), by); });
+                   [&](Balance& by, const Choices& among, const SwitchGraph::Terminal& /*to*/) {
+                     tree.pick(among, level.value(), by);
+                   });
         return true;
       });
   if (!joined) {
-    return not_a_tree(fabric, "no way up and then down leads from " + fabric.node(graph.switch_at(cut_off)).name +
-                                  " to some other leaf");
+    return no_way_up_and_down(fabric, graph, "ftree", cut_off);
   }
   // Where links or leaves are missing, one way down for each destination leaves some of them two on one channel.
   if (balance.largest_load() > even_load_of_levels(graph, balance))

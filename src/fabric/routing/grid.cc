@@ -1,6 +1,7 @@
 #include "fabric/routing/grid.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <set>
@@ -263,6 +264,32 @@ std::optional<Grid> find_grid(const Fabric& fabric, const SwitchGraph& graph) {
     if (grid && lies_on_grid(graph, *grid)) return grid;
   }
   return std::nullopt;
+}
+
+Grid with_rings_of_four(const Grid& grid) {
+  constexpr std::array<std::uint32_t, 4> along = {0, 1, 3, 2};  // by 2 * first + second: neighbours differ in one
+  std::vector<std::uint32_t> others;
+  std::vector<std::uint32_t> twos;
+  for (std::uint32_t d = 0; d < grid.dimensions(); ++d)
+    (grid.size[d] == 2 && grid.wraps[d] == 0 ? twos : others).push_back(d);
+  if (twos.size() % 2 == 1) {
+    others.push_back(twos.back());
+    twos.pop_back();
+  }
+  Grid made;
+  for (const std::uint32_t d : others) {
+    made.size.push_back(grid.size[d]);
+    made.wraps.push_back(grid.wraps[d]);
+  }
+  made.size.insert(made.size.end(), twos.size() / 2, 4U);
+  made.wraps.insert(made.wraps.end(), twos.size() / 2, 1);
+  const std::size_t rows = grid.dimensions() == 0 ? 0 : grid.place.size() / grid.dimensions();
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    for (const std::uint32_t d : others) made.place.push_back(grid.at(row, d));
+    for (std::size_t i = 0; i < twos.size(); i += 2)
+      made.place.push_back(along[2 * grid.at(row, twos[i]) + grid.at(row, twos[i + 1])]);
+  }
+  return made;
 }
 
 NodeId switch_along(const Structure& structure, NodeId from, std::size_t dimension, int steps) {

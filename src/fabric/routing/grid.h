@@ -26,6 +26,10 @@ std::optional<Grid> find_grid(const Fabric& fabric, const SwitchGraph& graph);
 /// Whether every working cable joins neighbours of one dimension, and no place is taken twice.
 bool lies_on_grid(const SwitchGraph& graph, const Grid& grid);
 
+/// The same grid with every two dimensions of 2, which a ring of four is too, read as that ring. With all cables both
+/// route alike; where one is missing, a ring has the way round that two dimensions of 2 have not.
+Grid with_rings_of_four(const Grid& grid);
+
 /// By row: the rows that cables lead to, dead ones included, in order.
 std::vector<std::vector<std::uint32_t>> rows_beside(const Fabric& fabric, const SwitchGraph& graph);
 

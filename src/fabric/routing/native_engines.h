@@ -11,6 +11,7 @@ Result<Forwarding> route_updn(const Fabric& fabric, const SwitchGraph& graph, co
 Result<Forwarding> route_dnup(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
 Result<Forwarding> route_dor(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
 Result<Forwarding> route_ftree(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
+Result<Forwarding> route_dmodc(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
 Result<Forwarding> route_lash(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
 Result<Forwarding> route_sssp(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
 Result<Forwarding> route_dfsssp(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fabric/routing/balance.h"
+#include "fabric/routing/turns.h"
 
 namespace holdfast::fabric {
 
@@ -84,34 +85,50 @@ bool has_two_levels(const SwitchGraph& graph);
 std::uint64_t even_load_of_levels(const SwitchGraph& graph, const Balance& balance);
 
 /// Fills tables with routes by this rule, as evenly as we can, and returns how many the fullest channel carries;
-/// nothing when accept(row, choices) refused those to a switch. Small fabrics and trees of two levels are routed in
-/// several ways of picking, until one is as even as levels allow; the first of those whose fullest channel carries
-/// least counts. Picks at once, where they are as even as others, bring what goes to one place together early and keep
-/// it apart from the rest.
+/// nothing when accept(row, choices) refused those to a switch. Trees of three levels and more are routed in closed
+/// form first, others and small ones in several ways of picking, until one is as even as levels allow; the first of
+/// those whose fullest channel carries least counts. Picks at once, where they are as even as others, bring what goes
+/// to one place together early and keep it apart from the rest.
 template <class Rule, class Accept>
 std::optional<std::uint64_t> lay_evenly(const Fabric& fabric, const SwitchGraph& graph, const Rule& rule,
                                         unsigned threads, const Accept& accept, Forwarding& tables) {
   using enum Balance::Picking;
-  const std::uint64_t passes = affordable_passes(graph);
-  auto ways = std::vector{at_once, in_groups, one_by_one};
-  if (passes == 0) ways = has_two_levels(graph) ? std::vector{at_once, in_groups} : std::vector{in_groups};
   std::optional<std::uint64_t> least;
-  for (const Balance::Picking picking : ways) {
+  bool even = false;
+  /// False when refused.
+  const auto lay = [&](Balance::Picking picking, std::uint64_t passes, const auto& pick) {
     Forwarding laid = graph.local_tables(fabric);
     Balance balance(graph, picking);
     const bool accepted =
         for_each_destination(scattered_rows(graph), rule, threads, [&](std::uint32_t row, const Choices& choices) {
           if (!accept(row, choices)) return false;
-          lay_routes(graph, row, choices, balance, laid);
+          lay_routes(graph, row, choices, balance, laid, pick);
           return true;
         });
-    if (!accepted) return std::nullopt;
+    if (!accepted) return false;
     relieve(graph, rule, passes, balance, laid);
     const std::uint64_t largest = balance.largest_load();
-    if (least && largest >= *least) continue;
+    if (least && largest >= *least) return true;
     tables = std::move(laid);
     least = largest;
-    if (largest <= even_load_of_levels(graph, balance)) break;
+    even = largest <= even_load_of_levels(graph, balance);
+    return true;
+  };
+  const bool two_levels = has_two_levels(graph);
+  if (!two_levels && lies_in_levels(graph)) {
+    const Turns turns(graph, levels_above_adapters(graph));
+    const auto in_turn = [&](Balance& by, const Choices& among, const SwitchGraph::Terminal& to) {
+      turns.pick(among, static_cast<std::uint64_t>(&to - graph.terminals().data()), by);
+    };
+    if (!lay(at_once, 0, in_turn)) return std::nullopt;
+  }
+  const std::uint64_t passes = affordable_passes(graph);
+  auto ways = std::vector{at_once, in_groups, one_by_one};
+  if (passes == 0) ways = two_levels ? std::vector{at_once, in_groups} : std::vector{in_groups};
+  for (const Balance::Picking picking : ways) {
+    if (even) break;
+    const auto pick = [](Balance& by, const Choices& among, const SwitchGraph::Terminal& /*to*/) { by.pick(among); };
+    if (!lay(picking, passes, pick)) return std::nullopt;
   }
   return least;
 }

@@ -8,9 +8,11 @@
 #include <tuple>
 
 #include "fabric/routing/acyclic_dependencies.h"
+#include "fabric/routing/fat_tree.h"
 #include "fabric/routing/lanes.h"
 #include "fabric/routing/parallel_for.h"
 #include "fabric/routing/switch_graph.h"
+#include "fabric/routing/up_down_tables.h"
 
 namespace holdfast::fabric {
 namespace {
@@ -18,6 +20,7 @@ namespace {
 /// What an engine's promise asks of mended routes.
 enum class Care {
   none,      ///< any way
+  levels,    ///< no turn from down to up in a tree, where the old routes have none
   one_lane,  ///< each destination has one lane, and new steps must close no cycle in it
   lanes,     ///< shortest ways, then a lane for each route
   together,  ///< shortest ways that close no cycle in all lanes together, which have none: routes keep their lanes
@@ -25,23 +28,28 @@ enum class Care {
 
 std::optional<Care> care_of(std::string_view engine) {
   if (engine == "minhop" || engine == "sssp") return Care::none;
-  if (engine == "updn" || engine == "dnup" || engine == "ftree" || engine == "nue") return Care::one_lane;
+  if (engine == "updn" || engine == "dnup" || engine == "ftree" || engine == "dmodc" || engine == "nue")
+    return Care::one_lane;
   if (engine == "lash" || engine == "dfsssp") return Care::lanes;
   return std::nullopt;
 }
 
 class Mender {
  public:
-  Mender(const Fabric& fabric, const SwitchGraph& graph, const Forwarding& old, Care care, const EngineOptions& options)
+  /// `up_down` is for Care::levels, and holds for the old tables then.
+  Mender(const Fabric& fabric, const SwitchGraph& graph, const Forwarding& old, Care care, const UpDownTables* up_down,
+         const EngineOptions& options)
       : fabric_(fabric),
         graph_(graph),
         old_(old),
         tables_(old),
         care_(care),
+        up_down_(up_down),
         options_(options),
         arcs_(graph, tables_),
         space_(graph),
         hops_(graph.rows()),
+        measured_(graph.rows()),
         broken_(graph.rows()) {
     for (std::uint32_t row = 0; row < graph.rows(); ++row) {
       if (graph.sources_at(row) != 0) sources_.push_back(row);
@@ -53,7 +61,7 @@ class Mender {
     find_destinations();
     if (destinations_.empty()) return true;
     for (Destination& destination : destinations_) break_ways(destination);
-    if (care_ != Care::none && !load_dependencies()) return false;
+    if (care_ != Care::none && care_ != Care::levels && !load_dependencies()) return false;
     for (const Destination& destination : destinations_) {
       if (!mend(destination)) return false;
     }
@@ -77,20 +85,37 @@ class Mender {
     return port > node.port_count || fabric_.peer(node.first_port + port) == none;
   }
 
-  /// LIDs that some switch would send into a dead cable.
-  void find_destinations() {
-    std::vector<std::uint8_t> hit(old_.lids(), 0);
-    for (std::uint32_t row = 0; row < graph_.rows(); ++row) {
-      std::array<std::uint8_t, 256> dead = {};
-      bool any = false;
-      for (unsigned port = 1; port < 255; ++port) {
-        dead[port] = leads_nowhere(row, static_cast<std::uint8_t>(port)) ? 1 : 0;
-        any = any || (dead[port] != 0 && port <= fabric_.node(graph_.switch_at(row)).port_count);
-      }
-      if (!any) continue;
-      const std::uint8_t* table = old_.table(row);
-      for (Lid lid = 0; lid < old_.lids(); ++lid) hit[lid] = hit[lid] | dead[table[lid]];
+  struct Cut {
+    Lid lid;
+    std::uint32_t row;
+    bool operator<(const Cut& other) const { return std::tie(lid, row) < std::tie(other.lid, other.row); }
+  };
+
+  /// Entries that lead into a dead cable, of one switch.
+  void find_cuts(std::uint32_t row, std::vector<Cut>& cuts) const {
+    std::array<std::uint8_t, 256> dead = {};
+    bool any = false;
+    for (unsigned port = 1; port < 255; ++port) {
+      dead[port] = leads_nowhere(row, static_cast<std::uint8_t>(port)) ? 1 : 0;
+      any = any || (dead[port] != 0 && port <= fabric_.node(graph_.switch_at(row)).port_count);
     }
+    if (!any) return;
+    const std::uint8_t* table = old_.table(row);
+    for (Lid lid = 1; lid < old_.lids(); ++lid) {
+      if (dead[table[lid]] != 0) cuts.push_back({lid, row});
+    }
+  }
+
+  /// LIDs that some switch would send into a dead cable, with these switches.
+  void find_destinations() {
+    std::vector<std::vector<Cut>> by_worker(thread_count(options_.threads));
+    parallel_for(graph_.rows(), 16, options_.threads, [&](unsigned worker, std::size_t begin, std::size_t end) {
+      for (std::size_t row = begin; row < end; ++row) find_cuts(static_cast<std::uint32_t>(row), by_worker[worker]);
+    });
+    std::vector<Cut> cuts;
+    for (const std::vector<Cut>& some : by_worker) cuts.insert(cuts.end(), some.begin(), some.end());
+    if (cuts.empty()) return;
+    std::sort(cuts.begin(), cuts.end());
     std::vector<std::uint32_t> row_of_lid(old_.lids(), none);
     std::vector<std::uint8_t> adapter(old_.lids(), 0);
     for (std::uint32_t row = 0; row < graph_.rows(); ++row) row_of_lid[graph_.switch_lid(row)] = row;
@@ -98,34 +123,28 @@ class Mender {
       row_of_lid[terminal.lid] = terminal.row;
       adapter[terminal.lid] = 1;
     }
-    for (Lid lid = 1; lid < old_.lids(); ++lid) {
-      if (hit[lid] != 0) destinations_.push_back({lid, row_of_lid[lid], adapter[lid] != 0, {}});
+    for (const Cut& cut : cuts) {
+      if (destinations_.empty() || destinations_.back().lid != cut.lid)
+        destinations_.push_back({cut.lid, row_of_lid[cut.lid], adapter[cut.lid] != 0, {}});
+      destinations_.back().lost.push_back(cut.row);
     }
   }
 
-  /// Takes away the entries of all switches whose way does not arrive.
+  /// Takes away the entries of all switches whose way does not arrive: those cut off, and whoever sends to them.
   void break_ways(Destination& destination) {
-    enum : std::uint8_t { unseen, whole, lost };
-    state_.assign(graph_.rows(), unseen);
-    if (destination.row != none) state_[destination.row] = whole;
-    std::vector<std::uint32_t> way;
-    for (std::uint32_t start = 0; start < graph_.rows(); ++start) {
-      way.clear();
-      std::uint32_t row = start;
-      while (state_[row] == unseen) {
-        way.push_back(row);
-        const std::uint32_t arc = way.size() > graph_.rows() ? none : arcs_.next(row, destination.lid);
-        if (arc == none) {
-          state_[row] = lost;
-          break;
-        }
-        row = graph_.arc(arc).to;
+    std::vector<std::uint32_t>& lost = destination.lost;
+    for (const std::uint32_t row : lost) broken_[row] = 1;
+    for (std::size_t i = 0; i < lost.size(); ++i) {
+      const std::uint32_t row = lost[i];
+      for (const SwitchGraph::Arc& arc : graph_.arcs_of(row)) {
+        if (broken_[arc.to] != 0 || arcs_.next(arc.to, destination.lid) != arc.reverse) continue;
+        broken_[arc.to] = 1;
+        lost.push_back(arc.to);
       }
-      for (const std::uint32_t on_way : way) state_[on_way] = state_[row];
     }
-    for (std::uint32_t row = 0; row < graph_.rows(); ++row) {
-      if (state_[row] != lost || old_.out_port(row, destination.lid) == Forwarding::no_port) continue;
-      destination.lost.push_back(row);
+    std::sort(lost.begin(), lost.end());
+    for (const std::uint32_t row : lost) {
+      broken_[row] = 0;
       tables_.set_out_port(row, destination.lid, Forwarding::no_port);
     }
   }
@@ -177,44 +196,74 @@ class Mender {
     AcyclicDependencies* allowed = care_ == Care::one_lane ? &kept_[lane] : nullptr;
     added_.clear();
     refused_ = false;
-    join(destination, allowed);
+    begin_measuring(destination);
+    join(destination, allowed, destination.adapter ? care_ : Care::none);
     if (allowed != nullptr) drop_idle(destination.lid, *allowed);
-    graph_.distances_to(destination.row, distance_);
-    for (const std::uint32_t row : destination.lost) {
-      const bool sends = graph_.sources_at(row) != 0;
-      if (sends && distance_[row] != none && tables_.out_port(row, destination.lid) == Forwarding::no_port)
-        return false;
-    }
+    const bool joined = all_senders_joined(destination);
+    if (care_ == Care::levels) join(destination, nullptr, Care::none);  // who deals in management packets alone
+    for (const std::uint32_t row : destination.lost) broken_[row] = 0;
+    if (!joined) return false;
     return (care_ != Care::lanes && care_ != Care::together) || !destination.adapter || find_lanes(destination);
   }
 
-  /// Hops of the rows whose way is whole.
-  void measure(const Destination& destination) {
-    hops_.assign(graph_.rows(), none);
-    hops_[destination.row] = 0;
-    std::fill(broken_.begin(), broken_.end(), 0);
-    for (const std::uint32_t row : destination.lost) broken_[row] = 1;
-    std::vector<std::uint32_t> way;
-    for (std::uint32_t start = 0; start < graph_.rows(); ++start) {
-      std::uint32_t row = start;
-      way.clear();
-      while (hops_[row] == none && broken_[row] == 0) {
-        const std::uint32_t arc = arcs_.next(row, destination.lid);
-        if (arc == none) break;  // it never had a way
-        way.push_back(row);
-        row = graph_.arc(arc).to;
-      }
-      if (hops_[row] == none) continue;
-      for (auto back = way.rbegin(); back != way.rend(); ++back) {
-        hops_[*back] = hops_[row] + 1;
-        row = *back;
-      }
+  bool all_senders_joined(const Destination& destination) {
+    bool known = false;
+    for (const std::uint32_t row : destination.lost) {
+      if (graph_.sources_at(row) == 0 || tables_.out_port(row, destination.lid) != Forwarding::no_port) continue;
+      if (!known) graph_.distances_to(destination.row, distance_);
+      known = true;
+      if (distance_[row] != none) return false;
     }
+    return true;
+  }
+
+  void begin_measuring(const Destination& destination) {
+    ++round_;
+    for (const std::uint32_t row : destination.lost) {
+      broken_[row] = 1;
+      note(row, none);
+    }
+    note(destination.row, 0);
+  }
+  void note(std::uint32_t row, std::uint32_t hops) {
+    hops_[row] = hops;
+    measured_[row] = round_;
+  }
+
+  /// Hops from this switch, if its way is whole; `none` otherwise. Each switch is looked at once for a destination.
+  std::uint32_t hops_from_here(std::uint32_t row, Lid lid) {
+    way_.clear();
+    while (measured_[row] != round_) {
+      const std::uint32_t arc = way_.size() > graph_.rows() ? none : arcs_.next(row, lid);
+      way_.push_back(row);
+      if (arc == none) {  // it never had a way
+        for (const std::uint32_t on_way : way_) note(on_way, none);
+        return none;
+      }
+      row = graph_.arc(arc).to;
+    }
+    std::uint32_t hops = hops_[row];
+    for (auto back = way_.rbegin(); back != way_.rend(); ++back) {
+      hops = hops == none ? none : hops + 1;
+      note(*back, hops);
+    }
+    return hops;
+  }
+
+  /// Whether on the whole way that begins with this arc a packet would turn from down to up. Further on it may, where
+  /// nobody sent before.
+  bool turns_up(std::uint32_t id, const Destination& destination) const {
+    bool down = false;
+    while (id != none) {
+      if (down && up_down_->leads_up(id)) return true;
+      down = !up_down_->leads_up(id);
+      id = graph_.arc(id).to == destination.row ? none : arcs_.next(graph_.arc(id).to, destination.lid);
+    }
+    return false;
   }
 
   /// Joins broken rows to whole ones: fewest hops first, then the old port, then the port with the fewest LIDs.
-  void join(const Destination& destination, AcyclicDependencies* allowed) {
-    measure(destination);
+  void join(const Destination& destination, AcyclicDependencies* allowed, Care care) {
     struct Step {
       std::uint32_t hops;
       std::uint32_t new_entry;
@@ -227,20 +276,21 @@ class Mender {
     std::priority_queue<Step, std::vector<Step>, std::greater<>> open;
     const auto offer = [&](std::uint32_t id) {
       const SwitchGraph::Arc& arc = graph_.arc(id);
+      if (hops_from_here(arc.to, destination.lid) == none) return;
       const bool same = old_arc(arc.from, destination.lid) == id;
       open.push({hops_[arc.to] + 1, same ? 0U : 1U, same ? 0U : lids_of(best_channel(id)), id});
     };
     for (const std::uint32_t row : destination.lost) {
-      for (std::uint32_t id = graph_.first_arc(row); id < graph_.first_arc(row + 1); ++id) {
-        if (hops_[graph_.arc(id).to] != none) offer(id);
-      }
+      if (broken_[row] == 0) continue;
+      for (std::uint32_t id = graph_.first_arc(row); id < graph_.first_arc(row + 1); ++id) offer(id);
     }
     while (!open.empty()) {
       const std::uint32_t id = open.top().arc;
       open.pop();
       const SwitchGraph::Arc& arc = graph_.arc(id);
       if (broken_[arc.from] == 0) continue;
-      if (allowed != nullptr && destination.adapter && !admit(id, destination, *allowed)) continue;
+      if (care == Care::levels && turns_up(id, destination)) continue;
+      if (care == Care::one_lane && !admit(id, destination, *allowed)) continue;
       broken_[arc.from] = 0;
       hops_[arc.from] = hops_[arc.to] + 1;
       enter(arc.from, destination.lid, id);
@@ -342,7 +392,7 @@ class Mender {
   bool find_lanes(const Destination& destination) {
     std::vector<std::uint32_t> path;
     for (const std::uint32_t row : destination.lost) {
-      if (graph_.sources_at(row) == 0 || distance_[row] == none) continue;
+      if (graph_.sources_at(row) == 0 || tables_.out_port(row, destination.lid) == Forwarding::no_port) continue;
       arcs_.path(row, destination.lid, path);
       if (care_ == Care::together) {
         if (!kept_[0].add_path(path)) return false;
@@ -367,21 +417,34 @@ class Mender {
   const Forwarding& old_;
   Forwarding tables_;
   Care care_;
+  const UpDownTables* up_down_;
   const EngineOptions& options_;
   ArcTables arcs_;
   DependencySpace space_;
   std::vector<std::uint32_t> sources_;
   std::vector<Destination> destinations_;
   std::vector<AcyclicDependencies> kept_;  // by lane
-  std::vector<std::uint8_t> state_;
   std::vector<std::uint32_t> distance_;
-  std::vector<std::uint32_t> hops_;
-  std::vector<std::uint8_t> broken_;
+  std::vector<std::uint32_t> hops_;      // by row: valid where measured_ is this round
+  std::vector<std::uint32_t> measured_;  // by row
+  std::uint32_t round_ = 0;
+  std::vector<std::uint32_t> way_;
+  std::vector<std::uint8_t> broken_;  // by row: lost and not joined yet, of the destination at hand
   std::vector<std::uint32_t> lids_by_channel_;
   std::vector<std::uint8_t> counted_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> added_;  // dependencies, for the destination at hand
   bool refused_ = false;                                        // whether any was
 };
+
+/// The levels of a tree, when the old routes go up and then down by them.
+std::optional<UpDownTables> find_up_down(const Fabric& fabric, const SwitchGraph& graph, const Forwarding& old,
+                                         std::string_view engine, const EngineOptions& options) {
+  auto level = fat_tree_levels(fabric, graph, engine, options);
+  if (!level.ok()) return std::nullopt;
+  UpDownTables up_down(graph, std::move(level).value());
+  if (!up_down.holds(old, options.threads)) return std::nullopt;
+  return up_down;
+}
 
 }  // namespace
 
@@ -398,8 +461,12 @@ Result<Rerouting> reroute(const Fabric& fabric, const Forwarding& old, std::stri
     std::vector<Care> ways = {*care};
     if (*care == Care::lanes && old.lanes_needed == 1 && old.lanes_used <= options.lanes)
       ways.insert(ways.begin(), Care::together);
+    const std::optional<UpDownTables> up_down = *care == Care::one_lane && old.lanes_used == 1
+                                                    ? find_up_down(fabric, graph, old, engine, options)
+                                                    : std::nullopt;
+    if (up_down) ways.insert(ways.begin(), Care::levels);
     for (const Care way : ways) {
-      Mender mender(fabric, graph, old, way, options);
+      Mender mender(fabric, graph, old, way, up_down ? &*up_down : nullptr, options);
       if (!mender.run()) continue;
       result.destinations = mender.destinations();
       result.tables = mender.take();

@@ -58,11 +58,37 @@ TEST(Reroute, KeepsEveryPromiseOverAnAccumulationOfFailures) {
   EXPECT_GT(mended, 100U);
 }
 
+// So much is taken away that what is left nearest would often lead down and up again.
+TEST(Reroute, KeepsTreesFreeOfDeadlockWhileTheyFallApart) {
+  unsigned mended = 0;
+  for (const char* text : {"tree(3,3)", "xgft(3;2,3,4;1,2,3)", "tree(2,4)"}) {
+    for (const char* engine : {"updn", "ftree", "dmodc"}) {
+      for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+        Fabric fabric = generate(text).value();
+        Forwarding tables = route(fabric, engine).value();
+        random::Stream draw = random::Stream(seed).child(text);
+        for (unsigned failure = 0; failure < 14; ++failure) {
+          fabric.set_link_up(some_switch_link(fabric, draw), false);
+          auto result = reroute(fabric, tables, engine);
+          if (!result.ok()) break;  // what is left is no fat tree
+          SCOPED_TRACE(std::string(text) + " by " + engine + ", seed " + std::to_string(seed) + ", failure " +
+                       std::to_string(failure));
+          ASSERT_EQ(check_paths(fabric, result.value().tables).lost_pairs(), 0U);
+          ASSERT_TRUE(naive::judge(fabric, result.value().tables).deadlock_free);
+          mended += result.value().anew ? 0 : 1;
+          tables = std::move(result.value().tables);
+        }
+      }
+    }
+  }
+  EXPECT_GT(mended, 300U);
+}
+
 TEST(Reroute, ChangesFewEntries) {
   Fabric fabric = generate("tree(6,3)").value();
   random::Stream draw = random::Stream(1).child("link");
   const LinkId link = some_switch_link(fabric, draw);
-  for (const char* engine : {"minhop", "updn", "ftree", "sssp", "dfsssp", "lash", "nue"}) {
+  for (const char* engine : {"minhop", "updn", "ftree", "dmodc", "sssp", "dfsssp", "lash", "nue"}) {
     const Forwarding before = route(fabric, engine).value();
     Fabric degraded = fabric;
     degraded.set_link_up(link, false);

@@ -293,7 +293,12 @@ Result<Forwarding> route_torus_2qos(const Fabric& fabric, const SwitchGraph& gra
     return Status(Code::bad_input, "routing with torus-2qos", "the fabric is not a mesh or torus",
                   "try nue, updn or dfsssp, which route any fabric");
   }
-  return TorusRouter(fabric, graph, *grid).run(options.lanes);
+  auto routed = TorusRouter(fabric, graph, *grid).run(options.lanes);
+  if (routed.ok() || options.grid) return routed;
+  const Grid rings = with_rings_of_four(*grid);
+  if (rings.dimensions() == grid->dimensions()) return routed;
+  auto round = TorusRouter(fabric, graph, rings).run(options.lanes);
+  return round.ok() ? std::move(round) : std::move(routed);
 }
 
 }  // namespace holdfast::fabric

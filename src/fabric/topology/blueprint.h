@@ -28,7 +28,8 @@ struct Blueprint {
   std::vector<std::uint32_t> hosts;          ///< the family's own number for each of host_switches
   bool hosts_first = false;                  ///< hosts take ports 1 on, and the cables' ports count from behind them
   std::uint32_t first_host_port = 1;         ///< otherwise: hosts take the free ports from this one on
-  std::uint32_t ports = 0;                   ///< of the family's switches when it prescribes them
+  std::uint32_t rails = 1;  ///< so many of host_switches in a row serve the same hosts, each an adapter
+  std::uint32_t ports = 0;  ///< of the family's switches when it prescribes them
 
   void add_switch(std::initializer_list<std::uint32_t> coordinates) {
     ++switches;
@@ -63,9 +64,12 @@ std::uint64_t product(std::uint64_t a, std::uint64_t b);
 Result<Blueprint> draw_grid(const Topology& topology);
 Result<Blueprint> draw_tree(const Topology& topology);
 Result<Blueprint> draw_dragonfly(const Topology& topology);
+Result<Blueprint> draw_dragonfly_plus(const Topology& topology);
 Result<Blueprint> draw_kautz(const Topology& topology);
 Result<Blueprint> draw_random_regular(const Topology& topology);
 Result<Blueprint> draw_slim_fly(const Topology& topology);
+Result<Blueprint> draw_xpander(const Topology& topology);
+Result<Blueprint> draw_rails(const Topology& topology);
 Result<Blueprint> draw_tsubame2(const Topology& topology);
 Result<Blueprint> draw_deimos(const Topology& topology);
 

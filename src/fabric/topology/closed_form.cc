@@ -120,6 +120,42 @@ ClosedForm dragonfly(const Topology& topology) {
   return form;
 }
 
+ClosedForm dragonfly_plus(const Topology& topology) {
+  const auto& n = topology.arguments[0];
+  const std::uint64_t leaves = n[0];
+  const std::uint64_t spines = n[1];
+  const std::uint64_t g = n[4];
+  ClosedForm form;
+  form.switches = (leaves + spines) * g;
+  form.hosts = leaves * g * n[2];
+  const std::uint64_t between = g > 1 ? spines * n[3] / (g - 1) : 0;
+  form.links = (g * leaves * spines + g * (g - 1) / 2 * between) * topology.links;
+  return form;
+}
+
+ClosedForm xpander(const Topology& topology) {
+  const std::uint64_t d = topology.arguments[0][0];
+  const std::uint64_t k = topology.arguments[0][1];
+  ClosedForm form;
+  form.switches = (d + 1) * k;
+  form.hosts = form.switches;
+  form.links = (d + 1) * d / 2 * k * topology.links;
+  return form;
+}
+
+ClosedForm rails(const Topology& topology) {
+  const auto& n = topology.arguments[0];
+  const bool pods = topology.arguments.size() > 1;
+  const std::uint64_t trees = pods ? std::uint64_t{topology.arguments[1][0]} * n[0] : 1;  // whose leaves share spines
+  const std::uint64_t leaves = pods ? n[2] : std::uint64_t{n[2]} * n[0];                  // of each
+  const std::uint64_t spines = n[3];
+  ClosedForm form;
+  form.switches = trees * (leaves + spines) + (pods ? spines * topology.arguments[1][1] : 0);
+  form.hosts = trees * leaves * n[1];
+  form.links = trees * leaves * spines * topology.links * (pods ? 2 : 1);  // as many above the spines as below
+  return form;
+}
+
 ClosedForm kautz(const Topology& topology) {
   const std::uint32_t d = topology.arguments[0][0];
   const std::uint32_t k = topology.arguments[0][1];
@@ -168,12 +204,18 @@ std::optional<ClosedForm> of_family(const Topology& topology) {
       return generalized_tree(topology);
     case Family::dragonfly:
       return dragonfly(topology);
+    case Family::dragonfly_plus:
+      return dragonfly_plus(topology);
     case Family::kautz:
       return kautz(topology);
     case Family::random:
       return random_regular(topology);
     case Family::slimfly:
       return slim_fly(topology);
+    case Family::xpander:
+      return xpander(topology);
+    case Family::rails:
+      return rails(topology);
     case Family::tsubame2:
     case Family::deimos:
       return std::nullopt;
@@ -191,6 +233,8 @@ std::optional<ClosedForm> closed_form(const Topology& topology) {
     std::uint64_t leaves = form->switches;
     if (topology.family == Family::tree) leaves = power(topology.arguments[0][0], topology.arguments[0][1] - 1);
     if (topology.family == Family::xgft) leaves = form->hosts;
+    if (topology.family == Family::dragonfly_plus)
+      leaves = std::uint64_t{topology.arguments[0][0]} * topology.arguments[0][4];
     form->hosts = leaves * *topology.hosts_per_switch;
   }
   return form;

@@ -45,12 +45,18 @@ Result<Blueprint> draw(const Topology& topology) {
       return draw_tree(topology);
     case Family::dragonfly:
       return draw_dragonfly(topology);
+    case Family::dragonfly_plus:
+      return draw_dragonfly_plus(topology);
     case Family::kautz:
       return draw_kautz(topology);
     case Family::random:
       return draw_random_regular(topology);
     case Family::slimfly:
       return draw_slim_fly(topology);
+    case Family::xpander:
+      return draw_xpander(topology);
+    case Family::rails:
+      return draw_rails(topology);
     case Family::tsubame2:
       return draw_tsubame2(topology);
     case Family::deimos:
@@ -187,16 +193,24 @@ Link make_link(Fabric& fabric, PortId a, PortId b, const Topology& topology) {
   return fabric.link(id);
 }
 
+/// "host-7", or, with an adapter on each of several rails, "host-7 mlx5_2", as drivers name them.
+std::string adapter_name(const Blueprint& plan, std::size_t at, std::uint32_t first, std::uint32_t number) {
+  const std::string host = "host-" + std::to_string(first + number);
+  return plan.rails == 1 ? host : host + " mlx5_" + std::to_string(at % plan.rails);
+}
+
 void add_hosts(Fabric& fabric, const Site& site, const std::vector<std::uint32_t>& hosts) {
   std::uint32_t next = 0;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     const NodeId at = site.plan.host_switches[i];
     std::uint32_t number = site.plan.hosts_first ? 1 : site.plan.first_host_port;
+    const std::uint32_t first = next;
     for (std::uint32_t host = 0; host < hosts[i]; ++host, ++number) {
       while (fabric.port(fabric.port_of(at, static_cast<std::uint8_t>(number))).link != none) ++number;
-      const NodeId id = fabric.add_node(NodeKind::adapter, 1, "host-" + std::to_string(next++));
+      const NodeId id = fabric.add_node(NodeKind::adapter, 1, adapter_name(site.plan, i, first, host));
       make_link(fabric, fabric.port_of(id, 1), fabric.port_of(at, static_cast<std::uint8_t>(number)), site.topology);
     }
+    if (i % site.plan.rails == site.plan.rails - 1) next += hosts[i];
   }
 }
 

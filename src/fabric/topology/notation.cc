@@ -14,7 +14,7 @@ namespace holdfast::fabric {
 
 namespace {
 
-constexpr std::array<FamilyRow, 11> rows{{
+constexpr std::array<FamilyRow, 14> rows{{
     {Family::mesh, "mesh", "(d1,d2,...)", "n-dimensional mesh of these sizes"},
     {Family::torus, "torus", "(d1,d2,...)", "n-dimensional torus; a dimension of size 2 has one link, as in a mesh"},
     {Family::tree, "tree", "(k,n)", "k-ary n-tree: n levels of switches, k hosts a leaf"},
@@ -22,11 +22,18 @@ constexpr std::array<FamilyRow, 11> rows{{
      "extended generalized fat tree; level 0 are hosts, or, with hosts=, switches with hosts below them"},
     {Family::dragonfly, "dragonfly", "(a,p,h,g)",
      "g groups of a routers, each with p hosts and h links to other groups"},
+    {Family::dragonfly_plus, "dragonfly-plus", "(l,s,p,h,g)",
+     "Dragonfly+ (Megafly): g groups of l leaves, each with p hosts, and s spines, each with h links to other groups"},
     {Family::kautz, "kautz", "(d,k)", "Kautz graph of words of k letters, degree 2d, without directions"},
-    {Family::random, "random", "(switches,degree)", "random regular graph; seed= says which"},
+    {Family::random, "random", "(switches,degree)", "random regular graph, Jellyfish; seed= says which"},
     {Family::hyperx, "hyperx", "(s1,s2,...) or (s1,s2,...;k1,k2,...)",
      "every switch linked to all others in its line of every dimension, by k parallel links"},
     {Family::slimfly, "slimfly", "(q)", "Slim Fly of 2q^2 switches, diameter 2; q is a power of a prime"},
+    {Family::xpander, "xpander", "(d,k)",
+     "Xpander: d+1 groups of k switches, every two groups linked by a random matching; seed= says which"},
+    {Family::rails, "rails", "(r,n,u,s) or (r,n,u,s;p,c)",
+     "rail-optimized tree: u units of n hosts with r adapters, a leaf for each rail of a unit, s spines over all; or p "
+     "pods of it with s spines a rail, over s groups of c cores"},
     {Family::tsubame2, "tsubame2", "", "one rail of TSUBAME2.0, rebuilt from its published numbers"},
     {Family::deimos, "deimos", "", "the Deimos cluster, rebuilt from its published numbers"},
 }};
@@ -49,9 +56,14 @@ Form form_of(Family family) {
     case Family::tree:
     case Family::kautz:
     case Family::random:
+    case Family::xpander:
       return {1, 1, 2, 2};
     case Family::dragonfly:
       return {1, 1, 4, 4};
+    case Family::dragonfly_plus:
+      return {1, 1, 5, 5};
+    case Family::rails:
+      return {1, 2, 2, 4};
     case Family::slimfly:
       return {1, 1, 1, 1};
     case Family::tsubame2:

@@ -19,10 +19,13 @@ enum class Family : std::uint8_t {
   tree,
   xgft,
   dragonfly,
+  dragonfly_plus,
   kautz,
   random,
   hyperx,
   slimfly,
+  xpander,
+  rails,
   tsubame2,
   deimos
 };
