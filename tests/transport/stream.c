@@ -1,5 +1,5 @@
-/* Bandwidth over time: process 0 sends messages of 256 KiB to process 1, eight of them on their way, until a file
- * appears. Process 1 checks that none is missing, repeated or out of order, and prints JSON: when it began (seconds of
+/* Bandwidth over time: process 1 sends messages of 256 KiB to process 0, eight of them on their way, until a file
+ * appears. Process 0 checks that none is missing, repeated or out of order, and prints JSON: when it began (seconds of
  * CLOCK_MONOTONIC), the length of a period in milliseconds, and how many bytes came in each.
  *
  *   stream FILE_OF_THE_END
@@ -38,7 +38,7 @@ static void send_all(const char *end) {
     over = access(end, F_OK) == 0;
     messages[place].number = n;
     messages[place].flags = over ? last : 0;
-    MPI_Isend(&messages[place], message_bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &requests[place]);
+    MPI_Isend(&messages[place], message_bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &requests[place]);
   }
   MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
 }
@@ -47,7 +47,7 @@ static void receive_all(void) {
   static uint64_t bytes[most_periods];
   MPI_Request requests[window];
   for (int i = 0; i < window; ++i)
-    MPI_Irecv(&messages[i], message_bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &requests[i]);
+    MPI_Irecv(&messages[i], message_bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &requests[i]);
   const double start = now();
   size_t periods = 0;
   uint64_t wrong = 0;
@@ -62,7 +62,7 @@ static void receive_all(void) {
       periods = period + 1;
     }
     if (!over)
-      MPI_Irecv(message, message_bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &requests[n % window]);
+      MPI_Irecv(message, message_bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &requests[n % window]);
     else
       for (uint64_t i = 1; i < window; ++i) {
         MPI_Cancel(&requests[(n + i) % window]);
@@ -82,9 +82,9 @@ int main(int count, char **words) {
   messages = malloc(window * sizeof *messages);
   if (count != 2 || messages == NULL) MPI_Abort(MPI_COMM_WORLD, 2);
   memset(messages, 1, window * sizeof *messages);
-  if (rank == 0)
+  if (rank == 1)
     send_all(words[1]);
-  else if (rank == 1)
+  else if (rank == 0)
     receive_all();
   MPI_Finalize();
   free(messages);
