@@ -20,8 +20,6 @@ import subprocess
 import tempfile
 import time
 
-import svg_lines
-
 LENGTHS = (1, 8, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304)
 SHORT_BYTES = 1024   # up to here a message is a matter of latency
 DATAGRAM_BYTES = 1024
@@ -116,57 +114,14 @@ def show(rows, lengths, times):
             print(line)
 
 
-# The curves of Figure 4 of the Open MPI DR paper: by rail, the control, libfabric's own layer, and ours twice.
-CURVES = {"tcp": ("net", "tcp;ofi_rxm", "holdfast, tcp", "holdfast, tcp, no checksum"),
-          "udp": ("net", "udp;ofi_rxd", "holdfast, udp", "holdfast, udp, no checksum"),
-          "shm": ("shm", "holdfast, shm", "holdfast, shm, no checksum")}
-
-
-def draw(folder, lengths, times):
-    """A figure a rail: bandwidth by length, in MB/s."""
-    for rail, names in CURVES.items():
-        series = [(name, [(length, length / statistics.median(times[(name, length)])) for length in lengths
-                          if (name, length) in times]) for name in names]
-        series = [one for one in series if one[1]]
-        if series:
-            svg_lines.write(os.path.join(folder, f"transport-figure-4-{rail}.svg"), f"fi_pingpong, rail {rail}, loopback",
-                            "length", "MB/s", series, [(length, name_of(length)) for length in lengths], x_log=True)
-
-
-def tables(rows, lengths, times):
-    """In Markdown, one for each control: medians with quartiles, and in brackets what a row costs over its control."""
-    for control in dict.fromkeys(one.control for one in rows if one.control):
-        shown = [one for one in rows if one.name == control] + [one for one in rows if one.control == control]
-        print("\n| | " + " | ".join(one.name for one in shown) + " |\n|---" + "|---" * len(shown) + "|")
-        for length in lengths:
-            short = length <= SHORT_BYTES
-            cells = []
-            for one in shown:
-                values = times.get((one.name, length))
-                if not values:
-                    cells.append("did not end" if length <= one.most else "")
-                    continue
-                middle, low, high = spread([time if short else length / time for time in values])
-                form = "{:.1f}" if short else "{:,.0f}"
-                cell = f"{form.format(middle)} ({form.format(low)} to {form.format(high)})"
-                base = times.get((control, length))
-                if base and one.name != control:
-                    before, after = statistics.median(base), statistics.median(values)
-                    cell += f", {after - before:+.1f} us" if short else f", {(before / after - 1) * 100:+.0f} %"
-                cells.append(cell)
-            print(f"| {name_of(length)} | " + " | ".join(cells) + " |")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("libraries", nargs="?", default="build/release/lib", help="the folder of libholdfast-fi.so")
+    parser.add_argument("libraries", help="the folder of libholdfast-fi.so")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--lengths", help="bytes, separated by commas; default: all of " + ",".join(map(str, LENGTHS)))
     parser.add_argument("--only", help="rows whose name contains this, and their controls")
     parser.add_argument("--secret", action="store_true", help="what authentication costs, instead")
     parser.add_argument("--json", help="file for the result")
-    parser.add_argument("--figures", help="folder for plots of bandwidth by length")
-    parser.add_argument("--tables", action="store_true", help="tables and plots of the JSON file; nothing is measured")
     args = parser.parse_args()
     lengths = tuple(map(int, args.lengths.split(","))) if args.lengths else LENGTHS
     rows = SECRET_ROWS if args.secret else ROWS
@@ -180,14 +135,6 @@ def main():
     times = {}
     loads = [os.getloadavg()[0]]
     port = 48000
-    if args.tables:
-        with open(args.json, encoding="utf-8") as file:
-            for name, values in json.load(file)["us"].items():
-                times[(name.rsplit(" ", 1)[0], int(name.rsplit(" ", 1)[1]))] = values
-        tables(rows, lengths, times)
-        if args.figures:
-            draw(args.figures, lengths, times)
-        return
     for _ in range(args.rounds):
         for length in lengths:
             for one in rows:
@@ -203,8 +150,6 @@ def main():
           f"{min(loads):.1f} to {max(loads):.1f} (with these programs)")
     if not args.secret:
         print(PAPERS)
-    if args.figures:
-        draw(args.figures, lengths, times)
     if args.json:
         result = {"rounds": args.rounds, "loads": loads, "processors": os.cpu_count(),
                   "us": {f"{name} {length}": values for (name, length), values in times.items()}}

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 
+import svg_lines
 from ledger import Ledger
 
 SIZES = (8, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304)
@@ -73,6 +74,17 @@ def measure_burst(args, provider, domain, rails, messages):
         return None
 
 
+def draw(folder, ledger):
+    """The curves of Figure 4 of the Open MPI DR paper, by CPU time: a figure a rail, its control among the lines."""
+    for rail, names in (("tcp", ("net", "tcp;ofi_rxm")), ("udp", ("udp;ofi_rxd",)), ("shm", ("shm",))):
+        names += tuple(row[0] for row in ROWS if row[0].startswith(f"holdfast over {rail}"))
+        series = [(name.replace(f"holdfast over {rail}", "ours"), [(size, size / ledger.median(f"{name} {size}")) for size in SIZES
+                                                                 if ledger.good(f"{name} {size}")]) for name in names]
+        if all(line for _, line in series):
+            svg_lines.write(os.path.join(folder, f"transport-figure-4-{rail}.svg"), f"Rail {rail}, both sides' CPU time",
+                            "length", "MB for a second of CPU time", series, list(SIZE_NAMES.items()), x_log=True)
+
+
 def print_spread(ledger):
     """How far the rounds of a row are apart: the greatest value over the least, at the median of all rows."""
     found = [max(values) / min(values) for row in ROWS for size in SIZES
@@ -115,6 +127,7 @@ def main():
     parser.add_argument("--acks", action="store_true", help="also by packets that an acknowledgement waits for")
     parser.add_argument("--bursts", action="store_true", help="bursts of short messages, and nothing else")
     parser.add_argument("--json", help="the file of measurements")
+    parser.add_argument("--figures", help="folder for plots of bandwidth by length")
     parser.add_argument("--tables", action="store_true", help="print the tables of the file and measure nothing")
     args = parser.parse_args()
     ledger = Ledger(args.json)
@@ -148,6 +161,8 @@ def main():
     print_table("CPU time of a message, microseconds (ratio to the control)", SIZES, [(row[0], row[0], row[4]) for row in ROWS],
                 ledger)
     print_spread(ledger)
+    if args.figures:
+        draw(args.figures, ledger)
     for rails in ("tcp@lo", "udp@lo", "shm"):
         print_table(f"By the length of a fragment, {rails}, microseconds", LONG,
                     [(f"{bytes_ // 1024} KiB", f"{rails} fragment {bytes_}", None) for bytes_ in FRAGMENTS], ledger)
