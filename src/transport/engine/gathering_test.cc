@@ -10,7 +10,7 @@
 namespace holdfast::transport {
 namespace {
 
-constexpr std::size_t headers = wire::packet_header_bytes + wire::data_frame_bytes;
+constexpr std::size_t alone_bytes = wire::packet_header_bytes + wire::data_frame_bytes;
 
 class GatheringTest : public EngineTest {
  protected:
@@ -39,7 +39,7 @@ class GatheringTest : public EngineTest {
   void make_room() {
     net_.answer = [](std::uint32_t, PeerId) { return Put::done; };
     net_.peek_put = [&](PeerId from, std::span<const iovec> pieces) {
-      if (from == 0 && integrity::bytes_of(pieces) > headers) packets_.push_back(integrity::bytes_of(pieces));
+      if (from == 0 && integrity::bytes_of(pieces) > alone_bytes) packets_.push_back(integrity::bytes_of(pieces));
     };
     net_[0].engine->on_rail_ready(0, net_.now);
     net_.run(50'000'000);
@@ -90,7 +90,7 @@ TEST_F(GatheringTest, OfALostPacketEachMessageGoesAgainAlone) {
   make_room();
   EXPECT_EQ(count(Count::fragments_gathered), 10U);
   EXPECT_EQ(count(Count::fragments_retransmitted), 10U);
-  for (std::size_t i = 1; i < packets_.size(); ++i) EXPECT_LE(packets_[i], headers + wire::ack_frame_bytes + 8);
+  for (std::size_t i = 1; i < packets_.size(); ++i) EXPECT_LE(packets_[i], alone_bytes + wire::ack_frame_bytes + 8);
 }
 
 TEST_F(GatheringTest, ACorruptMessageCostsNoOther) {
