@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What the transport costs kernels like those of the NAS benchmarks: the examples cg, fft, sort and sweep under Open MPI on one
-host, over the holdfast provider with a tcp rail and over libfabric's own tcp;ofi_rxm. Runs of the two alternate, so that what
-else the machine does falls on both alike. Measured are the processor time of all processes together and the time that passed;
+host, over the holdfast provider with a tcp rail, over net, the provider that the rail is (the control: what the protocol
+costs), and over libfabric's own tcp;ofi_rxm. Runs alternate, so that what else the machine does falls on all alike. Measured are the processor time of all processes together and the time that passed;
 waiting processes poll, so that the first is about the second times their number where the machine is idle. Printed are medians
-of the pairs' ratios.
+of the rounds' ratios, with their quartiles.
 
     bench/transport_kernels.py build/release --json docs/results/transport-kernels.json
 """
@@ -20,7 +20,7 @@ from ledger import Ledger
 
 KERNELS = {"cg": ["--size", "48", "--iterations", "60"], "fft": ["--size", "64", "--repetitions", "6"],
            "sort": ["--keys", "4000000"], "sweep": ["--size", "48", "--sweeps", "10"]}
-PROVIDERS = ("tcp;ofi_rxm", "holdfast")
+PROVIDERS = ("net", "tcp;ofi_rxm", "holdfast")
 
 
 def run(args, kernel, provider):
@@ -43,33 +43,42 @@ def run(args, kernel, provider):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, time.monotonic() - start
 
 
+def key(args, kernel, provider):
+    return f"{kernel} {args.ranks} {provider}"
+
+
+def ratio(seconds, control, which):
+    """Ours over the control's, round by round: median, quartiles, how many."""
+    found = [ours[which] / plain[which] for plain, ours in zip(seconds[control], seconds["holdfast"]) if plain and ours]
+    if len(found) < 3:
+        return f"{statistics.median(found):.2f}" if found else "no round ended"
+    low, middle, high = statistics.quantiles(found, n=4, method="inclusive")
+    return f"{middle:.2f} ({low:.2f} to {high:.2f})"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path, help="the build folder")
     parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--pairs", type=int, default=5, help="runs of each (default %(default)s)")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each (default %(default)s)")
     parser.add_argument("--limit", type=float, default=60, help="seconds for one run (default %(default)s)")
     parser.add_argument("--json", help="the file of measurements")
     args = parser.parse_args()
     args.build = args.build.resolve()
     ledger = Ledger(args.json)
-    for pair in range(1, args.pairs + 1):
+    for one in range(1, args.rounds + 1):
         for kernel in KERNELS:
             for provider in PROVIDERS:
-                if ledger.wants(f"{kernel} {provider}", pair):
+                if ledger.wants(key(args, kernel, provider), one):
                     print(kernel, provider, file=sys.stderr, flush=True)
-                    ledger.add(f"{kernel} {provider}", run(args, kernel, provider))
-    print(f"| kernel, {args.ranks} ranks | processor time, s, {PROVIDERS[0]} | holdfast over tcp | ratio | ratio of time passed |\n"
-          "|---|---|---|---|---|")
+                    ledger.add(key(args, kernel, provider), run(args, kernel, provider))
+    print(f"| kernel, {args.ranks} ranks | net, s | ours, s | processor time over net | over tcp;ofi_rxm | time passed over net |\n"
+          "|---|---|---|---|---|---|")
     for kernel in KERNELS:
-        pairs = [(plain, ours) for plain, ours in zip(*(ledger.values.get(f"{kernel} {provider}", []) for provider in PROVIDERS))
-                 if plain and ours]
-        if not pairs:
-            print(f"| {kernel} | no pair ended | | | |")
-            continue
-        cpu, clock = (statistics.median(ours[which] / plain[which] for plain, ours in pairs) for which in (0, 1))
-        seconds = [statistics.median(values[0] for values in side) for side in zip(*pairs)]
-        print(f"| {kernel} | {seconds[0]:.2f} | {seconds[1]:.2f} | {cpu:.2f} | {clock:.2f} ({len(pairs)} pairs) |")
+        seconds = {provider: ledger.values.get(key(args, kernel, provider), []) for provider in PROVIDERS}
+        cells = [statistics.median(value[0] for value in seconds[provider] if value) for provider in ("net", "holdfast")]
+        print(f"| {kernel} | {cells[0]:.2f} | {cells[1]:.2f} | {ratio(seconds, 'net', 0)} | {ratio(seconds, 'tcp;ofi_rxm', 0)} | "
+              f"{ratio(seconds, 'net', 1)} |")
 
 
 if __name__ == "__main__":

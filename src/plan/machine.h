@@ -43,7 +43,7 @@ struct Machine {
   Text overheads_file, overhead_pattern, crash;
   Number corruption_rate_per_s, escape_share, identical_share, digest_bits;
   Number bandwidth_bit_per_s, round_trip_s, bit_error_rate, garbage_share, header_bytes, fragment_cost_s, message_bytes,
-      traffic_share, undetected;
+      traffic_share, undetected, copy_bit_per_s, checksum_bit_per_s;
   Levels levels;
   Number collective_bytes, packet_bytes, link_bit_per_s, link_bit_error_rate, hca_delay_s, switch_delay_s,
       collective_rate_per_s;

@@ -6,6 +6,7 @@
 #include "plan/fabric_life.h"
 #include "plan/facts.h"
 #include "plan/fragment.h"
+#include "plan/message_time.h"
 #include "plan/recommend.h"
 
 namespace holdfast::plan {
@@ -64,6 +65,16 @@ Table checks_table(const Path& path, double data_bytes, const Traffic& traffic) 
                           {fmt::format("{:.1e}", each), each},
                           {fmt::format("{:.1e}", in_all(each, traffic.fragments)), in_all(each, traffic.fragments)},
                           {fmt::format("{:.1e}", garbage_chance(check)), garbage_chance(check)}});
+  }
+  return table;
+}
+
+Table times_table(const MessagePath& path, double most_bytes) {
+  Table table{"Time of a message that is copied at both ends", {"length", "unchecked", "checked", "checking adds"}, {}};
+  for (double bytes = 64; bytes <= most_bytes; bytes *= 8) {
+    table.rows.push_back({cell(bytes, D::bytes), cell(message_time_s(path, bytes, false), D::time),
+                          cell(message_time_s(path, bytes, true), D::time),
+                          cell(checking_share(path, bytes), D::share)});
   }
   return table;
 }
@@ -199,6 +210,9 @@ Section transport_section(const Machine& machine) {
   }
   section.tables.push_back(lengths_table(path, bytes));
   section.tables.push_back(checks_table(path, bytes, traffic));
+  const MessagePath message = {path.round_trip_s / 2, path.bandwidth_bit_per_s, machine.copy_bit_per_s.value,
+                               machine.checksum_bit_per_s.value};
+  section.tables.push_back(times_table(message, machine.message_bytes.value));
   auto& facts = section.facts;
   facts.push_back(fact("bandwidth", machine.bandwidth_bit_per_s, D::bit_rate));
   facts.push_back(fact("round trip", machine.round_trip_s, D::time));
@@ -209,6 +223,10 @@ Section transport_section(const Machine& machine) {
   facts.push_back(fact("large message", machine.message_bytes, D::bytes));
   facts.push_back(fact("share of time that a node sends", machine.traffic_share, D::share));
   facts.push_back(fact("acceptable chance of an undetected error", machine.undetected, D::share));
+  facts.push_back(fact("a core's copying", machine.copy_bit_per_s, D::bit_rate));
+  facts.push_back(fact("a core's summing", machine.checksum_bit_per_s, D::bit_rate));
+  facts.push_back(fact("checking adds at most", most_checking_share(message), D::share,
+                       "NewMadeleine section 5.2: T(L), of messages without an end"));
   facts.push_back(
       fact("best length, not rounded", best_fragment_bytes(path), D::bytes, "closed form, docs/design/plan.md"));
   facts.push_back(fact("acknowledgement of 64 fragments after", path.round_trip_s + vfrag_fragments * one_s, D::time,

@@ -6,6 +6,7 @@
  * Process 0 waits for the file SIGN, sends, makes the file DONE, and waits for the answer. The receives name their sender
  * or take from anybody. Prints "verified" when the sum of all ten came back.
  */
+#define _DEFAULT_SOURCE
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

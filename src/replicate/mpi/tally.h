@@ -1,6 +1,6 @@
 #pragma once
 
-#include "replicate/mpi/counters.h"
+#include "replicate/engine/counters.h"
 
 namespace holdfast::replicate {
 

@@ -85,7 +85,7 @@ bool Core::send_ack(Peer& peer, std::uint32_t rail, bool bye) {
     return true;
   }
   packets_.give(&packet);
-  if (put == Put::failed) take_out(peer, rail);
+  if (put == Put::failed && !bye) take_out(peer, rail);  // who is told of the end may have gone before
   return put == Put::done;
 }
 
@@ -179,12 +179,12 @@ void Core::acknowledge(Peer& peer, Fragment& fragment, const Echo& echo) {
     path.window.on_acknowledged(fragment.order, fragment.bytes);
     path.rate.on_acknowledged(fragment.mark, fragment.bytes, now(), path.round_trip.smoothed_ns(),
                               path.window.limited(fragment.order));
-    if (sure) note_carried(peer, fragment.path, fragment.bytes);
+    if (sure) note_carried(peer, fragment.path, fragment.packet_bytes);
   }
   fragment.state = Fragment::State::acknowledged;
 }
 
-// What was sent on the rail well before something that has arrived is lost.
+// What was sent on the rail well before something that has arrived is lost, and what went in one packet with it.
 void Core::find_lost(Peer& peer, std::uint32_t rail) {
   Path& path = peer.paths[rail];
   const std::int64_t patience =
@@ -192,11 +192,12 @@ void Core::find_lost(Peer& peer, std::uint32_t rail) {
   Fragment* next = nullptr;
   for (Fragment* fragment = path.flight.first(); fragment != nullptr; fragment = next) {
     next = FragmentList::next(fragment);
-    if (fragment->order >= path.largest_acknowledged) break;
-    const bool overtaken = fragment->order + reordering_threshold <= path.largest_acknowledged;
+    if (fragment->order > path.largest_acknowledged) break;
+    const bool overtaken = fragment->order == path.largest_acknowledged ||
+                           fragment->order + reordering_threshold <= path.largest_acknowledged;
     if (!overtaken && (!path.round_trip.measured() || fragment->sent_ns + patience > now())) break;
     if (!peer.told_all && !serial_less(fragment->vfrag->number, peer.told_before)) continue;  // it may have arrived
-    path.window.on_loss(fragment->order, path.next_order);
+    if (fragment->order != path.lost_order) path.window.on_loss(fragment->order, path.next_order);
     note_lost(peer, rail, *fragment);
     make_ready(peer, *fragment);
   }

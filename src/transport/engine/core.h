@@ -41,6 +41,7 @@ class Core {
   void on_rail_restored(std::uint32_t rail);
   void rename(std::span<const std::byte> name);
   void advance();
+  bool sum_ahead();
   void close();
   bool idle() const;
   std::optional<Outcome> given_up(PeerId peer) const;
@@ -60,6 +61,7 @@ class Core {
   using UnexpectedList = List<InMessage, &InMessage::link>;
   using PostedList = List<ReceiveOp, &ReceiveOp::link>;
   using WaitingList = List<Peer, &Peer::waiting_link>;
+  using AskingList = List<OutMessage, &OutMessage::link>;
 
   /// What became of a fragment that came in.
   enum class Landed : std::uint8_t {
@@ -133,9 +135,8 @@ class Core {
   Fragment* take_from(Peer& peer, Peer::OutQueue& queue, std::uint32_t spare_vfrags);
   bool start(Peer& peer, OutMessage& message);
   void ask_to_send(Peer& peer, OutMessage& message);
-  bool transmit(Peer& peer, Fragment& fragment, std::uint32_t rail);
-  bool unchanged(Fragment& fragment, std::uint32_t rail);
-  std::uint64_t checksum_of(Fragment& fragment, integrity::Checksum algorithm);
+  void put_back(Peer& peer, Fragment& fragment);
+  bool transmit(Peer& peer, const Load& load, std::uint32_t rail);
   wire::DataFrame data_frame(const Fragment& fragment) const;
   std::size_t add_payload(const Fragment& fragment, std::span<iovec> list) const;
   void flies(Peer& peer, Fragment& fragment, std::uint32_t rail);
@@ -144,6 +145,16 @@ class Core {
   void message_acknowledged(OutMessage& message);
   void report(OutMessage& message, Outcome outcome);
   void try_release(OutMessage& message);
+
+  // summing.cc
+  void make_sum(Fragment& fragment, integrity::Checksum algorithm);
+  bool unchanged(Fragment& fragment, std::uint32_t rail);
+  std::uint64_t checksum_of(Fragment& fragment, integrity::Checksum algorithm);
+  void stop_summing(OutMessage& message);
+
+  // gathering.cc
+  void gather(Peer& peer, Load& load, std::uint32_t rail);
+  static iovec copy_behind(OutPacket& packet, std::size_t header_bytes, const Load& load);
   wire::PacketHeader packet_header(Peer& peer, std::uint32_t rail);
   std::span<const std::byte> seal(Peer& peer, wire::Writer& writer, const wire::PacketHeader& header,
                                   std::span<const iovec> payload, std::size_t payload_bytes);
@@ -259,6 +270,7 @@ class Core {
   std::vector<std::unique_ptr<Peer>> peers_;  ///< by PeerId; null: never spoken to
   std::vector<Peer*> spoken_to_;
   WaitingList waiting_;
+  AskingList asking_;  ///< messages of the caller's memory whose receivers were asked, and not all is summed
   std::uint64_t committed_bytes_ = 0;  ///< of the unexpected memory
   bool closed_ = false;
 

@@ -77,6 +77,9 @@ void Engine::advance(std::int64_t now_ns) {
   core_->clock.set(now_ns);
   core_->advance();
 }
+bool Engine::sum_ahead() {
+  return core_->sum_ahead();
+}
 std::int64_t Engine::next_deadline() const {
   return core_->next_deadline_ns == INT64_MAX ? no_deadline : core_->clock.to_caller(core_->next_deadline_ns);
 }

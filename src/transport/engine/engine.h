@@ -199,6 +199,10 @@ class Engine {
   std::int64_t next_deadline() const;
   static constexpr std::int64_t no_deadline = INT64_MAX;
 
+  /// For time in which the caller would only wait: makes the sum of one fragment of a message that waits for its
+  /// receiver. False: there is none.
+  bool sum_ahead();
+
   /// Tells all peers that this endpoint closes, and completes all operations as canceled. Call it when idle() or when
   /// the caller will wait no longer; only on_put_done() and the destructor may follow.
   void close(std::int64_t now_ns);

@@ -49,6 +49,16 @@ void Pieces::set(std::byte* memory, std::size_t size) {
   bytes = size;
 }
 
+std::size_t Load::frame_bytes_of(const Fragment& fragment) {
+  return wire::data_frame_bytes + (fragment.vfrag->message->extended ? wire::data_extension_bytes : 0);
+}
+
+void Load::add(Fragment& fragment) {
+  fragments[count++] = &fragment;
+  frame_bytes += frame_bytes_of(fragment);
+  data_bytes += fragment.bytes;
+}
+
 void Vfrag::reuse() {
   renew(*this);
 }

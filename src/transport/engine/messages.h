@@ -36,11 +36,12 @@ struct Fragment {
 
   Link<Fragment> link;  ///< in the flight of its path while flying, in its peer's ready list while ready
   Vfrag* vfrag = nullptr;
-  std::uint64_t order = 0;  ///< among what was sent on its path
+  std::uint64_t order = 0;  ///< of its packet, among those that were sent on its path
   std::int64_t sent_ns = 0;
   DeliveryRate::Mark mark;
   std::uint64_t checksum = 0;
   std::uint32_t bytes = 0;
+  std::uint32_t packet_bytes = 0;  ///< of data in the packet that it went in last: more where others went with it
   std::uint32_t transmissions = 0;
   std::uint8_t index = 0;
   std::uint8_t path = 0;
@@ -87,7 +88,7 @@ struct OutMessage : Pooled {
     awaiting,  ///< RMA: all is acknowledged, or not, and the answer has not come
   };
 
-  Link<OutMessage> link;       ///< in one of its peer's queues
+  Link<OutMessage> link;       ///< in one of its peer's queues, or among those that asked and are not summed
   Link<OutMessage> peer_link;  ///< in its peer's list of all
   Peer* peer = nullptr;
   wire::MessageKind kind = wire::MessageKind::eager;
@@ -187,9 +188,25 @@ struct InMessage : Pooled {
   void reuse();
 };
 
-/// A packet whose put is not finished: its headers, and the fragment whose memory it needs.
+/// Fragments that go in one packet: one, or several short ones of messages that are in the log.
+struct Load {
+  static constexpr std::size_t most = 20;
+  std::array<Fragment*, most> fragments;
+  std::size_t count = 0;
+  std::size_t frame_bytes = 0;  ///< of the headers of their frames
+  std::size_t data_bytes = 0;
+
+  std::span<Fragment* const> span() const { return {fragments.data(), count}; }
+  void add(Fragment& fragment);
+  static std::size_t frame_bytes_of(const Fragment& fragment);
+};
+
+/// A packet whose put is not finished: its headers, and the fragment whose memory it needs. Of several fragments the
+/// data stand behind the headers.
 struct OutPacket : Pooled {
-  std::array<std::byte, wire::most_data_header_bytes> headers;
+  static constexpr std::size_t most_gathered_bytes = 1472;  ///< of such a packet: what one of Ethernet's carries by UDP
+  std::array<std::byte, most_gathered_bytes> headers;
+  static_assert(most_gathered_bytes >= wire::most_data_header_bytes);
   Fragment* fragment = nullptr;  ///< null where the rail has taken the bytes, and without one
   PeerId peer = 0;
   std::uint32_t rail = 0;

@@ -123,7 +123,7 @@ void Core::note_answer(Peer& peer, std::uint32_t rail, const OpenQuestions::Ques
   if (question.full && question.asked_ns >= since) prove(peer, rail);
 }
 
-// A fragment of this length has arrived by this rail.
+// A packet with so many bytes of data has arrived by this rail.
 void Core::note_carried(Peer& peer, std::uint32_t rail, std::uint32_t bytes) {
   sign_of_life(peer, rail);
   Path& path = peer.paths[rail];
@@ -135,8 +135,11 @@ void Core::note_carried(Peer& peer, std::uint32_t rail, std::uint32_t bytes) {
 // MTU, say) looks well by all other signs. While nothing arrives at all it is another matter (serve_silence).
 void Core::note_lost(Peer& peer, std::uint32_t rail, Fragment& fragment) {
   Path& path = peer.paths[rail];
-  path.least_lost_bytes = path.lost_in_a_row == 0 ? fragment.bytes : std::min(path.least_lost_bytes, fragment.bytes);
-  ++path.lost_in_a_row;
+  if (std::exchange(path.lost_order, fragment.order) != fragment.order) {
+    const std::uint32_t bytes = fragment.packet_bytes;
+    path.least_lost_bytes = path.lost_in_a_row == 0 ? bytes : std::min(path.least_lost_bytes, bytes);
+    ++path.lost_in_a_row;
+  }
   if (path.heard_ns < fragment.sent_ns || fragment.losses == UINT8_MAX) return;
   if (++fragment.losses >= options_.retransmission_limit) path.useless = true;
 }

@@ -60,7 +60,8 @@ struct Path {
   unsigned unanswered = 0;             ///< suspect: probes
   std::int64_t heard_ns = 0;           ///< when something that was sent here was last seen to have arrived
   bool useless = false;                ///< it has lost a fragment too often, and answered meanwhile
-  unsigned lost_in_a_row = 0;          ///< fragments, with none as long carried in between
+  unsigned lost_in_a_row = 0;          ///< packets, with none as long carried in between
+  std::uint64_t lost_order = 0;        ///< of the last of them
   std::uint32_t least_lost_bytes = 0;  ///< the shortest of them
   std::uint32_t unfinished = 0;        ///< puts that are pending or taken
   std::int64_t local_deadline_ns = 0;  ///< the local completion timer; 0: not running

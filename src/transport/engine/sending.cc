@@ -176,24 +176,20 @@ void Core::pump(Peer& peer) {
       peer.spoiled = true;  // the caller may be in the middle of this session: the next timer ends it
       note(peer, now());
     }
-    if (peer.spoiled || !transmit(peer, *fragment, static_cast<std::uint32_t>(rail))) {
-      fragment->state = Fragment::State::ready;
-      peer.ready.push_front(fragment);
+    Load load;
+    load.add(*fragment);
+    if (!peer.spoiled) gather(peer, load, static_cast<std::uint32_t>(rail));
+    if (peer.spoiled || !transmit(peer, load, static_cast<std::uint32_t>(rail))) {
+      while (load.count > 0) put_back(peer, *load.fragments[--load.count]);
       if (peer.spoiled) return;
     }
   }
 }
 
-// Whether the fragment still has the bytes that it was summed with. Asked before they are sent again, and before
-// another sum takes the place of the first: otherwise what changed in memory would be repeated for ever, or pass as
-// good.
-bool Core::unchanged(Fragment& fragment, std::uint32_t rail) {
-  if (!fragment.summed || (fragment.transmissions == 0 && fragment.algorithm == rails_[rail].checksum)) return true;
-  if (fragment.vfrag->message->kind == MessageKind::rma_read_answer) {  // of memory that is not ours: it may change
-    fragment.summed = false;
-    return true;
-  }
-  return checksum_of(fragment, fragment.algorithm) == fragment.checksum;
+// It is the next to be taken.
+void Core::put_back(Peer& peer, Fragment& fragment) {
+  fragment.state = Fragment::State::ready;
+  peer.ready.push_front(&fragment);
 }
 
 Fragment* Core::take_fragment(Peer& peer) {
@@ -255,6 +251,7 @@ bool Core::start(Peer& peer, OutMessage& message) {
 void Core::ask_to_send(Peer& peer, OutMessage& message) {
   peer.ordered.remove(&message);
   message.stage = OutMessage::Stage::asking;
+  if (!message.logged) asking_.push_back(&message);
   OutMessage& request = *new_message(peer, MessageKind::request_to_send);
   request.own = true;
   request.reported = true;
@@ -279,6 +276,7 @@ void Core::on_clear_to_send(Peer& peer, const wire::DataFrame& frame) {
     ++count(Count::stray_fragments);
     return;
   }
+  stop_summing(*message);
   if (frame.data == 0) {  // the receiver threw it away
     unmake_vfrag(*message);
     message->acknowledged = true;
@@ -353,25 +351,19 @@ std::size_t Core::add_payload(const Fragment& fragment, std::span<iovec> list) c
   return used;
 }
 
-std::uint64_t Core::checksum_of(Fragment& fragment, integrity::Checksum algorithm) {
-  const std::size_t offset = fragment.vfrag->offset + std::size_t{fragment.index} * fragment_bytes;
-  return integrity::gather_with_checksum(algorithm, fragment.vfrag->message->pieces.span(), offset, fragment.bytes,
-                                         nullptr);
-}
-
-// Puts a fragment on a rail, with what is owed of acknowledgements. False when the rail would not have it.
-bool Core::transmit(Peer& peer, Fragment& fragment, std::uint32_t rail) {
+// Puts fragments on a rail, in one packet, with what is owed of acknowledgements. False when the rail would not have
+// it.
+bool Core::transmit(Peer& peer, const Load& load, std::uint32_t rail) {
   Path& path = peer.paths[rail];
+  Fragment& fragment = *load.fragments[0];
   OutMessage& message = *fragment.vfrag->message;
-  const integrity::Checksum algorithm = rails_[rail].checksum;
-  if (!fragment.summed || fragment.algorithm != algorithm) {
-    fragment.checksum = checksum_of(fragment, algorithm);
-    fragment.algorithm = algorithm;
-    fragment.summed = true;
-  }
+  for (Fragment* each : load.span()) make_sum(*each, rails_[rail].checksum);
   const bool full = path.flying_bytes + 2 * fragment_bytes > path.window.bytes();
   wire::PacketHeader header = packet_header(peer, rail);
-  const bool last = message.acknowledge_now && message.all_scheduled() && peer.ready.empty();
+  const bool last = peer.ready.empty() && std::ranges::any_of(load.span(), [](const Fragment* each) {
+                      const OutMessage& of = *each->vfrag->message;
+                      return of.acknowledge_now && of.all_scheduled();
+                    });
   if (full || last) header.flags |= wire::PacketHeader::flag_acknowledge_now;
 
   OutPacket& packet = *packets_.take();
@@ -380,16 +372,27 @@ bool Core::transmit(Peer& peer, Fragment& fragment, std::uint32_t rail) {
   if (with_ack) {
     wire::AckFrame ack;
     fill_ack(peer, rail, ack);
-    const std::size_t bytes = wire::data_header_bytes + ack.partial_count * wire::ack_partial_bytes + fragment.bytes;
-    with_ack = bytes <= rails_[rail].traits.most_packet_bytes;  // otherwise it goes alone, when it is due
-    if (with_ack) writer.add(ack);
+    const std::size_t bytes = wire::packet_header_bytes + wire::ack_frame_bytes +
+                              ack.partial_count * wire::ack_partial_bytes + load.frame_bytes + load.data_bytes;
+    const std::size_t most = rails_[rail].traits.most_packet_bytes;
+    with_ack = bytes <= (load.count == 1 ? most : std::min(most, packet.headers.size()));
+    if (with_ack) writer.add(ack);  // otherwise it goes alone, when it is due
   }
-  writer.add(data_frame(fragment));
+  for (const Fragment* each : load.span()) writer.add(data_frame(*each));
   std::array<iovec, most_pieces + 1> list;
-  const std::size_t pieces = 1 + add_payload(fragment, std::span(list).subspan(1));
+  std::size_t pieces = 2;
+  if (load.count == 1) {
+    pieces = 1 + add_payload(fragment, std::span(list).subspan(1));
+  } else {
+    list[1] = copy_behind(packet, writer.header_bytes(), load);
+  }
   const std::span<const std::byte> headers =
-      seal(peer, writer, header, std::span(list).subspan(1, pieces - 1), fragment.bytes);
+      seal(peer, writer, header, std::span(list).subspan(1, pieces - 1), load.data_bytes);
   list[0] = {packet.headers.data(), headers.size()};
+  if (load.count > 1) {  // they stand behind the headers
+    list[0].iov_len += load.data_bytes;
+    pieces = 1;
+  }
 
   const Put put = host_.put(rail, peer.id, std::span(list).first(pieces), Pool<OutPacket>::handle(&packet));
   if (put == Put::busy || put == Put::failed) {
@@ -404,12 +407,12 @@ bool Core::transmit(Peer& peer, Fragment& fragment, std::uint32_t rail) {
     }
     return false;
   }
-  if (put == Put::pending) {
+  if (put == Put::pending && load.count == 1) {
     packet.fragment = &fragment;
     ++fragment.vfrag->pending;
     ++message.pending_puts;
     begin_put(peer, rail, packet);
-  } else if (put == Put::taken) {
+  } else if (put == Put::pending || put == Put::taken) {
     begin_put(peer, rail, packet);
   } else {
     packets_.give(&packet);
@@ -418,8 +421,14 @@ bool Core::transmit(Peer& peer, Fragment& fragment, std::uint32_t rail) {
     settle_ack(peer);
     ++count(Count::acks_piggybacked);
   }
-  ++count(fragment.transmissions == 0 ? Count::fragments_sent : Count::fragments_retransmitted);
-  flies(peer, fragment, rail);
+  const std::uint64_t order = path.next_order++;
+  if (load.count > 1) count(Count::fragments_gathered) += load.count;
+  for (Fragment* each : load.span()) {
+    ++count(each->transmissions == 0 ? Count::fragments_sent : Count::fragments_retransmitted);
+    each->order = order;
+    each->packet_bytes = static_cast<std::uint32_t>(load.data_bytes);
+    flies(peer, *each, rail);
+  }
   return true;
 }
 
@@ -429,7 +438,6 @@ void Core::flies(Peer& peer, Fragment& fragment, std::uint32_t rail) {
   fragment.state = Fragment::State::flying;
   if (fragment.path != rail) fragment.losses = 0;
   fragment.path = static_cast<std::uint8_t>(rail);
-  fragment.order = path.next_order++;
   fragment.sent_ns = now();
   fragment.stays = false;
   ++fragment.transmissions;

@@ -365,10 +365,14 @@ bool Core::leaves_nothing(const Peer& peer) {
   return peer.incoming.empty() && peer.parked.size() == 0;
 }
 
-// The peer closes. It has received all that it will.
+// The peer closes. It has received all that it will, and what still comes of it (BYE goes more than once) is not
+// answered: it may be gone, and a rail that does not reach it then is no rail that was lost.
 void Core::end_closed(Peer& peer) {
   if (!leaves_nothing(peer)) return give_up(peer, Outcome::closed);
   new_identity(peer);  // what is still under way of this session must not be taken for the next one's
+  peer.remote_identity = 0;
+  peer.seals.reset();
+  for (Path& path : peer.paths) path.packets = 0;
   reset(peer, Outcome::closed);
 }
 
@@ -478,6 +482,7 @@ void Core::reset_sending(Peer& peer, Outcome outcome) {
   peer.told_all = true;
   for (OutMessage* message = peer.messages.first(); message != nullptr;) {
     OutMessage* next = Peer::OutList::next(message);
+    stop_summing(*message);
     if (message->abandoned) {
       message = next;
       continue;

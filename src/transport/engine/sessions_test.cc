@@ -170,6 +170,24 @@ TEST_F(SessionsTest, APeerThatClosedWithNothingOnItsWayMayComeBack) {
   EXPECT_TRUE(in == out);
 }
 
+// BYE goes more than once. Whoever has had the first says nothing more: the peer may be gone, and the rails with it.
+TEST_F(SessionsTest, APeerThatClosedIsNotAnsweredAndItsRailsAreNotLost) {
+  net_.run(limit_ns / 10, step_ns);
+  const std::uint64_t asked = net_[0].engine->counters()[Count::probes_sent];
+  net_.answer = [](std::uint32_t, PeerId from) { return from == 0 ? Put::failed : Put::done; };
+  net_[1].engine->close(net_.now);
+  net_.run(limit_ns, step_ns);
+  EXPECT_GT(net_[0].engine->counters()[Count::stale_packets], 0U) << "the later ones came";
+  EXPECT_EQ(net_[0].engine->counters()[Count::probes_sent], asked);
+  EXPECT_EQ(net_[0].engine->counters()[Count::rails_lost], 0U);
+}
+
+TEST_F(SessionsTest, AByeThatReachesNobodyIsNoLostRail) {
+  net_.answer = [](std::uint32_t, PeerId) { return Put::failed; };
+  net_[0].engine->close(net_.now);
+  EXPECT_EQ(net_[0].engine->counters()[Count::rails_lost], 0U);
+}
+
 // Empty messages cost memory too.
 TEST_F(SessionsTest, WhatIsKeptForAnOutageIsBoundedAndPushesBack) {
   Options options = chosen();

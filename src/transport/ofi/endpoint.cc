@@ -468,6 +468,7 @@ std::size_t Endpoint::progress_locked(std::int64_t now) {
   now = now_ns();  // the engine has seen later times meanwhile, and takes none back
   if (engine_->next_deadline() <= now) engine_->advance(now);
   flush_rails();
+  if (found == 0) engine_->sum_ahead();
   tell_of_lost_peers();
   return found;
 }

@@ -4,6 +4,8 @@
 //
 //   FI_PROVIDER_PATH=build/bench/lib HOLDFAST_RAILS_USE=tcp@lo provider_bench --provider holdfast
 //   provider_bench --provider 'tcp;ofi_rxm' --domain lo
+//
+// With --burst N: N messages of 8 bytes are posted one after another, then waited for, again and again.
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
@@ -22,7 +24,7 @@
 
 namespace {
 
-constexpr std::array<std::size_t, 5> sizes = {8, 4096, 65536, 1048576, 4194304};
+constexpr std::array<std::size_t, 9> sizes = {8, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304};
 
 [[noreturn]] void fail(const char* what, ssize_t code) {
   std::fprintf(stderr, "provider_bench: %s: %s\n", what, fi_strerror(static_cast<int>(-code)));
@@ -74,24 +76,64 @@ struct End {
   }
 };
 
+// Until there is room for it.
+template <class Call>
+void post(End& from, End& to, Call&& call) {
+  ssize_t code = 0;
+  while ((code = call()) == -FI_EAGAIN) {
+    from.poll();
+    to.poll();
+  }
+  must("posting", code);
+}
+
 void transfer(End& from, End& to, std::size_t bytes) {
   from.done = to.done = 0;
-  const auto post = [&](auto&& call) {
-    ssize_t code = 0;
-    while ((code = call()) == -FI_EAGAIN) {
-      from.poll();
-      to.poll();
-    }
-    must("posting", code);
-  };
-  post([&] {
+  post(from, to, [&] {
     return fi_trecv(to.endpoint, to.memory.data(), bytes, nullptr, FI_ADDR_UNSPEC, 1, 0, &to.receive_context);
   });
-  post([&] { return fi_tsend(from.endpoint, from.memory.data(), bytes, nullptr, from.other, 1, &from.send_context); });
+  post(from, to,
+       [&] { return fi_tsend(from.endpoint, from.memory.data(), bytes, nullptr, from.other, 1, &from.send_context); });
   while (from.done < 1 || to.done < 1) {
     from.poll();
     to.poll();
   }
+}
+
+constexpr std::size_t short_bytes = 8;
+
+void burst(End& from, End& to, std::vector<fi_context2>& contexts) {
+  from.done = to.done = 0;
+  const std::size_t messages = contexts.size() / 2;
+  for (std::size_t i = 0; i < messages; ++i) {
+    post(from, to, [&] {
+      return fi_trecv(to.endpoint, to.memory.data() + i * short_bytes, short_bytes, nullptr, FI_ADDR_UNSPEC, 1, 0,
+                      &contexts[i]);
+    });
+  }
+  for (std::size_t i = 0; i < messages; ++i) {
+    post(from, to, [&] {
+      return fi_tsend(from.endpoint, from.memory.data(), short_bytes, nullptr, from.other, 1, &contexts[messages + i]);
+    });
+  }
+  while (from.done < static_cast<int>(messages) || to.done < static_cast<int>(messages)) {
+    from.poll();
+    to.poll();
+  }
+}
+
+void measure_bursts(std::array<End, 2>& ends, std::size_t messages) {
+  std::vector<fi_context2> contexts(2 * messages);
+  const std::size_t rounds = std::max<std::size_t>(50'000 / messages, 2);
+  std::vector<double> times;
+  for (int repeat = 0; repeat < 8; ++repeat) {
+    const double start = cpu_seconds();
+    for (std::size_t i = 0; i < rounds; ++i) burst(ends[i % 2], ends[1 - i % 2], contexts);
+    times.push_back((cpu_seconds() - start) / static_cast<double>(rounds * messages));
+  }
+  std::sort(times.begin() + 1, times.end());  // the first is for warming up
+  std::printf("{\"burst\": %zu, \"cpu_us\": %.3f, \"least_us\": %.3f, \"most_us\": %.3f}\n", messages, times[4] * 1e6,
+              times[1] * 1e6, times[7] * 1e6);
 }
 
 }  // namespace
@@ -99,7 +141,9 @@ void transfer(End& from, End& to, std::size_t bytes) {
 int main(int count, char** words) {
   std::string provider = "holdfast";
   std::string domain_name;
+  std::size_t messages = 0;
   for (int i = 1; i + 1 < count; i += 2) {
+    if (std::strcmp(words[i], "--burst") == 0) messages = std::strtoul(words[i + 1], nullptr, 10);
     if (std::strcmp(words[i], "--provider") == 0) provider = words[i + 1];
     if (std::strcmp(words[i], "--domain") == 0) domain_name = words[i + 1];
   }
@@ -120,7 +164,9 @@ int main(int count, char** words) {
   for (End& end : ends) end.open(domain, info);
   ends[0].know(ends[1]);
   ends[1].know(ends[0]);
+  if (messages > 0) measure_bursts(ends, std::min(messages, sizes.back() / short_bytes));
   for (const std::size_t bytes : sizes) {
+    if (messages > 0) break;
     const int rounds = static_cast<int>(std::clamp<std::size_t>((std::size_t{150} << 20) / (bytes + 4096), 20, 15000));
     std::vector<double> times;
     for (int repeat = 0; repeat < 6; ++repeat) {

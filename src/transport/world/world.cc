@@ -142,6 +142,7 @@ void World::wake(unsigned node) {
       here.process->engine_->on_packet(rail, packet, clock(node));
     }
     here.process->engine_->advance(clock(node));
+    here.process->engine_->sum_ahead();
   }
   plan_wake(node);
 }

@@ -34,10 +34,11 @@ TEST_P(Worlds, KeepTheirPromises) {
   }
   // A group in which nothing went wrong would prove nothing.
   EXPECT_GT(delivered, 500U);
-  for (const Count must : {Count::fragments_retransmitted, Count::duplicates, Count::corrupt_fragments,
-                           Count::corrupt_headers, Count::rails_lost, Count::rails_regained, Count::unexpected_messages,
-                           Count::acks_piggybacked, Count::stale_packets, Count::peers_restarted, Count::forged_packets,
-                           Count::replayed_packets, Count::identities_challenged}) {
+  for (const Count must :
+       {Count::fragments_retransmitted, Count::duplicates, Count::corrupt_fragments, Count::corrupt_headers,
+        Count::rails_lost, Count::rails_regained, Count::unexpected_messages, Count::acks_piggybacked,
+        Count::fragments_gathered, Count::stale_packets, Count::peers_restarted, Count::forged_packets,
+        Count::replayed_packets, Count::identities_challenged}) {
     EXPECT_GT(counters[must], 0U) << counter_rows[static_cast<std::size_t>(must)].name;
   }
 }
