@@ -45,7 +45,7 @@ class Holdfast(CMakePackage):
     conflicts("%clang@:13")
 
     generator("ninja")
-    build_targets = ["src/all"]  # what is installed
+    build_targets = [f"src/{part}/all" for part in ("cli", "fabric", "replicate", "simulate", "transport")]
 
     def cmake_args(self):
         """The MPIs of the specification, and no other of the machine."""
