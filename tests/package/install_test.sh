@@ -73,8 +73,8 @@ elif command -v modulecmd >/dev/null; then
   fail "module load holdfast says nothing"
 fi
 
-# Each installed file is in one Debian package (packaging/debian), and each row of the packages has a file.
-(cd "$prefix" && find . -type f | sed "s|^\./||; s|^$libdir/|usr/lib/ABI/|; t; s|^|usr/|" |
+# Each installed file is in one Debian package (packaging/debian).
+(cd "$prefix" && find . -type f -printf '%P\n' | sed "s|^$libdir/|usr/lib/ABI/|; t; s|^|usr/|" |
   grep -v '^usr/share/doc/holdfast/\(LICENSE\|CHANGELOG.md\)$' | sort) >"$work/files"
 : >"$work/packaged"
 for row in $(cat "$source"/packaging/debian/*.install); do
