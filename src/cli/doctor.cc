@@ -17,11 +17,11 @@ void add_doctor(CLI::App& app, Action& action) {
   auto json = std::make_shared<bool>(false);
   doctor->add_flag("--json", *json, "Print a JSON record");
   auto test = std::make_shared<bool>(false);
-  doctor->add_flag("--test", *test, "Run a job of two ranks in two replicas with each MPI");
+  doctor->add_flag("--test", *test, "Run a job with each MPI, one over the rails, and OpenSM");
   doctor->callback([json, test, &action] {
     action = [json, test] {
       launch::Inventory inventory = launch::take_inventory();
-      if (*test) launch::test_mpis(inventory);
+      if (*test) launch::run_self_tests(inventory);
       std::cout << (*json ? event::record_text(launch::inventory_json(inventory)) : launch::inventory_text(inventory));
       return static_cast<int>(inventory.any_mpi && inventory.passed ? launch::Exit::success
                                                                     : launch::Exit::unavailable);

@@ -1,5 +1,6 @@
 #include <iostream>
 
+#include "cli/command_table.h"
 #include "cli/subcommands.h"
 #include "cli/tables.h"
 #include "core/config/reference.h"
@@ -23,13 +24,13 @@ void add_page(CLI::App& reference, Action& action, const char* name, const char*
 void add_reference(CLI::App& app, Action& action) {
   CLI::App* reference = app.add_subcommand("reference", "Print a generated page of the reference");
   reference->require_subcommand(1);
-  reference->footer("Examples:\n  holdfast reference exit-codes\n  holdfast reference manual | man -l -\n");
+  reference->footer(
+      "Examples:\n  holdfast reference exit-codes\n  holdfast reference commands | jq '.commands[].name'\n");
   add_page(*reference, action, "exit-codes", "Exit codes, Markdown", launch::exit_code_page);
   add_page(*reference, action, "options", "All options, Markdown",
            [] { return config::reference_markdown(all_tables()); });
-  add_page(*reference, action, "options-manual", "holdfast.conf(5), roff",
-           [] { return config::man_page(all_tables()); });
-  add_page(*reference, action, "manual", "holdfast(1), roff", [&app] { return manual(app); });
+  add_page(*reference, action, "commands", "All commands with their options, JSON",
+           [&app] { return command_table(app); });
 }
 
 }  // namespace holdfast::cli

@@ -27,9 +27,6 @@ void add_collective(CLI::App& app, Action& action);
 void add_study(CLI::App& app, Action& action);
 void add_reference(CLI::App& app, Action& action);
 
-/// holdfast(1) as roff, from the subcommands themselves.
-std::string manual(const CLI::App& app);
-
 /// Prints "holdfast: what was being done: what went wrong: what to do" and returns the status's exit code.
 int complain(const Status& status);
 

@@ -420,6 +420,10 @@ class Doctor(Case):
         ended = self.holdfast("doctor", "--test")
         self.assertEqual(ended.returncode, 0, ended.stdout)
         self.assertRegex(ended.stdout, r"(?m)^self test of openmpi +holdfast: 2 ranks x 2 replicas, \d+ messages .* verified")
+        if re.search(r"(?m)^rails +(?!missing)", ended.stdout):
+            self.assertRegex(ended.stdout, r"(?m)^self test of rails +holdfast: transport: [1-9][\d,]* fragments")
+        if shutil.which("ibsim") and shutil.which("opensm", path=os.environ["PATH"] + ":/usr/sbin"):
+            self.assertRegex(ended.stdout, r"(?m)^self test of OpenSM +(?!missing)")
 
     def test_a_self_test_that_fails_ends_with_5(self):
         self.write("holdfast-self-test-openmpi", "#!/bin/sh\nexit 3\n", 0o755)
@@ -466,13 +470,23 @@ class Reference(Case):
             self.assertIn("Examples:", ended.stdout, command)
         self.assertIn("Exit codes:", self.holdfast("run", "--help").stdout)
 
-    def test_manual_is_clean_roff(self):
-        page = self.holdfast("reference", "manual").stdout
-        self.assertIn("holdfast run", page)
-        if shutil.which("groff"):
-            checked = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z"], input=page, text=True, capture_output=True,
-                                     timeout=LIMIT, check=False)
-            self.assertEqual(checked.stderr, "")
+    def test_the_table_of_commands_has_what_help_lists(self):
+        """What the manual pages and the completions are made from."""
+        def check(command, path):
+            shown = self.holdfast(*path, "--help").stdout
+            for option in command["options"]:
+                for name in option.get("names", [option.get("positional")]):
+                    self.assertIn(name, shown, path)
+                for choice in option.get("choices", []):
+                    self.assertIn(choice, shown, path)
+                if option.get("bounds"):
+                    self.assertIn(f"{option['value']}:{option['bounds']}", shown, path)
+            listed = re.findall(r"^  ([a-z][a-z-]*)  ", shown.partition("Subcommands:\n")[2].partition("\n\n")[0], re.MULTILINE)
+            self.assertEqual([below["name"] for below in command["commands"]], listed, path)
+            for below in command["commands"]:
+                check(below, path + [below["name"]])
+
+        check(json.loads(self.holdfast("reference", "commands").stdout), [])
 
     def test_exit_code_page(self):
         with open(f"{SOURCE}/docs/reference/exit-codes.md", encoding="utf-8") as file:

@@ -113,7 +113,7 @@ class StandardOutput(Case):
         ("study", "report", "s.sqlite"), ("study", "report", "s.sqlite", "--json"), ("study", "run", "s.toml"),
         ("study", "run", "s.toml", "--json"), ("study", "merge", "t.sqlite", "s.sqlite"),
         ("collective", "study", "c.toml"), ("config", "list"), ("config", "explain"), ("doctor",), ("doctor", "--json"),
-        ("fault", "check", "rate 1/9"), ("reference", "options"), ("reference", "exit-codes"), ("reference", "manual"),
+        ("fault", "check", "rate 1/9"), ("reference", "options"), ("reference", "exit-codes"), ("reference", "commands"),
     ]
 
     def test_a_full_disk_ends_with_5_and_a_line(self):

@@ -46,6 +46,41 @@ cmake -S "$work/project" -B "$work/project/build" -DCMAKE_PREFIX_PATH="$prefix" 
   cmake --build "$work/project/build" >>"$work/cmake" 2>&1 || { cat "$work/cmake"; fail "find_package(holdfast) is of no use"; }
 [ "$("$work/project/build/user")" = "$version" ] || fail "the headers that find_package found say another version than $version"
 
-[ -s "$prefix/share/man/man1/holdfast.1" ] || fail "there is no manual page"
+for page in "$source"/docs/man/*; do
+  [ -s "$prefix/share/man/man${page##*.}/$(basename "$page")" ] || fail "the manual page $(basename "$page") is not installed"
+done
 [ -s "$prefix/share/doc/holdfast/LICENSE" ] || fail "there is no licence"
 bash -n "$prefix/share/bash-completion/completions/holdfast"
+[ -s "$prefix/share/zsh/vendor-completions/_holdfast" ] && [ -s "$prefix/share/fish/vendor_completions.d/holdfast.fish" ] ||
+  fail "the completions of zsh and fish are not installed"
+
+# `module load` in a shell that begins without it, by the system's Environment Modules or Lmod.
+module_command() {
+  if command -v modulecmd >/dev/null; then
+    modulecmd bash "$@"
+  elif [ -x /usr/share/lmod/lmod/libexec/lmod ]; then
+    /usr/share/lmod/lmod/libexec/lmod bash "$@"
+  fi
+}
+export MODULEPATH=$prefix/share/holdfast/modulefiles
+if [ -n "$(module_command load holdfast 2>/dev/null)" ]; then
+  said=$(unset PKG_CONFIG_PATH && eval "$(module_command load holdfast)" && holdfast --version &&
+    pkg-config --modversion holdfast && command -v holdfast)
+  [ "$said" = "holdfast $version
+$version
+$prefix/$bindir/holdfast" ] || fail "module load holdfast gives: $said"
+elif command -v modulecmd >/dev/null; then
+  fail "module load holdfast says nothing"
+fi
+
+# Each installed file is in one Debian package (packaging/debian).
+(cd "$prefix" && find . -type f -printf '%P\n' | sed "s|^$libdir/|usr/lib/ABI/|; t; s|^|usr/|" |
+  grep -v '^usr/share/doc/holdfast/\(LICENSE\|CHANGELOG.md\)$' | sort) >"$work/files"
+: >"$work/packaged"
+for row in $(cat "$source"/packaging/debian/*.install); do
+  row=${row/\*/ABI}
+  grep -e "^$row\$" -e "^$row/" "$work/files" >>"$work/packaged" || true
+done
+[ -z "$(sort "$work/packaged" | uniq -d)" ] || fail "in two packages: $(sort "$work/packaged" | uniq -d)"
+left=$(sort "$work/packaged" | comm -23 "$work/files" -)
+[ -z "$left" ] || fail "in no package: $left"

@@ -31,32 +31,6 @@ std::string markdown_entry(const AnyTable& table, const Option& option) {
   return text;
 }
 
-// Backslashes and dashes mean something to roff everywhere, dots and quotes at the start of a line.
-std::string roff(std::string_view text) {
-  std::string escaped;
-  bool line_starts = true;
-  for (const char letter : text) {
-    if (line_starts && (letter == '.' || letter == '\'')) escaped += "\\&";
-    if (letter == '\\') {
-      escaped += "\\e";
-    } else if (letter == '-') {
-      escaped += "\\-";
-    } else {
-      escaped += letter;
-    }
-    line_starts = letter == '\n';
-  }
-  return escaped;
-}
-
-std::string man_entry(const Option& option) {
-  std::string text = ".TP\n.B " + roff(option.row.name) + "\n" + roff(option.row.doc) + "\n.br\n";
-  text += "Flag " + roff(flag_name(option.row.name)) + " " + roff(placeholder(option)) + ", variable " +
-          roff(environment_name(option.row.name)) + ", default " + roff(default_text(option));
-  if (const std::string bounds = bounds_text(option); !bounds.empty()) text += ", allowed " + roff(bounds);
-  return text + ".\n";
-}
-
 constexpr std::string_view precedence =
     "A flag wins over the environment, the environment over the configuration file, and the file over the default.";
 
@@ -83,20 +57,6 @@ std::string reference_markdown(std::span<const AnyTable* const> tables) {
   for (const AnyTable* table : tables) {
     text += "\n## " + std::string(table->component()) + "\n";
     for (const Option& option : table->rows()) text += "\n" + markdown_entry(*table, option);
-  }
-  return text;
-}
-
-std::string man_page(std::span<const AnyTable* const> tables) {
-  std::string text =
-      ".\\\" Generated from the option rows; do not edit.\n"
-      ".TH HOLDFAST.CONF 5 \"\" Holdfast \"Holdfast configuration\"\n"
-      ".SH NAME\nholdfast.conf \\- options of holdfast\n"
-      ".SH DESCRIPTION\nThe file is TOML: a table a component, a key an option.\n";
-  text += roff(precedence) + "\n";
-  for (const AnyTable* table : tables) {
-    text += ".SH \"" + roff(table->component()) + " options\"\n";
-    for (const Option& option : table->rows()) text += man_entry(option);
   }
   return text;
 }

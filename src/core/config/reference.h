@@ -15,9 +15,6 @@ std::string help_text(const Option& option);
 /// The reference page of all options: a section a component, an entry an option. Markdown, ends with a newline.
 std::string reference_markdown(std::span<const AnyTable* const> tables);
 
-/// holdfast.conf(5): all options, the file's syntax and the precedence of the sources. roff (man macros).
-std::string man_page(std::span<const AnyTable* const> tables);
-
 /// Holds a committed generated file to what the rows generate now. Errors: io when it cannot be read; internal when it
 /// differs, naming the first line that does; the remedy is `regenerate`, the command that writes the file.
 Status check_generated_file(const std::string& path, std::string_view generated, std::string_view regenerate);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -25,11 +26,32 @@ InventoryItem missing(std::string title, std::string purpose, const std::string&
   return {std::move(title), false, "", std::string(from_packages) + packages, std::move(purpose), packages};
 }
 
+std::string last_line(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text.substr(text.rfind('\n') + 1);
+}
+
+/// Whether this is a Debian package's: what is missing beside it comes in another of its packages.
+bool is_packaged() {
+  std::error_code failed;
+  return std::filesystem::read_symlink("/proc/self/exe", failed) == "/usr/bin/holdfast";
+}
+
+/// A library of Holdfast's own.
+InventoryItem missing_library(std::string file, std::string purpose, const std::string& needed_to_build,
+                              const std::string& package) {
+  InventoryItem item = missing(std::move(file), std::move(purpose), is_packaged() ? package : needed_to_build);
+  if (!is_packaged()) item.remedy += ", then build Holdfast again; or set HOLDFAST_LIBRARY_PATH";
+  return item;
+}
+
 /// An item for each launcher in PATH, so that a module's MPI is seen beside the system's.
 std::vector<InventoryItem> look_for_mpi(Mpi mpi, const std::string& title) {
   std::vector<InventoryItem> items;
   for (const std::string& launcher : launchers_in_path(mpi))
-    items.push_back({title, true, launcher_version(mpi, launcher) + ", " + launcher, "", "", ""});
+    items.push_back({title, true,
+                     launcher_version(mpi, launcher) + ", " + launcher + ", served by " + library_file(mpi), "", "",
+                     ""});
   if (items.empty()) items.push_back(missing(title, "running programs that link it", mpi_packages(mpi)));
   return items;
 }
@@ -46,23 +68,18 @@ std::string cannot_be_loaded(const std::string& library) {
 InventoryItem look_for_library(Mpi mpi) {
   const std::string purpose = "protecting programs of " + std::string(name(mpi));
   auto library = find_library(mpi);
-  if (!library.ok()) {
-    InventoryItem item = missing(library_file(mpi), purpose, mpi_packages(mpi));
-    item.remedy += ", then build Holdfast again; or set HOLDFAST_LIBRARY_PATH";
-    return item;
-  }
+  if (!library.ok())
+    return missing_library(library_file(mpi), purpose, mpi_packages(mpi),
+                           mpi == Mpi::mpich ? "holdfast-mpich" : "holdfast");
   const std::string trouble = cannot_be_loaded(library.value());
   return {library_file(mpi), trouble.empty(), library.value(), "build Holdfast again: " + trouble, purpose, ""};
 }
 
 InventoryItem look_for_provider() {
+  const std::string purpose = "jobs over several rails (--transport)";
   auto provider = find_provider();
-  return {"libholdfast-fi.so",
-          provider.ok(),
-          provider.ok() ? provider.value() : "",
-          "apt-get install libfabric-dev, then build Holdfast again; or set HOLDFAST_LIBRARY_PATH",
-          "jobs over several rails (--transport)",
-          "libfabric-dev"};
+  if (!provider.ok()) return missing_library("libholdfast-fi.so", purpose, "libfabric-dev", "holdfast-libfabric");
+  return {"libholdfast-fi.so", true, provider.value(), "", purpose, ""};
 }
 
 InventoryItem look_for_rails() {
@@ -92,21 +109,51 @@ InventoryItem look_for_program(std::string title, const std::string& program, co
   return {std::move(title), true, path.value(), "", std::move(purpose), ""};
 }
 
-InventoryItem test_mpi(Mpi mpi, const std::string& program, const std::string& holdfast) {
-  InventoryItem item{"self test of " + std::string(name(mpi)),           false, "", "",
-                     "protecting programs of " + std::string(name(mpi)), ""};
+/// A command of this holdfast that must end with 0 and, unless `expected` is empty, print just that.
+InventoryItem self_test(const std::string& subject, std::string purpose, std::vector<std::string> words,
+                        std::string_view expected) {
+  InventoryItem item{"self test of " + subject, false, "", "", std::move(purpose), ""};
   constexpr auto limit = std::chrono::seconds(60);
-  const auto ended = capture({holdfast, "run", "-n", "2", "--replicas", "2", "--", program}, {"LD_PRELOAD"}, limit);
+  std::error_code failed;
+  words.insert(words.begin(), std::filesystem::read_symlink("/proc/self/exe", failed).string());
+  const auto ended = capture(words, {"LD_PRELOAD"}, limit);
   if (!ended.ok()) {
     item.remedy = ended.status().message();
     return item;
   }
-  std::string last = ended.value().errors;  // the summary
-  while (last.ends_with('\n')) last.pop_back();
-  last = last.substr(last.rfind('\n') + 1);
-  item.found = ended.value().exit_status == 0 && ended.value().output == "self-test: verified\n";
-  (item.found ? item.detail : item.remedy) = last;
+  const Captured& said = ended.value();
+  item.found = said.exit_status == 0 && (expected.empty() || said.output == expected);
+  (item.found ? item.detail : item.remedy) =
+      said.errors.empty() ? said.output.substr(0, said.output.find('\n')) : last_line(said.errors);
   return item;
+}
+
+constexpr std::string_view verified = "self-test: verified\n";
+
+void test_mpi(Mpi mpi, Inventory& inventory) {
+  const auto program = find_self_test(mpi);
+  if (!program.ok() || launchers_in_path(mpi).empty()) return;
+  inventory.items.push_back(self_test(std::string(name(mpi)), "protecting programs of " + std::string(name(mpi)),
+                                      {"run", "-n", "2", "--replicas", "2", "--", program.value()}, verified));
+}
+
+/// Over every rail of this host.
+void test_rails(Inventory& inventory) {
+  const auto program = find_self_test(Mpi::openmpi);
+  const auto provider = find_provider();
+  if (!program.ok() || !provider.ok() || launchers_in_path(Mpi::openmpi).empty()) return;
+  const auto rails = list_rails(provider.value());
+  if (!rails.ok() || rails.value().empty()) return;
+  inventory.items.push_back(
+      self_test("rails", "jobs over several rails (--rails)",
+                {"run", "-n", "2", "--replicas", "1", "--rails", rails.value(), "--", program.value()}, verified));
+}
+
+void test_opensm(Inventory& inventory) {
+  for (const char* program : {"opensm", "ibsim"})
+    if (!find_executable(program).ok() && !find_executable(program, "/usr/sbin:/sbin").ok()) return;
+  inventory.items.push_back(self_test("OpenSM", "routing by the real OpenSM (optional)",
+                                      {"fabric", "route", "tree(2,2)", "--engine", "opensm:updn"}, ""));
 }
 
 }  // namespace
@@ -133,15 +180,14 @@ Inventory take_inventory() {
   return inventory;
 }
 
-void test_mpis(Inventory& inventory) {
-  std::error_code failed;
-  const std::string holdfast = std::filesystem::read_symlink("/proc/self/exe", failed).string();
-  for (const Mpi mpi : {Mpi::openmpi, Mpi::mpich}) {
-    const auto program = find_self_test(mpi);
-    if (!program.ok() || launchers_in_path(mpi).empty()) continue;
-    inventory.items.push_back(test_mpi(mpi, program.value(), holdfast));
-    inventory.passed = inventory.passed && inventory.items.back().found;
-  }
+void run_self_tests(Inventory& inventory) {
+  const std::size_t before = inventory.items.size();
+  test_mpi(Mpi::openmpi, inventory);
+  test_mpi(Mpi::mpich, inventory);
+  test_rails(inventory);
+  test_opensm(inventory);
+  inventory.passed = std::all_of(inventory.items.begin() + static_cast<std::ptrdiff_t>(before), inventory.items.end(),
+                                 [](const InventoryItem& item) { return item.found; });
 }
 
 std::string inventory_text(const Inventory& inventory) {

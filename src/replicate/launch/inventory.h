@@ -27,9 +27,10 @@ struct Inventory {
 /// and the programs of the demo. Runs the launchers' --version; writes nothing.
 Inventory take_inventory();
 
-/// Whether replication works with each MPI that is there: a program of two ranks in two replicas (self_test.c) under
-/// `holdfast run`, by this process's own executable. Takes seconds. Adds an item for each to the inventory.
-void test_mpis(Inventory& inventory);
+/// Whether it all works, by this process's own executable: a program of two ranks in two replicas (self_test.c) with
+/// each MPI that is there, the same without replicas over every rail of this host, and OpenSM's routes of a small
+/// fabric. Takes seconds. Adds an item for each to the inventory.
+void run_self_tests(Inventory& inventory);
 
 /// For people: a line an item, what is missing last, and the one command that gets all of that.
 std::string inventory_text(const Inventory& inventory);

@@ -1,14 +1,16 @@
-#include <cstdlib>
-#include <string_view>
+#include <unistd.h>
 
+#include "core/config/environment.h"
 #include "real_functions.h"
+#include "replicate/engine/options.h"
 
 namespace holdfast::replicate {
 
-// HOLDFAST_REPLICATE_CHAIN=1 lets another profiling tool, preloaded after this library, see the calls as well.
+// replicate.chain lets another profiling tool, preloaded after this library, see the calls as well.
 Entry chosen_entry() {
-  const char* chain = std::getenv("HOLDFAST_REPLICATE_CHAIN");
-  return chain != nullptr && std::string_view(chain) == "1" ? Entry::next_tool : Entry::library;
+  config::Settings<Options> settings(options_table());
+  return config::read_environment(settings, environ).ok() && settings.options().chain ? Entry::next_tool
+                                                                                      : Entry::library;
 }
 
 }  // namespace holdfast::replicate

@@ -1,0 +1,323 @@
+# bash completion of holdfast(1). Written by tools/shell_completions.py from `holdfast reference commands`; do not edit.
+
+# The commands and flags below a command, in $commands and $flags.
+_holdfast_words() {
+  case $1 in
+    'holdfast')
+      commands='run doctor config fault fabric simulate plan collective study reference'
+      flags='-h --help --version'
+      ;;
+    'holdfast run')
+      commands=''
+      flags='-h --help -n --ranks --launcher --launcher-args --mpi --hostfile --slots --colocate --same-memory --hold-output --transport --rails --time-limit --output --keep --json --config --dry-run -q --quiet -r --replicas --protocol --collectives --inject --seed --map --on-corruption --on-failure --tolerate --files-may-differ --silence-limit --same-thread-order --chain --replicate.degree --replicate.protocol --replicate.digest --replicate.on-corruption --replicate.on-failure --replicate.collectives --replicate.collective-entry --replicate.clocks --replicate.files --replicate.files-may-differ --replicate.random --replicate.identity --replicate.chain --replicate.same-thread-order --replicate.inject --replicate.seed --replicate.map --replicate.tolerate --replicate.silence-limit'
+      ;;
+    'holdfast doctor')
+      commands=''
+      flags='-h --help --json --test'
+      ;;
+    'holdfast config')
+      commands='list explain check'
+      flags='-h --help'
+      ;;
+    'holdfast config list')
+      commands=''
+      flags='-h --help'
+      ;;
+    'holdfast config explain')
+      commands=''
+      flags='-h --help --config'
+      ;;
+    'holdfast config check')
+      commands=''
+      flags='-h --help'
+      ;;
+    'holdfast fault')
+      commands='check'
+      flags='-h --help'
+      ;;
+    'holdfast fault check')
+      commands=''
+      flags='-h --help'
+      ;;
+    'holdfast fabric')
+      commands='generate import export show fail route check compare diff'
+      flags='-h --help'
+      ;;
+    'holdfast fabric generate')
+      commands=''
+      flags='-h --help --to -o --output --list --json'
+      ;;
+    'holdfast fabric import')
+      commands=''
+      flags='-h --help --tables --sl2vl --path-records -o --output --strict --json'
+      ;;
+    'holdfast fabric export')
+      commands=''
+      flags='-h --help --to -o --output --tables --sl2vl --path-records'
+      ;;
+    'holdfast fabric show')
+      commands=''
+      flags='-h --help --svg --json'
+      ;;
+    'holdfast fabric fail')
+      commands=''
+      flags='-h --help --faults --at --years --link-rate --switch-rate --switch-link-ratio --hca-rate --shape --seed --critical --what-if --engine --lanes --tables --sl2vl --path-records --to -o --output --json'
+      ;;
+    'holdfast fabric route')
+      commands=''
+      flags='-h --help --engine -o --out --output --sl2vl --path-records --paths --root --root-guids --torus-config --lanes --faults --seed --time-limit --threads --lost-routes --seeds --json'
+      ;;
+    'holdfast fabric check')
+      commands=''
+      flags='-h --help --tables --sl2vl --path-records --paths --healthy --engines --lanes --threads --json'
+      ;;
+    'holdfast fabric compare')
+      commands=''
+      flags='-h --help --engines --torus-config --lanes --time-limit --jobs --renumber --seed --paper-tables --small --json -q --quiet'
+      ;;
+    'holdfast fabric diff')
+      commands=''
+      flags='-h --help --json'
+      ;;
+    'holdfast simulate')
+      commands=''
+      flags='-h --help --fabric --fault --at --fault-seed --critical --not-rerouted --engine --tables --sl2vl --path-records --lanes --traffic --trace --seed --limit --sweep --steps --json --speed --config --simulate.mtu --simulate.input-buffer --simulate.output-buffer --simulate.input-queues --simulate.input-sends --simulate.crossbar-speedup --simulate.switch-latency --simulate.cable-length --simulate.propagation --simulate.pcie-generation --simulate.pcie-lanes --simulate.hiccup-period --simulate.hiccup --simulate.credit-update --simulate.hoq-life --simulate.vl-stall --simulate.vl-arbitration --simulate.deadlock-check --simulate.sample --simulate.confidence --simulate.steady-hosts --simulate.steady-width'
+      ;;
+    'holdfast plan')
+      commands=''
+      flags='-h --help --tables --keys --json --html --seed'
+      ;;
+    'holdfast collective')
+      commands='study'
+      flags='-h --help'
+      ;;
+    'holdfast collective study')
+      commands=''
+      flags='-h --help --group --json --csv --threads'
+      ;;
+    'holdfast study')
+      commands='run report merge'
+      flags='-h --help'
+      ;;
+    'holdfast study run')
+      commands=''
+      flags='-h --help -d --database --group --share --workers --silence --json -q --quiet'
+      ;;
+    'holdfast study report')
+      commands=''
+      flags='-h --help --html --csv --plots --json'
+      ;;
+    'holdfast study merge')
+      commands=''
+      flags='-h --help'
+      ;;
+    'holdfast reference')
+      commands='exit-codes options commands'
+      flags='-h --help'
+      ;;
+    'holdfast reference exit-codes')
+      commands=''
+      flags='-h --help'
+      ;;
+    'holdfast reference options')
+      commands=''
+      flags='-h --help'
+      ;;
+    'holdfast reference commands')
+      commands=''
+      flags='-h --help'
+      ;;
+  esac
+}
+
+# What follows a flag of a command, in $value: a list, or FILE, FOLDER or OTHER; empty for a switch.
+_holdfast_value() {
+  case "$1 $2" in
+    'holdfast run -n' | 'holdfast run --ranks') value='OTHER' ;;
+    'holdfast run --launcher') value='OTHER' ;;
+    'holdfast run --launcher-args') value='OTHER' ;;
+    'holdfast run --mpi') value='OTHER' ;;
+    'holdfast run --hostfile') value='FILE' ;;
+    'holdfast run --slots') value='OTHER' ;;
+    'holdfast run --rails') value='OTHER' ;;
+    'holdfast run --time-limit') value='OTHER' ;;
+    'holdfast run --output') value='FOLDER' ;;
+    'holdfast run --json') value='FILE' ;;
+    'holdfast run --config') value='FILE' ;;
+    'holdfast run -r' | 'holdfast run --replicas') value='OTHER' ;;
+    'holdfast run --protocol') value='OTHER' ;;
+    'holdfast run --collectives') value='OTHER' ;;
+    'holdfast run --inject') value='OTHER' ;;
+    'holdfast run --seed') value='OTHER' ;;
+    'holdfast run --map') value='FILE' ;;
+    'holdfast run --on-corruption') value='OTHER' ;;
+    'holdfast run --on-failure') value='OTHER' ;;
+    'holdfast run --tolerate') value='OTHER' ;;
+    'holdfast run --files-may-differ') value='OTHER' ;;
+    'holdfast run --silence-limit') value='OTHER' ;;
+    'holdfast run --replicate.degree') value='OTHER' ;;
+    'holdfast run --replicate.protocol') value='msg-plus-hash msg-plus-vote all-to-all' ;;
+    'holdfast run --replicate.digest') value='xxh3-128 xxh3-64 crc32c' ;;
+    'holdfast run --replicate.on-corruption') value='stop report' ;;
+    'holdfast run --replicate.on-failure') value='abort continue auto' ;;
+    'holdfast run --replicate.collectives') value='native p2p' ;;
+    'holdfast run --replicate.collective-entry') value='auto polled direct' ;;
+    'holdfast run --replicate.clocks') value='on off' ;;
+    'holdfast run --replicate.files') value='on off' ;;
+    'holdfast run --replicate.files-may-differ') value='OTHER' ;;
+    'holdfast run --replicate.random') value='on off' ;;
+    'holdfast run --replicate.identity') value='on off' ;;
+    'holdfast run --replicate.chain') value='on off' ;;
+    'holdfast run --replicate.same-thread-order') value='on off' ;;
+    'holdfast run --replicate.inject') value='OTHER' ;;
+    'holdfast run --replicate.seed') value='OTHER' ;;
+    'holdfast run --replicate.map') value='OTHER' ;;
+    'holdfast run --replicate.tolerate') value='OTHER' ;;
+    'holdfast run --replicate.silence-limit') value='OTHER' ;;
+    'holdfast config explain --config') value='FILE' ;;
+    'holdfast fabric generate --to') value='OTHER' ;;
+    'holdfast fabric generate -o' | 'holdfast fabric generate --output') value='FILE' ;;
+    'holdfast fabric import --tables') value='FILE' ;;
+    'holdfast fabric import --sl2vl') value='FILE' ;;
+    'holdfast fabric import --path-records') value='FILE' ;;
+    'holdfast fabric import -o' | 'holdfast fabric import --output') value='FILE' ;;
+    'holdfast fabric export --to') value='OTHER' ;;
+    'holdfast fabric export -o' | 'holdfast fabric export --output') value='FILE' ;;
+    'holdfast fabric export --tables') value='FILE' ;;
+    'holdfast fabric export --sl2vl') value='FILE' ;;
+    'holdfast fabric export --path-records') value='FILE' ;;
+    'holdfast fabric show --svg') value='FILE' ;;
+    'holdfast fabric fail --faults') value='OTHER' ;;
+    'holdfast fabric fail --at') value='OTHER' ;;
+    'holdfast fabric fail --years') value='OTHER' ;;
+    'holdfast fabric fail --link-rate') value='OTHER' ;;
+    'holdfast fabric fail --switch-rate') value='OTHER' ;;
+    'holdfast fabric fail --switch-link-ratio') value='OTHER' ;;
+    'holdfast fabric fail --hca-rate') value='OTHER' ;;
+    'holdfast fabric fail --shape') value='OTHER' ;;
+    'holdfast fabric fail --seed') value='OTHER' ;;
+    'holdfast fabric fail --what-if') value='OTHER' ;;
+    'holdfast fabric fail --engine') value='OTHER' ;;
+    'holdfast fabric fail --lanes') value='OTHER' ;;
+    'holdfast fabric fail --tables') value='FILE' ;;
+    'holdfast fabric fail --sl2vl') value='FILE' ;;
+    'holdfast fabric fail --path-records') value='FILE' ;;
+    'holdfast fabric fail --to') value='OTHER' ;;
+    'holdfast fabric fail -o' | 'holdfast fabric fail --output') value='FILE' ;;
+    'holdfast fabric route --engine') value='OTHER' ;;
+    'holdfast fabric route -o' | 'holdfast fabric route --out' | 'holdfast fabric route --output') value='FILE' ;;
+    'holdfast fabric route --sl2vl') value='FILE' ;;
+    'holdfast fabric route --path-records' | 'holdfast fabric route --paths') value='FILE' ;;
+    'holdfast fabric route --root') value='OTHER' ;;
+    'holdfast fabric route --root-guids') value='FILE' ;;
+    'holdfast fabric route --torus-config') value='FILE' ;;
+    'holdfast fabric route --lanes') value='OTHER' ;;
+    'holdfast fabric route --faults') value='OTHER' ;;
+    'holdfast fabric route --seed') value='OTHER' ;;
+    'holdfast fabric route --time-limit') value='OTHER' ;;
+    'holdfast fabric route --threads') value='OTHER' ;;
+    'holdfast fabric route --lost-routes') value='links switches' ;;
+    'holdfast fabric route --seeds') value='OTHER' ;;
+    'holdfast fabric check --tables') value='FILE' ;;
+    'holdfast fabric check --sl2vl') value='FILE' ;;
+    'holdfast fabric check --path-records' | 'holdfast fabric check --paths') value='FILE' ;;
+    'holdfast fabric check --healthy') value='FILE' ;;
+    'holdfast fabric check --engines') value='OTHER' ;;
+    'holdfast fabric check --lanes') value='OTHER' ;;
+    'holdfast fabric check --threads') value='OTHER' ;;
+    'holdfast fabric compare --engines') value='OTHER' ;;
+    'holdfast fabric compare --torus-config') value='FILE' ;;
+    'holdfast fabric compare --lanes') value='OTHER' ;;
+    'holdfast fabric compare --time-limit') value='OTHER' ;;
+    'holdfast fabric compare --jobs') value='OTHER' ;;
+    'holdfast fabric compare --renumber') value='OTHER' ;;
+    'holdfast fabric compare --seed') value='OTHER' ;;
+    'holdfast simulate --fabric') value='FILE' ;;
+    'holdfast simulate --fault') value='OTHER' ;;
+    'holdfast simulate --at') value='OTHER' ;;
+    'holdfast simulate --fault-seed') value='OTHER' ;;
+    'holdfast simulate --engine') value='OTHER' ;;
+    'holdfast simulate --tables') value='FILE' ;;
+    'holdfast simulate --sl2vl') value='FILE' ;;
+    'holdfast simulate --path-records') value='FILE' ;;
+    'holdfast simulate --lanes') value='OTHER' ;;
+    'holdfast simulate --traffic') value='OTHER' ;;
+    'holdfast simulate --trace') value='FILE' ;;
+    'holdfast simulate --seed') value='OTHER' ;;
+    'holdfast simulate --limit') value='OTHER' ;;
+    'holdfast simulate --steps') value='OTHER' ;;
+    'holdfast simulate --json') value='FILE' ;;
+    'holdfast simulate --config') value='FILE' ;;
+    'holdfast simulate --simulate.mtu') value='OTHER' ;;
+    'holdfast simulate --simulate.input-buffer') value='OTHER' ;;
+    'holdfast simulate --simulate.output-buffer') value='OTHER' ;;
+    'holdfast simulate --simulate.input-queues') value='lane output' ;;
+    'holdfast simulate --simulate.input-sends') value='OTHER' ;;
+    'holdfast simulate --simulate.crossbar-speedup') value='OTHER' ;;
+    'holdfast simulate --simulate.switch-latency') value='OTHER' ;;
+    'holdfast simulate --simulate.cable-length') value='OTHER' ;;
+    'holdfast simulate --simulate.propagation') value='OTHER' ;;
+    'holdfast simulate --simulate.pcie-generation') value='OTHER' ;;
+    'holdfast simulate --simulate.pcie-lanes') value='OTHER' ;;
+    'holdfast simulate --simulate.hiccup-period') value='OTHER' ;;
+    'holdfast simulate --simulate.hiccup') value='OTHER' ;;
+    'holdfast simulate --simulate.credit-update') value='OTHER' ;;
+    'holdfast simulate --simulate.hoq-life') value='OTHER' ;;
+    'holdfast simulate --simulate.vl-stall') value='OTHER' ;;
+    'holdfast simulate --simulate.vl-arbitration') value='OTHER' ;;
+    'holdfast simulate --simulate.deadlock-check') value='OTHER' ;;
+    'holdfast simulate --simulate.sample') value='OTHER' ;;
+    'holdfast simulate --simulate.confidence') value='OTHER' ;;
+    'holdfast simulate --simulate.steady-hosts') value='OTHER' ;;
+    'holdfast simulate --simulate.steady-width') value='OTHER' ;;
+    'holdfast plan --tables') value='redmpi' ;;
+    'holdfast plan --html') value='FILE' ;;
+    'holdfast plan --seed') value='OTHER' ;;
+    'holdfast collective study --group') value='OTHER' ;;
+    'holdfast collective study --json') value='FILE' ;;
+    'holdfast collective study --csv') value='FILE' ;;
+    'holdfast collective study --threads') value='OTHER' ;;
+    'holdfast study run -d' | 'holdfast study run --database') value='FILE' ;;
+    'holdfast study run --group') value='OTHER' ;;
+    'holdfast study run --share') value='OTHER' ;;
+    'holdfast study run --workers') value='OTHER' ;;
+    'holdfast study run --silence') value='OTHER' ;;
+    'holdfast study report --html') value='FILE' ;;
+    'holdfast study report --csv') value='FILE' ;;
+    'holdfast study report --plots') value='FOLDER' ;;
+  esac
+}
+
+_holdfast() {
+  local word=${COMP_WORDS[COMP_CWORD]} path=holdfast commands flags value at before
+  COMPREPLY=()
+  for ((at = 1; at < COMP_CWORD; ++at)); do
+    before=${COMP_WORDS[at]}
+    if [[ $before == -- ]]; then  # the program and its arguments
+      compopt -o default 2> /dev/null
+      return
+    fi
+    commands='' flags=''
+    _holdfast_words "$path"
+    [[ " $commands " != *" $before "* ]] || path+=" $before"
+  done
+  commands='' flags='' value=''
+  _holdfast_words "$path"
+  _holdfast_value "$path" "${COMP_WORDS[COMP_CWORD - 1]}"
+  case $value in
+    OTHER) return ;;
+    FILE) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    FOLDER) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
+    '')
+      if [[ $word == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$flags" -- "$word")
+      elif [[ -n $commands ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
+      else
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+      fi
+      ;;
+    *) mapfile -t COMPREPLY < <(compgen -W "$value" -- "$word") ;;
+  esac
+}
+complete -o filenames -F _holdfast holdfast
