@@ -103,6 +103,7 @@ class Question {
   std::int64_t next_ns_ = 0;
 };
 
+/// Not before it is known what all have heard of the leader before: what is told is numbered on from there.
 bool decides_answers() {
   return runtime().leader() && !succession_is_open();
 }
@@ -138,7 +139,7 @@ bool agree_on_answer(std::uint32_t subject, std::string& value) {
 
 void pass_point() {
   ++asking.points;
-  if (!runtime().verifying || !runtime().leader() || !has_points()) return;
+  if (!runtime().verifying || !decides_answers() || !has_points()) return;
   const std::uint64_t name = own_book();
   Book& book = book_of(name);
   come_to_point(book);
@@ -147,6 +148,11 @@ void pass_point() {
 
 void say_point() {
   if (!runtime().verifying || !runtime().options.clocks || !runtime().leader() || !has_points()) return;
+  wait_until([] {
+    set_awaited({Awaited::What::decision, runtime().rank, -1});
+    return !succession_is_open();
+  });
+  if (!runtime().leader()) return;
   const std::uint64_t name = own_book();
   Book& book = book_of(name);
   come_to_point(book);
@@ -167,7 +173,7 @@ void receive_answers(std::uint64_t name, std::span<const Decision> decisions) {
 }
 
 void receive_answer_question(const Record& record) {
-  if (!runtime().leader()) return;
+  if (!decides_answers()) return;  // it asks again
   Book& book = book_of(record.communicator);
   if (book.point > record.ordinal) return say_passed(record.communicator, book);
   if (!book.asked) ++open_questions;
