@@ -77,7 +77,8 @@ class [[gnu::visibility("hidden")]] LaneArbiter {
   /// The entry that may send: the current one while it has weight left, otherwise the next with any. The table's size
   /// when none may.
   template <class May>
-  [[gnu::always_inline]] static inline std::uint32_t find(const Table& table, std::uint32_t at, std::int32_t left, const May& may) {
+  [[gnu::always_inline]] static inline std::uint32_t find(const Table& table, std::uint32_t at, std::int32_t left,
+                                                          const May& may) {
     const auto size = static_cast<std::uint32_t>(table.size());
     auto entry_may = [&](std::uint32_t entry) { return table[entry].weight > 0 && may(table[entry].lane); };
     if (size == 0) return size;

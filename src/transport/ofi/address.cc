@@ -152,4 +152,10 @@ std::uint32_t Address::this_host() {
   return static_cast<std::uint32_t>(hash ^ (hash >> 32));
 }
 
+std::uint64_t Address::number_as_integer() const {
+  std::uint64_t value = 0;
+  std::memcpy(&value, number.data(), sizeof value);
+  return value;
+}
+
 }  // namespace holdfast::transport::ofi

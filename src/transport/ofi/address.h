@@ -32,6 +32,8 @@ struct Address {
 
   /// Random, unlike any other.
   static Number new_number();
+  /// The number as an integer of this machine, for counters and lines.
+  std::uint64_t number_as_integer() const;
   /// The same for all processes of this host until it boots, another elsewhere.
   static std::uint32_t this_host();
 };
