@@ -18,10 +18,10 @@ void forget_in_background(Operation& op);
 bool advance(Operation& op);
 
 /// After so many fruitless looks at the world: gives other threads their turn, and the core to other processes where
-/// they outnumber the cores, by sched_yield at first. That reaches no process of another session where the kernel
-/// schedules sessions as groups (sched(7), autogroup), and MPICH's launcher gives each process a session of its own; so
-/// a longer wait sleeps between looks. Not where several threads communicate: MPICH's lock goes to whoever asks most,
-/// and a thread that waits inside MPI would keep those out that sleep.
+/// they outnumber the cores. By sched_yield at first, which reaches no process of another session where the kernel
+/// schedules sessions as groups (sched(7), autogroup); MPICH's launcher gives each process a session of its own, so
+/// there a longer wait sleeps between looks. Where several threads communicate every wait sleeps: a thread that yields
+/// may fall behind all else that runs (docs/design/threads.md).
 void give_way(unsigned looks);
 
 /// Waits by testing, never inside MPI, so that this replica answers the others while it waits: ready() is asked after
