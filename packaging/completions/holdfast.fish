@@ -149,7 +149,7 @@ complete --command holdfast --condition '__holdfast_at holdfast fabric route' --
 complete --command holdfast --condition '__holdfast_at holdfast fabric route' --short-option o --long-option out --long-option output --require-parameter --force-files --description 'Write the forwarding tables here'
 complete --command holdfast --condition '__holdfast_at holdfast fabric route' --long-option sl2vl --require-parameter --force-files --description 'Write the SL to VL tables here'
 complete --command holdfast --condition '__holdfast_at holdfast fabric route' --long-option path-records --long-option paths --require-parameter --force-files --description 'Write a path record for every pair here'
-complete --command holdfast --condition '__holdfast_at holdfast fabric route' --long-option root --exclusive --description 'A switch on top (updn, ftree), or at the bottom (dnup); may be repeated'
+complete --command holdfast --condition '__holdfast_at holdfast fabric route' --long-option root --exclusive --description 'A switch on top (updn, ftree, dmodc), or at the bottom (dnup); may be repeated'
 complete --command holdfast --condition '__holdfast_at holdfast fabric route' --long-option root-guids --require-parameter --force-files --description 'The same, from a file of GUIDs, as for OpenSM\'s -a'
 complete --command holdfast --condition '__holdfast_at holdfast fabric route' --long-option torus-config --require-parameter --force-files --description 'Where the switches of a torus or mesh lie, as torus-2QoS.conf says it. Default: found in the cables'
 complete --command holdfast --condition '__holdfast_at holdfast fabric route' --long-option lanes --exclusive --description 'Virtual lanes for data. Default: 8'
