@@ -5,7 +5,7 @@ _holdfast() {
     [[ ${COMP_WORDS[at]} == -- ]] && return
   done
   if ((COMP_CWORD == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W 'run doctor config fault fabric simulate collective study plan reference --help --version' -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W 'run doctor config fault fabric simulate trace collective study plan reference --help --version' -- "$word")
   elif [[ $word == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(holdfast "$command" --help 2>/dev/null | grep -oE -- '--[a-z.-]+')" -- "$word")
   else
