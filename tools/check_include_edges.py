@@ -27,10 +27,12 @@ EDGES = {
     "core/output": FOUNDATIONS + ["core/scratch"],
     "fabric": ["core"],
     "plan": ["core"],
+    "record": ["core"],
+    "record/mpi": ["core", "record"],
     "replicate/engine": ["core"],
     "replicate/world": ["core", "replicate/engine"],
     "replicate/heap": [],
-    "replicate/launch": ["core", "replicate/engine"],
+    "replicate/launch": ["core", "record", "replicate/engine"],
     "replicate/mpi": ["core", "replicate/engine"],
     "replicate/libc": ["core", "replicate/engine", "replicate/mpi"],
     "transport/wire": ["core"],
@@ -40,7 +42,7 @@ EDGES = {
     "transport/world": ["core", "transport"],
     "simulate": ["core", "fabric", "transport/wire", "transport/engine", "transport/rail", "replicate/engine"],
     "report": ["core", "fabric/*record*.h", "simulate/*record*.h", "plan/*record*.h"],
-    "cli": ["core", "fabric", "plan", "report", "simulate", "replicate/engine", "replicate/launch", "transport/wire",
+    "cli": ["core", "fabric", "plan", "record", "report", "simulate", "replicate/engine", "replicate/launch", "transport/wire",
             "transport/engine", "transport/rail"],
 }
 
@@ -49,7 +51,7 @@ SIBLINGS_ARE_STRANGERS = ["core"]
 
 # header pattern -> the folders that alone may include it
 RESERVED_HEADERS = {
-    "mpi.h": ["replicate/mpi", "simulate/study/mpi"],
+    "mpi.h": ["replicate/mpi", "simulate/study/mpi", "record/mpi"],
     "rdma/*": ["transport/ofi", "transport/rail"],
 }
 
@@ -86,8 +88,9 @@ def may_include(path, target):
     return any(inside(target, allowed) or fnmatch.fnmatch(target, allowed) for allowed in EDGES[row])
 
 
-# Written at build time by tools/generate_wrappers.py, for the preloaded libraries alone.
-GENERATED = {"functions.h", "hooks.h", "real_functions.h"}
+# Written at build time by tools/generate_wrappers.py and tools/generate_recorder.py, for the preloaded libraries alone.
+GENERATED = {"functions.h": "replicate", "hooks.h": "replicate", "real_functions.h": "replicate",
+             "next_functions.h": "record", "recorded_functions.h": "record"}
 
 
 def judge(path, target, quoted):
@@ -98,7 +101,7 @@ def judge(path, target, quoted):
             return f"only {' and '.join(folders)} may include {target}"
     if target.split("/")[0] in tops and (quoted or "/" in target):
         return None if may_include(path, target) else f"{row_of(path)} may not include {target}"
-    if target in GENERATED and any(inside(path, folder) for folder in ("replicate/mpi", "replicate/libc")):
+    if target in GENERATED and any(inside(path, f"{GENERATED[target]}/{part}") for part in ("mpi", "libc")):
         return None
     if quoted and not target.startswith("holdfast/"):
         return f"write the include of {target} from src/"

@@ -26,6 +26,7 @@ DOCUMENTS = {
     "docs/spec/faults.md": ("holdfast-faults", 5, "what goes wrong, where and when"),
     "docs/spec/fabric-formats.md": ("holdfast-fabric", 5, "notation and files of InfiniBand networks"),
     "docs/spec/trace.md": ("holdfast-trace", 5, "traces of communication"),
+    "docs/spec/recorded-trace.md": ("holdfast-recorded-trace", 5, "recorded runs of MPI programs"),
     "docs/spec/study.md": ("holdfast-study", 5, "study files and their databases"),
     "docs/spec/machine.md": ("holdfast-machine", 5, "machine descriptions for holdfast plan"),
     "docs/spec/plan.md": ("holdfast-plan", 5, "the record of a plan"),
@@ -38,6 +39,7 @@ PAGE_OF = {**DOCUMENTS, "docs/reference/options.md": ("holdfast.conf", 5, "optio
 FIRST = {"run": ["holdfast-faults(5)", "mpirun(1)", "mpiexec(1)", "srun(1)"], "fault": ["holdfast-faults(5)"],
          "fabric": ["holdfast-fabric(5)", "holdfast-faults(5)", "opensm(8)", "ibnetdiscover(8)"],
          "simulate": ["holdfast-fabric(5)", "holdfast-trace(5)", "holdfast-faults(5)"],
+         "trace": ["holdfast-recorded-trace(5)", "holdfast-trace(5)"],
          "plan": ["holdfast-machine(5)", "holdfast-plan(5)", "holdfast-regression(5)"],
          "study": ["holdfast-study(5)", "holdfast-fabric(5)"], "collective": ["holdfast-study(5)", "holdfast-fabric(5)"]}
 

@@ -61,6 +61,7 @@ constexpr const char* run_footer =
     "  holdfast run -n 2 --launcher-args '--bind-to none' -- ./app   options of mpirun, mpiexec or srun\n"
     "  holdfast run -n 2 --dry-run -- ./app             shows the command and does not run it\n"
     "  holdfast run -n 4 --replicas 1 --rails tcp@eth0,tcp@eth1 -- ./app     survives a dead link, without replicas\n"
+    "  holdfast run -n 4 --record job.trace -- ./app    records what it does, for holdfast trace\n"
     "  holdfast run -n 2 --mpi openmpi -- ./job.sh      a script: say which MPI it uses\n"
     "  holdfast run -n 2 --mpi openmpi -- python3 job.py  what loads MPI by itself\n\n"
     "The application's output is replica 0's; the others' goes to files of the run directory.\n\n";
@@ -142,6 +143,10 @@ void add_own_options(CLI::App& run, RunRunFlags& flags) {
   run.add_option("--output", request.output, "Keep the run directory here")->type_name("DIR");
   run.add_flag("--keep", request.keep, "Keep the run directory after a success too");
   run.add_option("--json", request.json, "Write the record of the job to this file")->type_name("FILE");
+  run.add_option("--record", request.record,
+                 "Record what the program does into this folder, for 'holdfast trace'; without replicas, unless they "
+                 "are asked for")
+      ->type_name("DIR");
   run.add_option("--config", flags.config_file, "Read options from this TOML file")->type_name("FILE");
   run.add_flag("--dry-run", request.dry_run, "Print the launcher's command and end");
   run.add_flag("-q,--quiet", request.quiet, "Print nothing of Holdfast's own after a success");
@@ -200,6 +205,9 @@ int run_action(const CLI::App& run, RunRunFlags& flags) {
   if (status.ok() && flags.config_file) status = config::read_toml_file(*flags.config_file, tables);
   if (status.ok()) status = take_time_limit(flags);
   if (status.ok()) status = check_rails(flags.request);
+  if (!status.ok()) return complain(status);
+  if (flags.request.record && launch::is_default(*flags.library, "replicate.degree"))
+    status = flags.library->set("replicate.degree", "1", {config::Source::row_default, ""});
   if (!status.ok()) return complain(status);
   flags.request.library = flags.library.get();
   return launch::run_job(flags.request, std::cout, std::cerr);

@@ -61,6 +61,9 @@ INPUTS = [
     ("simulate --tables", "simulate --fabric net --limit 1us --tables {}"),
     ("simulate --trace", "simulate --fabric net --limit 1us --trace {}"),
     ("simulate --config", "simulate --fabric net --limit 1us --config {}"),
+    ("trace show", "trace show {}"),
+    ("trace check", "trace check {}"),
+    ("trace convert TRACE", "trace convert {} job.goal"),
     ("plan", "plan {}"),
     ("collective study", "collective study {}"),
     ("study run", "study run {}"),
@@ -68,6 +71,7 @@ INPUTS = [
     ("study report", "study report {}"),
 ]
 DATABASES = {"study merge FROM", "study report"}  # read by SQLite
+FOLDERS = {"trace show", "trace check", "trace convert TRACE"}  # what is no folder is not opened
 # An empty file that means something: no option is set, or no host has ports.
 EMPTY_IS_FINE = {"run --config", "config explain --config", "config check", "simulate --config"}
 
@@ -494,7 +498,7 @@ def all_tries(words):
     for command, line in INPUTS:
         for kind in INPUT_KINDS:
             allowed = {"INT": {130}, "TERM": {143}}.get(kind, {2})
-            if kind in ("INT", "TERM") and (command in DATABASES or command == "run PROGRAM"):
+            if kind in ("INT", "TERM") and (command in DATABASES | FOLDERS or command == "run PROGRAM"):
                 allowed = {2}  # what is no regular file is refused, and nothing waits
             if kind == "empty" and command in EMPTY_IS_FINE:
                 allowed = {0}

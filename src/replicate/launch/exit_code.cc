@@ -13,7 +13,8 @@ constexpr std::array<ExitRow, 11> rows{{
      "Its own status is in the message and in the record. Commands that answer a question end with 1 when the answer "
      "is "
      "no: `fabric check` (something needs attention), `fabric diff` (the networks differ), `fabric route` (a pair has "
-     "no route, or there is a credit loop), `fabric fail --what-if` (the link must stay).",
+     "no route, or there is a credit loop), `fabric fail --what-if` (the link must stay), "
+     "`trace check` (something is missing, is damaged, or was sent and not received).",
      "the answer is no"},
     {2, "bad input", "An option, a file or the program that was named is wrong. Nothing was started."},
     {3, "corruption that could not be corrected",

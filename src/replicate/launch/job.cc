@@ -23,6 +23,7 @@
 #include "replicate/launch/outcome.h"
 #include "replicate/launch/output_relay.h"
 #include "replicate/launch/record_merge.h"
+#include "replicate/launch/recording.h"
 #include "replicate/launch/roster_server.h"
 #include "replicate/launch/run_directory.h"
 #include "replicate/launch/stream_comparison.h"
@@ -257,6 +258,15 @@ void judge_streams(const Finished& finished, Outcome& outcome) {
     outcome = {static_cast<int>(exit_for(finished.streams.code())), finished.streams.message()};
 }
 
+/// A program that ended well has left a recording of each rank, or the job says that it has not.
+void judge_recording(const JobRequest& request, const JobPlan& plan, const Recorded& recorded, Outcome& outcome) {
+  if (!request.record || outcome.code != 0 || recorded.ranks == plan.map.ranks()) return;
+  outcome = {static_cast<int>(Exit::unavailable),
+             "the program ended well, but only " + std::to_string(recorded.ranks) + " of " +
+                 std::to_string(plan.map.ranks()) + " ranks left a recording in " + *request.record +
+                 ": it must be a folder that all hosts share, and the program must call MPI"};
+}
+
 int conclude(const JobRequest& request, const JobPlan& plan, const Finished& finished, RunDirectory& directory,
              std::ostream& err) {
   const Evidence evidence = gather(plan, finished);
@@ -267,9 +277,14 @@ int conclude(const JobRequest& request, const JobPlan& plan, const Finished& fin
   const std::string said = launcher_said(plan.run_directory + "/launcher.err");
   if (outcome.code == static_cast<int>(Exit::unavailable)) err << said;  // nobody else knows what is wrong
   judge_streams(finished, outcome);
+  const Recorded recorded = request.record ? find_recorded(*request.record, plan.map.ranks()) : Recorded{};
+  judge_recording(request, plan, recorded, outcome);
   print_outcome(evidence, outcome, request.quiet, err);
   if (found.files.paths > 0 && !request.quiet) err << "holdfast: " << comparison_line(found.files) << "\n";
   if (!transport.is_null() && !request.quiet) err << "holdfast: " << transport_line(transport) << "\n";
+  if (request.record && !request.quiet)
+    err << "holdfast: recorded " << recorded.ranks << " ranks in " << *request.record << ", " << recorded.bytes
+        << " bytes; 'holdfast trace show' reads it\n";
   Status written;
   if (request.json) {
     auto record =
@@ -304,6 +319,7 @@ int run_job(const JobRequest& request, std::ostream& out, std::ostream& err) {
   secret::Key key{};
   if (ready.ok()) ready = make_secret(request, plan.value(), key);
   if (ready.ok()) ready = prepare_input(plan.value().input);
+  if (ready.ok() && request.record) ready = prepare_recording(*request.record);
   if (ready.ok() && !plan.value().seed.empty())
     err << "holdfast: injecting faults with seed " << plan.value().seed << std::endl;
   if (ready.ok() && plan.value().map.degree() > 1 && !request.quiet)

@@ -19,6 +19,7 @@
 #include "replicate/launch/library_options.h"
 #include "replicate/launch/placement.h"
 #include "replicate/launch/preload.h"
+#include "replicate/launch/recording.h"
 #include "replicate/launch/run_directory.h"
 #include "replicate/launch/same_memory.h"
 #include "replicate/launch/transport.h"
@@ -151,10 +152,20 @@ Result<CommandSpec> plan_command(const JobRequest& request, const JobPlan& plan)
   auto words = launcher_args(request.launcher_args.value_or(""), spec.mpi, spec.srun);
   if (!words.ok()) return words.status();
   spec.users_words = std::move(words).value();
-  auto library = find_library(spec.mpi);
-  if (!library.ok()) return library.status();
+  // The recording library comes first: it sees what the program calls, and not what replicas say to each other. Without
+  // replicas it is alone.
+  std::string libraries;
+  if (request.record) {
+    auto recorder = find_recorder(spec.mpi);
+    if (!recorder.ok()) return recorder.status();
+    libraries = recorder.value();
+  }
+  if (!request.record || plan.map.degree() > 1) {
+    auto library = find_library(spec.mpi);
+    if (!library.ok()) return library.status();
+    libraries += (libraries.empty() ? "" : ":") + library.value();
+  }
   const char* users = std::getenv("LD_PRELOAD");
-  std::string libraries = library.value();
   if (plan.same_memory) {
     auto heap = find_heap();
     if (!heap.ok()) return heap.status();
@@ -341,6 +352,14 @@ Result<JobPlan> plan_job(const JobRequest& request) {
   if (plan.program.mpi == Mpi::openmpi && plan.map.degree() > 1) {
     plan.window_folders = window_folders(random_bits());
     spec.value().variables.emplace_back("HOLDFAST_RUN_WINDOWS", plan.window_folders);
+  }
+  if (request.record) {
+    if (plan.same_memory)
+      return Status(Code::bad_input, "reading --record", "it and --same-memory exclude each other: one replica records",
+                    "leave one of them out");
+    auto recording = recording_variables(*request.record, plan.map);
+    if (!recording.ok()) return recording.status();
+    for (Variable& variable : recording.value()) spec.value().variables.push_back(std::move(variable));
   }
   for (Variable& variable : agreed_before_init(*request.library)) spec.value().variables.push_back(std::move(variable));
   if (request.transport) {

@@ -26,7 +26,8 @@ struct JobRequest {
   std::optional<int> slots;
   std::optional<std::string> output;
   std::optional<std::string> json;
-  std::int64_t time_limit_ns = 0;  ///< 0: none
+  std::optional<std::string> record;  ///< the folder of the trace
+  std::int64_t time_limit_ns = 0;     ///< 0: none
   bool keep = false;
   bool dry_run = false;
   bool colocate = false;

@@ -26,6 +26,9 @@ Result<std::string> find_self_test(Mpi mpi);
 /// The library that is preloaded too where replicas have the same memory, in the same folders. Error: unavailable.
 Result<std::string> find_heap();
 
+/// The library that records what a program does, for an MPI, in the same folders. Error: unavailable.
+Result<std::string> find_recorder(Mpi mpi);
+
 /// The libfabric provider, in the same folders. Error: unavailable.
 Result<std::string> find_provider();
 

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string_view>
+
+namespace holdfast::record {
+
+/// What a function does, by its name; all its forms (large counts, an extension of an MPI) are one.
+enum class CallKind {
+  send,  ///< blocking or nonblocking
+  receive,
+  send_receive,
+  persistent_send,  ///< makes a request that sends each time it is started; partitioned too
+  persistent_receive,
+  start,
+  completion,  ///< waits for requests, or asks for them
+  probe,
+  collective,       ///< blocking, nonblocking or persistent, of a communicator
+  neighbours,       ///< a collective of neighbours
+  one_sided,        ///< moves data to or from another rank's window
+  synchronisation,  ///< of a window, its making and its end
+  file,
+  communicator,  ///< makes or frees one
+  other,
+};
+
+CallKind kind_of(std::string_view function);
+
+/// Whether the collective begins when a request of it is started.
+bool is_persistent_collective(std::string_view function);
+
+/// "MPI_Ibcast" and "MPIX_Bcast_init" are "Bcast"; only for collectives.
+std::string_view collective_of(std::string_view function);
+
+}  // namespace holdfast::record

@@ -1,0 +1,113 @@
+#include "record/trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include "core/input/text_file.h"
+
+namespace holdfast::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::uint64_t> rank_of(std::string_view name) {
+  if (!name.starts_with("rank-") || !name.ends_with(".rec")) return std::nullopt;
+  name.remove_prefix(5);
+  name.remove_suffix(4);
+  std::uint64_t rank = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), rank);
+  if (error != std::errc() || end != name.data() + name.size() || rank >= std::uint64_t{1} << 24) return std::nullopt;
+  return rank;
+}
+
+Result<std::map<std::uint64_t, std::string>> files_of(const std::string& folder) {
+  std::error_code error;
+  const fs::file_status status = fs::status(folder, error);
+  if (status.type() == fs::file_type::not_found)
+    return Status(Code::not_found, "reading the trace " + folder, "there is no such folder", "check the name");
+  if (status.type() != fs::file_type::directory)
+    return Status(Code::bad_input, "reading the trace " + folder,
+                  error ? error.message() : "it is no folder, as a recording is", "holdfast run --record makes one");
+  std::map<std::uint64_t, std::string> files;
+  fs::directory_iterator entries(folder, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error))
+    if (const auto rank = rank_of(entries->path().filename().string())) files[*rank] = entries->path().string();
+  if (error) return Status(Code::bad_input, "reading the trace " + folder, error.message(), "check its permissions");
+  if (files.empty())
+    return Status(Code::bad_input, "reading the trace " + folder, "it holds no recording of any rank",
+                  "holdfast run --record makes one");
+  return files;
+}
+
+void name_damages(const std::string& path, const RankFile& file, std::vector<std::string>& wrong) {
+  for (const Damage& damage : file.damages)
+    wrong.push_back(fmt::format("{}: byte {}: {}", path, damage.offset, damage.what));
+  if (file.damages.empty() && !file.ended)
+    wrong.push_back(fmt::format("{}: byte {}: it ends before the program called MPI_Finalize", path, file.bytes));
+  else if (file.ended && file.ending != Ending::finalized)
+    wrong.push_back(fmt::format("{}: the program {} before MPI_Finalize", path,
+                                file.ending == Ending::aborted ? "called MPI_Abort" : "ended"));
+}
+
+}  // namespace
+
+std::string rank_file_name(std::uint64_t rank) {
+  return fmt::format("rank-{:06}.rec", rank);
+}
+
+bool may_be_recorded_to(const std::string& folder) {
+  std::error_code error;
+  fs::directory_iterator entries(folder, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error))
+    if (!rank_of(entries->path().filename().string())) return false;
+  return !error;
+}
+
+Result<Trace> read_trace(const std::string& folder, const std::function<Visitor&(std::uint64_t rank)>& visitor_of) {
+  const auto files = files_of(folder);
+  if (!files.ok()) return files.status();
+  Trace trace;
+  bool any = false;
+  for (const auto& [rank, path] : files.value()) {
+    const auto bytes = input::read_file(path, "the trace");
+    if (!bytes.ok()) return bytes.status();
+    RankFile file = read_rank(bytes.value(), visitor_of(rank));
+    name_damages(path, file, trace.wrong);
+    if (file.has_head && file.head.rank != rank)
+      trace.wrong.push_back(fmt::format("{}: it is the recording of rank {}", path, file.head.rank));
+    if (file.has_head && trace.ranks == 0) {
+      trace.ranks = file.head.ranks;
+      trace.job = file.head.job;
+      trace.mpi = file.head.mpi;
+    } else if (file.has_head && (file.head.job != trace.job || file.head.ranks != trace.ranks)) {
+      return Status(Code::bad_input, "reading the trace " + folder, path + " is of another job than the files before",
+                    "take files of one recording");
+    }
+    any |= file.blocks > 0;
+    trace.calls += file.calls;
+    trace.bytes += file.bytes;
+    trace.elapsed_ns = std::max(trace.elapsed_ns, file.elapsed_ns);
+    if (trace.files.size() <= rank) trace.files.resize(rank + 1);
+    trace.files[rank] = std::move(file);
+  }
+  if (!any)
+    return Status(Code::bad_input, "reading the trace " + folder, trace.wrong.empty() ? "it is empty" : trace.wrong[0],
+                  "nothing of it is intact");
+  trace.ranks = std::max<std::uint64_t>(trace.ranks, trace.files.size());
+  trace.files.resize(trace.ranks);
+  std::uint64_t missing = 0;
+  for (std::uint64_t rank = 0; rank < trace.ranks; ++rank) {
+    if (files.value().contains(rank)) continue;
+    if (++missing <= 8)
+      trace.wrong.push_back(fmt::format("{}/{}: there is no such file", folder, rank_file_name(rank)));
+  }
+  if (missing > 8) trace.wrong.push_back(fmt::format("{}: {} ranks are missing in all", folder, missing));
+  return trace;
+}
+
+}  // namespace holdfast::record

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Real programs recorded by `holdfast run --record`, and their totals against numbers that follow from their source."""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+RANKS = 4
+PYTHON_PROGRAM = """
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+for i in range(10):
+    world.Sendrecv(bytearray(24), (world.rank + 1) % world.size, 1, bytearray(24), (world.rank - 1) % world.size, 1)
+world.Barrier()
+"""
+
+
+def expect(condition, what, *detail):
+    if not condition:
+        sys.exit("\n".join(["FAILED: " + what, *map(str, detail)]))
+
+
+def run(words, folder):
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          cwd=folder)
+    return done.returncode, done.stdout, done.stderr
+
+
+def record(args, program, folder, options=(), ranks=RANKS):
+    code, out, err = run([args.holdfast, "run", "--mpi", args.mpi, "-n", str(ranks), "--record", "job.trace", *options,
+                          "--", *map(str, program)], folder)
+    return code, out + err
+
+
+def totals(args, folder):
+    code, out, err = run([args.holdfast, "trace", "show", "job.trace", "--json", "-"], folder)
+    expect(code == 0, f"trace show ended with {code}", err)
+    return json.loads(out), err
+
+
+def check(args, folder, expected=0):
+    code, out, err = run([args.holdfast, "trace", "check", "job.trace"], folder)
+    expect(code == expected, f"trace check ended with {code}, not {expected}", out, err)
+    return out
+
+
+def known_counts(args, folder, options=()):
+    """The closed forms of known_counts.c."""
+    rounds = 50
+    code, said = record(args, [args.program, rounds, folder], folder, options)
+    expect(code == 0, f"the program ended with {code}", said)
+    check(args, folder)
+    seen, _ = totals(args, folder)
+    expect(seen["ranks"] == RANKS and seen["mpi"] == args.mpi, "the job", seen["ranks"], seen["mpi"])
+    expect(not seen["not_recorded"], "all that communicates is recorded", seen["not_recorded"])
+    expect(seen["local"]["MPI_Wtime"] >= RANKS, "MPI_Wtime is counted", seen["local"])
+    calls = {"MPI_Irecv": rounds, "MPI_Isend": rounds + 1, "MPI_Waitall": 2 * rounds, "MPI_Sendrecv": rounds,
+             "MPI_Startall": rounds, "MPI_Send_init": 1, "MPI_Recv_init": 1, "MPI_Request_free": 2, "MPI_Send": 1,
+             "MPI_Recv": 1, "MPI_Wait": 2, "MPI_Allreduce": rounds, "MPI_Bcast": 3, "MPI_Alltoallv": 1,
+             "MPI_Comm_split": 1, "MPI_Ibarrier": 1, "MPI_Comm_free": 1, "MPI_Win_create": 1, "MPI_Win_fence": 2,
+             "MPI_Put": 1, "MPI_Win_free": 1, "MPI_File_open": 1, "MPI_File_write_at_all": 1, "MPI_File_close": 1,
+             "MPI_Finalize": 1}
+    volume = {"MPI_Isend": 1000 * rounds + 5, "MPI_Sendrecv": 64 * rounds, "MPI_Allreduce": 8 * rounds,
+              "MPI_Bcast": 3 * 4096, "MPI_Alltoallv": 4 * RANKS * (RANKS + 1) // 2, "MPI_Put": 32,
+              "MPI_File_write_at_all": 128, "MPI_Startall": 16 * rounds}
+    for rank, own in enumerate(seen["by_rank"]):
+        functions = own["functions"]
+        for name, times in calls.items():
+            expect(functions.get(name, {}).get("calls") == times, f"rank {rank}: {name} {times} times", functions.get(name))
+        answered = functions["MPI_Iprobe"]["calls"] - functions["MPI_Iprobe"]["in_vain"]
+        expect(answered == 1, f"rank {rank}: one MPI_Iprobe found a message", functions["MPI_Iprobe"])
+        expect(set(functions) == set(calls) | {"MPI_Iprobe"}, f"rank {rank}: no other function", sorted(functions))
+        for name, number in volume.items():
+            expect(functions[name]["bytes"] == number, f"rank {rank}: {name} {number} bytes", functions[name])
+        flow = {"messages": 3 * rounds + 1, "bytes": (1000 + 64 + 16) * rounds + 5}
+        expect(own["sent"] == [{"rank": (rank + 1) % RANKS, **flow}], f"rank {rank} sent", own["sent"])
+        expect(own["received"] == [{"rank": (rank - 1) % RANKS, **flow}], f"rank {rank} received", own["received"])
+        expect(own["put"] == [{"rank": (rank + 1) % RANKS, "messages": 1, "bytes": 32}], f"rank {rank} put", own["put"])
+    return seen
+
+
+def damaged(args, folder):
+    """What is intact is used; a line names the place."""
+    path = pathlib.Path(folder, "job.trace", "rank-000002.rec")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20])
+    seen, said = totals(args, folder)
+    expect(said.count("\n") == 1 and "rank-000002.rec: byte " in said, "one line names the place", said)
+    expect(seen["by_rank"][2]["functions"]["MPI_Isend"]["calls"] == 51, "the calls before are there")
+    check(args, folder, 1)
+    path.unlink()
+    expect("rank-000002.rec: there is no such file" in check(args, folder, 1), "the missing file is named")
+    path.write_bytes(whole)
+    check(args, folder)
+
+
+def converted(args, folder):
+    code, out, err = run([args.holdfast, "trace", "convert", "job.trace", "job.goal"], folder)
+    expect(code == 0, f"trace convert ended with {code}", out, err)
+    text = pathlib.Path(folder, "job.goal").read_text()
+    expect("MPI_Put" in text.split("num_ranks")[0], "what is left out is named", text[:500])
+    code, out, err = run([args.holdfast, "simulate", "--fabric", "tree(4,2)", "--engine", "updn", "--trace", "job.goal"],
+                         folder)
+    expect(code == 0, f"the schedule runs to its end: {code}", out, err)
+
+
+def killed(args, folder):
+    """All but the last block is there: here more than one block is full before the end."""
+    rounds = 12_000
+    code, _ = record(args, [args.program, rounds, folder, "kill"], folder, ranks=2)
+    expect(code != 0, "a job with a killed rank fails")
+    check(args, folder, 1)
+    seen, _ = totals(args, folder)
+    kept = seen["by_rank"][1]["functions"]["MPI_Isend"]["calls"]
+    expect(rounds - 32768 / 4 <= kept <= rounds, "all but the last block is kept", kept)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("mpi", "holdfast", "program", "fortran", "python"):
+        parser.add_argument("--" + name, default="")
+    args = parser.parse_args()
+    os.environ.update({"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+    with tempfile.TemporaryDirectory(prefix="holdfast-test-") as folder:
+        without = known_counts(args, folder)
+        damaged(args, folder)
+        converted(args, folder)
+        with_replicas = known_counts(args, folder, ["--replicas", "2"])
+        expect(without["by_rank"][0]["sent"] == with_replicas["by_rank"][0]["sent"], "replicas change nothing")
+        killed(args, folder)
+        if args.fortran:
+            code, said = record(args, [args.fortran, "--size", "12"], folder)
+            expect(code == 0, f"the Fortran program ended with {code}", said)
+            check(args, folder)
+            expect(totals(args, folder)[0]["functions"]["MPI_Allreduce"]["calls"] > 0, "Fortran's calls are recorded")
+        if args.python:
+            program = pathlib.Path(folder, "job.py")
+            program.write_text(PYTHON_PROGRAM)
+            code, said = record(args, [args.python, program], folder)
+            expect(code == 0, f"the Python program ended with {code}", said)
+            check(args, folder)
+            for own in totals(args, folder)[0]["by_rank"]:
+                expect(own["sent"][0]["bytes"] == 240, "ten messages of 24 bytes", own["sent"])
+
+
+if __name__ == "__main__":
+    main()
