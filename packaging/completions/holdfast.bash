@@ -4,12 +4,12 @@
 _holdfast_words() {
   case $1 in
     'holdfast')
-      commands='run doctor config fault fabric simulate plan collective study reference'
+      commands='run doctor config fault fabric simulate trace plan collective study reference'
       flags='-h --help --version'
       ;;
     'holdfast run')
       commands=''
-      flags='-h --help -n --ranks --launcher --launcher-args --mpi --hostfile --slots --colocate --same-memory --hold-output --transport --rails --time-limit --output --keep --json --config --dry-run -q --quiet -r --replicas --protocol --collectives --inject --seed --map --on-corruption --on-failure --tolerate --files-may-differ --silence-limit --same-thread-order --chain --replicate.degree --replicate.protocol --replicate.digest --replicate.on-corruption --replicate.on-failure --replicate.collectives --replicate.collective-entry --replicate.clocks --replicate.files --replicate.files-may-differ --replicate.random --replicate.identity --replicate.chain --replicate.same-thread-order --replicate.inject --replicate.seed --replicate.map --replicate.tolerate --replicate.silence-limit'
+      flags='-h --help -n --ranks --launcher --launcher-args --mpi --hostfile --slots --colocate --same-memory --hold-output --transport --rails --time-limit --output --keep --json --record --config --dry-run -q --quiet -r --replicas --protocol --collectives --inject --seed --map --on-corruption --on-failure --tolerate --files-may-differ --silence-limit --same-thread-order --chain --replicate.degree --replicate.protocol --replicate.digest --replicate.on-corruption --replicate.on-failure --replicate.collectives --replicate.collective-entry --replicate.clocks --replicate.files --replicate.files-may-differ --replicate.random --replicate.identity --replicate.chain --replicate.same-thread-order --replicate.inject --replicate.seed --replicate.map --replicate.tolerate --replicate.silence-limit'
       ;;
     'holdfast doctor')
       commands=''
@@ -83,6 +83,22 @@ _holdfast_words() {
       commands=''
       flags='-h --help --fabric --fault --at --fault-seed --critical --not-rerouted --engine --tables --sl2vl --path-records --lanes --traffic --trace --seed --limit --sweep --steps --json --speed --config --simulate.mtu --simulate.input-buffer --simulate.output-buffer --simulate.input-queues --simulate.input-sends --simulate.crossbar-speedup --simulate.switch-latency --simulate.cable-length --simulate.propagation --simulate.pcie-generation --simulate.pcie-lanes --simulate.hiccup-period --simulate.hiccup --simulate.credit-update --simulate.hoq-life --simulate.vl-stall --simulate.vl-arbitration --simulate.deadlock-check --simulate.sample --simulate.confidence --simulate.steady-hosts --simulate.steady-width'
       ;;
+    'holdfast trace')
+      commands='show check convert'
+      flags='-h --help'
+      ;;
+    'holdfast trace show')
+      commands=''
+      flags='-h --help --matrix --json'
+      ;;
+    'holdfast trace check')
+      commands=''
+      flags='-h --help'
+      ;;
+    'holdfast trace convert')
+      commands=''
+      flags='-h --help'
+      ;;
     'holdfast plan')
       commands=''
       flags='-h --help --tables --keys --json --html --seed'
@@ -143,6 +159,7 @@ _holdfast_value() {
     'holdfast run --time-limit') value='OTHER' ;;
     'holdfast run --output') value='FOLDER' ;;
     'holdfast run --json') value='FILE' ;;
+    'holdfast run --record') value='FOLDER' ;;
     'holdfast run --config') value='FILE' ;;
     'holdfast run -r' | 'holdfast run --replicas') value='OTHER' ;;
     'holdfast run --protocol') value='OTHER' ;;
@@ -270,6 +287,8 @@ _holdfast_value() {
     'holdfast simulate --simulate.confidence') value='OTHER' ;;
     'holdfast simulate --simulate.steady-hosts') value='OTHER' ;;
     'holdfast simulate --simulate.steady-width') value='OTHER' ;;
+    'holdfast trace show --matrix') value='FILE' ;;
+    'holdfast trace show --json') value='FILE' ;;
     'holdfast plan --tables') value='redmpi' ;;
     'holdfast plan --html') value='FILE' ;;
     'holdfast plan --seed') value='OTHER' ;;

@@ -2,7 +2,7 @@
 
 # Whether the command line has reached this command and no command below it; "program" behind --.
 function __holdfast_at
-    set -l known 'holdfast run' 'holdfast doctor' 'holdfast config' 'holdfast config list' 'holdfast config explain' 'holdfast config check' 'holdfast fault' 'holdfast fault check' 'holdfast fabric' 'holdfast fabric generate' 'holdfast fabric import' 'holdfast fabric export' 'holdfast fabric show' 'holdfast fabric fail' 'holdfast fabric route' 'holdfast fabric check' 'holdfast fabric compare' 'holdfast fabric diff' 'holdfast simulate' 'holdfast plan' 'holdfast collective' 'holdfast collective study' 'holdfast study' 'holdfast study run' 'holdfast study report' 'holdfast study merge' 'holdfast reference' 'holdfast reference exit-codes' 'holdfast reference options' 'holdfast reference commands'
+    set -l known 'holdfast run' 'holdfast doctor' 'holdfast config' 'holdfast config list' 'holdfast config explain' 'holdfast config check' 'holdfast fault' 'holdfast fault check' 'holdfast fabric' 'holdfast fabric generate' 'holdfast fabric import' 'holdfast fabric export' 'holdfast fabric show' 'holdfast fabric fail' 'holdfast fabric route' 'holdfast fabric check' 'holdfast fabric compare' 'holdfast fabric diff' 'holdfast simulate' 'holdfast trace' 'holdfast trace show' 'holdfast trace check' 'holdfast trace convert' 'holdfast plan' 'holdfast collective' 'holdfast collective study' 'holdfast study' 'holdfast study run' 'holdfast study report' 'holdfast study merge' 'holdfast reference' 'holdfast reference exit-codes' 'holdfast reference options' 'holdfast reference commands'
     set -l path holdfast
     for word in (commandline --tokenize --cut-at-cursor --current-process)[2..]
         if test "$word" = --
@@ -22,6 +22,7 @@ complete --command holdfast --condition '__holdfast_at holdfast' --no-files --ar
 complete --command holdfast --condition '__holdfast_at holdfast' --no-files --arguments fault --description 'Work with descriptions of faults'
 complete --command holdfast --condition '__holdfast_at holdfast' --no-files --arguments fabric --description 'Build, import, break, route and check InfiniBand networks'
 complete --command holdfast --condition '__holdfast_at holdfast' --no-files --arguments simulate --description 'Simulate an InfiniBand network under traffic: throughput, latency, deadlocks'
+complete --command holdfast --condition '__holdfast_at holdfast' --no-files --arguments trace --description 'Look at what \'holdfast run --record\' recorded, check and convert it'
 complete --command holdfast --condition '__holdfast_at holdfast' --no-files --arguments plan --description 'Say what protection a machine and its jobs need'
 complete --command holdfast --condition '__holdfast_at holdfast' --no-files --arguments collective --description 'Simulate collectives in the network under soft errors'
 complete --command holdfast --condition '__holdfast_at holdfast' --no-files --arguments study --description 'Run many simulations over topologies, engines, failures and seeds'
@@ -44,6 +45,7 @@ complete --command holdfast --condition '__holdfast_at holdfast run' --long-opti
 complete --command holdfast --condition '__holdfast_at holdfast run' --long-option output --exclusive --arguments '(__fish_complete_directories)' --description 'Keep the run directory here'
 complete --command holdfast --condition '__holdfast_at holdfast run' --long-option keep --description 'Keep the run directory after a success too'
 complete --command holdfast --condition '__holdfast_at holdfast run' --long-option json --require-parameter --force-files --description 'Write the record of the job to this file'
+complete --command holdfast --condition '__holdfast_at holdfast run' --long-option record --exclusive --arguments '(__fish_complete_directories)' --description 'Record what the program does into this folder, for \'holdfast trace\'; without replicas, unless they are asked for'
 complete --command holdfast --condition '__holdfast_at holdfast run' --long-option config --require-parameter --force-files --description 'Read options from this TOML file'
 complete --command holdfast --condition '__holdfast_at holdfast run' --long-option dry-run --description 'Print the launcher\'s command and end'
 complete --command holdfast --condition '__holdfast_at holdfast run' --short-option q --long-option quiet --description 'Print nothing of Holdfast\'s own after a success'
@@ -226,6 +228,15 @@ complete --command holdfast --condition '__holdfast_at holdfast simulate' --long
 complete --command holdfast --condition '__holdfast_at holdfast simulate' --long-option simulate.confidence --exclusive --description 'Confidence of the interval by which a sink says that it is steady.'
 complete --command holdfast --condition '__holdfast_at holdfast simulate' --long-option simulate.steady-hosts --exclusive --description 'How many of the receiving hosts must be steady to end an infinite run.'
 complete --command holdfast --condition '__holdfast_at holdfast simulate' --long-option simulate.steady-width --exclusive --description 'Half the width, relative to the mean, that the confidence interval may have.'
+complete --command holdfast --condition '__holdfast_at holdfast trace' --no-files --arguments show --description 'Totals by rank and by function'
+complete --command holdfast --condition '__holdfast_at holdfast trace' --no-files --arguments check --description 'Whether it is whole, and what was sent was received'
+complete --command holdfast --condition '__holdfast_at holdfast trace' --no-files --arguments convert --description 'Write it as a GOAL schedule'
+complete --command holdfast --condition '__holdfast_at holdfast trace' --short-option h --long-option help --description 'Print this help message and exit'
+complete --command holdfast --condition '__holdfast_at holdfast trace show' --short-option h --long-option help --description 'Print this help message and exit'
+complete --command holdfast --condition '__holdfast_at holdfast trace show' --long-option matrix --require-parameter --force-files --description 'Write who sent how much to whom to this file, as an SVG picture'
+complete --command holdfast --condition '__holdfast_at holdfast trace show' --long-option json --require-parameter --force-files --description 'Write the totals to this file; - for the standard output'
+complete --command holdfast --condition '__holdfast_at holdfast trace check' --short-option h --long-option help --description 'Print this help message and exit'
+complete --command holdfast --condition '__holdfast_at holdfast trace convert' --short-option h --long-option help --description 'Print this help message and exit'
 complete --command holdfast --condition '__holdfast_at holdfast plan' --short-option h --long-option help --description 'Print this help message and exit'
 complete --command holdfast --condition '__holdfast_at holdfast plan' --long-option tables --exclusive --arguments 'redmpi' --description 'Compute a paper\'s tables again: redmpi'
 complete --command holdfast --condition '__holdfast_at holdfast plan' --long-option keys --description 'List the keys of a machine file'
