@@ -64,6 +64,7 @@ void Replica::end_hopeless(const Verified& receive, const Dispute& dispute) {
   switch (dispute.ruling()) {
     case Dispute::Ruling::no_majority:
       host_.fail(Incident::uncorrected, described(receive) + no_majority(dispute.senders()));
+      break;
     case Dispute::Ruling::taken:
       why =
           ": neighbouring replicas of the sender sent the same wrong copy, and a receiver took it; msg-plus-vote would "

@@ -146,6 +146,9 @@ class Endpoint : public Host {
   PeerId find_peer(const Address& address) const;
   void rename(Peer& peer, const Address::Raw& raw, const Address& address);
   fi_addr_t number_of(Peer& peer);
+  /// Finds the peer, gives the operation to the engine by `give(now)`, and sends what that made.
+  template <class Request, class Give>
+  ssize_t post_to_peer(Request& request, fi_addr_t to, Give give);
   ssize_t post_send(SendRequest& request, fi_addr_t to);
   ssize_t post_write(WriteRequest& request, fi_addr_t to);
   ssize_t peek(const ReceiveRequest& request, std::uint64_t flags);

@@ -218,15 +218,20 @@ ssize_t Endpoint::code_of(Posted posted, PeerId peer) const {
   return -FI_EOTHER;
 }
 
-ssize_t Endpoint::post_send(SendRequest& request, fi_addr_t to) {
+template <class Request, class Give>
+ssize_t Endpoint::post_to_peer(Request& request, fi_addr_t to, Give give) {
   if (engine_ == nullptr) return -FI_EOPBADSTATE;
   request.peer = peer_of(to);
   if (request.peer == any_peer) return -FI_EINVAL;
   const std::int64_t now = now_ns();
-  const Posted posted = engine_->send(request, now);
+  const Posted posted = give(now);
   if (posted == Posted::again) progress_locked(now);
   flush_rails();
   return code_of(posted, request.peer);
+}
+
+ssize_t Endpoint::post_send(SendRequest& request, fi_addr_t to) {
+  return post_to_peer(request, to, [&](std::int64_t now) { return engine_->send(request, now); });
 }
 
 ssize_t Endpoint::inject(SendRequest request, fi_addr_t to) {
@@ -300,14 +305,7 @@ ssize_t Endpoint::receive(ReceiveRequest request, fi_addr_t from, std::uint64_t 
 }
 
 ssize_t Endpoint::post_write(WriteRequest& request, fi_addr_t to) {
-  if (engine_ == nullptr) return -FI_EOPBADSTATE;
-  request.peer = peer_of(to);
-  if (request.peer == any_peer) return -FI_EINVAL;
-  const std::int64_t now = now_ns();
-  const Posted posted = engine_->write(request, now);
-  if (posted == Posted::again) progress_locked(now);
-  flush_rails();
-  return code_of(posted, request.peer);
+  return post_to_peer(request, to, [&](std::int64_t now) { return engine_->write(request, now); });
 }
 
 ssize_t Endpoint::inject_write(WriteRequest request, fi_addr_t to) {
@@ -328,22 +326,12 @@ ssize_t Endpoint::write(WriteRequest request, fi_addr_t to, std::uint64_t flags)
 
 ssize_t Endpoint::read(ReadRequest request, fi_addr_t from, std::uint64_t flags) {
   const std::lock_guard lock(mutex_);
-  if (engine_ == nullptr) return -FI_EOPBADSTATE;
-  request.peer = peer_of(from);
-  if (request.peer == any_peer) return -FI_EINVAL;
   choose_completion(request, selective_sends, flags, counting.reads != nullptr);
-  const std::int64_t now = now_ns();
-  const Posted posted = engine_->read(request, now);
-  if (posted == Posted::again) progress_locked(now);
-  flush_rails();
-  return code_of(posted, request.peer);
+  return post_to_peer(request, from, [&](std::int64_t now) { return engine_->read(request, now); });
 }
 
 ssize_t Endpoint::atomic(AtomicRequest request, fi_addr_t to, std::uint64_t flags) {
   const std::lock_guard lock(mutex_);
-  if (engine_ == nullptr) return -FI_EOPBADSTATE;
-  request.peer = peer_of(to);
-  if (request.peer == any_peer) return -FI_EINVAL;
   const bool counted = (request.results.empty() ? counting.writes : counting.reads) != nullptr;
   if (flags == no_entry) {
     request.silent = !counted;
@@ -351,11 +339,7 @@ ssize_t Endpoint::atomic(AtomicRequest request, fi_addr_t to, std::uint64_t flag
   } else {
     choose_completion(request, selective_sends, flags, counted);
   }
-  const std::int64_t now = now_ns();
-  const Posted posted = engine_->atomic(request, now);
-  if (posted == Posted::again) progress_locked(now);
-  flush_rails();
-  return code_of(posted, request.peer);
+  return post_to_peer(request, to, [&](std::int64_t now) { return engine_->atomic(request, now); });
 }
 
 ssize_t Endpoint::cancel(void* context) {
