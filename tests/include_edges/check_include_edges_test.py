@@ -8,6 +8,8 @@ import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 TOOL = os.path.join(ROOT, "tools", "check_include_edges.py")
+sys.path.insert(0, os.path.dirname(TOOL))
+import check_include_edges as edge_check  # noqa: E402
 
 
 def check(files):
@@ -45,7 +47,7 @@ class GoodTree(unittest.TestCase):
         self.assert_good("src/simulate/world/a.cc", '"transport/engine/peer.h"', '"replicate/engine/vote.h"',
                          '"fabric/topology/graph.h"', '"simulate/kernel/queue.h"')
         self.assert_good("src/report/a.cc", '"simulate/study/record.h"', '"plan/plan_record.h"')
-        self.assert_good("src/cli/run.cc", '"replicate/launch/plan/job.h"', '"fabric/check/lost.h"', "<holdfast/digest.h>")
+        self.assert_good("src/cli/run.cc", '"replicate/launch/job.h"', '"fabric/check/lost.h"', "<holdfast/digest.h>")
 
     def test_the_repository_itself(self):
         run = subprocess.run([sys.executable, TOOL, ROOT], capture_output=True, text=True, timeout=60, check=False)
@@ -91,6 +93,44 @@ class BadTree(unittest.TestCase):
     def test_includes_not_written_from_src(self):
         self.assert_bad("src/core/config/a.cc", '"table.h"', "write the include of table.h from src/")
         self.assert_bad("src/core/config/a.cc", '"../status/status.h"', "from src/")
+
+    def test_folders_that_leave_the_system_to_others(self):
+        for path, target in [("src/replicate/engine/a.h", "unistd.h"), ("src/transport/engine/a.cc", "sys/socket.h"),
+                             ("src/transport/wire/a.cc", "chrono"), ("src/fabric/check/a.cc", "fstream"),
+                             ("src/fabric/routing/engines/a.cc", "thread")]:
+            with self.subTest(path=path, target=target):
+                self.assert_bad(path, f"<{target}>", f"leaves the system to others: no {target}")
+        for path, target in [("src/transport/engine/a.cc", "sys/uio.h"), ("src/replicate/engine/a_test.cc", "unistd.h"),
+                             ("src/replicate/process/a.cc", "unistd.h")]:
+            self.assertEqual(check(including(path, f"<{target}>")), (0, ["include edges: all good"]))
+
+    def test_circles(self):
+        files = {"src/plan/a.h": '#include "plan/b.h"\n', "src/plan/b.h": '#include "plan/c.h"\n',
+                 "src/plan/c.h": '#include "plan/a.h"\n', "src/plan/d.h": '#include "plan/a.h"\n'}
+        self.assertEqual(check(files), (1, ["files that include each other in a circle: plan/a.h, plan/b.h, plan/c.h"]))
+        files = {"src/plan/a.h": "", "src/plan/a.cc": '#include "plan/b.h"\n', "src/plan/b.h": '#include "plan/a.h"\n'}
+        self.assertEqual(check(files), (0, ["include edges: all good"]))
+
+    def test_circles_of_folders(self):
+        folders = {"fabric/formats": "fabric/routing/graph", "fabric/routing/graph": "fabric/tables",
+                   "fabric/routing/engines": "fabric/check"}
+        edges = {folder: {target} for folder, target in folders.items()}
+        for target in folders.values():
+            edges.setdefault(target, set())
+        self.assertEqual(edge_check.circles(edges), [])
+        edges["fabric/check"] = {"fabric/formats"}
+        edges["fabric/tables"] = {"fabric/routing/engines"}
+        self.assertEqual(edge_check.circles(edges), [["fabric/check", "fabric/formats", "fabric/routing/engines",
+                                                      "fabric/routing/graph", "fabric/tables"]])
+
+    def test_rooms_have_an_order(self):
+        self.assert_bad("src/fabric/check/a.cc", '"fabric/routing/engines/engine.h"', "fabric/check may not include")
+        self.assert_bad("src/fabric/formats/a.cc", '"fabric/routing/engines/engine.h"', "fabric/formats may not include")
+        self.assert_bad("src/simulate/packet/a.h", '"simulate/traffic/pattern.h"', "simulate/packet may not include")
+        self.assert_bad("src/simulate/collective/a.h", '"simulate/study/study.h"', "simulate/collective may not include")
+        self.assert_bad("src/replicate/launch/detect/a.h", '"replicate/launch/plan/hosts.h"', "may not include")
+        self.assertEqual(check(including("src/fabric/check/a_test.cc", '"fabric/routing/engines/engine.h"')),
+                         (0, ["include edges: all good"]))
 
     def test_a_folder_without_a_row(self):
         self.assertEqual(check(including("src/replicate/extra/a.h", "<vector>")),

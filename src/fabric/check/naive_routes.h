@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/routing/forwarding.h"
+#include "fabric/tables/forwarding.h"
 #include "fabric/topology/fabric.h"
 
 /// What the checks say, worked out again in the plainest way for small fabrics: every pair's way is walked hop by hop

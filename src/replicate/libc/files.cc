@@ -18,6 +18,7 @@
 #include "core/config/environment.h"
 #include "core/config/settings.h"
 #include "core/integrity/digest.h"
+#include "replicate/process/job.h"
 #include "replicate/engine/file_patterns.h"
 #include "replicate/mpi/agree/decide.h"
 #include "replicate/mpi/agree/progress.h"
@@ -211,7 +212,7 @@ bool may_differ(const std::string& name) {
 
 void watch_files() {
   const Depth inside;
-  const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
+  const char* directory = run_directory();
   const std::optional<Place> place = launched_place();
   if (!directory || !place || !to_be_recorded()) return;
   if (::access(directory, W_OK | X_OK) != 0) {

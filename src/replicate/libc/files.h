@@ -8,8 +8,8 @@
 #include <functional>
 #include <string>
 
-#include "replicate/engine/file_view.h"
 #include "replicate/process/own_memory.h"
+#include "replicate/shadow/file_view.h"
 
 namespace holdfast::replicate {
 

@@ -19,6 +19,7 @@
 #include <string>
 
 #include "core/secret/secret_file.h"
+#include "replicate/process/job.h"
 #include "replicate/engine/roll_call_reader.h"
 #include "replicate/engine/roll_call_seal.h"
 #include "replicate/process/depth.h"
@@ -49,7 +50,7 @@ struct Roster {
 };
 
 std::optional<Roster> announced_roster() {
-  const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
+  const char* directory = run_directory();
   if (!directory) return std::nullopt;
   std::ifstream file(std::string(directory) + "/roster");
   Roster roster;

@@ -16,4 +16,12 @@ const std::string& job_identity() {
   return identity;
 }
 
+const char* run_directory() {
+  static const std::string* const directory = [] {  // kept for those who come while the process ends
+    const char* text = std::getenv("HOLDFAST_RUN_DIRECTORY");
+    return text && *text != '\0' ? new std::string(text) : nullptr;
+  }();
+  return directory ? directory->c_str() : nullptr;
+}
+
 }  // namespace holdfast::replicate

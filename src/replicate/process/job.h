@@ -8,4 +8,8 @@ namespace holdfast::replicate {
 /// which believes no other job's. Letters and digits; empty without `holdfast run`.
 const std::string& job_identity();
 
+/// The folder that `holdfast run` gave the job for its records, as it was when first asked for; null without
+/// `holdfast run`. Lives as long as the process.
+const char* run_directory();
+
 }  // namespace holdfast::replicate

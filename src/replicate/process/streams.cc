@@ -18,6 +18,7 @@
 
 #include "core/config/environment.h"
 #include "core/config/settings.h"
+#include "replicate/process/job.h"
 #include "replicate/engine/degrees.h"
 #include "replicate/engine/options.h"
 #include "replicate/engine/replica_map.h"
@@ -142,7 +143,7 @@ void place_streams(const Place& place, const std::string& stem, bool shown) {
 }
 
 __attribute__((constructor)) void prepare_streams() {
-  const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
+  const char* directory = run_directory();
   const std::optional<Place> place = launched_place();
   if (!place || !directory) return;
   const bool all_to_files = std::getenv("HOLDFAST_RUN_OUTPUT") != nullptr;

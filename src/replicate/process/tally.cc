@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <string>
@@ -37,7 +36,7 @@ Counters& tallied_counters() {
 }
 
 void tally_in_file(int rank, int replica) {
-  const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
+  const char* directory = run_directory();
   const std::string names = header();
   const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   if (!directory || names.size() > numbers_at || bytes > most_bytes) return;

@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "fabric/routing/engine.h"
+#include "fabric/routing/engines/engine.h"
 #include "fabric/topology/generate.h"
 #include "simulate/packet/hosts.h"
 #include "simulate/packet/sample_networks.h"

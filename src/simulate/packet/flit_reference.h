@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "fabric/routing/forwarding.h"
+#include "fabric/tables/forwarding.h"
 #include "fabric/topology/fabric.h"
 #include "simulate/packet/parameters.h"
 

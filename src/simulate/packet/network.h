@@ -5,7 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "fabric/routing/forwarding.h"
+#include "fabric/tables/forwarding.h"
 #include "fabric/topology/fabric.h"
 #include "simulate/kernel/event_queue.h"
 #include "simulate/kernel/line_allocator.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/random/stream.h"
-#include "fabric/routing/forwarding.h"
+#include "fabric/tables/forwarding.h"
 #include "fabric/topology/fabric.h"
 #include "simulate/packet/traffic.h"
 

@@ -173,8 +173,7 @@ class Core {
   void drop_finished_vfrags(Peer& peer);
 
   // receiving.cc
-  void on_data(Peer& peer, const wire::PacketHeader& header, const wire::DataFrame& frame,
-               std::span<const std::byte> payload, std::uint32_t rail);
+  void on_data(Peer& peer, const wire::DataFrame& frame, std::span<const std::byte> payload);
   Landed land(Peer& peer, const wire::DataFrame& frame, std::span<const std::byte> payload);
   Landed land_eager(Peer& peer, const wire::DataFrame& frame, std::span<const std::byte> payload);
   Landed land_first(Peer& peer, const wire::DataFrame& frame, std::span<const std::byte> payload, ReceiveOp& op);

@@ -52,7 +52,7 @@ void Core::on_packet(std::uint32_t rail, std::span<const std::byte> packet) {
       on_ack(*from, reader.ack());
     } else if (type == FrameType::data) {
       data = true;
-      on_data(*from, header, reader.data(), reader.payload(), rail);
+      on_data(*from, reader.data(), reader.payload());
     } else if (type == FrameType::bye) {
       end_closed(*from);
       return;
@@ -67,8 +67,7 @@ void Core::on_packet(std::uint32_t rail, std::span<const std::byte> packet) {
   if (acknowledge_now && from->ack_owed) send_owed_ack(*from);
 }
 
-void Core::on_data(Peer& peer, const wire::PacketHeader&, const DataFrame& frame, std::span<const std::byte> payload,
-                   std::uint32_t) {
+void Core::on_data(Peer& peer, const DataFrame& frame, std::span<const std::byte> payload) {
   const std::int32_t ahead = serial_distance(peer.in.base(), frame.vfrag);
   const std::uint64_t bit = std::uint64_t{1} << frame.index;
   if (ahead < 0 || (peer.in.covers(frame.vfrag) && (peer.in.get(frame.vfrag).mask & bit) != 0)) {

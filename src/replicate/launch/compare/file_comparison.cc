@@ -8,10 +8,10 @@
 #include <set>
 
 #include "core/integrity/digester.h"
+#include "core/output/amounts.h"
 #include "replicate/engine/file_patterns.h"
-#include "replicate/engine/file_view.h"
 #include "replicate/launch/compare/file_state.h"
-#include "replicate/launch/report/summary.h"
+#include "replicate/shadow/file_view.h"
 
 namespace holdfast::launch {
 namespace {
@@ -167,10 +167,10 @@ std::string difference_line(const FileDifference& difference) {
 }
 
 std::string comparison_line(const FileComparison& comparison) {
-  std::string line = grouped(comparison.paths) + (comparison.paths == 1 ? " path (" : " paths (") +
-                     byte_size(comparison.bytes) + ") that the replicas wrote compared, " +
-                     grouped(comparison.differences.size()) + " different";
-  if (comparison.tolerated > 0) line += ", " + grouped(comparison.tolerated) + " where they may be";
+  std::string line = output::grouped(comparison.paths) + (comparison.paths == 1 ? " path (" : " paths (") +
+                     output::byte_size(comparison.bytes) + ") that the replicas wrote compared, " +
+                     output::grouped(comparison.differences.size()) + " different";
+  if (comparison.tolerated > 0) line += ", " + output::grouped(comparison.tolerated) + " where they may be";
   return line;
 }
 

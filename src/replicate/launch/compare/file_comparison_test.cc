@@ -9,7 +9,7 @@
 #include <iterator>
 #include <numeric>
 
-#include "replicate/engine/file_view.h"
+#include "replicate/shadow/file_view.h"
 
 namespace holdfast::launch {
 namespace {

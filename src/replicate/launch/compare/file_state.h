@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/integrity/digester.h"
-#include "replicate/engine/file_view.h"
+#include "replicate/shadow/file_view.h"
 
 namespace holdfast::launch {
 

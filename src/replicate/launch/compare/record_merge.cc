@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "replicate/launch/report/incident.h"
+#include "replicate/launch/supervise/incident.h"
 
 namespace holdfast::launch {
 

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "core/memory/available.h"
-#include "replicate/launch/report/summary.h"
+#include "core/output/amounts.h"
 
 namespace holdfast::launch {
 namespace {
@@ -24,9 +24,10 @@ std::uint64_t most_processes_here() {
 }  // namespace
 
 Status check_capacity(std::uint64_t processes, std::uint64_t most_processes, std::uint64_t available) {
-  const std::string doing = "planning " + grouped(processes) + " processes on this host";
+  const std::string doing = "planning " + output::grouped(processes) + " processes on this host";
   const std::string remedy = "ask for fewer ranks or replicas, or give more hosts with --hostfile";
-  if (processes > most_processes) return {Code::bad_input, doing, "it can have " + grouped(most_processes), remedy};
+  if (processes > most_processes)
+    return {Code::bad_input, doing, "it can have " + output::grouped(most_processes), remedy};
   return memory::check_estimate(doing, memory::estimate_product(processes, least_process_bytes), remedy, available);
 }
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "replicate/launch/detect/capture.h"
 #include "replicate/launch/detect/executable.h"
-#include "replicate/launch/supervise/capture.h"
 
 namespace holdfast::launch {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/status/status.h"
-#include "replicate/launch/plan/command.h"
+#include "replicate/launch/detect/command.h"
 
 namespace holdfast::launch {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/status/status.h"
-#include "replicate/launch/plan/program.h"
+#include "replicate/launch/detect/program.h"
 
 namespace holdfast::launch {
 

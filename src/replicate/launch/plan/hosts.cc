@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include "replicate/launch/detect/capture.h"
 #include "replicate/launch/detect/executable.h"
-#include "replicate/launch/supervise/capture.h"
 
 namespace holdfast::launch {
 namespace {

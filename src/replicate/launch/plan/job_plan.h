@@ -8,10 +8,10 @@
 #include "core/config/settings.h"
 #include "core/status/status.h"
 #include "replicate/engine/replica_map.h"
-#include "replicate/launch/plan/command.h"
+#include "replicate/launch/detect/command.h"
+#include "replicate/launch/detect/program.h"
 #include "replicate/launch/plan/hosts.h"
 #include "replicate/launch/plan/input.h"
-#include "replicate/launch/plan/program.h"
 
 namespace holdfast::launch {
 

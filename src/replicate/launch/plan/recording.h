@@ -5,7 +5,7 @@
 
 #include "core/status/status.h"
 #include "replicate/engine/replica_map.h"
-#include "replicate/launch/plan/command.h"
+#include "replicate/launch/detect/command.h"
 
 namespace holdfast::launch {
 

@@ -26,7 +26,7 @@ bool takes_no_more(const std::string& path);
 ///   status-<v>.<k>                   with what a process ended after MPI_Finalize
 ///   finished-<v>.<k>                 a process's closing statement (closing.h)
 ///   launcher.err                     what the launcher itself said, where it is not shown
-///   holdfast-files/                  what the replicas wrote (engine/file_view.h)
+///   holdfast-files/                  what the replicas wrote (shadow/file_view.h)
 ///   hosts, stdin*                    what the launcher was given
 ///   secret                           what the processes of the job share, mode 0600; gone when the job has ended
 ///

@@ -11,9 +11,9 @@
 #include <fstream>
 #include <string_view>
 
+#include "core/output/amounts.h"
 #include "replicate/launch/detect/library.h"
 #include "replicate/launch/plan/run_directory.h"
-#include "replicate/launch/report/summary.h"
 
 namespace holdfast::launch {
 
@@ -98,12 +98,12 @@ std::uint64_t messages_lost(const Json& counters) {
 }
 
 std::string transport_line(const Json& counters) {
-  const auto n = [&](const char* name) { return grouped(counter(counters, name)); };
+  const auto n = [&](const char* name) { return output::grouped(counter(counters, name)); };
   return fmt::format(
       "transport: {} fragments, {} sent again, {} corrupt, {} duplicates, {} times a rail lost, {} ms without a rail",
       n("fragments_sent"), n("fragments_retransmitted"),
-      grouped(counter(counters, "corrupt_fragments") + counter(counters, "corrupt_headers")), n("duplicates"),
-      n("rails_lost"), grouped(counter(counters, "time_without_rail_ns") / 1'000'000));
+      output::grouped(counter(counters, "corrupt_fragments") + counter(counters, "corrupt_headers")), n("duplicates"),
+      n("rails_lost"), output::grouped(counter(counters, "time_without_rail_ns") / 1'000'000));
 }
 
 }  // namespace holdfast::launch

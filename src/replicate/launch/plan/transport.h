@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/status/status.h"
-#include "replicate/launch/plan/command.h"
+#include "replicate/launch/detect/command.h"
 
 /// `holdfast run --transport`: an MPI program over the holdfast libfabric provider.
 namespace holdfast::launch {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "replicate/launch/compare/corruption.h"
-#include "replicate/launch/report/incident.h"
+#include "replicate/launch/supervise/incident.h"
 #include "replicate/launch/supervise/roster.h"
 #include "replicate/launch/supervise/supervise.h"
 

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/event/record.h"
+#include "core/output/amounts.h"
 #include "replicate/launch/report/exit_code.h"
 
 namespace holdfast::launch {
@@ -36,10 +37,6 @@ Json suspects(const Json& record) {
   return found;
 }
 
-std::string count(std::uint64_t number, std::string_view one, std::string_view many) {
-  return grouped(number) + " " + std::string(number == 1 ? one : many);
-}
-
 /// "rank 1 replica 2, rank 0 replica 1 and 3 more".
 std::string places(const Json& entries) {
   std::string text;
@@ -57,47 +54,28 @@ std::string places(const Json& entries) {
 std::string processes(const std::vector<int>& degrees) {
   const auto [least, most] = std::minmax_element(degrees.begin(), degrees.end());
   return fmt::format("{} processes ({} to {} replicas of each)",
-                     grouped(static_cast<std::uint64_t>(std::accumulate(degrees.begin(), degrees.end(), 0))), *least,
-                     *most);
+                     output::grouped(static_cast<std::uint64_t>(std::accumulate(degrees.begin(), degrees.end(), 0))),
+                     *least, *most);
 }
 
 }  // namespace
 
-std::string grouped(std::uint64_t number) {
-  const std::string digits = std::to_string(number);
-  std::string text;
-  for (std::size_t at = 0; at < digits.size(); ++at) {
-    if (at > 0 && (digits.size() - at) % 3 == 0) text += ',';
-    text += digits[at];
-  }
-  return text;
-}
-
-std::string byte_size(std::uint64_t bytes) {
-  constexpr std::array<const char*, 6> units{"kB", "MB", "GB", "TB", "PB", "EB"};
-  if (bytes < 1000) return count(bytes, "byte", "bytes");
-  double size = static_cast<double>(bytes) / 1000;
-  std::size_t unit = 0;
-  for (; size >= 999.95 && unit + 1 < units.size(); ++unit) size /= 1000;
-  return fmt::format("{:.1f} {}", size, units[unit]);
-}
-
 std::string summary_line(const Evidence& evidence) {
   const Json& record = evidence.record;
-  const std::string ranks = count(evidence.ranks, "rank", "ranks");
-  std::string line = evidence.degrees.empty() ? ranks + " x " + count(evidence.degree, "replica", "replicas")
+  const std::string ranks = output::count(evidence.ranks, "rank", "ranks");
+  std::string line = evidence.degrees.empty() ? ranks + " x " + output::count(evidence.degree, "replica", "replicas")
                                               : ranks + " in " + processes(evidence.degrees);
   if (record.is_null()) return line + (evidence.degree == 1 ? ", unprotected" : ", no record of what was verified");
   // What a replica that died had counted, or would have been caught with, died with it.
   const bool lost = counter(record, "mismatches") == 0 && !evidence.deaths.empty();
-  line += ", " + count(counter(record, "messages"), "message", "messages") + " (" +
-          byte_size(counter(record, "bytes")) + ") verified, " +
+  line += ", " + output::count(counter(record, "messages"), "message", "messages") + " (" +
+          output::byte_size(counter(record, "bytes")) + ") verified, " +
           (lost ? "no mismatch known of those that are left"
-                : count(counter(record, "mismatches"), "mismatch", "mismatches")) +
-          ", " + grouped(counter(record, "corrections")) + " corrected";
+                : output::count(counter(record, "mismatches"), "mismatch", "mismatches")) +
+          ", " + output::grouped(counter(record, "corrections")) + " corrected";
   if (std::string where = places(list(record, "corrupted")); !where.empty()) line += " (" + where + ")";
   if (const std::uint64_t alone = counter(record, "unverified"); alone > 0)
-    line += ", " + grouped(alone) +
+    line += ", " + output::grouped(alone) +
             (evidence.degrees.empty() ? " that nobody was left to confirm" : " of ranks with one replica, unverified");
   if (std::string who = places(suspects(record)); !who.empty()) line += "; suspect: " + who;
   for (const Death& death : evidence.deaths) {
@@ -112,8 +90,8 @@ std::string summary_line(const Evidence& evidence) {
 std::string missed_line(const Evidence& evidence) {
   const std::vector<std::string> missed = faults_that_missed(evidence.corruption, evidence.faults);
   if (missed.empty()) return "";
-  std::string line = fmt::format("{} of {} never struck:", grouped(missed.size()),
-                                 count(evidence.faults.size(), "injected fault", "injected faults"));
+  std::string line = fmt::format("{} of {} never struck:", output::grouped(missed.size()),
+                                 output::count(evidence.faults.size(), "injected fault", "injected faults"));
   for (std::size_t i = 0; i < missed.size() && i < places_shown; ++i) line += (i > 0 ? "; " : " ") + missed[i];
   if (missed.size() > places_shown) line += fmt::format("; and {} more", missed.size() - places_shown);
   return line;

@@ -35,9 +35,4 @@ std::string death_notice(int degree, bool goes_on, const std::string& ends_becau
 /// wrote.
 nlohmann::ordered_json final_record(const Evidence& evidence, const Outcome& outcome, const JobFacts& facts);
 
-/// "48,112".
-std::string grouped(std::uint64_t number);
-/// "61.2 MB", in powers of 1000.
-std::string byte_size(std::uint64_t bytes);
-
 }  // namespace holdfast::launch

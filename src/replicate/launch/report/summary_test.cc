@@ -107,13 +107,5 @@ TEST(FinalRecord, HoldsEverything) {
   EXPECT_TRUE(final_record(evidence, {}, {})["counters"].empty());
 }
 
-TEST(ByteSize, RoundsToOneDigit) {
-  EXPECT_EQ(byte_size(1), "1 byte");
-  EXPECT_EQ(byte_size(999), "999 bytes");
-  EXPECT_EQ(byte_size(1000), "1.0 kB");
-  EXPECT_EQ(byte_size(999960), "1.0 MB");
-  EXPECT_EQ(byte_size(UINT64_MAX), "18.4 EB");
-}
-
 }  // namespace
 }  // namespace holdfast::launch

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "replicate/engine/replica_map.h"
-#include "replicate/launch/report/incident.h"
+#include "replicate/launch/supervise/incident.h"
 
 /// What follows when the transport has given a peer up: the job is ended, and says between whom.
 namespace holdfast::launch {

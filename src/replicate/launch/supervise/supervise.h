@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/status/status.h"
-#include "replicate/launch/plan/command.h"
+#include "replicate/launch/detect/command.h"
 #include "replicate/launch/supervise/signal_watch.h"
 
 namespace holdfast::launch {

@@ -79,27 +79,27 @@ using namespace holdfast::replicate;
 
 #pragma GCC diagnostic ignored "-Wpedantic"  // ## before an absent variable argument
 
-#define EXPORTED extern "C" __attribute__((visibility("default"))) void
+#define EXPORTED extern "C" __attribute__((visibility("default")))
 
-#define KEYVAL(name, on_communicator)                                                                         \
-  EXPORTED name(FortranCopy* copy, FortranDelete* del, MPI_Fint* keyval, void* extra_state, MPI_Fint* error); \
-  void name(FortranCopy* copy, FortranDelete* del, MPI_Fint* keyval, void* extra_state, MPI_Fint* error) {    \
-    create_keyval(#name, on_communicator, copy, del, keyval, extra_state, error);                             \
+#define KEYVAL(name, on_communicator)                                                                              \
+  EXPORTED void name(FortranCopy* copy, FortranDelete* del, MPI_Fint* keyval, void* extra_state, MPI_Fint* error); \
+  void name(FortranCopy* copy, FortranDelete* del, MPI_Fint* keyval, void* extra_state, MPI_Fint* error) {         \
+    create_keyval(#name, on_communicator, copy, del, keyval, extra_state, error);                                  \
   }
-#define HANDLER(name, on_communicator)                                         \
-  EXPORTED name(FortranHandler* function, MPI_Fint* handler, MPI_Fint* error); \
-  void name(FortranHandler* function, MPI_Fint* handler, MPI_Fint* error) {    \
-    create_handler(#name, on_communicator, function, handler, error);          \
+#define HANDLER(name, on_communicator)                                              \
+  EXPORTED void name(FortranHandler* function, MPI_Fint* handler, MPI_Fint* error); \
+  void name(FortranHandler* function, MPI_Fint* handler, MPI_Fint* error) {         \
+    create_handler(#name, on_communicator, function, handler, error);               \
   }
-#define SET(name)                                                                \
-  EXPORTED name(MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint* error); \
-  void name(MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint* error) {    \
-    set_attribute(#name, comm, keyval, value, error);                            \
+#define SET(name)                                                                     \
+  EXPORTED void name(MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint* error); \
+  void name(MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint* error) {         \
+    set_attribute(#name, comm, keyval, value, error);                                 \
   }
-#define GET(name)                                                                                \
-  EXPORTED name(MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint* flag, MPI_Fint* error); \
-  void name(MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint* flag, MPI_Fint* error) {    \
-    get_attribute(#name, comm, keyval, value, flag, error);                                      \
+#define GET(name)                                                                                     \
+  EXPORTED void name(MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint* flag, MPI_Fint* error); \
+  void name(MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint* flag, MPI_Fint* error) {         \
+    get_attribute(#name, comm, keyval, value, flag, error);                                           \
   }
 
 #ifdef OPEN_MPI

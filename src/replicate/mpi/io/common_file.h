@@ -3,8 +3,8 @@
 #include <string>
 
 #include "functions.h"
-#include "replicate/engine/file_view.h"
 #include "replicate/mpi/io/file.h"
+#include "replicate/shadow/file_view.h"
 
 namespace holdfast::replicate {
 

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "replicate/mpi/intercept/guard.h"
@@ -25,7 +24,7 @@ bool has_changed_files(const std::string& directory) {
 }  // namespace
 
 void leave_closing_statement() {
-  const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
+  const char* directory = run_directory();
   if (!directory || !runtime().verifying) return;
   const Depth inside;
   const std::string path =

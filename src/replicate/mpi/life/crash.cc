@@ -34,7 +34,7 @@ int own_length[NSIG];
 std::vector<std::pair<int, std::string>>* team_paths;  // by replica
 
 std::string incident_path(int replica) {
-  return std::string(std::getenv("HOLDFAST_RUN_DIRECTORY")) + "/incident-" + std::to_string(runtime().rank) + "." +
+  return std::string(run_directory()) + "/incident-" + std::to_string(runtime().rank) + "." +
          std::to_string(replica) + ".json";
 }
 
@@ -78,7 +78,7 @@ void on_crash(int signal) {
 }  // namespace
 
 void watch_for_crashes() {
-  if (!std::getenv("HOLDFAST_RUN_DIRECTORY")) return;
+  if (!run_directory()) return;
   Runtime& state = runtime();
   std::snprintf(own_path, sizeof own_path, "%s", incident_path(state.replica).c_str());
   team_paths = new std::vector<std::pair<int, std::string>>();

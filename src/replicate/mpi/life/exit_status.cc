@@ -27,7 +27,7 @@ namespace {
 pid_t comparing = 0;  // this process; a child of it ends for itself
 
 std::string path_of(int replica) {
-  return std::string(std::getenv("HOLDFAST_RUN_DIRECTORY")) + "/status-" + std::to_string(runtime().rank) + "." +
+  return std::string(run_directory()) + "/status-" + std::to_string(runtime().rank) + "." +
          std::to_string(replica);
 }
 
@@ -83,7 +83,7 @@ std::string list(const std::vector<int>& statuses) {
 }  // namespace
 
 void compare_exit_statuses() {
-  if (runtime().verifying && std::getenv("HOLDFAST_RUN_DIRECTORY")) comparing = real_process_id();
+  if (runtime().verifying && run_directory()) comparing = real_process_id();
 }
 
 namespace {

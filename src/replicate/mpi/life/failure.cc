@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "real_functions.h"
@@ -61,7 +60,7 @@ int exit_code(Incident incident) {
 }  // namespace
 
 bool report_incident(Incident incident, std::string_view message) {
-  const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
+  const char* directory = run_directory();
   if (!directory) return false;
   const Runtime& state = runtime();
   const nlohmann::json json = {{"job", job_identity()},    {"kind", word(incident)},        {"rank", state.rank},

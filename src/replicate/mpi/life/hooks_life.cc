@@ -270,7 +270,7 @@ void write_record(MPI_Comm among, const std::string& name) {
   const auto mine = state.counters.values();
   real().Reduce(mine.data(), sum.values().data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM, 0, among);
   const std::vector<std::uint64_t> all = gather_culprits(among);
-  const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
+  const char* directory = run_directory();
   int rank = 0;
   real().Comm_rank(among, &rank);
   if (rank != 0 || !directory) return;

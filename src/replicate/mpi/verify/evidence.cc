@@ -4,7 +4,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <string>
@@ -22,7 +21,7 @@ std::mutex mutex;
 std::set<std::string> noted;
 
 void note(const std::string& what) {
-  const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
+  const char* directory = run_directory();
   const std::lock_guard<std::mutex> lock(mutex);
   if (!directory || !noted.insert(what).second) return;
   const Depth inside;
