@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fabric/check/naive_routes.h"
+#include "fabric/check/naive_routes_for_tests.h"
 #include "fabric/routing/engines/engine.h"
 #include "fabric/topology/generate.h"
 

@@ -18,7 +18,6 @@
 #include "core/config/environment.h"
 #include "core/config/settings.h"
 #include "core/integrity/digest.h"
-#include "replicate/process/job.h"
 #include "replicate/engine/file_patterns.h"
 #include "replicate/mpi/agree/decide.h"
 #include "replicate/mpi/agree/progress.h"
@@ -26,6 +25,7 @@
 #include "replicate/mpi/io/common_file.h"
 #include "replicate/mpi/io/file.h"
 #include "replicate/mpi/life/failure.h"
+#include "replicate/process/job.h"
 #include "replicate/process/streams.h"
 
 namespace holdfast::replicate {

@@ -19,10 +19,10 @@
 #include <string>
 
 #include "core/secret/secret_file.h"
-#include "replicate/process/job.h"
 #include "replicate/engine/roll_call_reader.h"
 #include "replicate/engine/roll_call_seal.h"
 #include "replicate/process/depth.h"
+#include "replicate/process/job.h"
 #include "replicate/process/program.h"
 #include "replicate/process/streams.h"
 

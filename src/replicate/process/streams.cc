@@ -18,11 +18,11 @@
 
 #include "core/config/environment.h"
 #include "core/config/settings.h"
-#include "replicate/process/job.h"
 #include "replicate/engine/degrees.h"
 #include "replicate/engine/options.h"
 #include "replicate/engine/replica_map.h"
 #include "replicate/process/depth.h"
+#include "replicate/process/job.h"
 
 namespace holdfast::replicate {
 

@@ -5,7 +5,7 @@
 #include "core/random/stream.h"
 #include "fabric/check/changes.h"
 #include "fabric/check/credit_loops.h"
-#include "fabric/check/naive_routes.h"
+#include "fabric/check/naive_routes_for_tests.h"
 #include "fabric/check/paths.h"
 #include "fabric/routing/graph/switch_graph.h"
 #include "fabric/topology/generate.h"

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "replicate/mpi/agree/idle_tests.h"
 #include "replicate/mpi/agree/watch.h"
 #include "replicate/mpi/life/runtime.h"
-#include "replicate/mpi/agree/idle_tests.h"
 
 namespace holdfast::replicate {
 

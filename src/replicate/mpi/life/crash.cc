@@ -34,8 +34,8 @@ int own_length[NSIG];
 std::vector<std::pair<int, std::string>>* team_paths;  // by replica
 
 std::string incident_path(int replica) {
-  return std::string(run_directory()) + "/incident-" + std::to_string(runtime().rank) + "." +
-         std::to_string(replica) + ".json";
+  return std::string(run_directory()) + "/incident-" + std::to_string(runtime().rank) + "." + std::to_string(replica) +
+         ".json";
 }
 
 bool taken_out(int replica) {

@@ -27,8 +27,7 @@ namespace {
 pid_t comparing = 0;  // this process; a child of it ends for itself
 
 std::string path_of(int replica) {
-  return std::string(run_directory()) + "/status-" + std::to_string(runtime().rank) + "." +
-         std::to_string(replica);
+  return std::string(run_directory()) + "/status-" + std::to_string(runtime().rank) + "." + std::to_string(replica);
 }
 
 bool leave(int status) {
