@@ -12,6 +12,7 @@
 
 #include "core/event/record.h"
 #include "core/secret/secret_file.h"
+#include "core/status/exit_code.h"
 #include "core/status/printable.h"
 #include "replicate/launch/compare/closing.h"
 #include "replicate/launch/compare/file_comparison.h"
@@ -23,7 +24,6 @@
 #include "replicate/launch/plan/run_directory.h"
 #include "replicate/launch/plan/transport.h"
 #include "replicate/launch/plan/window_folders.h"
-#include "replicate/launch/report/exit_code.h"
 #include "replicate/launch/report/outcome.h"
 #include "replicate/launch/report/summary.h"
 #include "replicate/launch/report/tally.h"

@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-#include "replicate/launch/report/exit_code.h"
+#include "core/status/exit_code.h"
 
 namespace holdfast::launch {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "core/event/record.h"
 #include "core/output/amounts.h"
-#include "replicate/launch/report/exit_code.h"
+#include "core/status/exit_code.h"
 
 namespace holdfast::launch {
 namespace {

@@ -24,7 +24,7 @@ bool any_lost_peer(const std::string& folder) {
   return false;
 }
 
-std::string text_of(const Json& json, const char* name) {
+std::string text_under(const Json& json, const char* name) {
   const auto found = json.is_object() ? json.find(name) : json.end();
   return json.is_object() && found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
@@ -45,7 +45,7 @@ std::string who(int process, const std::string& host, const replicate::ReplicaMa
 
 void name_one(Incident& incident, const std::string& folder, const replicate::ReplicaMap& map) {
   const int process = process_of(incident.whole);
-  const std::string number = text_of(incident.whole, "peer");
+  const std::string number = text_under(incident.whole, "peer");
   const bool plain = !number.empty() && std::all_of(number.begin(), number.end(),
                                                     [](unsigned char letter) { return std::isxdigit(letter) != 0; });
   const Json peer = plain ? read_json_file(folder + "/endpoint-" + number + ".json") : Json();
@@ -53,10 +53,10 @@ void name_one(Incident& incident, const std::string& folder, const replicate::Re
     incident.rank = map.virtual_rank(process);
     incident.replica = map.replica(process);
   }
-  const std::string rails = text_of(incident.whole, "rails");
-  incident.message = "the network lost a peer: " + who(process, text_of(incident.whole, "host"), map) +
-                     " has given up " + who(process_of(peer), text_of(peer, "host"), map) + ": " +
-                     text_of(incident.whole, "why") + (rails.empty() ? "" : "; rails: " + rails);
+  const std::string rails = text_under(incident.whole, "rails");
+  incident.message = "the network lost a peer: " + who(process, text_under(incident.whole, "host"), map) +
+                     " has given up " + who(process_of(peer), text_under(peer, "host"), map) + ": " +
+                     text_under(incident.whole, "why") + (rails.empty() ? "" : "; rails: " + rails);
   if (incident.whole.is_object() && incident.whole.contains("lost_messages") &&
       incident.whole["lost_messages"].is_number_unsigned()) {
     const auto lost = incident.whole["lost_messages"].get<std::uint64_t>();
@@ -97,7 +97,7 @@ void name_lost_peers(std::vector<Incident>& incidents, const std::string& folder
     if (each.kind == "lost_peer") name_one(each, folder, map);
   }
   std::stable_partition(incidents.begin(), incidents.end(), [](const Incident& each) {
-    return each.kind != "lost_peer" || text_of(each.whole, "outcome") != "restarted";
+    return each.kind != "lost_peer" || text_under(each.whole, "outcome") != "restarted";
   });
 }
 

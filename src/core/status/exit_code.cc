@@ -1,9 +1,9 @@
-#include "replicate/launch/report/exit_code.h"
+#include "core/status/exit_code.h"
 
 #include <array>
 #include <cstring>
 
-namespace holdfast::launch {
+namespace holdfast {
 namespace {
 
 constexpr std::array<ExitRow, 11> rows{{
@@ -109,4 +109,4 @@ std::string exit_code_help() {
   return help;
 }
 
-}  // namespace holdfast::launch
+}  // namespace holdfast

@@ -1,11 +1,11 @@
-#include "replicate/launch/report/exit_code.h"
+#include "core/status/exit_code.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <set>
 
-namespace holdfast::launch {
+namespace holdfast {
 namespace {
 
 TEST(ExitCodes, EachStandsOnceWithItsMeaning) {
@@ -41,4 +41,4 @@ TEST(ExitFor, KeepsBadInputApartFromDamage) {
 }
 
 }  // namespace
-}  // namespace holdfast::launch
+}  // namespace holdfast

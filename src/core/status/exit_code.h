@@ -6,7 +6,7 @@
 
 #include "core/status/status.h"
 
-namespace holdfast::launch {
+namespace holdfast {
 
 /// How `holdfast` ends. The values are an interface: docs/reference/exit-codes.md, generated from exit_codes().
 enum class Exit : int {
@@ -43,4 +43,4 @@ Exit exit_for(Code code);
 std::string exit_code_page();
 std::string exit_code_help();
 
-}  // namespace holdfast::launch
+}  // namespace holdfast
