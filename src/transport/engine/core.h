@@ -54,7 +54,6 @@ class Core {
   Counters counters;
   std::int64_t next_deadline_ns = INT64_MAX;  ///< of the engine's time: no timer is due before
   std::size_t fragment_bytes = 0;
-  Engine::Sabotage sabotage = Engine::Sabotage::none;
   std::size_t pending_puts = 0;
 
  private:
