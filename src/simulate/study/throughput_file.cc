@@ -47,7 +47,7 @@ bool draws(const TrafficSpec& traffic) {
 }
 
 Status read_ageing(const toml::table& table, std::string_view file, fabric::Ageing& ageing) {
-  TomlKeys keys(table, file, spec);
+  config::TomlKeys keys(table, file, spec);
   keys.number("link_rate", 0.0, 0.999, ageing.link_rate);
   keys.number("switch_rate", 0.0, 0.999, ageing.switch_rate);
   keys.number("shape", 0.01, 100.0, ageing.shape);
@@ -227,7 +227,7 @@ class GroupReader {
   std::string_view file_;
   const Ageings& ageings_;
   Texts& texts_;
-  TomlKeys keys_;
+  config::TomlKeys keys_;
   std::string name_ = "all";
   ThroughputPoint pattern_;
   Lists lists_;
@@ -240,7 +240,7 @@ class FileReader {
 
   Result<ThroughputFile> read(const toml::table& root) {
     ThroughputFile study;
-    TomlKeys top(root, file_, spec);
+    config::TomlKeys top(root, file_, spec);
     Status status = read_head(top.take("study"), study);
     if (status.ok()) status = read_options(top.take("simulate"), study);
     if (status.ok()) status = read_ageing_sets(top.take("ageing"));
@@ -266,7 +266,7 @@ class FileReader {
     const std::string remedy = "write [study] with name = \"...\"";
     if (node == nullptr) return {Code::bad_input, "reading " + std::string(file_), "the study has no name", remedy};
     if (!node->is_table()) return no_table(*node, "[study]");
-    TomlKeys keys(*node->as_table(), file_, spec);
+    config::TomlKeys keys(*node->as_table(), file_, spec);
     std::string kind;  // read_any_study() has looked at it
     keys.text("kind", kind);
     keys.text("name", study.name);
