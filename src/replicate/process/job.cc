@@ -6,22 +6,38 @@
 
 namespace holdfast::replicate {
 
+namespace {
+
+struct Job {
+  std::string identity;
+  std::string directory;
+};
+
+std::string variable(const char* name) {
+  const char* text = std::getenv(name);
+  return text ? text : "";
+}
+
+Job named_by_the_launcher() {
+  Job job{variable("HOLDFAST_RUN_JOB"), variable("HOLDFAST_RUN_DIRECTORY")};
+  std::erase_if(job.identity, [](unsigned char letter) { return std::isalnum(letter) == 0; });
+  job.identity.resize(std::min<std::size_t>(job.identity.size(), 64));
+  return job;
+}
+
+const Job& job() {
+  static const Job* const named = new Job(named_by_the_launcher());  // kept for those who come while the process ends
+  return *named;
+}
+
+}  // namespace
+
 const std::string& job_identity() {
-  static const std::string identity = [] {
-    const char* text = std::getenv("HOLDFAST_RUN_JOB");
-    std::string name = text ? text : "";
-    std::erase_if(name, [](unsigned char letter) { return std::isalnum(letter) == 0; });
-    return name.substr(0, 64);
-  }();
-  return identity;
+  return job().identity;
 }
 
 const char* run_directory() {
-  static const std::string* const directory = [] {  // kept for those who come while the process ends
-    const char* text = std::getenv("HOLDFAST_RUN_DIRECTORY");
-    return text && *text != '\0' ? new std::string(text) : nullptr;
-  }();
-  return directory ? directory->c_str() : nullptr;
+  return job().directory.empty() ? nullptr : job().directory.c_str();
 }
 
 }  // namespace holdfast::replicate
