@@ -83,8 +83,8 @@ class LogReader {
  private:
   void fail(std::string wrong, std::string remedy = "see docs/spec/failure-log.md") {
     if (status_.ok())
-      status_ = {Code::bad_input, "reading " + name_ + " line " + std::to_string(line_), std::move(wrong),
-                 std::move(remedy)};
+      status_ = {Code::bad_input, "reading " + name_ + (line_ == 0 ? "" : " line " + std::to_string(line_)),
+                 std::move(wrong), std::move(remedy)};
   }
 
   void read_line(const Fields& fields) {
@@ -141,6 +141,7 @@ class LogReader {
   }
 
   void finish() {
+    line_ = 0;
     if (!observed_) return fail("it does not say when the network was observed", "write observed, FROM, TO");
     std::map<std::pair<std::size_t, std::string_view>, std::vector<std::size_t>> by_part;
     std::array<std::uint64_t, 3> named = {};

@@ -37,7 +37,8 @@ TEST(FailureLog, IsReadAsItIsWritten) {
 TEST(FailureLog, MistakesAreSaidWithTheirLine) {
   const std::string head = "observed, 2010-01-01, 2012-01-01\nparts, link, 2\n";
   const std::pair<std::string, std::string> wrong[] = {
-      {"", "when the network was observed"},
+      {"", "reading room.csv: it does not say when the network was observed"},
+      {"parts, link, 3\n", "reading room.csv: it does not say when the network was observed"},
       {"obsreved, 2010-01-01, 2012-01-01\n", "line 1: no line begins with 'obsreved': did you mean 'observed'?"},
       {"observed, 2010-01-01\n", "line 1: 'observed' with 1 values"},
       {"observed, 2012-01-01, 2010-01-01\n", "ends before it begins"},
