@@ -88,7 +88,9 @@ TEST(FailureStatistics, FindsWhatAgeingHasDrawn) {
     EXPECT_TRUE(lives.by_horizon_interval.holds(0.02)) << lives.failed_by_horizon;
     EXPECT_LT(lives.shape_interval.high - lives.shape_interval.low, 0.3);
     EXPECT_GT(statistics.kinds[0].fit_p, 0.01);
-    if (shape == 0.76) EXPECT_LT(lives.constant_rate_p, 1e-6);
+    if (shape == 0.76) {
+      EXPECT_LT(lives.constant_rate_p, 1e-6);
+    }
     const auto record = failure_statistics_record(statistics);
     EXPECT_EQ(record["ageing"]["shape"], statistics.ageing().shape);
     EXPECT_EQ(record["link"]["weibull"]["shape"], lives.shape);
