@@ -28,6 +28,7 @@ DOCUMENTS = {
     "docs/spec/trace.md": ("holdfast-trace", 5, "traces of communication"),
     "docs/spec/recorded-trace.md": ("holdfast-recorded-trace", 5, "recorded runs of MPI programs"),
     "docs/spec/study.md": ("holdfast-study", 5, "study files and their databases"),
+    "docs/spec/failure-log.md": ("holdfast-failure-log", 5, "logs of failed and repaired parts"),
     "docs/spec/machine.md": ("holdfast-machine", 5, "machine descriptions for holdfast plan"),
     "docs/spec/plan.md": ("holdfast-plan", 5, "the record of a plan"),
     "docs/spec/regression.md": ("holdfast-regression", 5, "throughput of routing engines against failures"),
@@ -37,7 +38,7 @@ DOCUMENTS = {
 PAGE_OF = {**DOCUMENTS, "docs/reference/options.md": ("holdfast.conf", 5, "options of holdfast"),
            "docs/reference/exit-codes.md": ("holdfast", 1, "")}
 FIRST = {"run": ["holdfast-faults(5)", "mpirun(1)", "mpiexec(1)", "srun(1)"], "fault": ["holdfast-faults(5)"],
-         "fabric": ["holdfast-fabric(5)", "holdfast-faults(5)", "opensm(8)", "ibnetdiscover(8)"],
+         "fabric": ["holdfast-fabric(5)", "holdfast-faults(5)", "holdfast-failure-log(5)", "opensm(8)", "ibnetdiscover(8)"],
          "simulate": ["holdfast-fabric(5)", "holdfast-trace(5)", "holdfast-faults(5)"],
          "trace": ["holdfast-recorded-trace(5)", "holdfast-trace(5)"],
          "plan": ["holdfast-machine(5)", "holdfast-plan(5)", "holdfast-regression(5)"],

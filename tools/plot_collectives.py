@@ -12,7 +12,7 @@ import sys
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 640, 320, 64, 64, 36
 COLOURS = {"temporal": "#1f6fb4", "spatial": "#d9662c", "retransmission": "#7a7a7a", "link-retry": "#3a9a4b",
-           "hybrid": "#8456b8"}
+           "hybrid": "#8456b8", "two ports": "#b08900"}
 
 
 def escape(text):
@@ -176,6 +176,65 @@ def print_counts(rows):
                   f", {duration(row['mean_ns'])}")
 
 
+def print_consecutive(rows):
+    """By how many per cent temporal is faster at the last host, one after another and each from a quiet start."""
+    means = sorted({row["mean_ns"] for row in rows if row["group"] == "consecutive"})
+    if not means:
+        return
+    print("consecutive: mean time of temporal x2 and spatial x2 in ns, and temporal's lead; in brackets each begun anew\n")
+    print("| process | strikes | " + " | ".join(duration(mean) for mean in means) + " |")
+    print("|---" * (2 + len(means)) + "|")
+    for source in SOURCES:
+        for strikes, group in (("next", "consecutive"), ("in-flight", "consecutive-in-flight")):
+            fixed = {"copies": 2, "source": source, "strikes": strikes, "reach": "one"}
+            cells = []
+            for mean in means:
+                pair = [find(rows, protection=p, group=group, mean_ns=mean, **fixed) for p in ("temporal", "spatial")]
+                if None in pair:
+                    cells.append("")
+                    continue
+                times = ", ".join(f"{row['last_host']['mean_ns']:,.0f}" for row in pair)
+                row_lead = lead(rows, "last_host", group=group, mean_ns=mean, **fixed)
+                anew = lead(rows, "last_host", group="figure-5", mean_ns=mean, **fixed)
+                cells.append(f"{times}: {percent(row_lead)} % ({percent(anew)})")
+            if any(cells):
+                print(f"| {source} | {strikes} | " + " | ".join(cells) + " |")
+    print()
+
+
+def print_together(rows):
+    counts = sorted({row.get("together", 1) for row in rows if row["group"] == "together"})
+    if not counts:
+        return
+    print("together: until the last host has the last result, ns; without errors, and with an error every 1 ms a link\n")
+    print("| scheme | " + " | ".join(f"{count} at once" for count in counts) + " |")
+    print("|---" * (1 + len(counts)) + "|")
+    for protection in ("retransmission", "link-retry", "temporal", "spatial"):
+        cells = []
+        for count in counts:
+            pair = [row for source in ("none", "link") for row in rows
+                    if row["group"] == "together" and row.get("together", 1) == count and row["source"] == source and
+                    row["protection"] == protection]
+            cells.append(", ".join(f"{row['last_host']['mean_ns']:,.0f}" for row in pair))
+        print(f"| {protection} | " + " | ".join(cells) + " |")
+    print()
+
+
+def print_failures(rows):
+    found = [row for row in rows if row["group"].startswith("hard-failures")]
+    if not found:
+        return
+    print("hard failures in mid-collective\n")
+    print("| scheme | what fails | parts that it may be | new tree | host lost | last host, mean, us | greatest |")
+    print("|---" * 7 + "|")
+    for row in found:
+        name = row["protection"] + (" x2" if row["copies"] == 2 else "") + (", two ports" if row["dual_port"] else "")
+        share = lambda key: f"{100 * row[key] / row['collectives']:.0f} %"
+        print(f"| {name} | {row['fails']} | {row['exposed']} | {share('rebuilt')} | {share('cut_off')} | "
+              f"{row['last_host']['mean_ns'] / 1e3:,.1f} | {row['last_host']['greatest_ns'] / 1e3:,.1f} |")
+    print()
+
+
 def main(folder, paths):
     rows = []
     for path in paths:
@@ -213,9 +272,14 @@ def main(folder, paths):
     print_counts(rows)
     labels = [(duration(mean), {"mean_ns": mean}) for mean in (1e4, 1e5, 1e6, 1e7, 1e8)]
     schemes = [("retransmission", 1), ("link-retry", 1), ("temporal", 2), ("hybrid", 2), ("spatial", 2)]
+    series = [series_of(rows, "last_host", p, c, labels, group="beyond") for p, c in schemes]
+    _, _, values = series_of(rows, "last_host", "spatial", 2, labels, group="beyond-dual-port")
+    series.append(("spatial x2, two ports", COLOURS["two ports"], values))
     bars(out("beyond"), "To the last host, errors of every link, by the mean between a link's errors",
-         [text for text, _ in labels],
-         [series_of(rows, "last_host", p, c, labels, group="beyond") for p, c in schemes])
+         [text for text, _ in labels], series)
+    print_consecutive(rows)
+    print_together(rows)
+    print_failures(rows)
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ _holdfast_words() {
       flags='-h --help'
       ;;
     'holdfast fabric')
-      commands='generate import export show fail route check compare diff'
+      commands='generate import export show fail ageing route check compare diff'
       flags='-h --help'
       ;;
     'holdfast fabric generate')
@@ -62,6 +62,10 @@ _holdfast_words() {
     'holdfast fabric fail')
       commands=''
       flags='-h --help --faults --at --years --link-rate --switch-rate --switch-link-ratio --hca-rate --shape --seed --critical --what-if --engine --lanes --tables --sl2vl --path-records --to -o --output --json'
+      ;;
+    'holdfast fabric ageing')
+      commands=''
+      flags='-h --help --confidence --seed --json'
       ;;
     'holdfast fabric route')
       commands=''
@@ -221,6 +225,8 @@ _holdfast_value() {
     'holdfast fabric fail --path-records') value='FILE' ;;
     'holdfast fabric fail --to') value='OTHER' ;;
     'holdfast fabric fail -o' | 'holdfast fabric fail --output') value='FILE' ;;
+    'holdfast fabric ageing --confidence') value='OTHER' ;;
+    'holdfast fabric ageing --seed') value='OTHER' ;;
     'holdfast fabric route --engine') value='OTHER' ;;
     'holdfast fabric route -o' | 'holdfast fabric route --out' | 'holdfast fabric route --output') value='FILE' ;;
     'holdfast fabric route --sl2vl') value='FILE' ;;

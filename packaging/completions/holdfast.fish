@@ -2,7 +2,7 @@
 
 # Whether the command line has reached this command and no command below it; "program" behind --.
 function __holdfast_at
-    set -l known 'holdfast run' 'holdfast doctor' 'holdfast config' 'holdfast config list' 'holdfast config explain' 'holdfast config check' 'holdfast fault' 'holdfast fault check' 'holdfast fabric' 'holdfast fabric generate' 'holdfast fabric import' 'holdfast fabric export' 'holdfast fabric show' 'holdfast fabric fail' 'holdfast fabric route' 'holdfast fabric check' 'holdfast fabric compare' 'holdfast fabric diff' 'holdfast simulate' 'holdfast trace' 'holdfast trace show' 'holdfast trace check' 'holdfast trace convert' 'holdfast plan' 'holdfast collective' 'holdfast collective study' 'holdfast study' 'holdfast study run' 'holdfast study report' 'holdfast study merge' 'holdfast reference' 'holdfast reference exit-codes' 'holdfast reference options' 'holdfast reference commands'
+    set -l known 'holdfast run' 'holdfast doctor' 'holdfast config' 'holdfast config list' 'holdfast config explain' 'holdfast config check' 'holdfast fault' 'holdfast fault check' 'holdfast fabric' 'holdfast fabric generate' 'holdfast fabric import' 'holdfast fabric export' 'holdfast fabric show' 'holdfast fabric fail' 'holdfast fabric ageing' 'holdfast fabric route' 'holdfast fabric check' 'holdfast fabric compare' 'holdfast fabric diff' 'holdfast simulate' 'holdfast trace' 'holdfast trace show' 'holdfast trace check' 'holdfast trace convert' 'holdfast plan' 'holdfast collective' 'holdfast collective study' 'holdfast study' 'holdfast study run' 'holdfast study report' 'holdfast study merge' 'holdfast reference' 'holdfast reference exit-codes' 'holdfast reference options' 'holdfast reference commands'
     set -l path holdfast
     for word in (commandline --tokenize --cut-at-cursor --current-process)[2..]
         if test "$word" = --
@@ -100,6 +100,7 @@ complete --command holdfast --condition '__holdfast_at holdfast fabric' --no-fil
 complete --command holdfast --condition '__holdfast_at holdfast fabric' --no-files --arguments export --description 'Write a fabric in another program\'s format'
 complete --command holdfast --condition '__holdfast_at holdfast fabric' --no-files --arguments show --description 'Summarise a fabric and draw it'
 complete --command holdfast --condition '__holdfast_at holdfast fabric' --no-files --arguments fail --description 'Let links, switches, ports and adapters fail, or ask what would happen'
+complete --command holdfast --condition '__holdfast_at holdfast fabric' --no-files --arguments ageing --description 'Fit a log of failures: how often parts fail, with what Weibull shape'
 complete --command holdfast --condition '__holdfast_at holdfast fabric' --no-files --arguments route --description 'Compute forwarding tables, and judge them'
 complete --command holdfast --condition '__holdfast_at holdfast fabric' --no-files --arguments check --description 'Tell how bad a fabric is, and what another engine would give'
 complete --command holdfast --condition '__holdfast_at holdfast fabric' --no-files --arguments compare --description 'Rank routing engines, ours and OpenSM\'s, on a fabric'
@@ -146,6 +147,10 @@ complete --command holdfast --condition '__holdfast_at holdfast fabric fail' --l
 complete --command holdfast --condition '__holdfast_at holdfast fabric fail' --long-option to --exclusive --description 'Format of -o, as for export. Default: ibnetdiscover'
 complete --command holdfast --condition '__holdfast_at holdfast fabric fail' --short-option o --long-option output --require-parameter --force-files --description 'Write the fabric without what failed; - is standard output'
 complete --command holdfast --condition '__holdfast_at holdfast fabric fail' --long-option json --description 'Print a JSON record'
+complete --command holdfast --condition '__holdfast_at holdfast fabric ageing' --short-option h --long-option help --description 'Print this help message and exit'
+complete --command holdfast --condition '__holdfast_at holdfast fabric ageing' --long-option confidence --exclusive --description 'Of the intervals. Default: 0.95'
+complete --command holdfast --condition '__holdfast_at holdfast fabric ageing' --long-option seed --exclusive --description 'Of the samples behind the goodness of fit. Default: 1'
+complete --command holdfast --condition '__holdfast_at holdfast fabric ageing' --long-option json --description 'Print a JSON record'
 complete --command holdfast --condition '__holdfast_at holdfast fabric route' --short-option h --long-option help --description 'Print this help message and exit'
 complete --command holdfast --condition '__holdfast_at holdfast fabric route' --long-option engine --exclusive --description 'Which one (below)'
 complete --command holdfast --condition '__holdfast_at holdfast fabric route' --short-option o --long-option out --long-option output --require-parameter --force-files --description 'Write the forwarding tables here'

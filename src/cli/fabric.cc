@@ -12,8 +12,8 @@ namespace {
 
 /// The list: one row a subcommand, in the order of the help.
 constexpr std::initializer_list<void (*)(CLI::App& fabric, Action& action)> subcommands = {
-    add_fabric_generate, add_fabric_import, add_fabric_export,  add_fabric_show, add_fabric_fail,
-    add_fabric_route,    add_fabric_check,  add_fabric_compare, add_fabric_diff,
+    add_fabric_generate, add_fabric_import, add_fabric_export, add_fabric_show,    add_fabric_fail,
+    add_fabric_ageing,   add_fabric_route,  add_fabric_check,  add_fabric_compare, add_fabric_diff,
 };
 
 constexpr const char* fabric_footer =

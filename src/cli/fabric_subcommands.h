@@ -17,6 +17,7 @@ void add_fabric_import(CLI::App& fabric, Action& action);
 void add_fabric_export(CLI::App& fabric, Action& action);
 void add_fabric_show(CLI::App& fabric, Action& action);
 void add_fabric_fail(CLI::App& fabric, Action& action);
+void add_fabric_ageing(CLI::App& fabric, Action& action);
 void add_fabric_route(CLI::App& fabric, Action& action);
 void add_fabric_check(CLI::App& fabric, Action& action);
 void add_fabric_compare(CLI::App& fabric, Action& action);

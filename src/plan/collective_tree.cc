@@ -119,13 +119,15 @@ std::string_view scheme_name(Scheme scheme) {
       return "temporal";
     case Scheme::spatial:
       return "spatial";
+    case Scheme::several_ports:
+      return "spatial, several ports";
   }
   return {};
 }
 
 Completion complete(const Reduction& reduction, Scheme scheme, int copies) {
   const auto levels = static_cast<std::int64_t>(reduction.children.size());
-  const std::int64_t slot_ps = copies * reduction.packet_ps;
+  const std::int64_t slot_ps = scheme == Scheme::several_ports ? reduction.packet_ps : copies * reduction.packet_ps;
   Completion completion;
   completion.undisturbed_ps = reduction.hca_delay_ps + levels * (reduction.switch_delay_ps + reduction.packet_ps) +
                               (static_cast<std::int64_t>(reduction.packets) - 1) * slot_ps;
@@ -133,7 +135,7 @@ Completion complete(const Reduction& reduction, Scheme scheme, int copies) {
   const double loss = reduction.packet_loss;
   const std::int64_t again_ps = reduction.retransmission_ps;
   Delay delay;
-  if (scheme == Scheme::spatial) {
+  if (scheme == Scheme::spatial || scheme == Scheme::several_ports) {
     completion.undisturbed_ps +=
         slot_ps - reduction.packet_ps;  // the first packet crawls over the host's narrow channel
     // A leaf has the packet when one of the host's channels delivered it; each tree above loses its own.

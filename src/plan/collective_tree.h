@@ -8,8 +8,9 @@ namespace holdfast::plan {
 
 /// How a reduction in the fabric protects its packets against soft errors ("Reducing the Impact of Soft Errors on
 /// Fabric-Based Collectives", section 4): not at all but for retransmission, r copies back to back through one port, or
-/// one copy through each of r ports, for which a host's port is split into r channels of 1/r of its rate.
-enum class Scheme : std::uint8_t { single, temporal, spatial };
+/// one copy through each of r ports, for which a host's port is split into r channels of 1/r of its rate, or its
+/// adapter has r ports of full rate, which take as many switches more.
+enum class Scheme : std::uint8_t { single, temporal, spatial, several_ports };
 std::string_view scheme_name(Scheme scheme);
 
 /// A reduction to the root of a tree of switches that store and forward. Times are whole picoseconds.

@@ -25,6 +25,18 @@ TEST(CollectiveTree, EqualsTheWorkedTimesToTheRoot) {
   EXPECT_EQ(complete(paper(0), Scheme::temporal, 2).delayed_chance, 0);
 }
 
+TEST(CollectiveTree, SeveralPortsLoseLikeSplitOnesAndAreAsFastAsOne) {
+  const Completion split = complete(paper(1e-4), Scheme::spatial, 2);
+  const Completion ports = complete(paper(1e-4), Scheme::several_ports, 2);
+  EXPECT_EQ(ports.undisturbed_ps, 1'168'000);
+  EXPECT_EQ(ports.delayed_chance, split.delayed_chance);
+  EXPECT_EQ(ports.retransmitted_chance, split.retransmitted_chance);
+  EXPECT_NEAR(split.mean_ps - ports.mean_ps, 256'000, 1e-6) << "the packet that crawls over half a port";
+  Reduction reduction = paper(0);
+  reduction.packets = 10;
+  EXPECT_EQ(complete(reduction, Scheme::several_ports, 2).undisturbed_ps, 1'168'000 + 9 * 256'000);
+}
+
 TEST(CollectiveTree, OfManyPacketsIsPipelined) {
   Reduction reduction = paper(0);
   reduction.packets = 10;

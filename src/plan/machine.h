@@ -46,7 +46,7 @@ struct Machine {
       traffic_share, undetected, copy_bit_per_s, checksum_bit_per_s;
   Levels levels;
   Number collective_bytes, packet_bytes, link_bit_per_s, link_bit_error_rate, hca_delay_s, switch_delay_s,
-      collective_rate_per_s;
+      collective_rate_per_s, dual_port_cost, network_share;
   Number links, switches, link_failures_per_s, switch_failures_per_s, throughput_threshold, life_s;
   Text regression_file, regression_group;
 

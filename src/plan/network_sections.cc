@@ -90,16 +90,44 @@ std::vector<Candidate> candidates(const Reduction& reduction) {
   for (Scheme scheme : {Scheme::temporal, Scheme::spatial}) {
     for (int copies : {2, 4, 6}) all.push_back({scheme, copies, complete(reduction, scheme, copies)});
   }
+  all.push_back({Scheme::several_ports, 2, complete(reduction, Scheme::several_ports, 2)});
   return all;
+}
+
+/// What a second port of each adapter must be worth: the price of the machine with it, and of its jobs, which take less
+/// time by what their collectives save.
+struct SecondPort {
+  double price = 1;  // of the machine, in units of the one without
+  double saved = 0;  // of a job's time
+  bool pays() const { return price * (1 - saved) < 1; }
+};
+
+SecondPort second_port(const Machine& machine, const Candidate& best, const Candidate& ports) {
+  SecondPort second;
+  second.price = 1 + machine.network_share.value * (machine.dual_port_cost.value - 1);
+  const double saved_s = (best.completion.mean_ps - ports.completion.mean_ps) * 1e-12;
+  second.saved = std::min(1.0, machine.collective_rate_per_s.value * saved_s);
+  return second;
+}
+
+std::string second_port_advice(const SecondPort& second, const Candidate& ports) {
+  return fmt::format(
+      "{}: two ports an adapter would have the result after {} on average and save {} of a job's time, for {} of the "
+      "machine's price.",
+      second.pays() ? "Buy a second port" : "Do not buy a second port",
+      format_quantity(ports.completion.mean_ps * 1e-12, D::time), format_quantity(second.saved, D::share),
+      format_quantity(second.price - 1, D::share));
 }
 
 // The fewest copies that come within a thousandth of the least mean time: copies burden the links, so they must be
 // worth something. Retransmission alone is first.
 const Candidate& choose_scheme(const std::vector<Candidate>& all) {
   double least = all.front().completion.mean_ps;
-  for (const Candidate& each : all) least = std::min(least, each.completion.mean_ps);
+  for (const Candidate& each : all)
+    if (each.scheme != Scheme::several_ports) least = std::min(least, each.completion.mean_ps);
   const Candidate* best = nullptr;
   for (const Candidate& each : all) {
+    if (each.scheme == Scheme::several_ports) continue;  // no choice of the job's
     if (each.completion.mean_ps > least * 1.001 || (best != nullptr && each.copies >= best->copies)) continue;
     best = &each;
   }
@@ -251,6 +279,8 @@ Section collective_section(const Machine& machine) {
   const std::vector<Candidate> all = candidates(reduction);
   const Candidate* best = &choose_scheme(all);
   section.advice.push_back(collective_advice(*best, all.front()));
+  if (all.back().completion.mean_ps < best->completion.mean_ps)
+    section.advice.push_back(second_port_advice(second_port(machine, *best, all.back()), all.back()));
   const double rate = machine.collective_rate_per_s.value;
   section.advice.push_back(fmt::format("Errors delay {:.3g} collectives a day, {:.3g} of them by a retransmission.",
                                        best->completion.delayed_chance * rate * day_s,
@@ -278,6 +308,8 @@ Section collective_section(const Machine& machine) {
   facts.push_back(fact("delay of an adapter", machine.hca_delay_s, D::time));
   facts.push_back(fact("delay of a switch", machine.switch_delay_s, D::time));
   facts.push_back(fact("collectives", machine.collective_rate_per_s, D::rate));
+  facts.push_back(fact("price of a network for two ports an adapter", machine.dual_port_cost, D::real));
+  facts.push_back(fact("the network's share of the price", machine.network_share, D::share));
   facts.push_back(fact("retransmission", static_cast<double>(reduction.retransmission_ps) * 1e-12, D::time,
                        "NAK of 30 bytes, 5 switch delays, the packet: docs/design/plan.md"));
   section.notes.push_back(

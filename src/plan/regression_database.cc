@@ -26,7 +26,7 @@ using Database = std::unique_ptr<sqlite3, Close>;
 using Statement = std::unique_ptr<sqlite3_stmt, Close>;
 
 struct Run {
-  std::string group, fabric, traffic, engine;
+  std::string group, fabric, traffic, options, engine;
   bool measured = false;
   double links = 0, switches = 0, throughput = 0;
   double failures() const { return links + switches; }
@@ -52,8 +52,9 @@ Result<std::vector<Run>> read_runs(const std::string& path) {
   sqlite3_stmt* prepared = nullptr;
   if (code != SQLITE_OK ||
       sqlite3_prepare_v2(opened,
-                         "SELECT group_name, fabric, traffic, engine, outcome, failed_links, failed_switches, "
-                         "throughput_bytes_per_s FROM throughput",
+                         "SELECT p.group_name, p.key ->> 'fabric', p.key ->> 'traffic', p.key ->> 'options', "
+                         "p.key ->> 'engine', r.outcome, r.result ->> 'failed_links', r.result ->> 'failed_switches', "
+                         "r.result ->> 'throughput_bytes_per_s' FROM point p JOIN run r USING (key)",
                          -1, &prepared, nullptr) != SQLITE_OK)
     return wrong(path, sqlite3_errmsg(opened), "give a database of 'holdfast study run'");
   const Statement statement(prepared);
@@ -68,10 +69,11 @@ Result<std::vector<Run>> read_runs(const std::string& path) {
             text(1),
             text(2),
             text(3),
-            text(4) == "measured",
-            sqlite3_column_double(prepared, 5),
+            text(4),
+            text(5) == "measured",
             sqlite3_column_double(prepared, 6),
-            sqlite3_column_double(prepared, 7) / 1e9};
+            sqlite3_column_double(prepared, 7),
+            sqlite3_column_double(prepared, 8) / 1e9};
     const auto sane = [](double value) { return std::isfinite(value) && value >= 0 && value < 1e12; };
     if (!sane(run.links) || !sane(run.switches) || !sane(run.throughput))
       return wrong(path, "a run has figures that make no sense", "the file is damaged");
@@ -87,7 +89,7 @@ std::string listed(const std::set<std::string>& names) {
   return text;
 }
 
-/// Leaves the runs of one group, fabric and traffic pattern.
+/// Leaves the runs of one group, fabric, traffic pattern and set of options.
 Status choose(const std::string& path, const std::string& group, std::vector<Run>& runs) {
   std::set<std::string> groups, panels;
   for (const Run& run : runs) groups.insert(run.group);
@@ -97,7 +99,8 @@ Status choose(const std::string& path, const std::string& group, std::vector<Run
   if (!group.empty() && !groups.contains(group))
     return wrong(path, "it has no group '" + group + "'", "it has " + listed(groups));
   std::erase_if(runs, [&](const Run& run) { return !group.empty() && run.group != group; });
-  for (const Run& run : runs) panels.insert(run.fabric + ", " + run.traffic);
+  for (const Run& run : runs)
+    panels.insert(run.fabric + ", " + run.traffic + (run.options.empty() ? "" : ", " + run.options));
   if (panels.size() > 1)
     return wrong(path, "the group has several fabrics or patterns: " + listed(panels), "give it a group of its own");
   return {};

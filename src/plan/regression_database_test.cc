@@ -15,15 +15,19 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A database with a table in place of the study's view: what is read is a name and its columns.
+/// A database with the two tables of a study that are read.
 std::string database_with(const std::string& path, const std::string& rows) {
   sqlite3* database = nullptr;
   EXPECT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
   const std::string sql =
       "PRAGMA application_id = " + std::to_string(database::holdfast_application_id) +
-      "; CREATE TABLE throughput (group_name, fabric, traffic, engine, outcome, failed_links, failed_switches, "
-      "throughput_bytes_per_s);" +
-      (rows.empty() ? "" : "INSERT INTO throughput VALUES " + rows);
+      "; CREATE TABLE given (group_name, fabric, traffic, engine, outcome, links, switches, rate, options);" +
+      (rows.empty() ? "" : "INSERT INTO given VALUES " + rows) +
+      "; CREATE TABLE point AS SELECT group_name, json_object('fabric', fabric, 'traffic', traffic, 'engine', engine, "
+      "'options', json(options), 'number', rowid) AS key FROM given;"
+      "CREATE TABLE run AS SELECT json_object('fabric', fabric, 'traffic', traffic, 'engine', engine, "
+      "'options', json(options), 'number', rowid) AS key, outcome, json_object('failed_links', links, "
+      "'failed_switches', switches, 'throughput_bytes_per_s', rate) AS result FROM given";
   EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
   sqlite3_close(database);
   return path;
@@ -33,10 +37,10 @@ TEST(RegressionDatabase, FitsALineForEachEngine) {
   const scratch::ScratchFolder folder;
   const std::string path =
       database_with(folder.file("fit.sqlite"),
-                    "('g','f','t','a','measured',0,0,100e9), ('g','f','t','a','measured',9,1,80e9),"
-                    "('g','f','t','a','measured',18,2,60e9),"
-                    "('g','f','t','b','measured',0,0,90e9), ('g','f','t','b','measured',9,1,90e9),"
-                    "('g','f','t','b','refused',18,2,NULL), ('g','f','t','c','refused',0,0,NULL)");
+                    "('g','f','t','a','measured',0,0,100e9,NULL), ('g','f','t','a','measured',9,1,80e9,NULL),"
+                    "('g','f','t','a','measured',18,2,60e9,NULL),"
+                    "('g','f','t','b','measured',0,0,90e9,NULL), ('g','f','t','b','measured',9,1,90e9,NULL),"
+                    "('g','f','t','b','refused',18,2,NULL,NULL), ('g','f','t','c','refused',0,0,NULL,NULL)");
   EXPECT_TRUE(is_database(path));
   const auto file = read_regression_database(path, "");
   ASSERT_TRUE(file.ok()) << file.status().message();
@@ -73,16 +77,21 @@ TEST(RegressionDatabase, AnothersFileIsNotTouched) {
 
 TEST(RegressionDatabase, SaysWhatThereIsToChoose) {
   const scratch::ScratchFolder folder;
-  const std::string two = database_with(folder.file("two.sqlite"),
-                                        "('g','f','t','a','measured',0,0,1e9), ('g','f','t','a','measured',2,0,1e9),"
-                                        "('h','f','t','a','measured',0,0,1e9), ('h','f2','t','a','measured',2,0,1e9)");
+  const std::string two =
+      database_with(folder.file("two.sqlite"),
+                    "('g','f','t','a','measured',0,0,1e9,NULL), ('g','f','t','a','measured',2,0,1e9,NULL),"
+                    "('h','f','t','a','measured',0,0,1e9,NULL), ('h','f2','t','a','measured',2,0,1e9,NULL)");
   EXPECT_THAT(read_regression_database(two, "").status().message(), HasSubstr("the groups 'g', 'h'"));
   EXPECT_THAT(read_regression_database(two, "x").status().message(), HasSubstr("no group 'x'"));
   EXPECT_THAT(read_regression_database(two, "h").status().message(), HasSubstr("several fabrics"));
   EXPECT_EQ(read_regression_database(two, "g").value().failures, "links");
+  const std::string options = database_with(folder.file("options.sqlite"),
+                                            "('g','f','t','a','measured',0,0,1e9,'{\"simulate.mtu\":\"256\"}'),"
+                                            "('g','f','t','a','measured',2,0,1e9,NULL)");
+  EXPECT_THAT(read_regression_database(options, "").status().message(), HasSubstr("simulate.mtu"));
   const std::string none = database_with(folder.file("none.sqlite"), "");
   EXPECT_THAT(read_regression_database(none, "").status().message(), HasSubstr("no finished run"));
-  const std::string one = database_with(folder.file("one.sqlite"), "('g','f','t','a','measured',0,0,1e9)");
+  const std::string one = database_with(folder.file("one.sqlite"), "('g','f','t','a','measured',0,0,1e9,NULL)");
   EXPECT_THAT(read_regression_database(one, "").status().message(), HasSubstr("two numbers of failures"));
   const std::string text = folder.file("text.sqlite");
   std::ofstream(text) << "{}";

@@ -21,7 +21,8 @@ std::string number(double value, int digits = 1) {
 }
 
 std::string title_of(const Panel& panel) {
-  return fmt::format("{}: {}, {}", panel.group, panel.fabric, panel.traffic);
+  return fmt::format("{}: {}, {}{}{}", panel.group, panel.fabric, panel.traffic, panel.options.empty() ? "" : ", ",
+                     panel.options);
 }
 
 /// For the name of a file or an anchor: letters, digits and single dashes.
@@ -265,10 +266,11 @@ std::string about(const StudyRecord& record) {
 
 Table csv_table(const StudyRecord& record) {
   if (record.kind == "collectives") return collective_table(record);
-  Table table{"",
-              {"group", "fabric", "traffic", "engine", "failures", "years", "failed", "asked", "measured", "least_gbps",
-               "lower_gbps", "median_gbps", "upper_gbps", "greatest_gbps", "intercept_gbps", "slope_gbps", "r2"},
-              {}};
+  Table table{
+      "",
+      {"group", "fabric", "traffic", "options", "engine", "failures", "years", "failed", "asked", "measured",
+       "least_gbps", "lower_gbps", "median_gbps", "upper_gbps", "greatest_gbps", "intercept_gbps", "slope_gbps", "r2"},
+      {}};
   for (const Panel& panel : record.panels)
     for (const Series& series : panel.series)
       for (const ScenarioSummary& scenario : series.scenarios) {
@@ -276,6 +278,7 @@ Table csv_table(const StudyRecord& record) {
         std::vector<std::string> row = {panel.group,
                                         panel.fabric,
                                         panel.traffic,
+                                        panel.options,
                                         series.engine,
                                         scenario.label,
                                         scenario.years < 0 ? "" : fmt::format("{:g}", scenario.years),
@@ -363,8 +366,9 @@ nlohmann::ordered_json study_json(const StudyRecord& record) {
   json["outdated"] = record.outdated;
   json["panels"] = Json::array();
   for (const Panel& panel : record.panels) {
-    Json each = {
-        {"group", panel.group}, {"fabric", panel.fabric}, {"traffic", panel.traffic}, {"advice", panel.advice}};
+    Json each = {{"group", panel.group}, {"fabric", panel.fabric}, {"traffic", panel.traffic}};
+    if (!panel.options.empty()) each["options"] = panel.options;
+    each["advice"] = panel.advice;
     each["crossings"] = Json::array();
     for (const Crossing& crossing : panel.crossings)
       each["crossings"].push_back({{"from", crossing.from},

@@ -370,7 +370,7 @@ def case_computing_receivers(network, args, folder):
                     sums[name] = sums.get(name, 0) + value
             print(rails, processes, done.stdout.strip().replace("\n", " "),
                   {name: sums[name] for name in ("fragments_sent", "fragments_retransmitted", "duplicates", "rails_suspected",
-                                                 "rails_lost", "timeouts")}, flush=True)
+                                                 "rails_lost", "timeouts", "local_timeouts")}, flush=True)
             expect(sums["messages_received"] >= 6 * processes // 2, "messages went over the provider", sums)
             expect(sums["rails_suspected"] == 0, f"{rails}, {processes} processes on a core: no rail is suspected", sums)
             # On a busy machine one of eight processes was seen to lose one of two rails, with no suspicion before: open.

@@ -40,7 +40,10 @@ struct Disturbance {
   std::vector<Strike> strikes;      ///< in the order of time
   bool strikes_wait = false;        ///< a strike that meets no data packet on a channel hits the next one there
   bool strikes_are_bursts = false;  ///< a strike hits the further copies of the same transmission too
-  bool hits_lose = false;           ///< what is hit is gone, rather than corrupted: ErrorEffect::lose
+  /// Strikes that waited before the collective began: by Engine::channel_index(), 1 where the next data packet is hit
+  /// as by one of them. Empty: none.
+  std::vector<std::uint8_t> waiting{};
+  bool hits_lose = false;  ///< what is hit is gone, rather than corrupted: ErrorEffect::lose
   std::vector<Cut> cuts;
   /// Which bits are inverted in a packet that is hit: random ones drawn from this seed, or, where given, the bits of
   /// this mask (from the packet's first byte on).

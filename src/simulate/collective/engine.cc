@@ -46,11 +46,38 @@ std::vector<Time> Engine::host_times(std::uint32_t collective) const {
   return times;
 }
 
+Time Engine::quiet_ps() const {
+  return busy_.empty() ? 0 : *std::ranges::max_element(busy_) - base_;
+}
+
+std::vector<std::uint8_t> Engine::waiting_at(Time at) const {
+  std::vector<std::uint8_t> waiting = waiting_;
+  waiting.resize(busy_.size());
+  if (!any_strikes_ || !disturbance_->strikes_wait) return waiting;
+  const auto left = [&](std::span<const Strike> strikes, std::uint32_t met, std::uint32_t channel) {
+    return std::ranges::any_of(strikes.subspan(met), [&](const Strike& strike) {
+      return strike.at < base_ + at && (strike.channel == all_channels || strike.channel == channel);
+    });
+  };
+  for (std::uint32_t wire = 0; channel_index(wire, Direction::up, 0) < waiting.size(); ++wire) {
+    if (everywhere_.empty() && by_wire_[wire].empty()) continue;
+    for (const Direction direction : {Direction::up, Direction::down})
+      for (std::uint32_t channel = 0; channel < most_copies; ++channel) {
+        const std::size_t index = channel_index(wire, direction, channel);
+        if (left(everywhere_, met_[0][index], channel) || left(by_wire_[wire], met_[1][index], channel))
+          waiting[index] = 1;
+      }
+  }
+  return waiting;
+}
+
 void Engine::load(const Disturbance& disturbance, std::uint32_t wires) {
   disturbance_ = &disturbance;
   bits_ = random::Stream(disturbance.bits_seed).child("bits");
   const std::size_t channels = channel_index(wires, Direction::up, 0);
   busy_.assign(channels, base_);
+  waiting_ = disturbance.waiting;
+  if (!waiting_.empty()) waiting_.resize(channels);
   any_named_ = !disturbance.named.empty();
   if (any_named_) named_.assign(channels, 0);
   for (const NamedError& error : disturbance.named) {
@@ -78,7 +105,7 @@ void Engine::load(const Disturbance& disturbance, std::uint32_t wires) {
     if (by_wire_[strike.wire].empty()) struck_wires_.push_back(strike.wire);
     by_wire_[strike.wire].push_back(strike);
   }
-  if (any_strikes_ && disturbance.strikes_wait) {
+  if (disturbance.strikes_wait) {
     for (auto& met : met_) met.assign(channels, 0);
   }
   cut_at_.clear();

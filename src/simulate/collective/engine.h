@@ -111,6 +111,17 @@ class Engine {
   /// The last run's times, from the collective's start, at which each of its hosts had everything; 0 where it had not.
   std::vector<Time> host_times(std::uint32_t collective) const;
 
+  /// When the last data packet of the last run() had left its wire, from the run's start.
+  Time quiet_ps() const;
+  /// Disturbance::waiting of a run that begins `at` (from the start of the last one): strikes of before that met no
+  /// packet. All 0 where strikes do not wait.
+  std::vector<std::uint8_t> waiting_at(Time at) const;
+
+  /// A channel of a wire in one direction.
+  static std::size_t channel_index(std::uint32_t wire, Direction direction, std::uint32_t channel) {
+    return (std::size_t{wire} * 2 + static_cast<std::size_t>(direction)) * most_copies + channel;
+  }
+
  private:
   enum class Fate : std::uint8_t { good, hit, ended_bad, lost };
   enum class Kind : std::uint32_t { good_tail, bad_tail, head, control, ready };
@@ -214,9 +225,6 @@ class Engine {
   static std::uint8_t cable_bit(const TreeEdge& edge, std::uint32_t channel) {
     return static_cast<std::uint8_t>(1U << (edge.cables ? channel : 0));
   }
-  static std::size_t channel_index(std::uint32_t wire, Direction direction, std::uint32_t channel) {
-    return (std::size_t{wire} * 2 + static_cast<std::size_t>(direction)) * most_copies + channel;
-  }
   Time packet_duration(const Flow& flow, bool host_edge, Direction direction) const;
   Fate reserve(Incoming& packet, Time earliest, Time least_tail, bool arrives_bad);
   bool struck(std::span<const Strike> strikes, std::uint32_t& met, std::uint8_t channel, Time start, Time end) const;
@@ -280,6 +288,7 @@ class Engine {
   std::vector<Time> busy_;
   std::vector<std::uint8_t> named_;
   std::vector<std::uint32_t> met_[2];  // waiting strikes that have hit, of everywhere_ and of the wire's own
+  std::vector<std::uint8_t> waiting_;  // as Disturbance::waiting, until a packet has been hit
   bool any_named_ = false;
   bool any_strikes_ = false;
   std::vector<Strike> everywhere_;

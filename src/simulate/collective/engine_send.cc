@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "simulate/collective/engine.h"
 
@@ -40,11 +41,11 @@ bool Engine::hit_data(Side& side, const Incoming& packet, const TreeEdge& edge, 
     --named_[index];
     return true;
   }
-  if (!any_strikes_) return false;
+  bool hit = !waiting_.empty() && std::exchange(waiting_[index], std::uint8_t{0}) != 0;
   std::uint32_t unused = 0;
   const bool waits = disturbance_->strikes_wait;
-  bool hit = struck(everywhere_, waits ? met_[0][index] : unused, channel, start, end);
-  if (!by_wire_[wire].empty()) {
+  if (any_strikes_) hit |= struck(everywhere_, waits ? met_[0][index] : unused, channel, start, end);
+  if (any_strikes_ && !by_wire_[wire].empty()) {
     hit |= struck(by_wire_[wire], waits ? met_[1][index] : unused, channel, start, end);
   }
   if (hit && disturbance_->strikes_are_bursts) side.burst |= cable;

@@ -1,5 +1,6 @@
 #include "simulate/collective/error_process.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -95,6 +96,11 @@ const Disturbance& ErrorDraw::until(Time horizon) {
     next_ = arithmetic::add_or_never(next_, stream_.exponential(1 / rate_per_ps_));
   }
   return drawn_;
+}
+
+void ErrorDraw::forget(Time before) {
+  auto& strikes = drawn_.strikes;
+  strikes.erase(strikes.begin(), std::ranges::lower_bound(strikes, before, {}, &Strike::at));
 }
 
 void ErrorDraw::event(Time at) {

@@ -80,6 +80,8 @@ class ErrorDraw {
   void begin(const random::Stream& stream);
   /// The disturbance with all events before `horizon`, which must not decrease between two begin().
   const Disturbance& until(Time horizon);
+  /// Drops what was drawn before this moment; the times of the others stay.
+  void forget(Time before);
 
  private:
   void event(Time at);

@@ -5,27 +5,52 @@
 #include <unordered_set>
 
 #include "core/stats/moments.h"
+#include "simulate/collective/sequence.h"
 
 namespace holdfast::simulate::collective {
 namespace {
 
 constexpr Time longest_ps = ps_per_s;
 
-Measured measured(const stats::Moments& moments, double confidence) {
-  Measured result;
-  if (moments.count() == 0) return result;
-  result.mean_ns = moments.mean();
-  result.least_ns = moments.least();
-  result.greatest_ns = moments.greatest();
-  result.interval_ns = {moments.mean(), moments.mean()};
-  if (moments.count() < 2 || moments.variance() == 0) return result;
-  const auto interval = stats::mean_interval(moments, confidence);
-  if (interval.ok()) result.interval_ns = interval.value();
-  return result;
-}
-
 double in_ns(Time ps) {
   return static_cast<double>(ps) / static_cast<double>(ps_per_ns);
+}
+
+/// A collective for each moment and part that fails, on the whole fabric.
+Result<Sample> sample_failures(const fabric::Fabric& fabric, Simulation& simulation, const SamplePlan& plan,
+                               const random::Stream& root) {
+  if (plan.errors.source != ErrorSource::none || plan.named != NamedCase::none || plan.consecutive ||
+      plan.adaptive_calm > 0 || plan.experiment.together > 1)
+    return Status{Code::bad_input, "sampling hard failures", "other disturbances are asked for besides",
+                  "leave out source, case, consecutive, adaptive_calm and together"};
+  const std::vector<HardFailure> parts = failing_parts(simulation.tree(), fabric, plan.fails);
+  if (parts.empty())
+    return Status{Code::bad_input, "sampling hard failures", "the collective depends on no such part",
+                  "take another kind, or a larger fabric"};
+  const Time calm = simulation.run_reduced({}).last_host_ps;
+  Sample result;
+  result.collectives = plan.collectives;
+  result.exposed = parts.size();
+  stats::Moments at_last;
+  for (std::uint64_t i = 0; i < plan.collectives; ++i) {
+    random::Stream stream = root.child(i).child("failure");
+    const double moment = stream.uniform();
+    HardFailure failure = parts[stream.below(parts.size())];
+    failure.at = static_cast<Time>(moment * static_cast<double>(calm));
+    const auto survival = survive(fabric, {}, plan.experiment, std::span(&failure, 1), plan.rebuild_ps);
+    if (!survival.ok() && survival.status().code() != Code::unavailable) return survival.status();
+    if (!survival.ok()) {
+      ++result.cut_off;
+      continue;
+    }
+    if (survival.value().rebuilds > 0) ++result.rebuilt;
+    if (!survival.value().correct) ++result.wrong;
+    if (survival.value().last_host_ps > calm) ++result.disturbed;
+    at_last.add(in_ns(survival.value().last_host_ps));
+  }
+  result.last_host = measured(at_last, plan.confidence);
+  result.mean_copies = plan.experiment.scheme.copies;
+  return result;
 }
 
 /// One simulation with what it needs for drawing errors.
@@ -61,6 +86,19 @@ Result<std::unique_ptr<Rig>> make_rig(const fabric::Fabric& fabric, const fabric
 }
 
 }  // namespace
+
+Measured measured(const stats::Moments& moments, double confidence) {
+  Measured result;
+  if (moments.count() == 0) return result;
+  result.mean_ns = moments.mean();
+  result.least_ns = moments.least();
+  result.greatest_ns = moments.greatest();
+  result.interval_ns = {moments.mean(), moments.mean()};
+  if (moments.count() < 2 || moments.variance() == 0) return result;
+  const auto interval = stats::mean_interval(moments, confidence);
+  if (interval.ok()) result.interval_ns = interval.value();
+  return result;
+}
 
 Result<Disturbance> named_disturbance(NamedCase which, const Tree& tree) {
   Disturbance disturbance;
@@ -112,6 +150,14 @@ Result<Sample> sample(const fabric::Fabric& fabric, const fabric::Forwarding* fo
     single = std::move(made).value();
   }
   const random::Stream root = random::Stream(plan.seed).child("collective");
+  if (plan.fails != FailureKind::none) return sample_failures(fabric, full.value()->simulation, plan, root);
+  std::optional<Sequence> sequence;
+  if (plan.consecutive) {
+    if (plan.adaptive_calm > 0 || plan.named != NamedCase::none)
+      return Status{Code::bad_input, "sampling collectives", "consecutive ones are neither adaptive nor named cases",
+                    "leave out adaptive_calm and case"};
+    sequence.emplace(full.value()->simulation, plan.errors, fabric, root.child("sequence"));
+  }
   stats::Moments at_root;
   stats::Moments at_last;
   Sample result;
@@ -123,7 +169,7 @@ Result<Sample> sample(const fabric::Fabric& fabric, const fabric::Forwarding* fo
     const bool sparse = single != nullptr && calm_for >= plan.adaptive_calm;
     Rig& rig = sparse ? *single : *full.value();
     copies += sparse ? 1 : plan.experiment.scheme.copies;
-    const Outcome outcome = rig.play(root.child(i), named.value());
+    const Outcome outcome = sequence ? sequence->next() : rig.play(root.child(i), named.value());
     calm_for = outcome.counts[Count::corrupted] == 0 ? calm_for + 1 : 0;
     if (!outcome.complete) {
       ++result.incomplete;

@@ -1,7 +1,9 @@
 #include "simulate/collective/simulation.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "simulate/collective/quotient.h"
 
@@ -38,6 +40,23 @@ struct Simulation::Parts {
   Engine* last = nullptr;
 };
 
+namespace {
+
+Outcome as_one(const std::vector<Outcome>& outcomes) {
+  Outcome whole = outcomes.front();
+  for (const Outcome& each : outcomes) {
+    whole.complete &= each.complete;
+    whole.correct &= each.correct;
+    whole.split |= each.split;
+    whole.root_ps = std::max(whole.root_ps, each.root_ps);
+    whole.last_host_ps = std::max(whole.last_host_ps, each.last_host_ps);
+    whole.ended_ps = std::max(whole.ended_ps, each.ended_ps);
+  }
+  return whole;
+}
+
+}  // namespace
+
 Simulation::Simulation(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Simulation::Simulation(Simulation&&) noexcept = default;
 Simulation& Simulation::operator=(Simulation&&) noexcept = default;
@@ -57,6 +76,10 @@ Result<Simulation> Simulation::make(const fabric::Fabric& fabric, const fabric::
     return Status{Code::bad_input, "setting up the collective", std::to_string(experiment.bytes) + " bytes of operands",
                   "give a multiple of 8 above 0"};
   }
+  if (experiment.together < 1 || experiment.together > 256) {
+    return Status{Code::bad_input, "setting up the collective",
+                  std::to_string(experiment.together) + " collectives together", "give 1 to 256"};
+  }
   std::vector<fabric::NodeId> all;
   if (hosts.empty()) {
     all = all_adapters(fabric);
@@ -73,7 +96,18 @@ Result<Simulation> Simulation::make(const fabric::Fabric& fabric, const fabric::
 
 Outcome Simulation::run(const Disturbance& disturbance, Detail detail) {
   parts_->last = detail == Detail::everything ? &parts_->everything : &parts_->needed;
-  return parts_->last->run(std::span(&parts_->collective, 1), disturbance).front();
+  const std::uint32_t together = parts_->experiment.together;
+  if (together == 1) return parts_->last->run(std::span(&parts_->collective, 1), disturbance).front();
+  const std::vector<Collective> all(together, parts_->collective);
+  return as_one(parts_->last->run(all, disturbance));
+}
+
+Time Simulation::quiet_ps() const {
+  return parts_->last == nullptr ? 0 : parts_->last->quiet_ps();
+}
+
+std::vector<std::uint8_t> Simulation::waiting_at(Time at) const {
+  return parts_->last == nullptr ? std::vector<std::uint8_t>{} : parts_->last->waiting_at(at);
 }
 
 Outcome Simulation::run_reduced(const Disturbance& disturbance) {
@@ -81,6 +115,7 @@ Outcome Simulation::run_reduced(const Disturbance& disturbance) {
   const bool symmetric = operation == Operation::allreduce || operation == Operation::barrier;
   const bool has_inverse = parts_->experiment.operand == Operand::integer;
   const bool always_found = disturbance.mask.empty() && disturbance.bits == 1;
+  if (parts_->experiment.together > 1 || !disturbance.waiting.empty()) return run(disturbance);
   if (!symmetric || !has_inverse || !always_found || !parts_->reducer.reduce(disturbance, parts_->collective.bytes)) {
     return run(disturbance);
   }

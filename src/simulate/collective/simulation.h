@@ -22,9 +22,10 @@ struct Experiment {
   Operation operation = Operation::allreduce;
   Combine combine = Combine::sum;
   Operand operand = Operand::integer;
-  std::uint64_t bytes = 256;  ///< of operands a host; a multiple of 8; ignored for a barrier
-  std::uint32_t host = 0;     ///< reduce: the host with the result; broadcast: with the data; an index into the hosts
-  std::uint64_t seed = 1;     ///< of the operands
+  std::uint64_t bytes = 256;   ///< of operands a host; a multiple of 8; ignored for a barrier
+  std::uint32_t host = 0;      ///< reduce: the host with the result; broadcast: with the data; an index into the hosts
+  std::uint64_t seed = 1;      ///< of the operands
+  std::uint32_t together = 1;  ///< such collectives that begin at one moment over the same wires, 1 to 256
 };
 
 /// One collective on one fabric, ready to be run again and again under different disturbances. Not thread-safe: one a
@@ -39,16 +40,21 @@ class Simulation {
   const Experiment& experiment() const;
   const Tree& tree() const;
 
-  /// Plays the collective with all its hosts and links.
+  /// Plays the collective with all its hosts and links; several together are one outcome: the last one's times, and
+  /// right when all are.
   Outcome run(const Disturbance& disturbance, Detail detail = Detail::needed);
 
   /// The same times and verdict as run(), from a tree in which everything that nothing distinguishes stands once
   /// (quotient.h). Falls back to run() where a sum has no inverse: floating point, minima and maxima, reduce and
-  /// broadcast.
+  /// broadcast; for several together; and where strikes wait from before.
   Outcome run_reduced(const Disturbance& disturbance);
 
   /// When each host had the result in the last run(), from the start; 0: never.
   std::vector<Time> host_times() const;
+
+  /// Of the last run(): Engine::quiet_ps() and Engine::waiting_at().
+  Time quiet_ps() const;
+  std::vector<std::uint8_t> waiting_at(Time at) const;
 
  private:
   struct Parts;

@@ -115,6 +115,12 @@ nlohmann::ordered_json parameters_json(const StudyPoint& point) {
   // Where it is the usual one it stays unsaid, so that points of before it was asked keep their identity.
   if (set.port_lanes != Assumptions{}.port_lanes) json["set"]["port_lanes"] = set.port_lanes;
   if (plan.experiment.operand != Operand::integer) json["operand"] = name_of(operand_names, plan.experiment.operand);
+  if (plan.experiment.together != 1) json["together"] = plan.experiment.together;
+  if (plan.consecutive) json["consecutive"] = true;
+  if (plan.fails != FailureKind::none) {
+    json["fails"] = name_of(failure_kind_names, plan.fails);
+    json["rebuild_ns"] = static_cast<double>(plan.rebuild_ps) / static_cast<double>(ps_per_ns);
+  }
   if (errors.effect != ErrorEffect::corrupt) json["effect"] = name_of(error_effect_names, errors.effect);
   return json;
 }
@@ -127,6 +133,8 @@ nlohmann::ordered_json sample_json(const Sample& sample) {
                                  {"mean_copies", sample.mean_copies},
                                  {"root", measured_json(sample.root)},
                                  {"last_host", measured_json(sample.last_host)}};
+  if (sample.exposed > 0)
+    json.update({{"exposed", sample.exposed}, {"rebuilt", sample.rebuilt}, {"cut_off", sample.cut_off}});
   if (sample.results > 0) json.update({{"split", sample.split}, {"results", sample.results}});
   return json;
 }

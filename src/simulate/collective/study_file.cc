@@ -48,6 +48,8 @@ struct Lists {
   std::vector<Reach> reaches = {Reach::one};
   std::vector<NamedCase> cases = {NamedCase::none};
   std::vector<double> rates = {0};
+  std::vector<std::uint32_t> together = {1};
+  std::vector<FailureKind> fails = {FailureKind::none};
 };
 
 bool has_copies(Protection protection) {
@@ -66,10 +68,45 @@ void each_of(const std::vector<Value>& values, bool matters, const Make& make) {
   }
 }
 
+/// The points of one operation and length: what goes wrong, and what is done about it.
+void multiply_errors(const Lists& lists, StudyPoint& point, std::vector<StudyPoint>& points) {
+  SamplePlan& plan = point.plan;
+  ErrorProcess& errors = plan.errors;
+  const auto schemes = [&] {
+    each_of(lists.protections, true, [&](Protection protection) {
+      plan.experiment.scheme.protection = protection;
+      each_of(lists.copies, has_copies(protection), [&](std::uint8_t copies) {
+        plan.experiment.scheme.copies = has_copies(protection) ? copies : std::uint8_t{1};
+        points.push_back(point);
+      });
+    });
+  };
+  each_of(lists.cases, true, [&](NamedCase named) {
+    plan.named = named;
+    each_of(lists.sources, true, [&](ErrorSource source) {
+      errors.source = source;
+      const bool random = has_mean(source) || source == ErrorSource::bit_errors;
+      each_of(lists.rates, source == ErrorSource::bit_errors, [&](double rate) {
+        errors.adapter_link_bit_error_rate = errors.switch_link_bit_error_rate =
+            source == ErrorSource::bit_errors ? rate : 0;
+        each_of(lists.strikes, random, [&](Strikes strikes) {
+          errors.strikes = random ? strikes : Strikes::in_flight;
+          each_of(lists.reaches, random, [&](Reach reach) {
+            errors.reach = random ? reach : Reach::one;
+            each_of(lists.means, has_mean(source), [&](Time mean) {
+              errors.mean_ps = has_mean(source) ? mean : 0;
+              schemes();
+            });
+          });
+        });
+      });
+    });
+  });
+}
+
 void multiply(const Lists& lists, const Sets& sets, const StudyPoint& pattern, std::vector<StudyPoint>& points) {
   StudyPoint point = pattern;
   SamplePlan& plan = point.plan;
-  ErrorProcess& errors = plan.errors;
   each_of(lists.assumptions, true, [&](const std::string& set) {
     point.assumptions = set;
     plan.experiment.assumptions = sets.at(set);
@@ -77,31 +114,11 @@ void multiply(const Lists& lists, const Sets& sets, const StudyPoint& pattern, s
       plan.experiment.operation = operation;
       each_of(lists.bytes, true, [&](std::uint64_t bytes) {
         plan.experiment.bytes = bytes;
-        each_of(lists.cases, true, [&](NamedCase named) {
-          plan.named = named;
-          each_of(lists.sources, true, [&](ErrorSource source) {
-            errors.source = source;
-            const bool random = has_mean(source) || source == ErrorSource::bit_errors;
-            each_of(lists.rates, source == ErrorSource::bit_errors, [&](double rate) {
-              errors.adapter_link_bit_error_rate = errors.switch_link_bit_error_rate =
-                  source == ErrorSource::bit_errors ? rate : 0;
-              each_of(lists.strikes, random, [&](Strikes strikes) {
-                errors.strikes = random ? strikes : Strikes::in_flight;
-                each_of(lists.reaches, random, [&](Reach reach) {
-                  errors.reach = random ? reach : Reach::one;
-                  each_of(lists.means, has_mean(source), [&](Time mean) {
-                    errors.mean_ps = has_mean(source) ? mean : 0;
-                    each_of(lists.protections, true, [&](Protection protection) {
-                      plan.experiment.scheme.protection = protection;
-                      each_of(lists.copies, has_copies(protection), [&](std::uint8_t copies) {
-                        plan.experiment.scheme.copies = has_copies(protection) ? copies : std::uint8_t{1};
-                        points.push_back(point);
-                      });
-                    });
-                  });
-                });
-              });
-            });
+        each_of(lists.together, true, [&](std::uint32_t together) {
+          plan.experiment.together = together;
+          each_of(lists.fails, true, [&](FailureKind fails) {
+            plan.fails = fails;
+            multiply_errors(lists, point, points);
           });
         });
       });
@@ -155,6 +172,7 @@ Status read_group(const toml::table& table, std::string_view file, const Sets& s
     }
   };
   numbers("copies", std::uint8_t{1}, most_copies, lists.copies);
+  numbers("together", 1U, 256U, lists.together);
   numbers("bytes", std::uint64_t{8}, std::uint64_t{1} << 26, lists.bytes);
   numbers("bit_error_rate", 0.0, 1e-4, lists.rates);
   const auto means = keys.list("mean");
@@ -168,6 +186,9 @@ Status read_group(const toml::table& table, std::string_view file, const Sets& s
   keys.boolean("down", pattern.plan.errors.down);
   keys.choice("effect", error_effect_names, pattern.plan.errors.effect);
   keys.choice("operand", operand_names, pattern.plan.experiment.operand);
+  keys.choices("fails", failure_kind_names, lists.fails);
+  keys.duration("rebuild", pattern.plan.rebuild_ps);
+  keys.boolean("consecutive", pattern.plan.consecutive);
   keys.boolean("dual_port", pattern.plan.experiment.scheme.dual_port);
   keys.boolean("regenerate", pattern.plan.experiment.scheme.regenerate);
   keys.number("adaptive_calm", 0U, 1U << 30, pattern.plan.adaptive_calm);
@@ -175,9 +196,10 @@ Status read_group(const toml::table& table, std::string_view file, const Sets& s
   keys.finish();
   if (!keys.status().ok()) return keys.status();
   double product = 1;
-  for (const std::size_t size : {lists.assumptions.size(), lists.protections.size(), lists.copies.size(),
-                                 lists.bytes.size(), lists.operations.size(), lists.sources.size(), lists.means.size(),
-                                 lists.strikes.size(), lists.reaches.size(), lists.cases.size(), lists.rates.size()})
+  for (const std::size_t size :
+       {lists.assumptions.size(), lists.protections.size(), lists.copies.size(), lists.bytes.size(),
+        lists.operations.size(), lists.sources.size(), lists.means.size(), lists.strikes.size(), lists.reaches.size(),
+        lists.cases.size(), lists.rates.size(), lists.together.size(), lists.fails.size()})
     product *= static_cast<double>(size);
   if (product + static_cast<double>(points.size()) > 1e6) {
     keys.fail(table, "more than 1,000,000 points", "split the study");

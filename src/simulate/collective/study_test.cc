@@ -55,6 +55,9 @@ TEST(Study, MistakesAreSaidWithTheirLine) {
       {"[study]\nfabric = \"xgft(1;4;1)\"\n[assumptions.slow]\ntimeout_exponent = 31\nretry_limit = 1000\n[[group]]\n"
        "assumptions = [\"slow\"]\n",
        "lower the delays, timeout_exponent or retry_limit"},
+      {"[study]\nfabric = \"xgft(1;4;1)\"\n[[group]]\nfails = \"lnik\"\n", "did you mean 'link'?"},
+      {"[study]\nfabric = \"xgft(1;4;1)\"\n[[group]]\ntogether = 0\n", "line 4"},
+      {"[study]\nfabric = \"xgft(1;4;1)\"\n[[group]]\nrebuild = 5\n", "line 4"},
       {"group = 3\n[study]\nfabric = \"xgft(1;4;1)\"\n", "no points"},
   };
   for (const auto& [text, part] : wrong) {
@@ -64,6 +67,25 @@ TEST(Study, MistakesAreSaidWithTheirLine) {
     EXPECT_THAT(study.status().message(), testing::HasSubstr(part)) << text;
   }
   EXPECT_EQ(read_study_file("/does/not/exist").status().code(), Code::not_found);
+}
+
+TEST(Study, FailuresSequencesAndSeveralAtOnce) {
+  const std::string text =
+      "[study]\nname = \"x\"\nfabric = \"xgft(3;4,4,2;1,4,2)\"\ncollectives = 3\n[[group]]\nfails = [\"link\", "
+      "\"switch\"]\n"
+      "rebuild = \"5us\"\nprotection = [\"temporal\", \"spatial\"]\n[[group]]\ntogether = [1, 4]\nconsecutive = true\n";
+  const Study study = read_study(text, "x.toml").value();
+  ASSERT_EQ(study.points.size(), 4U + 2);
+  const auto failing = parameters_json(study.points[2]), plain = parameters_json(study.points[4]);
+  EXPECT_EQ(failing["fails"], "switch");
+  EXPECT_EQ(failing["rebuild_ns"], 5000);
+  EXPECT_FALSE(failing.contains("consecutive"));
+  EXPECT_EQ(plain["consecutive"], true);
+  EXPECT_FALSE(plain.contains("together")) << "points of before there was a choice keep their identity";
+  EXPECT_EQ(parameters_json(study.points[5])["together"], 4);
+  const auto rows = run_study(study, 1, [](std::size_t) {}).value();
+  EXPECT_EQ(sample_json(rows[0].sample)["exposed"], 10);
+  EXPECT_FALSE(sample_json(rows[4].sample).contains("exposed"));
 }
 
 TEST(Study, TheRepositorysStudyIsReadable) {

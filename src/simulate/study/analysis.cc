@@ -25,7 +25,7 @@ struct OpenSeries {
 };
 
 struct OpenPanel {
-  std::string group, fabric, traffic;
+  std::string group, fabric, traffic, options;
   std::vector<OpenSeries> series;
   std::map<std::string, std::size_t> stale;
 };
@@ -42,6 +42,16 @@ std::string text_of(const Json& object, const char* name) {
   return found->is_string() ? found->get<std::string>() : found->dump();
 }
 
+/// Of {"simulate.mtu": "1024"}: "mtu 1024".
+std::string options_of(const Json& parameters) {
+  const auto options = parameters.find("options");
+  if (options == parameters.end() || !options->is_object()) return "";
+  std::string words;
+  for (const auto& [name, value] : options->items())
+    words += (words.empty() ? "" : ", ") + name.substr(name.rfind('.') + 1) + " " + text_of(*options, name.c_str());
+  return words;
+}
+
 double number_of(const Json& object, const char* name, double absent = 0) {
   const auto found = object.find(name);
   return found != object.end() && found->is_number() ? found->get<double>() : absent;
@@ -49,12 +59,14 @@ double number_of(const Json& object, const char* name, double absent = 0) {
 
 void add(std::vector<OpenPanel>& panels, const Database::Row& row, const std::string& stale) {
   const Json& parameters = row.parameters;
-  const std::string fabric = text_of(parameters, "fabric"), traffic = text_of(parameters, "traffic");
+  const std::string fabric = text_of(parameters, "fabric"), traffic = text_of(parameters, "traffic"),
+                    options = options_of(parameters);
   OpenPanel& panel = find_or_make(
-      panels, [&](const OpenPanel& p) { return p.group == row.group && p.fabric == fabric && p.traffic == traffic; },
-      [&] {
-        return OpenPanel{row.group, fabric, traffic, {}, {}};
-      });
+      panels,
+      [&](const OpenPanel& p) {
+        return p.group == row.group && p.fabric == fabric && p.traffic == traffic && p.options == options;
+      },
+      [&] { return OpenPanel{row.group, fabric, traffic, options, {}, {}}; });
   const std::string engine = text_of(parameters, "engine"), label = text_of(parameters, "failures");
   OpenSeries& series = find_or_make(
       panel.series, [&](const OpenSeries& s) { return s.engine == engine; },
@@ -176,8 +188,9 @@ Series close(OpenSeries&& open) {
 }
 
 Panel close(OpenPanel&& open) {
-  Panel panel{std::move(open.group), std::move(open.fabric), std::move(open.traffic), {}, {}, {}, 0,
-              std::move(open.stale)};
+  Panel panel{
+      std::move(open.group), std::move(open.fabric), std::move(open.traffic), std::move(open.options), {}, {}, {}, 0,
+      std::move(open.stale)};
   for (OpenSeries& each : open.series) {
     panel.series.push_back(close(std::move(each)));
     for (const Sample& sample : panel.series.back().samples)

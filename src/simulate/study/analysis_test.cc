@@ -157,5 +157,37 @@ TEST(Analysis, KnownAnswers) {
   EXPECT_DOUBLE_EQ(record.panels[0].most_failures, 4);
 }
 
+/// Two runs that differ in the simulator's options alone.
+class TwoOptions final : public Study {
+ public:
+  TwoOptions() {
+    name = "two options";
+    kind = "throughput";
+    for (const char* mtu : {"1024", "2048"}) {
+      const Json parameters = {{"fabric", "f"},
+                               {"engine", "e"},
+                               {"failures", "none"},
+                               {"traffic", "t"},
+                               {"options", {{"simulate.mtu", mtu}, {"simulate.hiccup", "0"}}}};
+      points.push_back({"g", parameters, parameters.dump()});
+    }
+  }
+  Result<Finished> run(std::size_t) const override {
+    return Finished{"measured", {{"failed_links", 0}, {"throughput_bytes_per_s", 1e9}}, 0};
+  }
+};
+
+TEST(Analysis, OptionsOfTheSimulatorAreComparedWithinThemselves) {
+  const TwoOptions study;
+  const scratch::ScratchFolder folder;
+  auto database = Database::open_to_write(folder.file("options.sqlite"), study);
+  for (std::size_t i = 0; i < study.points.size(); ++i)
+    ASSERT_TRUE(database.value().add(study.points[i], study.run(i).value()).ok());
+  const StudyRecord record = analyse(database.value()).value();
+  ASSERT_EQ(record.panels.size(), 2U);
+  EXPECT_EQ(record.panels[0].options, "mtu 1024, hiccup 0");
+  EXPECT_EQ(record.panels[1].options, "mtu 2048, hiccup 0");
+}
+
 }  // namespace
 }  // namespace holdfast::simulate::study

@@ -26,7 +26,7 @@ CREATE TABLE run (key TEXT PRIMARY KEY, outcome TEXT NOT NULL, result TEXT NOT N
 CREATE INDEX point_key ON point (key);
 CREATE VIEW throughput AS SELECT p.group_name, p.key ->> 'fabric' AS fabric, p.key ->> 'engine' AS engine,
   p.key ->> 'traffic' AS traffic, p.key ->> 'failures' AS failures, p.key ->> 'years' AS years,
-  p.key ->> 'seed' AS seed, r.outcome, r.result ->> 'failed_links' AS failed_links,
+  p.key ->> 'seed' AS seed, p.key ->> 'options' AS options, r.outcome, r.result ->> 'failed_links' AS failed_links,
   r.result ->> 'failed_switches' AS failed_switches, r.result ->> 'links_down' AS links_down,
   r.result ->> 'links' AS links, r.result ->> 'throughput_bytes_per_s' AS throughput_bytes_per_s,
   r.result ->> 'host_mean_bytes_per_s' AS host_mean_bytes_per_s, r.result ->> 'completion_ps' AS completion_ps,

@@ -44,8 +44,8 @@ ThroughputFile read(const char* text) {
 void expect_as_alone(const ThroughputFile& file, const std::vector<std::size_t>& order, Preparations& shared) {
   for (const std::size_t index : order) {
     const ThroughputPoint& point = file.points[index].point;
-    const Finished alone = measure(point, file.settings.options()).value();
-    const Finished together = measure(point, file.settings.options(), shared).value();
+    const Finished alone = measure(point, file.options.front().settings.options()).value();
+    const Finished together = measure(point, file.options.front().settings.options(), shared).value();
     EXPECT_EQ(together.outcome, alone.outcome) << index;
     EXPECT_EQ(together.result.dump(), alone.result.dump()) << index;
   }

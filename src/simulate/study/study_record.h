@@ -54,6 +54,7 @@ struct Crossing {
 
 struct Panel {
   std::string group, fabric, traffic;
+  std::string options;              ///< of the simulator, as far as given: "mtu 1024, switch_latency 10us"
   std::vector<Series> series;       ///< in the study's order
   std::vector<Crossing> crossings;  ///< within what was measured, from no failures on
   std::vector<std::string> advice;  ///< sentences

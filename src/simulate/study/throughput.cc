@@ -54,13 +54,11 @@ class ThroughputStudy final : public Study {
     name = file_.name;
     kind = "throughput";
     title = file_.title;
-    Json changed = Json::object();  // options that are not at their default belong to what a run depends on
-    for (const config::AnySettings::Shown& shown : file_.settings.show())
-      if (shown.origin.source != config::Source::row_default)
-        changed[std::string(shown.option->row.name)] = shown.value;
+    std::vector<Json> changed;
+    for (const ThroughputFile::OptionSet& set : file_.options) changed.push_back(changes(set.settings));
     for (const ThroughputFile::Placed& placed : file_.points) {
       Json parameters = parameters_of(placed.point);
-      if (!changed.empty()) parameters["options"] = changed;
+      if (!changed[placed.options].empty()) parameters["options"] = changed[placed.options];
       add_provenance(placed.point, parameters);
       std::string key = parameters.dump();
       points.push_back({placed.group, std::move(parameters), std::move(key)});
@@ -68,12 +66,22 @@ class ThroughputStudy final : public Study {
   }
 
   Result<Finished> run(std::size_t index) const override {
-    return measure(file_.points[index].point, file_.settings.options(), preparations_);
+    const ThroughputFile::Placed& placed = file_.points[index];
+    return measure(placed.point, file_.options[placed.options].settings.options(), preparations_);
   }
 
  private:
   /// Of each worker: the tables of some 1,500 runs at 256 hosts, or of some 30 at 2,200.
   static constexpr std::uint64_t most_kept_bytes = std::uint64_t{128} << 20;
+
+  /// The options that are given: a run depends on them, whatever their set is called.
+  static Json changes(const config::AnySettings& settings) {
+    Json changed = Json::object();
+    for (const config::AnySettings::Shown& shown : settings.show())
+      if (shown.origin.source != config::Source::row_default)
+        changed[std::string(shown.option->row.name)] = shown.value;
+    return changed;
+  }
 
   static Json parameters_of(const ThroughputPoint& point) {
     Json parameters = {{"fabric", point.fabric},

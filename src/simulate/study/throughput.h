@@ -53,10 +53,16 @@ Result<Finished> measure(const ThroughputPoint& point, const Parameters& paramet
 /// The parts of the study file (docs/spec/study.md).
 struct ThroughputFile {
   std::string name, title;
-  config::Settings<Parameters> settings{parameters_table()};
+  /// The simulator's options: [simulate] as "default", then it with each [options.NAME] over it.
+  struct OptionSet {
+    std::string name;
+    config::Settings<Parameters> settings{parameters_table()};
+  };
+  std::vector<OptionSet> options;
   struct Placed {
     std::string group;
     ThroughputPoint point;
+    std::size_t options = 0;  ///< index of its set
   };
   std::vector<Placed> points;
 };

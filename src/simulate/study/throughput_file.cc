@@ -7,6 +7,7 @@
 #include "core/config/toml_keys.h"
 #include "core/fault/grammar.h"
 #include "core/input/text_file.h"
+#include "fabric/faults/failure_statistics.h"
 #include "fabric/formats/source.h"
 #include "fabric/topology/notation.h"
 #include "simulate/study/throughput.h"
@@ -31,6 +32,7 @@ struct Lists {
   std::vector<Scenario> scenarios;
   std::vector<std::uint64_t> seeds;
   std::vector<TrafficSpec> traffics;
+  std::vector<std::size_t> options;  // sets, by index
 };
 
 /// Whether the result depends on the seed of the traffic.
@@ -46,8 +48,33 @@ bool draws(const TrafficSpec& traffic) {
   }
 }
 
+/// A file beside the study.
+std::string path_beside(std::string_view file, const std::string& name) {
+  return (std::filesystem::path(std::string(file)).parent_path() / name).string();
+}
+
+/// The rates and shape that a log of failures says.
+Status fit_ageing(const std::string& path, fabric::Ageing& ageing) {
+  auto text = input::read_text_file(path, "the log of failures");
+  if (!text.ok()) return text.status();
+  const auto log = fabric::parse_failure_log(text.value(), path);
+  if (!log.ok()) return log.status();
+  const auto statistics = fabric::summarise(log.value(), 0.95, 1);
+  if (!statistics.ok()) return statistics.status();
+  ageing = statistics.value().ageing();
+  ageing.adapter_rate = 0;  // studies let links and switches fail
+  return {};
+}
+
 Status read_ageing(const toml::table& table, std::string_view file, fabric::Ageing& ageing) {
   config::TomlKeys keys(table, file, spec);
+  std::string log;
+  keys.text("log", log);
+  if (!log.empty()) {
+    keys.finish();
+    if (!keys.status().ok()) return keys.status();
+    return fit_ageing(path_beside(file, log), ageing);
+  }
   keys.number("link_rate", 0.0, 0.999, ageing.link_rate);
   keys.number("switch_rate", 0.0, 0.999, ageing.switch_rate);
   keys.number("shape", 0.01, 100.0, ageing.shape);
@@ -64,8 +91,9 @@ Status read_ageing(const toml::table& table, std::string_view file, fabric::Agei
 /// One group's table, into lists.
 class GroupReader {
  public:
-  GroupReader(const toml::table& table, std::string_view file, const Ageings& ageings, Texts& texts)
-      : table_(table), file_(file), ageings_(ageings), texts_(texts), keys_(table, file, spec) {}
+  GroupReader(const toml::table& table, std::string_view file, const Ageings& ageings,
+              const std::vector<ThroughputFile::OptionSet>& options, Texts& texts)
+      : table_(table), file_(file), ageings_(ageings), options_(options), texts_(texts), keys_(table, file, spec) {}
 
   Status read(std::vector<ThroughputFile::Placed>& points) {
     keys_.text("name", name_);
@@ -75,6 +103,7 @@ class GroupReader {
     read_ageings();
     read_seeds();
     read_traffics();
+    read_option_sets();
     keys_.number("lanes", 1U, 15U, pattern_.lanes);
     keys_.duration_ps("limit", pattern_.limit_ps);
     keys_.finish();
@@ -82,7 +111,7 @@ class GroupReader {
     if (lists_.engines.empty()) keys_.fail(table_, "the group has no engine", "write engine = [\"dfsssp\"]");
     double size = 1;
     for (const std::size_t list : {lists_.fabrics.size(), lists_.engines.size(), lists_.scenarios.size(),
-                                   lists_.seeds.size(), lists_.traffics.size()})
+                                   lists_.seeds.size(), lists_.traffics.size(), lists_.options.size()})
       size *= static_cast<double>(list);
     if (size + static_cast<double>(points.size()) > static_cast<double>(most_points))
       keys_.fail(table_, "more than 1,000,000 points", "split the study");
@@ -113,7 +142,7 @@ class GroupReader {
         return;
       }
       // A file: its path is seen from the study's folder.
-      const std::filesystem::path path = std::filesystem::path(std::string(file_)).parent_path() / text;
+      const std::filesystem::path path = path_beside(file_, text);
       std::error_code error;
       if (!std::filesystem::is_regular_file(path, error))
         return keys_.fail(node, "'fabric': '" + text + "' is neither a topology nor a file beside the study",
@@ -203,13 +232,23 @@ class GroupReader {
     if (lists_.traffics.empty()) lists_.traffics.push_back({});
   }
 
+  void read_option_sets() {
+    each_text("options", [&](const toml::node& node, const std::string& text) {
+      const auto found = std::ranges::find(options_, text, &ThroughputFile::OptionSet::name);
+      if (found == options_.end())
+        return keys_.fail(node, "there are no options '" + text + "'", "write them as [options." + text + "]");
+      lists_.options.push_back(static_cast<std::size_t>(found - options_.begin()));
+    });
+    if (lists_.options.empty()) lists_.options.push_back(0);
+  }
+
   /// Seeds outermost: a study that was cut short has a whole picture with fewer seeds.
   void multiply(std::vector<ThroughputFile::Placed>& points) const {
     for (const std::uint64_t seed : lists_.seeds)
       for (const TrafficSpec& traffic : lists_.traffics)
         for (const Lists::Source& fabric : lists_.fabrics)
           for (const Scenario& scenario : lists_.scenarios)
-            for (const fabric::Contender& engine : lists_.engines) {
+            for (const auto& [engine, options] : engines_with_options()) {
               // Nothing random: one seed says all.
               if (scenario.healthy() && !draws(traffic) && seed != lists_.seeds.front()) continue;
               ThroughputPoint point = pattern_;
@@ -219,13 +258,22 @@ class GroupReader {
               point.scenario = scenario;
               point.seed = seed;
               point.traffic = traffic;
-              points.push_back({name_, std::move(point)});
+              points.push_back({name_, std::move(point), options});
             }
+  }
+
+  /// Options innermost: what a worker has routed serves them all.
+  std::vector<std::pair<fabric::Contender, std::size_t>> engines_with_options() const {
+    std::vector<std::pair<fabric::Contender, std::size_t>> pairs;
+    for (const fabric::Contender& engine : lists_.engines)
+      for (const std::size_t options : lists_.options) pairs.emplace_back(engine, options);
+    return pairs;
   }
 
   const toml::table& table_;
   std::string_view file_;
   const Ageings& ageings_;
+  const std::vector<ThroughputFile::OptionSet>& options_;
   Texts& texts_;
   config::TomlKeys keys_;
   std::string name_ = "all";
@@ -242,7 +290,9 @@ class FileReader {
     ThroughputFile study;
     config::TomlKeys top(root, file_, spec);
     Status status = read_head(top.take("study"), study);
-    if (status.ok()) status = read_options(top.take("simulate"), study);
+    study.options.push_back({"default"});
+    if (status.ok()) status = read_options(top.take("simulate"), study.options.front());
+    if (status.ok()) status = read_option_sets(top.take("options"), study);
     if (status.ok()) status = read_ageing_sets(top.take("ageing"));
     if (!status.ok()) return status;
     const toml::node* groups = top.take("group");
@@ -251,7 +301,8 @@ class FileReader {
     if (groups == nullptr || !groups->is_array_of_tables())
       return Status{Code::bad_input, "reading " + std::string(file_), "the study has no points", "write [[group]]"};
     for (const toml::node& group : *groups->as_array())
-      if (status = GroupReader(*group.as_table(), file_, ageings_, texts_).read(study.points); !status.ok())
+      if (status = GroupReader(*group.as_table(), file_, ageings_, study.options, texts_).read(study.points);
+          !status.ok())
         return status;
     return study;
   }
@@ -276,9 +327,19 @@ class FileReader {
     return keys.status();
   }
 
-  Status read_options(const toml::node* node, ThroughputFile& study) const {
+  Status read_option_sets(const toml::node* node, ThroughputFile& study) const {
     if (node == nullptr) return {};
-    if (!node->is_table()) return no_table(*node, "[simulate]");
+    if (!node->is_table()) return no_table(*node, "[options.NAME]");
+    for (const auto& [key, set] : *node->as_table()) {
+      study.options.push_back({std::string(key.str()), study.options.front().settings});
+      if (Status status = read_options(&set, study.options.back()); !status.ok()) return status;
+    }
+    return {};
+  }
+
+  Status read_options(const toml::node* node, ThroughputFile::OptionSet& set) const {
+    if (node == nullptr) return {};
+    if (!node->is_table()) return no_table(*node, set.name == "default" ? "[simulate]" : "[options.NAME]");
     for (const auto& [key, value] : *node->as_table()) {
       const std::string place = std::string(file_) + " line " + std::to_string(key.source().begin.line);
       std::string text;
@@ -290,10 +351,10 @@ class FileReader {
         text = fmt::format("{}", real->get());
       else
         return {Code::bad_input, "reading " + place, "this is no value", "give a number or a text in quotes"};
-      Status status = study.settings.set("simulate." + std::string(key.str()), text, {config::Source::file, place});
+      Status status = set.settings.set("simulate." + std::string(key.str()), text, {config::Source::file, place});
       if (!status.ok()) return {status.code(), "reading " + place, status.wrong(), status.remedy()};
     }
-    return check(study.settings.options());
+    return check(set.settings.options());
   }
 
   Status read_ageing_sets(const toml::node* node) {

@@ -40,12 +40,54 @@ TEST(ThroughputFile, PointsAreTheProductWithOneSeedWhereNothingIsRandom) {
   ASSERT_TRUE(file.ok()) << file.status().message();
   // 2 fabrics x 3 engines x (exchange: 2 healthy scenarios once, 2 damaged by 3 seeds; uniform: 4 by 3)
   EXPECT_EQ(file.value().points.size(), 2U * 3 * ((2 + 2 * 3) + 4 * 3));
-  EXPECT_EQ(file.value().settings.options().mtu, 1024U);
+  EXPECT_EQ(file.value().options.front().settings.options().mtu, 1024U);
   const auto study = read_any_study(small_study, "small.toml").value();
   std::set<std::string> keys;
   for (const Point& point : study->points) keys.insert(point.key);
   EXPECT_EQ(keys.size(), study->points.size());
   EXPECT_EQ(study->points.front().parameters["options"]["simulate.mtu"], "1024");
+}
+
+TEST(ThroughputFile, OptionSetsAreRunBesideOneAnother) {
+  const std::string text =
+      "[study]\nname = \"x\"\n[simulate]\nmtu = 1024\n[options.slow]\nswitch_latency = \"10us\"\n[options.short]\n"
+      "mtu = 256\n[[group]]\nfabric = \"tree(4,2)\"\nengine = [\"updn\", \"dfsssp\"]\ntraffic = \"exchange\"\n"
+      "options = [\"default\", \"slow\", \"short\"]\n";
+  const auto file = read_throughput_file(text, "x.toml");
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  ASSERT_EQ(file.value().options.size(), 3U);
+  const auto study = read_any_study(text, "x.toml").value();
+  ASSERT_EQ(study->points.size(), 6U);
+  std::set<std::string> keys;
+  for (const Point& point : study->points) keys.insert(point.key);
+  EXPECT_EQ(keys.size(), 6U);
+  const auto given = [&](std::size_t point) { return study->points[point].parameters["options"]; };
+  EXPECT_EQ(given(0), Json({{"simulate.mtu", "1024"}})) << "as without option sets";
+  EXPECT_EQ(given(1).size(), 2U) << "over [simulate]: " << given(1);
+  EXPECT_EQ(given(2), Json({{"simulate.mtu", "256"}})) << "in its place";
+  // what is simulated is what the key says: 10 us in each of three switches are seen at once
+  const Json plain = study->run(0).value().result, slow = study->run(1).value().result;
+  EXPECT_GT(slow["message_latency_mean_ps"].get<double>(), plain["message_latency_mean_ps"].get<double>() + 9e6);
+}
+
+TEST(ThroughputFile, AgeingMayComeFromALogOfFailures) {
+  const scratch::ScratchFolder folder;
+  std::ofstream log(folder.file("room.csv"));
+  log << "observed, 2010-01-01, 2018-01-01\nparts, link, 1000\nparts, switch, 50\n";
+  for (int i = 0; i < 80; ++i) log << "failed, link, l" << i << ", " << 2010 + i / 10 << "-0" << 1 + i % 9 << "-15\n";
+  log.close();
+  const std::string text =
+      "[study]\nname = \"x\"\n[ageing.room]\nlog = \"room.csv\"\n[[group]]\nfabric = \"tree(4,2)\"\nengine = \"updn\"\n"
+      "ageing = \"room\"\nyears = [2]\n";
+  const auto study = read_any_study(text, folder.file("x.toml"));
+  ASSERT_TRUE(study.ok()) << study.status().message();
+  const Json& parameters = study.value()->points.at(0).parameters;
+  EXPECT_NEAR(parameters["link_rate"].get<double>(), 0.01, 0.004) << "80 of 1,000 in eight years";
+  EXPECT_NEAR(parameters["shape"].get<double>(), 1, 0.15);
+  EXPECT_EQ(parameters["switch_rate"].get<double>(), 0);
+  for (const char* wrong : {"log = \"none.csv\"\n", "log = \"room.csv\"\nshape = 2\n", "log = \"x\\u0000\"\n"})
+    EXPECT_FALSE(read_any_study("[study]\nname = \"x\"\n[ageing.a]\n" + std::string(wrong), folder.file("x.toml")).ok())
+        << wrong;
 }
 
 TEST(ThroughputFile, TheContentsOfAFileArePartOfTheKey) {
@@ -114,6 +156,9 @@ TEST(ThroughputFile, MistakesAreSaidWithTheirLine) {
       {head + "seeds = 0\n", "line 6"},
       {head + "seeds = 2\nseed = 3\n", "contradict"},
       {head + "sedes = 2\n", "did you mean 'seed"},
+      {head + "options = \"b\"\n", "line 6: there are no options 'b'"},
+      {head + "[options.b]\nmtuu = 3\n", "line 7"},
+      {head + "[options]\nb = 3\n", "line 7: this is no table"},
       {head + "lanes = 99\n", "line 6"},
       {head + "limit = \"5\"\n", "'limit'"},
       {head + "[ageing.a]\nlink_rate = 2\n", "line 7"},

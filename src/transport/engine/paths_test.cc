@@ -289,6 +289,43 @@ TEST_F(TwoRailsTest, AnAcknowledgementOfBeforeDoesNotTakeARailBackAndARestoredLi
   EXPECT_EQ(state(0), RailState::up);
 }
 
+/// A process that had no processor for long finds that the timer has run out before it sees what its rails have done.
+TEST_F(TwoRailsTest, ARailThatFinishedWhileTheProcessSleptIsKept) {
+  Bytes out = pattern(20000, 4);
+  send(net[0], 1, out);
+  net.settle();
+  net[0].keep_puts = true;
+  send(net[0], 1, out);
+  net.run(1'000'000);
+  ASSERT_FALSE(net[0].pending.empty());
+  net.now += 3 * defaults().local_timeout_ns;
+  net[0].engine->advance(net.now);
+  for (const std::uint64_t token : std::exchange(net[0].pending, {})) net[0].engine->on_put_done(token, true, net.now);
+  net[0].keep_puts = false;
+  net.run(100'000'000);
+  EXPECT_GT(count(Count::local_timeouts), 0U);
+  EXPECT_EQ(count(Count::rails_lost), 0U);
+  EXPECT_EQ(state(0), RailState::up);
+}
+
+/// A rail over a stream finishes nothing while the peer's process has no processor, and then all others are silent too.
+TEST_F(TwoRailsTest, ARailWhoseWholePeerIsSilentIsNotLost) {
+  Bytes out = pattern(20000, 4);
+  send(net[0], 1, out);
+  net.settle();
+  net[0].keep_puts = true;
+  net.lose = [](const Network::Packet&) { return true; };
+  send(net[0], 1, out);
+  net.run(3 * defaults().local_timeout_ns, 1'000'000);
+  EXPECT_GT(count(Count::local_timeouts), 0U);
+  EXPECT_EQ(count(Count::rails_lost), 0U);
+  net.lose = [](const Network::Packet&) { return false; };
+  for (const std::uint64_t token : std::exchange(net[0].pending, {})) net[0].engine->on_put_done(token, true, net.now);
+  net[0].keep_puts = false;
+  net.run(500'000'000, 1'000'000);
+  EXPECT_EQ(count(Count::rails_lost), 0U);
+}
+
 TEST_F(TwoRailsTest, ARailThatTakesPacketsAndDoesNotSendThemIsTakenOut) {
   net[0].take_puts = true;
   net.answer = [](std::uint32_t, PeerId) { return Put::done; };

@@ -530,6 +530,7 @@ void Core::on_put_done(std::uint64_t token, bool ok) {
   --pending_puts;
   Path& path = to.paths[rail];
   path.local_deadline_ns = --path.unfinished > 0 ? now() + options_.local_timeout_ns : 0;
+  path.overdue_ns = path.overdue_answer_ns = 0;
   if (fragment != nullptr) {
     Vfrag& vfrag = *fragment->vfrag;
     OutMessage& message = *vfrag.message;

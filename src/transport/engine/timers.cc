@@ -125,16 +125,34 @@ std::int64_t Core::serve_paths(Peer& peer) {
 
 // The local completion timer: a rail that finishes none of its puts does not send. Open MPI DR has one for each VFRAG
 // (section 3.3); one for each rail to a peer says which rail it is, when fragments have moved, and serves packets
-// without data, too.
+// without data, too. A process that had no processor sees late what its rail has finished, and a rail over a stream
+// finishes nothing while the peer's process does not read: when the timer has run out there is one more look, and where
+// there is another rail the peer has to answer on that first, and this rail to finish nothing for a tick after.
 std::int64_t Core::serve_local_timer(Peer& peer, std::uint32_t rail) {
   Path& path = peer.paths[rail];
   if (path.local_deadline_ns == 0) return never;
-  if (path.local_deadline_ns <= now()) {
+  if (path.local_deadline_ns > now()) return path.local_deadline_ns;
+  if (path.overdue_ns == 0) {
     ++count(Count::local_timeouts);
+    path.overdue_ns = now();
+    path.overdue_answer_ns = 0;
+    if (another_up(peer, rail)) ask(peer, rail);
+  } else if (!another_up(peer, rail) || answered_elsewhere(peer, rail)) {
+    path.overdue_ns = 0;
     path.local_deadline_ns = now() + options_.local_timeout_ns;
     take_out(peer, rail);
+    return path.local_deadline_ns;
   }
+  path.local_deadline_ns = now() + (path.overdue_answer_ns == 0 ? options_.least_timeout_ns : options_.tick_ns);
   return path.local_deadline_ns;
+}
+
+// Whether the peer has answered on another rail since this one's local timer ran out, and a tick has passed.
+bool Core::answered_elsewhere(Peer& peer, std::uint32_t rail) {
+  Path& path = peer.paths[rail];
+  for (std::uint32_t other = 0; other < peer.paths.size() && path.overdue_answer_ns == 0; ++other)
+    if (other != rail && peer.paths[other].heard_ns > path.overdue_ns) path.overdue_answer_ns = now();
+  return path.overdue_answer_ns != 0 && path.overdue_answer_ns + options_.tick_ns <= now();
 }
 
 // A rail that is up and silent for three ticks (NewMadeleine, section 4), or in doubt, is asked, and so are the others.
