@@ -697,7 +697,8 @@ class Hosts(JobCase):
         for flavour in FLAVOURS:
             os.mkdir(self.path(flavour))
             ended = self.holdfast("run", "-n", "3", "--hostfile", "hosts", "--", job(flavour), "host", self.path(flavour),
-                                  OMPI_MCA_plm_rsh_agent=self.path("rsh"), OMPI_MCA_hwloc_base_binding_policy="none",
+                                  OMPI_MCA_plm_rsh_agent=self.path("rsh"), PRTE_MCA_plm_ssh_agent=self.path("rsh"),
+                                  OMPI_MCA_hwloc_base_binding_policy="none", PRTE_MCA_hwloc_default_binding_policy="none",
                                   HYDRA_LAUNCHER="rsh", HYDRA_LAUNCHER_EXEC=self.path("rsh"))
             self.assertEqual(ended.returncode, 0, ended.stderr)
             hosts = [self.read(f"{flavour}/{native}") for native in range(9)]
