@@ -48,7 +48,7 @@ def kind(option):
 
 def first_sentence(text):
     """Of a help text; a default stays with it."""
-    return re.split(r"\.\s(?!Default)", text, maxsplit=1)[0]
+    return re.split(r"\.\s(?!Default)", text, maxsplit=1)[0].rstrip(".")
 
 
 def quoted(text):
