@@ -1,6 +1,5 @@
 #include "core/config/option.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -221,12 +220,6 @@ std::string write_value(const Option& option, const Value& value) {
     return number < option.row.choices.size() ? std::string(option.row.choices[number]) : std::to_string(number);
   }
   return std::to_string(number);
-}
-
-std::string doc_line(const Row& row) {
-  std::string line(row.doc);
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  return line;
 }
 
 }  // namespace holdfast::config

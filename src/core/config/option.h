@@ -52,7 +52,7 @@ struct Row {
   std::string_view most{};   ///< largest one
   std::string_view unit{};   ///< of a number: "bytes", "messages"
   std::span<const std::string_view> choices{};  ///< names of an enumeration; a name's index is its value
-  std::string_view doc;  ///< whole sentences, the first of which stands alone; newlines are blanks
+  std::string_view doc;  ///< one line that stands alone; more sentences may follow after a newline
 };
 
 /// A choice is held as its index (uint64), a duration as int64 nanoseconds.
@@ -158,7 +158,5 @@ std::string bounds_text(const Option& option);
 Result<Value> read_value(const Option& option, std::string_view text, std::string_view doing);
 /// The text that read_value() reads back as the same value.
 std::string write_value(const Option& option, const Value& value);
-/// The doc on one line.
-std::string doc_line(const Row& row);
 
 }  // namespace holdfast::config

@@ -78,10 +78,5 @@ TEST(Option, ShowsWhatItTakes) {
   EXPECT_EQ(bounds_text(row("replicate.verify")), "");
 }
 
-TEST(Option, ADocOfSeveralLinesIsOneLineOfHelp) {
-  EXPECT_EQ(doc_line({.name = "a.b", .initial = "1", .doc = "What to do: end, or go on without the\nreplica. More."}),
-            "What to do: end, or go on without the replica. More.");
-}
-
 }  // namespace
 }  // namespace holdfast::config
