@@ -24,7 +24,9 @@ Words openmpi_words(const CommandSpec& spec) {
     words.emplace_back("--oversubscribe");
   else
     append(words, {"--map-by", "seq", "--hostfile", spec.placement_file});
-  if (spec.recovers && spec.ulfm)
+  // Open MPI 5 ends a process whose connection to another host's is closed, but for ULFM; on one host, where none is,
+  // processes were seen to hang with it.
+  if (spec.recovers && spec.ulfm && !spec.placement_file.empty())
     append(words, {"--with-ft", "ulfm"});
   else if (spec.recovers)
     words.emplace_back("--enable-recovery");
