@@ -7,6 +7,7 @@
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -43,6 +44,11 @@ def kind(option):
         return "choices"
     value = option["value"].upper()
     return "folder" if value in FOLDERS else "file" if value in FILES else "other"
+
+
+def first_sentence(text):
+    """Of a help text; a default stays with it."""
+    return re.split(r"\.\s(?!Default)", text, maxsplit=1)[0].rstrip(".")
 
 
 def quoted(text):
@@ -122,7 +128,8 @@ def bash(table):
 # --- zsh
 
 def zsh_text(text):
-    return text.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]").replace(":", "\\:").split("\n")[0]
+    text = first_sentence(text)
+    return text.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]").replace(":", "\\:")
 
 
 def zsh_action(option):
@@ -195,7 +202,7 @@ def fish_option(condition, option):
     words += {"none": [], "other": ["--exclusive"], "file": ["--require-parameter", "--force-files"],
               "folder": ["--exclusive", "--arguments '(__fish_complete_directories)'"],
               "choices": ["--exclusive", f"--arguments {quoted(' '.join(choices_of(option)))}"]}[kind(option)]
-    doc = option["doc"].split("\n")[0].replace("\\", "\\\\").replace("'", "\\'")
+    doc = first_sentence(option["doc"]).replace("\\", "\\\\").replace("'", "\\'")
     return " ".join(words + [f"--description '{doc}'"])
 
 

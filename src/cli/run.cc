@@ -107,7 +107,7 @@ void add_library_options(CLI::App& run, RunRunFlags& flags) {
   for (const config::Option& option : launch::library_table().rows()) {
     std::string flag = config::flag_name(option.row.name);
     std::string row(option.row.name);
-    std::string doc(option.row.doc.substr(0, option.row.doc.find('\n')));
+    const std::string doc = config::doc_line(option.row);
     run.add_option_function<std::string>(
            flag, [&flags, row, flag](const std::string& text) { set(flags, row, text, flag); }, doc)
         ->type_name(config::placeholder(option))

@@ -413,7 +413,7 @@ void add_simulate(CLI::App& app, Action& action) {
               Status status = flags->settings.set(row, text, {config::Source::flag, flag});
               if (!status.ok() && flags->status.ok()) flags->status = status;
             },
-            std::string(option.row.doc.substr(0, option.row.doc.find('\n'))))
+            config::doc_line(option.row))
         ->type_name(config::placeholder(option))
         ->group("The model (also HOLDFAST_SIMULATE_*, or [simulate] of --config)");
   }

@@ -95,7 +95,8 @@ std::string scaled(double value, std::span<const Unit> scale) {
     if (value >= unit.scale) best = &unit;
   }
   const double number = value / best->scale;
-  return fmt::format("{} {}", number >= 999.5 ? fmt::format("{:.0f}", number) : fmt::format("{:#.3g}", number),
+  // Three digits; "{:#.3g}" of 100 is "100.0" in fmt 9 and "100." in fmt 10.
+  return fmt::format("{} {}", number >= 99.95 ? fmt::format("{:.0f}", number) : fmt::format("{:#.3g}", number),
                      best->name);
 }
 

@@ -57,6 +57,10 @@ TEST(Quantity, IsWrittenWithAFittingUnit) {
   EXPECT_EQ(format_quantity(26.28 * 60, Dimension::time), "26.3 min");
   EXPECT_EQ(format_quantity(43800.0 * 3600, Dimension::time), "5.00 y");
   EXPECT_EQ(format_quantity(0, Dimension::time), "0 s");
+  EXPECT_EQ(format_quantity(876000.0 * 3600, Dimension::time), "100 y");
+  EXPECT_EQ(format_quantity(0.34567, Dimension::time), "346 ms");
+  EXPECT_EQ(format_quantity(0.09994, Dimension::time), "99.9 ms");
+  EXPECT_EQ(format_quantity(0.09996, Dimension::time), "100 ms");
   EXPECT_EQ(format_quantity(1.5e-6, Dimension::time), "1.50 us");
   EXPECT_EQ(format_quantity(16384, Dimension::bytes), "16.0 KiB");
   EXPECT_EQ(format_quantity(37, Dimension::bytes), "37 B");

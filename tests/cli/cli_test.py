@@ -553,7 +553,8 @@ class Jobs(JobCase):
     def test_quiet_and_output(self):
         ended = self.holdfast("run", "-q", "-n", "1", "--output", "out", "--", job(FLAVOURS[0]), "exit", "0")
         self.assertEqual((ended.returncode, ended.stderr), (0, ""))
-        self.assertEqual(sorted(os.listdir(self.path("out"))),
+        left = set(os.listdir(self.path("out"))) - {"launcher.err"}  # Open MPI 5 warns of hosts with two kinds of address
+        self.assertEqual(sorted(left),
                          [".holdfast-run", "finished-0.0", "finished-0.1", "finished-0.2", "record.json"], "plumbing is removed")
 
     def test_an_output_folder_belongs_to_one_job_at_a_time(self):
@@ -697,7 +698,8 @@ class Hosts(JobCase):
         for flavour in FLAVOURS:
             os.mkdir(self.path(flavour))
             ended = self.holdfast("run", "-n", "3", "--hostfile", "hosts", "--", job(flavour), "host", self.path(flavour),
-                                  OMPI_MCA_plm_rsh_agent=self.path("rsh"), OMPI_MCA_hwloc_base_binding_policy="none",
+                                  OMPI_MCA_plm_rsh_agent=self.path("rsh"), PRTE_MCA_plm_ssh_agent=self.path("rsh"),
+                                  OMPI_MCA_hwloc_base_binding_policy="none", PRTE_MCA_hwloc_default_binding_policy="none",
                                   HYDRA_LAUNCHER="rsh", HYDRA_LAUNCHER_EXEC=self.path("rsh"))
             self.assertEqual(ended.returncode, 0, ended.stderr)
             hosts = [self.read(f"{flavour}/{native}") for native in range(9)]

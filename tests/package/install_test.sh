@@ -42,7 +42,7 @@ if(NOT libraries)
   message(FATAL_ERROR "nothing to preload in \${holdfast_PRELOAD_DIR}")
 endif()
 END
-cmake -S "$work/project" -B "$work/project/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$compiler" >"$work/cmake" 2>&1 &&
+cmake -G Ninja -S "$work/project" -B "$work/project/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$compiler" >"$work/cmake" 2>&1 &&
   cmake --build "$work/project/build" >>"$work/cmake" 2>&1 || { cat "$work/cmake"; fail "find_package(holdfast) is of no use"; }
 [ "$("$work/project/build/user")" = "$version" ] || fail "the headers that find_package found say another version than $version"
 

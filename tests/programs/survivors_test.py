@@ -89,7 +89,9 @@ def goes_on_over_hosts(args, wanted):
         agent.chmod(0o755)
         hosts.write_text("hosta slots=2\nhostb slots=2\nhostc slots=2\n")
         environment = {"OMPI_MCA_plm_rsh_agent": str(agent), "OMPI_MCA_plm_rsh_no_tree_spawn": "1",
-                       "OMPI_MCA_btl": "self,tcp", "OMPI_MCA_btl_tcp_if_include": "lo", "OMPI_MCA_oob_tcp_if_include": "lo"}
+                       "OMPI_MCA_btl": "self,tcp", "OMPI_MCA_btl_tcp_if_include": "lo", "OMPI_MCA_oob_tcp_if_include": "lo",
+                       # PRRTE of Open MPI 5
+                       "PRTE_MCA_plm_ssh_agent": str(agent), "PRTE_MCA_plm_ssh_no_tree_spawn": "1"}
         for dies, death in (("0", (0, 0, 2)), ("5", (1, 2, 2))):
             goes_on(args, wanted, 3, [death], ["--dies", dies, "--file", "left.txt"], hosts=["--hostfile", str(hosts)],
                     environment=environment)

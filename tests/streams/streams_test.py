@@ -20,7 +20,8 @@ def expect(condition, what, detail=""):
 
 def run(words, folder, stdin=subprocess.DEVNULL, limit=200):
     """Its exit code, standard output and standard error; nothing of it is left running."""
-    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                   "OMPI_MCA_btl_tcp_if_include": "lo"}  # Open MPI 5 warns of hosts with two kinds of address
     child = subprocess.Popen(words, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                              start_new_session=True, cwd=folder, env=environment)
     try:

@@ -126,6 +126,13 @@ def write_agent(network, folder):
     return agent
 
 
+def between_hosts(agent):
+    """What tells mpirun how it gets to the hosts: ORTE of Open MPI 4, PRRTE of Open MPI 5."""
+    return {"OMPI_MCA_plm_rsh_agent": str(agent), "OMPI_MCA_oob_tcp_if_include": "hf0",
+            "OMPI_MCA_orte_keep_fqdn_hostnames": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+            "PRTE_MCA_plm_ssh_agent": str(agent), "PRTE_MCA_prte_if_include": "hf0"}
+
+
 class Job:
     """mpirun in the first namespace, with one process in each. Without rails over another provider, on hf1."""
 
@@ -133,21 +140,19 @@ class Job:
                  provider="holdfast"):
         self.counters = folder / "counters"
         self.counters.mkdir(exist_ok=True)
-        agent = write_agent(network, folder)
         environment = {"FI_PROVIDER_PATH": libraries, "HOLDFAST_RAILS_USE": rails or "", "FI_TCP_IFACE": "hf1",
                        "FI_UDP_IFACE": "hf1",
                        "HOLDFAST_TRANSPORT_UNREACHABLE_AFTER": "150s",  # a busy host is none that is gone
                        "HOLDFAST_RAILS_COUNTERS": str(self.counters), **dict(variables)}
         words = ["ip", "netns", "exec", network.names[0], "unshare", "-u", "sh", "-c", 'hostname hosta; exec "$@"', "sh",
-                 "mpirun.openmpi", "--allow-run-as-root", "--host", "10.77.0.1:1,10.77.0.2:1", "-np", "2",
-                 "--mca", "plm_rsh_agent", str(agent), "--mca", "oob_tcp_if_include", "hf0", "--mca", "orte_keep_fqdn_hostnames",
-                 "1", "--mca", "mpi_yield_when_idle", "1",
+                 "mpirun.openmpi", "--allow-run-as-root", "--host", "hosta:1,hostb:1", "-np", "2",
                  "--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", provider,
                  *(word for pair in zip(mca[::2], mca[1::2]) for word in ("--mca", *pair))]
         for name, value in environment.items():
             words += ["-x", f"{name}={value}"]
         self.child = subprocess.Popen(words + program, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                      stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=folder)
+                                      stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=folder,
+                                      env={**os.environ, **between_hosts(write_agent(network, folder))})
 
     def wait(self, limit=200):
         try:
@@ -458,9 +463,7 @@ class Outage:
         (folder / "hosts").write_text("hosta slots=1\nhostb slots=1\n")
         self.folder, self.network = folder, network
         environment = {**os.environ, "HOLDFAST_TRANSPORT_UNREACHABLE_AFTER": limit, "TMPDIR": str(folder),
-                       "OMPI_MCA_plm_rsh_agent": str(write_agent(network, folder)),
-                       "OMPI_MCA_oob_tcp_if_include": "hf0", "OMPI_MCA_orte_keep_fqdn_hostnames": "1",
-                       "OMPI_MCA_mpi_yield_when_idle": "1"}
+                       **between_hosts(write_agent(network, folder))}
         words = ["ip", "netns", "exec", network.names[0], "unshare", "-u", "sh", "-c", 'hostname hosta; exec "$@"', "sh",
                  args.holdfast, "run", "-n", "2", "--replicas", "1", "--hostfile", "hosts", "--transport", "--rails", "udp@hf1,udp@hf2",
                  "--output", str(folder / "run"), "--", str(pathlib.Path(args.exchange).parent / "outage"), receives,

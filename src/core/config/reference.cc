@@ -1,5 +1,6 @@
 #include "core/config/reference.h"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -49,6 +50,12 @@ std::string help_text(const Option& option) {
   text += "    " + std::string(option.row.doc) + "\n    [default: " + default_text(option);
   if (const std::string bounds = bounds_text(option); !bounds.empty()) text += "; allowed: " + bounds;
   return text + "; environment: " + environment_name(option.row.name) + "]\n";
+}
+
+std::string doc_line(const Row& row) {
+  std::string line(row.doc);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return line;
 }
 
 std::string reference_markdown(std::span<const AnyTable* const> tables) {

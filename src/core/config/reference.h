@@ -12,6 +12,9 @@ namespace holdfast::config {
 /// The help of one option: the flag and its placeholder, then the doc, default, bounds and environment name.
 std::string help_text(const Option& option);
 
+/// The doc of a row, which may have several lines, on one.
+std::string doc_line(const Row& row);
+
 /// The reference page of all options: a section a component, an entry an option. Markdown, ends with a newline.
 std::string reference_markdown(std::span<const AnyTable* const> tables);
 

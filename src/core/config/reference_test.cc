@@ -50,5 +50,10 @@ TEST(Reference, ACommittedFileIsHeldToTheRows) {
   EXPECT_EQ(check_generated_file(path, page, "make page").code(), Code::io);
 }
 
+TEST(Reference, ADocOfSeveralLinesIsOneLineOfHelp) {
+  EXPECT_EQ(doc_line({.name = "a.b", .initial = "1", .doc = "What to do: end, or go on without the\nreplica. More."}),
+            "What to do: end, or go on without the replica. More.");
+}
+
 }  // namespace
 }  // namespace holdfast::config

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "core/integrity/crc32c_armv8.h"
 #include "core/integrity/crc32c_avx512.h"
 #include "core/integrity/crc32c_portable.h"
 #include "core/integrity/crc32c_sse42.h"
@@ -33,6 +34,8 @@ constexpr auto kernels = std::to_array<Crc32cKernel>({
 #if defined(__x86_64__)
   {"avx512", crc32c_avx512_supported, crc32c_avx512, crc32c_copy_avx512},
       {"sse4.2", crc32c_sse42_supported, crc32c_sse42, copy_in_blocks<crc32c_sse42>},
+#elif defined(__aarch64__)
+  {"armv8", crc32c_armv8_supported, crc32c_armv8, copy_in_blocks<crc32c_armv8>},
 #endif
       {"portable", anywhere, crc32c_portable, copy_in_blocks<crc32c_portable>},
 });

@@ -51,6 +51,20 @@ bool power_of_two(std::size_t number) {
   return number != 0 && (number & (number - 1)) == 0;
 }
 
+/// glibc 2.41's free() leaves a random number of the process on the stack (the key by which it knows blocks that were
+/// freed twice), also where its cache of freed blocks is off: the frames below the caller's are cleared, as after calls
+/// of MPI (mpi/stack.h).
+[[gnu::noinline]] void clear_frames_of_free() {
+  char below[1024];
+  std::memset(below, 0, sizeof below);
+  asm volatile("" : : "r"(below) : "memory");
+}
+
+void free_of_program(void* block) {
+  __libc_free(block);
+  if (!is_inside()) clear_frames_of_free();
+}
+
 /// To a block of the region, or from there to the C library's heap once the thread is the program's.
 void* moved(void* block, std::size_t bytes) {
   void* const other = malloc(bytes);
@@ -86,12 +100,16 @@ EXPORTED void* calloc(std::size_t count, std::size_t bytes) noexcept {
 }
 
 EXPORTED void free(void* block) noexcept {
-  region.holds(block) ? region.free(block) : __libc_free(block);
+  region.holds(block) ? region.free(block) : free_of_program(block);
 }
 
 EXPORTED void* realloc(void* block, std::size_t bytes) noexcept {
   if (!block) return malloc(bytes);
-  if (!region.holds(block)) return __libc_realloc(block, bytes);
+  if (!region.holds(block)) {
+    void* const other = __libc_realloc(block, bytes);
+    if (!is_inside()) clear_frames_of_free();
+    return other;
+  }
   if (bytes == 0) {
     region.free(block);
     return nullptr;

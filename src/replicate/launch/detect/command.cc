@@ -24,7 +24,12 @@ Words openmpi_words(const CommandSpec& spec) {
     words.emplace_back("--oversubscribe");
   else
     append(words, {"--map-by", "seq", "--hostfile", spec.placement_file});
-  if (spec.recovers) words.emplace_back("--enable-recovery");
+  // Open MPI 5 ends a process whose connection to another host's is closed, but for ULFM; on one host, where none is,
+  // processes were seen to hang with it.
+  if (spec.recovers && spec.ulfm && !spec.placement_file.empty())
+    append(words, {"--with-ft", "ulfm"});
+  else if (spec.recovers)
+    words.emplace_back("--enable-recovery");
   if (spec.processes > spec.cores) append(words, {"--mca", "mpi_yield_when_idle", "1"});
   words.insert(words.end(), spec.users_words.begin(), spec.users_words.end());
   for (const auto& [variable, value] : spec.variables) append(words, {"-x", variable + "=" + value});

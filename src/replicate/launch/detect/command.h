@@ -28,6 +28,7 @@ struct CommandSpec {
   int cores = 1;  ///< of this host; more processes than that, and waiting processes yield
   bool as_root = false;
   bool recovers = false;            ///< the job goes on when a process dies; Open MPI's mpirun only
+  bool ulfm = false;                ///< by ULFM, as Open MPI 5 does it
   bool slurm_mpi_type_set = false;  ///< the user chose Slurm's MPI plugin by SLURM_MPI_TYPE
   std::string placement_file;       ///< in the launcher's own format; empty: all on this host, as many as asked for
   std::vector<std::string> users_words;  ///< further options of the launcher

@@ -6,6 +6,7 @@
 namespace holdfast::launch {
 namespace {
 
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -33,6 +34,17 @@ TEST(BuildCommand, OpenMpiYieldsWhereProcessesOutnumberCores) {
   spec.as_root = true;
   EXPECT_THAT(as_shell(build_command(spec)),
               HasSubstr("-n 6 --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -x"));
+}
+
+TEST(BuildCommand, OpenMpiGoesOnByUlfmBetweenHostsWhereItHasIt) {
+  CommandSpec spec = sample(Mpi::openmpi);
+  EXPECT_THAT(as_shell(build_command(spec)), Not(AnyOf(HasSubstr("--enable-recovery"), HasSubstr("--with-ft"))));
+  spec.recovers = true;
+  EXPECT_THAT(as_shell(build_command(spec)), HasSubstr("--oversubscribe --enable-recovery -x"));
+  spec.ulfm = true;
+  EXPECT_THAT(as_shell(build_command(spec)), HasSubstr("--oversubscribe --enable-recovery -x"));
+  spec.placement_file = "/run/hosts";
+  EXPECT_THAT(as_shell(build_command(spec)), HasSubstr("--hostfile /run/hosts --with-ft ulfm -x"));
 }
 
 TEST(BuildCommand, OpenMpiOnSeveralHosts) {

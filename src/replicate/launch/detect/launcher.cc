@@ -87,6 +87,11 @@ std::string launcher_version(Mpi mpi, const std::string& path) {
   return std::regex_search(text, match, mpi == Mpi::openmpi ? openmpi : hydra) ? match[1].str() : std::string();
 }
 
+bool has_ulfm(const std::string& mpirun) {
+  std::error_code none;
+  return std::filesystem::canonical(mpirun, none).filename() != "orterun";
+}
+
 std::string mpi_packages(Mpi mpi) {
   return mpi == Mpi::openmpi ? "openmpi-bin libopenmpi-dev" : "mpich libmpich-dev";
 }

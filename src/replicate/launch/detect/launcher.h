@@ -27,6 +27,9 @@ std::vector<std::string> program_folders(const std::string& library);
 /// What a launcher's --version says: "4.1.4"; empty when it is none of this MPI.
 std::string launcher_version(Mpi mpi, const std::string& path);
 
+/// Whether an Open MPI's mpirun is PRRTE's (from 5.0 on), which has ULFM: that of 4 and before is a name of orterun.
+bool has_ulfm(const std::string& mpirun);
+
 /// The Debian packages that bring an MPI: "openmpi-bin libopenmpi-dev".
 std::string mpi_packages(Mpi mpi);
 

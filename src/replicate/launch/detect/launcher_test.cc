@@ -57,6 +57,9 @@ TEST_F(FindLauncher, KnowsTheFileBehindTheLinks) {
   std::filesystem::create_symlink("orterun", folder_ + "/mpirun");
   EXPECT_EQ(find_launcher(Mpi::openmpi, {}).value(), folder_ + "/mpirun");
   EXPECT_FALSE(find_launcher(Mpi::mpich, Launcher::mpirun).ok());
+  EXPECT_FALSE(has_ulfm(folder_ + "/mpirun"));
+  make("mpirun.openmpi", openmpi);
+  EXPECT_TRUE(has_ulfm(folder_ + "/mpirun.openmpi"));
 }
 
 TEST_F(FindLauncher, PrefersThePrefixOfTheProgramsMpi) {

@@ -149,6 +149,7 @@ Result<CommandSpec> plan_command(const JobRequest& request, const JobPlan& plan)
   auto launcher = find_launcher(spec.mpi, wish, plan.program.library);
   if (!launcher.ok()) return launcher.status();
   spec.launcher = launcher.value();
+  spec.ulfm = spec.mpi == Mpi::openmpi && !spec.srun && has_ulfm(spec.launcher);
   auto words = launcher_args(request.launcher_args.value_or(""), spec.mpi, spec.srun);
   if (!words.ok()) return words.status();
   spec.users_words = std::move(words).value();

@@ -137,6 +137,12 @@ TEST(Judge, ALauncherThatStartedNothingFailedItself) {
   Outcome outcome = judge(nothing);
   EXPECT_EQ(outcome.code, 5);
   EXPECT_THAT(outcome.message, HasSubstr("no process of the job began"));
+  for (const int killed : {9, 137}) {
+    nothing.ended.exit_status = killed;
+    EXPECT_EQ(judge(nothing).code, 4);
+    EXPECT_THAT(judge(nothing).message, HasSubstr("killed before any had begun"));
+  }
+  nothing.ended.exit_status = 213;
   nothing.began = true;
   EXPECT_EQ(judge(nothing).code, 1);
 }

@@ -62,7 +62,16 @@ void read_options() {
   if (!read.ok()) fail(Incident::bad_input, read.message());
 }
 
+/// Open MPI 5 makes a process whose mpirun has just ended a job of its own; it is one that ended with its launcher.
+void end_without_launcher(int natives) {
+  const char* size = std::getenv("OMPI_COMM_WORLD_SIZE");
+  if (natives > 1 || size == nullptr || std::atoi(size) <= 1) return;
+  std::fprintf(stderr, "holdfast: mpirun ended while this process began: it ends, too\n");
+  _exit(EXIT_FAILURE);
+}
+
 ReplicaMap read_map(int natives) {
+  end_without_launcher(natives);
   const Options& options = runtime().options;
   const auto degrees = Degrees::parse(options.degree);
   if (!degrees) fail(Incident::bad_input, degrees.status().message());

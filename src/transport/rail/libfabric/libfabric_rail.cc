@@ -45,6 +45,12 @@ const Kind* find_kind(std::string_view name) {
   return found == kinds.end() ? nullptr : &*found;
 }
 
+/// From libfabric 1.18 on, tcp does itself what net did.
+std::string provider_of(const Kind& kind) {
+  const bool net_is_tcp = fi_version() >= FI_VERSION(1, 18);
+  return kind.provider == "net" && net_is_tcp ? "tcp" : std::string(kind.provider);
+}
+
 struct FreeInfo {
   void operator()(fi_info* info) const { fi_freeinfo(info); }
 };
@@ -56,7 +62,7 @@ Info query(const Kind& kind, const char* node, const char* service, std::uint64_
   hints->mode = FI_CONTEXT | FI_CONTEXT2 | FI_MSG_PREFIX;
   hints->ep_attr->type = kind.type;
   hints->domain_attr->threading = FI_THREAD_DOMAIN;
-  hints->fabric_attr->prov_name = strdup(std::string(kind.provider).c_str());
+  hints->fabric_attr->prov_name = strdup(provider_of(kind).c_str());
   // Nothing registered where it can be had so; shm wants regions named by virtual address even where there are none;
   // network hardware wants to be told of every buffer.
   for (const int mode : {0, FI_MR_VIRT_ADDR, FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY}) {
