@@ -187,7 +187,7 @@ Status read_group(const toml::table& table, std::string_view file, const Sets& s
   keys.choice("effect", error_effect_names, pattern.plan.errors.effect);
   keys.choice("operand", operand_names, pattern.plan.experiment.operand);
   keys.choices("fails", failure_kind_names, lists.fails);
-  keys.duration("rebuild", pattern.plan.rebuild_ps);
+  keys.duration_ps("rebuild", pattern.plan.rebuild_ps);
   keys.boolean("consecutive", pattern.plan.consecutive);
   keys.boolean("dual_port", pattern.plan.experiment.scheme.dual_port);
   keys.boolean("regenerate", pattern.plan.experiment.scheme.regenerate);
