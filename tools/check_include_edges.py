@@ -31,9 +31,9 @@ EDGES = {
     "fabric/routing/graph": ["core", "fabric/topology", "fabric/tables"],
     "fabric/formats": ["core", "fabric/topology", "fabric/tables", "fabric/faults", "fabric/routing/graph"],
     "fabric/check": ["core", "fabric/topology", "fabric/tables", "fabric/faults"],
-    # What nue and torus-2qos ask of the checker is not yet answered by the engines themselves.
+    # What torus-2qos asks of the checker is not yet answered by the engine itself.
     "fabric/routing/engines": ["core", "fabric/topology", "fabric/tables", "fabric/formats/opensm_config.h",
-                               "fabric/routing/graph", "fabric/check/paths.h", "fabric/check/credit_loops.h"],
+                               "fabric/routing/graph", "fabric/check/credit_loops.h"],
     "fabric/opensm": ["core", "fabric/topology", "fabric/tables", "fabric/formats", "fabric/routing/graph", "fabric/check"],
     "fabric/compare": ["core", "fabric"],
     "plan": ["core"],

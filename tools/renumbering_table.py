@@ -21,7 +21,7 @@ FABRICS = [
     "torus(4,4,4) hosts=128", "hyperx(4,4) hosts=64", "slimfly(5) hosts=100", "kautz-2-4", "random-32",
     "dragonfly-10-5-5-4",
 ]
-ENGINES = ["minhop", "updn", "dnup", "ftree", "sssp", "dfsssp", "nue"]
+ENGINES = ["minhop", "updn", "dnup", "ftree", "lash", "sssp", "dfsssp", "nue"]
 
 
 def judged(arguments, fabric, engines, count):
@@ -30,6 +30,8 @@ def judged(arguments, fabric, engines, count):
         return {}
     words = [arguments.program, "fabric", "compare", fabric, "--engines", ",".join(engines), "--renumber", str(count),
              "--time-limit", arguments.time_limit, "--json", "--quiet"]
+    if arguments.lanes != 8:
+        words += ["--lanes", str(arguments.lanes)]
     keep = pathlib.Path(arguments.keep) if arguments.keep else None
     file = keep / (hashlib.sha1("\n".join(words[2:]).encode()).hexdigest() + ".json") if keep else None
     if file and file.exists():
@@ -88,6 +90,7 @@ def main():
     parser.add_argument("--count", type=int, default=50, help="renumberings for our engines")
     parser.add_argument("--opensm-count", type=int, default=50, help="of them, for OpenSM's")
     parser.add_argument("--engines", default=",".join(ENGINES))
+    parser.add_argument("--lanes", type=int, default=8, help="of a port, for both sides")
     parser.add_argument("--fabrics", nargs="*", default=FABRICS)
     parser.add_argument("--time-limit", default="60s", help="CPU time of each run of OpenSM")
     parser.add_argument("--keep", help="folder for what compare printed")

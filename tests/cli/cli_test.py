@@ -218,6 +218,11 @@ class Giants(Case):
         said = self.refused("fabric", "generate", "torus(1000,1000) hosts=4000000")
         self.assertRegex(said, r"generating torus\(1000,1000\) .*it needs about [\d.]+ GB of memory, and [\d.]+ [MG]B are")
 
+    def test_a_discovery_file(self):
+        self.write("net", "".join(f'Switch 254 "S-{number:016x}"\n' for number in range(1, 400001)))  # 13 MB of text
+        self.assertRegex(self.refused("fabric", "import", "net"),
+                         r"reading net: it needs about [\d.]+ GB of memory, and [\d.]+ [MG]B are available: is it the right")
+
     def test_its_tables(self):
         said = self.refused("simulate", "--fabric", "torus(200,200) hosts=40000")
         self.assertRegex(said, r"routing with dfsssp: refused, it needs about 6.4 GB of memory, and [\d.]+ [MG]B are available")

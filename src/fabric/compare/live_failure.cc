@@ -54,9 +54,10 @@ Status fail_in_opensm(const Contender& contender, const Fabric& fabric, const st
 
 Rerouted mend(const Contender& contender, const LiveFailure& failure, const ContestRules& rules) {
   Rerouted mended;
+  Forwarding tables = failure.before.forwarding;  // those of before are compared with: a subnet manager needs no copy
   const std::int64_t cpu_ns = thread_cpu_ns();
   const std::int64_t wall_ns = time::steady_now_ns();
-  auto result = reroute(failure.degraded, failure.before.forwarding, contender.engine, engine_options(rules));
+  auto result = reroute(failure.degraded, std::move(tables), contender.engine, engine_options(rules));
   mended.routing.routing_cpu_ns = thread_cpu_ns() - cpu_ns;
   mended.routing.routing_wall_ns = time::steady_now_ns() - wall_ns;
   mended.routing.verdict = result.ok() ? opensm::Verdict::routed : opensm::Verdict::refused;

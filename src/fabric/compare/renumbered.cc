@@ -87,6 +87,16 @@ Extent RenumberedEngine::bisection() const {
   return over_routed(runs, [](const RenumberedRun& run) { return run.shares.bisection; });
 }
 
+namespace {
+
+std::uint32_t largest_lmc(const Fabric& fabric) {
+  std::uint32_t lmc = 0;
+  for (const Port& port : fabric.ports()) lmc = std::max<std::uint32_t>(lmc, port.lmc);
+  return lmc;
+}
+
+}  // namespace
+
 Result<std::vector<RenumberedEngine>> compare_renumbered(const Fabric& fabric, std::span<const Contender> contenders,
                                                          const ContestRules& rules,
                                                          const RenumberingRules& renumberings,
@@ -97,7 +107,7 @@ Result<std::vector<RenumberedEngine>> compare_renumbered(const Fabric& fabric, s
     const std::uint64_t seed = renumberings.seed + i;
     const Renumbering numbers = draw_renumbering(fabric, seed);
     Fabric made = renumber(fabric, numbers);
-    made.assign_lids();
+    made.assign_lids(largest_lmc(fabric));
     const std::vector<PortId> hosts = hosts_in_old_order(fabric, made, numbers);
     const ContestRules made_rules = renumbered(rules, fabric, numbers);
     for (RenumberedEngine& engine : engines) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/input/text_file.h"
+#include "core/memory/available.h"
 #include "fabric/formats/cursor.h"
 #include "fabric/formats/discovery.h"
 #include "fabric/formats/node_name.h"
@@ -203,6 +204,7 @@ class DiscoveryReader {
     if (!guids_.insert(guid).second)
       note("GUID", "GUID " + hex(guid) + " of \"" + std::string(*id) + "\" belongs to another node as well");
     guid_[type] += type == switch_type ? 1 : *ports + 1;
+    if (Status status = afford(*ports); !status.ok()) return status;
     current_ = imported_.fabric.add_node(type == switch_type ? NodeKind::switch_ : NodeKind::adapter,
                                          static_cast<std::uint8_t>(*ports), "", guid);
     nodes_.emplace(*id, current_);
@@ -217,6 +219,14 @@ class DiscoveryReader {
   }
 
   /// With --grouping ibnetdiscover prints the switches of a chassis twice.
+  /// A line of 30 bytes may describe a node of 12 kB: files that are not what they should be must not fill the memory.
+  Status afford(std::uint64_t ports) {
+    constexpr std::uint64_t name_bytes = 256;  // of its id and name, with what finds them
+    described_bytes_ += 2 * ((ports + 1) * sizeof(Port) + sizeof(Node)) + name_bytes;  // lists may be copied once more
+    return memory::check_estimate("reading " + std::string(file_), described_bytes_, "is it the right file?",
+                                  available_bytes_);
+  }
+
   Status read_node_again(Cursor& cursor, NodeId node, std::uint64_t ports) {
     if (imported_.fabric.node(node).port_count != ports)
       return cursor.wrong("this node stood here before with another number of ports", "leave one of the two out");
@@ -394,7 +404,7 @@ class DiscoveryReader {
   // ---- the whole
 
   Result<Imported> finish() {
-    add_mentioned_nodes();
+    if (Status status = add_mentioned_nodes(); !status.ok()) return status;
     for (const PortLine& end : ends_) {
       if (Status status = connect(end); !status.ok()) return status;
     }
@@ -411,7 +421,7 @@ class DiscoveryReader {
   }
 
   /// Nodes that no line describes: adapters, or switches as large as their highest port mentioned.
-  void add_mentioned_nodes() {
+  Status add_mentioned_nodes() {
     std::unordered_map<std::string_view, std::uint8_t> highest;
     for (const PortLine& end : ends_) {
       if (nodes_.contains(end.remote_id)) continue;
@@ -419,8 +429,11 @@ class DiscoveryReader {
       ports = std::max(ports, end.remote_number);
     }
     for (const PortLine& end : ends_) {
-      if (!highest.empty() && !nodes_.contains(end.remote_id)) add_mentioned_node(end, highest[end.remote_id]);
+      if (highest.empty() || nodes_.contains(end.remote_id)) continue;
+      if (Status status = afford(highest[end.remote_id]); !status.ok()) return status;
+      add_mentioned_node(end, highest[end.remote_id]);
     }
+    return {};
   }
 
   void add_mentioned_node(const PortLine& end, std::uint8_t ports) {
@@ -594,6 +607,8 @@ class DiscoveryReader {
   std::unordered_map<PortId, std::size_t> described_;  // index in ends_
   std::vector<PortLine> ends_;
   std::vector<Sides> sides_;  // by link
+  const std::uint64_t available_bytes_ = memory::available_bytes();
+  std::uint64_t described_bytes_ = 0;  // of nodes and their ports
 };
 
 }  // namespace

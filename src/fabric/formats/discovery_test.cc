@@ -380,6 +380,60 @@ TEST(Discovery, AListOfNodesIsNoNetwork) {
   EXPECT_THAT(read.status().message(), HasSubstr("without -l"));
 }
 
+/// Every prefix of a file: what was cut off is told, or it says where it broke; nothing is made up.
+TEST(Discovery, CutAnywhereIsToldOrRefused) {
+  const std::string whole = write_discovery(generate("tree(2,2)").value());
+  const Fabric fabric = read_discovery(whole, "net").value().fabric;
+  std::size_t silent = 0;
+  for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
+    const auto read = read_discovery(whole.substr(0, bytes), "net");
+    if (!read.ok()) {
+      EXPECT_THAT(read.status().message(), HasSubstr("reading net")) << bytes;
+      continue;
+    }
+    EXPECT_LE(read.value().fabric.nodes().size(), fabric.nodes().size()) << bytes;
+    EXPECT_LE(read.value().fabric.links().size(), fabric.links().size()) << bytes;
+    const bool all = read.value().fabric.links().size() == fabric.links().size();
+    const bool none_yet = read.value().fabric.links().empty();  // what was read says no more than a lone switch would
+    if (read.value().notes.empty() && !all && !none_yet) ++silent;
+  }
+  EXPECT_EQ(silent, 0U) << "a fabric with fewer links than the whole, and no word of it";
+}
+
+/// Line ends of both kinds in one file, and names in another character set, are no oddities.
+TEST(Discovery, LineEndsAndCharacterSetsMayMix) {
+  const std::string whole = write_discovery(generate("tree(2,2)").value());
+  std::string mixed;
+  bool carriage = false;
+  for (const char letter : whole) {
+    if (letter == '\n' && (carriage = !carriage)) mixed += '\r';
+    mixed += letter;
+  }
+  for (std::size_t at = mixed.find("host-0"); at != std::string::npos; at = mixed.find("host-0"))
+    mixed.replace(at, 6, "h\xF4te-0");
+  const auto read = read_discovery(mixed, "net");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_TRUE(read.value().notes.empty()) << read.value().notes[0];
+  EXPECT_EQ(read.value().fabric.links().size(), 8U);
+  EXPECT_NE(read.value().fabric.find("h\xF4te-0"), none);
+}
+
+TEST(Discovery, DuplicatedLidsAndGuidsAreNoted) {
+  const std::string whole = write_discovery(generate("tree(2,2)").value());
+  const auto replaced = [&](std::string_view from, std::string_view to) {
+    std::string text = whole;
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+      text.replace(at, from.size(), to);
+    return read_discovery(text, "net");
+  };
+  auto read = replaced(" lid 6 ", " lid 5 ");
+  ASSERT_TRUE(read.ok());
+  EXPECT_THAT(read.value().notes, testing::Contains(HasSubstr("LID 5 is used twice")));
+  read = replaced("switchguid=0x2c90000000026(", "switchguid=0x2c90000000001(");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_THAT(read.value().notes, testing::Contains(HasSubstr("belongs to another node as well")));
+}
+
 TEST(Discovery, IncludesWhatIbsimIncludes) {
   const scratch::ScratchFolder scratch;
   const std::string& folder = scratch.path();

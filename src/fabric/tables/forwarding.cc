@@ -77,6 +77,7 @@ Forwarding Forwarding::numbered_as(const Fabric& fabric, const Renumbering& numb
     made.lane_ports_.push_back(fabric.node(node).port_count + 1U);
   }
   std::vector<std::uint32_t> target(rows());
+  const std::vector<std::uint32_t> levels = std::move(up_down_levels_);
   PortId first_port = 0;  // of the renumbered node
   for (NodeId node = 0; node < numbers.nodes.size(); ++node) {
     const NodeId old = numbers.nodes[node];
@@ -103,6 +104,8 @@ Forwarding Forwarding::numbered_as(const Fabric& fabric, const Renumbering& numb
   move_rows(made.ports_, lids_, target);
   made.levels_ = std::move(levels_);
   if (!by_source_ && !made.levels_.empty()) move_rows(made.levels_, lids_, target);
+  made.up_down_levels_.resize(levels.size());
+  for (std::uint32_t row = 0; row < levels.size(); ++row) made.up_down_levels_[target[row]] = levels[row];
   return made;
 }
 

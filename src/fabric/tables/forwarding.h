@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "fabric/topology/fabric.h"
@@ -35,9 +36,15 @@ class Forwarding {
 
   /// The port a switch sends packets for this LID out of: 0 is the switch itself, no_port means dropped.
   std::uint8_t out_port(std::uint32_t row, Lid destination) const { return ports_[index(row, destination)]; }
-  void set_out_port(std::uint32_t row, Lid destination, std::uint8_t port) { ports_[index(row, destination)] = port; }
+  void set_out_port(std::uint32_t row, Lid destination, std::uint8_t port) {
+    if (!up_down_levels_.empty()) up_down_levels_.clear();
+    ports_[index(row, destination)] = port;
+  }
   /// The whole table of one switch, lids() bytes.
-  std::uint8_t* table(std::uint32_t row) { return ports_.data() + index(row, 0); }
+  std::uint8_t* table(std::uint32_t row) {
+    if (!up_down_levels_.empty()) up_down_levels_.clear();
+    return ports_.data() + index(row, 0);
+  }
   const std::uint8_t* table(std::uint32_t row) const { return ports_.data() + index(row, 0); }
 
   /// The service level for packets that enter the network at this switch with this destination; no_path without one.
@@ -64,6 +71,11 @@ class Forwarding {
   /// Of tables of renumber(fabric, numbers): the same routes as tables of `fabric`.
   Forwarding numbered_as(const Fabric& fabric, const Renumbering& numbers) &&;
 
+  /// Levels of the switches, by row, such that no route between adapters turns from down to up, as whoever made the
+  /// tables knows. Empty: not known. Any change of an entry forgets them.
+  const std::vector<std::uint32_t>& up_down_levels() const { return up_down_levels_; }
+  void know_up_down(std::vector<std::uint32_t> level_by_row) { up_down_levels_ = std::move(level_by_row); }
+
   /// One more than the largest virtual lane that a path between two adapters may use.
   std::uint8_t lanes_used = 1;
   /// How many an engine would need without spreading routes over all lanes for throughput; 0: as many as it uses.
@@ -83,6 +95,7 @@ class Forwarding {
   std::vector<LaneMap> lane_maps_;         // empty: identity
   std::vector<std::size_t> lane_first_;    // by row
   std::vector<std::uint32_t> lane_ports_;  // by row: port_count + 1
+  std::vector<std::uint32_t> up_down_levels_;
   bool by_source_ = false;
 };
 

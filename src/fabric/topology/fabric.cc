@@ -64,7 +64,7 @@ LinkId Fabric::connect(NodeId a, NodeId b, LinkRate rate) {
   return add_link(from, to, rate);
 }
 
-void Fabric::assign_lids() {
+void Fabric::assign_lids(std::uint32_t lmc) {
   Lid next = 1;
   for (const Node& node : nodes_) {
     if (node.kind != NodeKind::switch_) continue;
@@ -74,12 +74,15 @@ void Fabric::assign_lids() {
     }
     ++next;
   }
+  const Lid block = Lid{1} << lmc;
+  next = (next + block - 1) / block * block;
   for (const Node& node : nodes_) {
     if (node.kind == NodeKind::switch_) continue;
     for (std::uint32_t number = 1; number <= node.port_count; ++number) {
       Port& port = ports_[node.first_port + number];
-      port.lid = port.link == none ? 0 : next++;
-      port.lmc = 0;
+      port.lid = port.link == none ? 0 : next;
+      port.lmc = static_cast<std::uint8_t>(port.link == none ? 0 : lmc);
+      next += port.link == none ? 0 : block;
     }
   }
 }

@@ -75,8 +75,9 @@ class Fabric {
 
   void set_link_up(LinkId link, bool up) { links_[link].up = up; }
 
-  /// Gives every switch, then every adapter port that has a cable, the next LID from 1 on, in the order of ids.
-  void assign_lids();
+  /// Gives every switch, then every adapter port that has a cable, the next LID from 1 on, in the order of ids;
+  /// adapters get 2^lmc (0 to 7) each, from a multiple of that on.
+  void assign_lids(std::uint32_t lmc = 0);
 
   std::span<const Node> nodes() const { return nodes_; }
   std::span<const Port> ports() const { return ports_; }

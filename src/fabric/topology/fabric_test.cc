@@ -49,5 +49,19 @@ TEST(Fabric, LidsAndGuidsAreUnique) {
   EXPECT_EQ(fabric.find("b"), none);
 }
 
+TEST(Fabric, LmcGivesAdaptersAlignedBlocksOfLids) {
+  Fabric fabric;
+  const NodeId a = fabric.add_node(NodeKind::switch_, 4, "a");
+  const NodeId first = fabric.add_node(NodeKind::adapter, 1, "first");
+  const NodeId second = fabric.add_node(NodeKind::adapter, 1, "second");
+  fabric.connect(first, a);
+  fabric.connect(second, a);
+  fabric.assign_lids(2);
+  EXPECT_EQ(fabric.port(fabric.port_of(a, 0)).lid, 1U);
+  EXPECT_EQ(fabric.port(fabric.port_of(first, 1)).lid, 4U);
+  EXPECT_EQ(fabric.port(fabric.port_of(second, 1)).lid, 8U);
+  EXPECT_EQ(fabric.top_lid(), 11U);
+}
+
 }  // namespace
 }  // namespace holdfast::fabric

@@ -228,7 +228,7 @@ Fabric build(const Site& site, const std::vector<std::uint32_t>& hosts, const st
   }
   add_hosts(fabric, site, hosts);
   fabric.set_structure(site.plan.structure);
-  fabric.assign_lids();
+  fabric.assign_lids(site.topology.lmc);
   return fabric;
 }
 

@@ -74,8 +74,8 @@ Form form_of(Family family) {
 }
 
 constexpr std::array<std::string_view, 3> placements = {"spread", "packed", "random"};
-constexpr std::array<std::string_view, 8> keys = {"links", "hosts", "hosts-per-switch", "ports", "seed", "placement",
-                                                  "rate",  "length"};
+constexpr std::array<std::string_view, 9> keys = {"links",     "hosts", "hosts-per-switch", "ports", "seed",
+                                                  "placement", "rate",  "length",           "lmc"};
 
 constexpr std::uint64_t largest_number = 1'000'000'000;
 
@@ -201,7 +201,7 @@ class Reader {
     if (std::ranges::find(keys, key) == keys.end())
       return wrong(
           from, key.empty() ? "expected an option" : "there is no option '" + std::string(key) + "'",
-          did_you_mean(key, keys, "take links, hosts, hosts-per-switch, ports, seed, placement, rate or length"));
+          did_you_mean(key, keys, "take links, hosts, hosts-per-switch, ports, seed, placement, rate, length or lmc"));
     if (std::exchange(given_[static_cast<std::size_t>(std::ranges::find(keys, key) - keys.begin())], true))
       return wrong(from, std::string(key) + " is given twice", "leave one of them out");
     if (!take('=')) return wrong(at_, "expected '=' after " + std::string(key), "as in links=6");
@@ -215,6 +215,7 @@ class Reader {
     if (key == "rate") return read_rate();
     if (key == "length") return read_length();
     if (key == "placement") return read_placement();
+    if (key == "lmc") return read_lmc(from);
     if (key == "seed") {
       Result<std::uint64_t> number = read_number("as in seed=1", std::numeric_limits<std::uint64_t>::max());
       if (number.ok()) topology_.seed = number.value();
@@ -228,6 +229,12 @@ class Reader {
     mine = count;
     other.reset();
     return {};
+  }
+
+  Status read_lmc(std::size_t from) {
+    if (Status status = read_count("lmc", 0, topology_.lmc); !status.ok()) return status;
+    return topology_.lmc <= 7 ? Status()
+                              : wrong(from, "lmc must be at most 7", "give 0 to 7: an adapter has 2^lmc LIDs");
   }
 
   Status read_rate() {
@@ -315,6 +322,7 @@ std::string format(const Topology& topology) {
     text += " placement=" + std::string(placements[static_cast<std::size_t>(topology.placement)]);
   if (topology.rate != usual.rate) text += " rate=" + format(topology.rate);
   if (topology.length_m != usual.length_m) text += " length=" + format_length(topology.length_m);
+  if (topology.lmc != usual.lmc) text += " lmc=" + std::to_string(topology.lmc);
   return text;
 }
 

@@ -48,7 +48,8 @@ struct Topology {
   std::uint64_t seed = 1;                             ///< of random links and random placement
   Placement placement = Placement::spread;
   LinkRate rate;
-  double length_m = 0;  ///< of every cable; 0: not known
+  double length_m = 0;    ///< of every cable; 0: not known
+  std::uint32_t lmc = 0;  ///< 2^lmc LIDs for each adapter, 0 to 7
   bool operator==(const Topology&) const = default;
 };
 

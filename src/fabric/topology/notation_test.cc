@@ -12,8 +12,8 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Notation, SaysWhatItReads) {
-  auto read =
-      parse_topology(" torus( 5 , 5 )  links=6 hosts = 275 rate=4xfdr length=7.5m seed=9 placement=random ports=40 ");
+  auto read = parse_topology(
+      " torus( 5 , 5 )  links=6 hosts = 275 rate=4xfdr length=7.5m seed=9 placement=random ports=40 lmc=2 ");
   ASSERT_TRUE(read.ok()) << read.status().message();
   const Topology& topology = read.value();
   EXPECT_EQ(topology.family, Family::torus);
@@ -21,7 +21,8 @@ TEST(Notation, SaysWhatItReads) {
   EXPECT_EQ(topology.links, 6U);
   EXPECT_EQ(topology.hosts, 275U);
   EXPECT_EQ(topology.rate, (LinkRate{4, LaneSpeed::fdr}));
-  EXPECT_EQ(format(topology), "torus(5,5) links=6 hosts=275 ports=40 seed=9 placement=random rate=4xFDR length=7.5m");
+  EXPECT_EQ(format(topology),
+            "torus(5,5) links=6 hosts=275 ports=40 seed=9 placement=random rate=4xFDR length=7.5m lmc=2");
   EXPECT_EQ(parse_topology(format(topology)).value(), topology);
   auto tree = parse_topology("xgft(3;24,12,6;1,12,6)");
   ASSERT_TRUE(tree.ok());
@@ -76,6 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"tree(3,3) hosts=2 hosts-per-switch=1", "column 19: the number of hosts is given twice"},
                     Wrong{"tree(3,3) rate=5xQDR", "column 16: expected a width and a speed"},
                     Wrong{"tree(3,3) length=-3", "column 18: expected a length in metres"},
+                    Wrong{"tree(3,3) lmc=8", "column 11: lmc must be at most 7"},
                     Wrong{"tree(3,3) placement=spred", "there is no placement 'spred': did you mean 'spread'?"},
                     Wrong{"tree(3,3) @", "column 11: expected an option"},
                     Wrong{"tsubame2(3)", "tsubame2 does not take 1 lists"}));

@@ -202,6 +202,7 @@ Result<Forwarding> route_dmodc(const Fabric& fabric, const SwitchGraph& graph, c
                          });
   const auto cut = std::find_if(cut_off.begin(), cut_off.end(), [](std::uint32_t row) { return row != none; });
   if (cut != cut_off.end()) return no_way_up_and_down(fabric, graph, "dmodc", *cut);
+  tables.know_up_down(level.value());
   return tables;
 }
 

@@ -35,10 +35,14 @@ constexpr std::array engine_rows = {
            "OpenSM's torus-2QoS(8)"},
     Engine{"nue", false, true, true, "paths found on the dependency graph, in any number of lanes",
            "Domke, Hoefler, Matsuoka, HPDC 2016"},
+    Engine{"lnmp", false, true, true, "a layer a LID: shortest paths, and those of one hop more in other layers",
+           "Blach et al., NSDI 2024"},
+    Engine{"dragonfly", false, true, false, "Dragonfly and Dragonfly+: straight, and by another group for further LIDs",
+           "Kim et al., ISCA 2008; Shpiner et al., HiPINEB 2017"},
 };
 constexpr std::array<Route, engine_rows.size()> functions = {
-    route_minhop, route_updn, route_dnup,   route_dor,        route_ftree, route_dmodc,
-    route_lash,   route_sssp, route_dfsssp, route_torus_2qos, route_nue,
+    route_minhop, route_updn,   route_dnup,       route_dor, route_ftree, route_dmodc,     route_lash,
+    route_sssp,   route_dfsssp, route_torus_2qos, route_nue, route_lnmp,  route_dragonfly,
 };
 
 Result<std::size_t> index_of(std::string_view name) {
@@ -78,7 +82,7 @@ Status check_options(const Fabric& fabric, std::string_view engine, const Engine
 /// Whether an engine goes by places on a grid, where there is one, so that its rule comes from the cables already. On
 /// others its routes depend on numbers.
 bool goes_by_coordinates(std::string_view engine) {
-  return engine == "dor" || engine == "torus-2qos" || engine == "lash";
+  return engine == "dor" || engine == "torus-2qos";
 }
 
 /// The options for renumber(fabric, numbers), with the grid that the fabric's generator told, which that forgets.

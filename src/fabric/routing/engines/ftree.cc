@@ -128,6 +128,7 @@ Result<Forwarding> route_ftree(const Fabric& fabric, const SwitchGraph& graph, c
   // Where links or leaves are missing, one way down for each destination leaves some of them two on one channel.
   if (balance.largest_load() > even_load_of_levels(graph, balance))
     relieve(graph, UpDownRule(graph, order), affordable_passes(graph), balance, tables);
+  tables.know_up_down(level.value());
   return tables;
 }
 

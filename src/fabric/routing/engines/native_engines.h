@@ -17,6 +17,8 @@ Result<Forwarding> route_sssp(const Fabric& fabric, const SwitchGraph& graph, co
 Result<Forwarding> route_dfsssp(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
 Result<Forwarding> route_torus_2qos(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
 Result<Forwarding> route_nue(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
+Result<Forwarding> route_lnmp(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
+Result<Forwarding> route_dragonfly(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options);
 
 /// Tables with the routes over their fullest channel: what sssp and dor make of a fabric, and dfsssp builds on.
 struct EvenTables {

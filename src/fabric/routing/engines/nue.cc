@@ -3,7 +3,7 @@
 #include <limits>
 #include <span>
 
-#include "fabric/check/paths.h"
+#include "fabric/routing/engines/lanes.h"
 #include "fabric/routing/engines/native_engines.h"
 #include "fabric/routing/engines/relief.h"
 #include "fabric/routing/graph/acyclic_dependencies.h"
@@ -87,15 +87,45 @@ class Layer {
     }
   }
 
-  /// The arc that each row takes to the destination, `none` where no cables lead.
-  const std::vector<std::uint32_t>& arcs_to(std::uint32_t destination, const Balance& balance) {
+  /// A lane that has the dependencies of these tables' routes between adapters, which must have no cycle, and no tree.
+  Layer(const SwitchGraph& graph, const DependencySpace& space, const Forwarding& tables)
+      : graph_(graph),
+        leaning_(0),
+        dependencies_(space),
+        out_(graph.rows(), none),
+        level_(graph.rows()),
+        cost_(graph.rows()) {
+    const ArcTables arcs(graph, tables);
+    std::vector<std::uint32_t> seen(graph.rows(), none);  // by row: the last terminal that a way was followed to
+    for (std::uint32_t i = 0; i < graph.terminals().size(); ++i) {
+      const Lid lid = graph.terminals()[i].lid;
+      for (std::uint32_t source = 0; source < graph.rows(); ++source) {
+        if (graph.sources_at(source) == 0) continue;
+        std::uint32_t row = source;
+        for (std::uint32_t arc = arcs.next(row, lid); arc != none && seen[row] != i; arc = arcs.next(row, lid)) {
+          seen[row] = i;
+          row = graph.arc(arc).to;
+          if (const std::uint32_t next = arcs.next(row, lid); next != none) dependencies_.add(arc, next);
+        }
+      }
+    }
+  }
+
+  /// The arc that each row takes to the destination, `none` where no cables lead. Where the search leaves a switch out
+  /// all take those of `instead`, whose dependencies must be there; without, those along the tree.
+  const std::vector<std::uint32_t>& arcs_to(std::uint32_t destination, const Balance& balance,
+                                            const std::vector<std::uint32_t>* instead = nullptr) {
     added_.clear();
     const std::size_t reached = search(destination, balance);
     if (reached < part_size(destination) && !reach_by_detours(destination, reached)) {
       for (const auto& [a, b] : added_) dependencies_.remove(a, b);
       dependencies_.forget_refusals();
-      follow_tree(destination);
       ++tree_uses_;
+      if (instead != nullptr) {
+        out_ = *instead;
+      } else {
+        follow_tree(destination);
+      }
     }
     return out_;
   }
@@ -353,6 +383,33 @@ class NueRouter {
     return std::move(tables_);
   }
 
+  /// Betters tables of one lane whose routes close no cycle: looks at every LID again, and searches ways to it among
+  /// all that close none with the others.
+  Forwarding better(Forwarding tables) {
+    tables_ = std::move(tables);
+    layers_.emplace_back(graph_, space_, tables_);
+    served_.emplace_back();
+    const Relief relief(graph_, balance_, tables_);
+    std::vector<std::uint32_t> out(graph_.rows());
+    for (const std::uint32_t row : scattered_rows(graph_)) {
+      if (graph_.terminals_at(row).empty()) continue;
+      served_.back().push_back(row);
+      for (const SwitchGraph::Terminal& terminal : graph_.terminals_at(row)) {
+        for (std::uint32_t from = 0; from < graph_.rows(); ++from) {
+          const std::uint32_t channel = from == row ? none : relief.channel_of(from, terminal.lid);
+          out[from] = channel == none ? none : graph_.channels()[channel].arc;
+        }
+        sort_near_first(row, out, picked_.order);
+        std::vector<std::uint32_t>& picks = balance_.picks();
+        picks.assign(picked_.order.size(), none);
+        for (std::size_t i = 1; i < picks.size(); ++i) picks[i] = relief.channel_of(picked_.order[i], terminal.lid);
+        balance_.count(picked_);
+      }
+    }
+    relieve(worthwhile_passes(graph_));
+    return std::move(tables_);
+  }
+
  private:
   /// As relief.h does for rules; lanes keep the dependencies of ways that are taken no more.
   void relieve(std::uint64_t passes) {
@@ -371,7 +428,7 @@ class NueRouter {
             }
             sort_near_first(row, out, before.order);
             improved |= relief.improve(before, terminal.lid, [&]() -> const Choices& {
-              pick(row, layers_[lane].arcs_to(row, balance_));
+              pick(row, layers_[lane].arcs_to(row, balance_, &out));
               balance_.count(picked_);
               return picked_;
             });
@@ -456,12 +513,14 @@ Result<Forwarding> route_nue(const Fabric& fabric, const SwitchGraph& graph, con
     attempt(Tree::ways_to_destinations, leaning);
     attempt(Tree::all_ways, leaning);
   }
-  // Paths up and then down are one of the largest sets of dependencies without a cycle, and in one lane sometimes the
-  // evenest that is found.
-  if (small && options.lanes == 1) {
-    auto tables = route_updn(fabric, graph, options);
-    if (tables.ok() && check_paths(fabric, tables.value(), options.threads).index.max < least)
-      best = std::move(tables).value();
+  // Paths up and then down are one of the largest sets of dependencies without a cycle, and in one lane often the
+  // evenest that is found; ways that turn elsewhere better them.
+  if (options.lanes == 1 && worthwhile_passes(graph) != 0) {
+    auto up_down = route_updn(fabric, graph, options);
+    if (!up_down.ok()) return best;
+    NueRouter router(fabric, graph, Tree::all_ways, 0);
+    Forwarding tables = router.better(std::move(up_down).value());
+    if (router.largest_load() < least) best = std::move(tables);
   }
   return best;
 }

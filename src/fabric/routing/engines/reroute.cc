@@ -5,7 +5,9 @@
 #include <atomic>
 #include <optional>
 #include <queue>
+#include <span>
 #include <tuple>
+#include <utility>
 
 #include "core/parallel/parallel_for.h"
 #include "fabric/routing/engines/fat_tree.h"
@@ -34,15 +36,31 @@ std::optional<Care> care_of(std::string_view engine) {
   return std::nullopt;
 }
 
+/// Whether some of these bytes lie between the two, ends included. In blocks of one length, for vector instructions.
+bool any_within(std::span<const std::uint8_t> bytes, std::uint8_t low, std::uint8_t high) {
+  constexpr std::size_t block = 64;
+  const auto width = static_cast<std::uint8_t>(high - low);
+  const auto lies_within = [=](std::uint8_t byte) { return static_cast<std::uint8_t>(byte - low) <= width; };
+  std::size_t i = 0;
+  for (; i + block <= bytes.size(); i += block) {
+    std::uint8_t hits = 0;
+    for (std::size_t j = 0; j < block; ++j) hits |= lies_within(bytes[i + j]) ? 1 : 0;
+    if (hits != 0) return true;
+  }
+  return std::any_of(bytes.begin() + static_cast<std::ptrdiff_t>(i), bytes.end(), lies_within);
+}
+
 class Mender {
  public:
   /// `up_down` is for Care::levels, and holds for the old tables then.
-  Mender(const Fabric& fabric, const SwitchGraph& graph, const Forwarding& old, Care care, const UpDownTables* up_down,
+  /// Tables are changed in place.
+  Mender(const Fabric& fabric, const SwitchGraph& graph, Forwarding& tables, Care care, const UpDownTables* up_down,
          const EngineOptions& options)
       : fabric_(fabric),
         graph_(graph),
-        old_(old),
-        tables_(old),
+        tables_(tables),
+        lanes_used_(tables.lanes_used),
+        lanes_needed_(tables.lanes_needed),
         care_(care),
         up_down_(up_down),
         options_(options),
@@ -50,14 +68,39 @@ class Mender {
         space_(graph),
         hops_(graph.rows()),
         measured_(graph.rows()),
+        old_port_(graph.rows()),
         broken_(graph.rows()) {
     for (std::uint32_t row = 0; row < graph.rows(); ++row) {
       if (graph.sources_at(row) != 0) sources_.push_back(row);
     }
   }
 
-  /// False when everything must be routed anew.
+  /// False when everything must be routed anew; the tables are then what they were.
   bool run() {
+    if (mend_all()) return true;
+    for (auto change = changes_.rbegin(); change != changes_.rend(); ++change) {
+      if (change->is_level) {
+        tables_.set_service_level(change->row, 0, change->lid, change->before);
+      } else {
+        tables_.set_out_port(change->row, change->lid, change->before);
+      }
+    }
+    tables_.lanes_used = lanes_used_;
+    tables_.lanes_needed = lanes_needed_;
+    return false;
+  }
+
+  std::uint32_t destinations() const { return static_cast<std::uint32_t>(destinations_.size()); }
+
+ private:
+  struct Change {
+    std::uint32_t row;
+    Lid lid;
+    std::uint8_t before;
+    bool is_level;
+  };
+
+  bool mend_all() {
     find_destinations();
     if (destinations_.empty()) return true;
     for (Destination& destination : destinations_) break_ways(destination);
@@ -68,16 +111,18 @@ class Mender {
     return true;
   }
 
-  Forwarding take() { return std::move(tables_); }
-  std::uint32_t destinations() const { return static_cast<std::uint32_t>(destinations_.size()); }
-
- private:
   struct Destination {
     Lid lid;
     std::uint32_t row;  // its switch; none: nothing leads there any more
     bool adapter;
-    std::vector<std::uint32_t> lost;  // rows whose way is broken
+    std::vector<std::uint32_t> lost;      // rows whose way is broken
+    std::vector<std::uint8_t> old_ports;  // of them
   };
+
+  void set_out_port(std::uint32_t row, Lid lid, std::uint8_t port) {
+    changes_.push_back({row, lid, tables_.out_port(row, lid), false});
+    tables_.set_out_port(row, lid, port);
+  }
 
   bool leads_nowhere(std::uint32_t row, std::uint8_t port) const {
     if (port == 0 || port == Forwarding::no_port) return false;
@@ -91,17 +136,22 @@ class Mender {
     bool operator<(const Cut& other) const { return std::tie(lid, row) < std::tie(other.lid, other.row); }
   };
 
-  /// Entries that lead into a dead cable, of one switch.
+  /// Entries that lead into a dead cable, of one switch. Most have none: that is seen for many entries at once.
   void find_cuts(std::uint32_t row, std::vector<Cut>& cuts) const {
     std::array<std::uint8_t, 256> dead = {};
-    bool any = false;
-    for (unsigned port = 1; port < 255; ++port) {
+    for (unsigned port = 1; port < 255; ++port)
       dead[port] = leads_nowhere(row, static_cast<std::uint8_t>(port)) ? 1 : 0;
-      any = any || (dead[port] != 0 && port <= fabric_.node(graph_.switch_at(row)).port_count);
+    const std::uint8_t* table = std::as_const(tables_).table(row);
+    bool any = false;
+    for (unsigned low = 1; low < 255 && !any; ++low) {
+      if (dead[low] == 0) continue;
+      unsigned high = low;
+      while (high + 1 < 255 && dead[high + 1] != 0) ++high;
+      any = any_within({table, tables_.lids()}, static_cast<std::uint8_t>(low), static_cast<std::uint8_t>(high));
+      low = high;
     }
     if (!any) return;
-    const std::uint8_t* table = old_.table(row);
-    for (Lid lid = 1; lid < old_.lids(); ++lid) {
+    for (Lid lid = 1; lid < tables_.lids(); ++lid) {
       if (dead[table[lid]] != 0) cuts.push_back({lid, row});
     }
   }
@@ -118,8 +168,8 @@ class Mender {
     for (const std::vector<Cut>& some : by_worker) cuts.insert(cuts.end(), some.begin(), some.end());
     if (cuts.empty()) return;
     std::sort(cuts.begin(), cuts.end());
-    std::vector<std::uint32_t> row_of_lid(old_.lids(), none);
-    std::vector<std::uint8_t> adapter(old_.lids(), 0);
+    std::vector<std::uint32_t> row_of_lid(tables_.lids(), none);
+    std::vector<std::uint8_t> adapter(tables_.lids(), 0);
     for (std::uint32_t row = 0; row < graph_.rows(); ++row) row_of_lid[graph_.switch_lid(row)] = row;
     for (const SwitchGraph::Terminal& terminal : graph_.terminals()) {
       row_of_lid[terminal.lid] = terminal.row;
@@ -127,7 +177,7 @@ class Mender {
     }
     for (const Cut& cut : cuts) {
       if (destinations_.empty() || destinations_.back().lid != cut.lid)
-        destinations_.push_back({cut.lid, row_of_lid[cut.lid], adapter[cut.lid] != 0, {}});
+        destinations_.push_back({cut.lid, row_of_lid[cut.lid], adapter[cut.lid] != 0, {}, {}});
       destinations_.back().lost.push_back(cut.row);
     }
   }
@@ -147,7 +197,8 @@ class Mender {
     std::sort(lost.begin(), lost.end());
     for (const std::uint32_t row : lost) {
       broken_[row] = 0;
-      tables_.set_out_port(row, destination.lid, Forwarding::no_port);
+      destination.old_ports.push_back(tables_.out_port(row, destination.lid));
+      set_out_port(row, destination.lid, Forwarding::no_port);
     }
   }
 
@@ -160,7 +211,7 @@ class Mender {
   bool load_dependencies() {
     const unsigned lanes = care_ == Care::together ? 1
                            : care_ == Care::lanes  ? options_.lanes
-                                                   : std::max<unsigned>(1, old_.lanes_used);
+                                                   : std::max<unsigned>(1, lanes_used_);
     std::vector<std::vector<std::uint8_t>> present(lanes, std::vector<std::uint8_t>(space_.size(), 0));
     std::atomic<bool> fits = true;
     parallel::parallel_for(
@@ -223,8 +274,10 @@ class Mender {
 
   void begin_measuring(const Destination& destination) {
     ++round_;
-    for (const std::uint32_t row : destination.lost) {
+    for (std::size_t i = 0; i < destination.lost.size(); ++i) {
+      const std::uint32_t row = destination.lost[i];
       broken_[row] = 1;
+      old_port_[row] = destination.old_ports[i];
       note(row, none);
     }
     note(destination.row, 0);
@@ -281,7 +334,7 @@ class Mender {
     const auto offer = [&](std::uint32_t id) {
       const SwitchGraph::Arc& arc = graph_.arc(id);
       if (hops_from_here(arc.to, destination.lid) == none) return;
-      const bool same = old_arc(arc.from, destination.lid) == id;
+      const bool same = old_arc(arc.from) == id;
       open.push({hops_[arc.to] + 1, same ? 0U : 1U, same ? 0U : lids_of(best_channel(id)), id});
     };
     for (const std::uint32_t row : destination.lost) {
@@ -341,9 +394,9 @@ class Mender {
     if (removed && refused_) allowed.forget_refusals();
   }
 
-  /// The arc of the old entry, if its cable works.
-  std::uint32_t old_arc(std::uint32_t row, Lid lid) const {
-    const std::uint8_t port = old_.out_port(row, lid);
+  /// The arc of the old entry of a switch that lost its way, if its cable works.
+  std::uint32_t old_arc(std::uint32_t row) const {
+    const std::uint8_t port = old_port_[row];
     for (const SwitchGraph::Arc& arc : graph_.arcs_of(row)) {
       for (std::uint32_t i = 0; i < arc.channels; ++i) {
         if (graph_.channels()[arc.first_channel + i].port == port) return graph_.channels()[arc.first_channel].arc;
@@ -353,14 +406,13 @@ class Mender {
   }
 
   void enter(std::uint32_t row, Lid lid, std::uint32_t arc) {
-    const std::uint8_t before = old_.out_port(row, lid);
-    if (old_arc(row, lid) == arc) {
-      tables_.set_out_port(row, lid, before);
+    if (old_arc(row) == arc) {
+      set_out_port(row, lid, old_port_[row]);
       return;
     }
     const std::uint32_t channel = best_channel(arc);
     lids_of(channel);
-    tables_.set_out_port(row, lid, graph_.channels()[channel].port);
+    set_out_port(row, lid, graph_.channels()[channel].port);
     ++lids_by_channel_[channel];
   }
 
@@ -410,7 +462,10 @@ class Mender {
         while (lane < kept_.size() && !kept_[lane].add_path(path)) ++lane;
         if (lane == kept_.size()) return false;
       }
-      if (lane != own) tables_.set_service_level(row, 0, destination.lid, lane);
+      if (lane != own) {
+        changes_.push_back({row, destination.lid, tables_.service_level(row, 0, destination.lid), true});
+        tables_.set_service_level(row, 0, destination.lid, lane);
+      }
       tables_.lanes_used = std::max<std::uint8_t>(tables_.lanes_used, static_cast<std::uint8_t>(lane + 1));
     }
     return true;
@@ -418,8 +473,10 @@ class Mender {
 
   const Fabric& fabric_;
   const SwitchGraph& graph_;
-  const Forwarding& old_;
-  Forwarding tables_;
+  Forwarding& tables_;
+  std::uint8_t lanes_used_;    // before
+  std::uint8_t lanes_needed_;  // before
+  std::vector<Change> changes_;
   Care care_;
   const UpDownTables* up_down_;
   const EngineOptions& options_;
@@ -433,7 +490,8 @@ class Mender {
   std::vector<std::uint32_t> measured_;  // by row
   std::uint32_t round_ = 0;
   std::vector<std::uint32_t> way_;
-  std::vector<std::uint8_t> broken_;  // by row: lost and not joined yet, of the destination at hand
+  std::vector<std::uint8_t> old_port_;  // by row: of those lost, for the destination at hand
+  std::vector<std::uint8_t> broken_;    // by row: lost and not joined yet, of the destination at hand
   std::vector<std::uint32_t> lids_by_channel_;
   std::vector<std::uint8_t> counted_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> added_;  // dependencies, for the destination at hand
@@ -441,19 +499,19 @@ class Mender {
 };
 
 /// The levels of a tree, when the old routes go up and then down by them.
-std::optional<UpDownTables> find_up_down(const Fabric& fabric, const SwitchGraph& graph, const Forwarding& old,
-                                         std::string_view engine, const EngineOptions& options) {
+std::optional<std::vector<std::uint32_t>> find_up_down(const Fabric& fabric, const SwitchGraph& graph,
+                                                       const Forwarding& old, std::string_view engine,
+                                                       const EngineOptions& options) {
   auto level = fat_tree_levels(fabric, graph, engine, options);
   if (!level.ok()) return std::nullopt;
-  UpDownTables up_down(graph, std::move(level).value());
-  if (!up_down.holds(old, options.threads)) return std::nullopt;
-  return up_down;
+  if (old.up_down_levels() != level.value() && !UpDownTables(graph, level.value()).holds(old, options.threads))
+    return std::nullopt;
+  return std::move(level).value();
 }
 
 }  // namespace
 
-Result<Rerouting> reroute(const Fabric& fabric, const Forwarding& old, std::string_view engine,
-                          const EngineOptions& options) {
+Result<Rerouting> reroute(const Fabric& fabric, Forwarding old, std::string_view engine, const EngineOptions& options) {
   const auto known = find_engine(engine);
   if (!known.ok()) return known.status();
   const std::optional<Care> care = care_of(engine);
@@ -465,15 +523,20 @@ Result<Rerouting> reroute(const Fabric& fabric, const Forwarding& old, std::stri
     std::vector<Care> ways = {*care};
     if (*care == Care::lanes && old.lanes_needed == 1 && old.lanes_used <= options.lanes)
       ways.insert(ways.begin(), Care::together);
-    const std::optional<UpDownTables> up_down = *care == Care::one_lane && old.lanes_used == 1
-                                                    ? find_up_down(fabric, graph, old, engine, options)
-                                                    : std::nullopt;
-    if (up_down) ways.insert(ways.begin(), Care::levels);
+    const auto levels = *care == Care::one_lane && old.lanes_used == 1
+                            ? find_up_down(fabric, graph, old, engine, options)
+                            : std::nullopt;
+    std::optional<UpDownTables> up_down;
+    if (levels) {
+      up_down.emplace(graph, *levels);
+      ways.insert(ways.begin(), Care::levels);
+    }
     for (const Care way : ways) {
       Mender mender(fabric, graph, old, way, up_down ? &*up_down : nullptr, options);
       if (!mender.run()) continue;
+      if (way == Care::levels) old.know_up_down(*levels);
       result.destinations = mender.destinations();
-      result.tables = mender.take();
+      result.tables = std::move(old);
       return result;
     }
   }

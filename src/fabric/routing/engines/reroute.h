@@ -20,9 +20,11 @@ struct Rerouting {
 /// out, everything is routed anew. dor and torus-2qos are always computed anew: their rules leave almost everything
 /// where it is.
 ///
-/// `old` are that engine's tables of the same fabric with more links up. Links that came back are not used: call
-/// route(). Time: one look at each entry in use, some milliseconds for thousands of hosts. Errors: as route().
-Result<Rerouting> reroute(const Fabric& fabric, const Forwarding& old, std::string_view engine,
+/// `old` are that engine's tables of the same fabric with more links up; they are mended in place, and copied only if
+/// the caller keeps them. Links that came back are not used: call route(). Time: one look at each entry, many at once;
+/// for engines that promise freedom from deadlock also at the dependencies of all routes, but on trees whose tables are
+/// known to go up and then down (Forwarding::up_down_levels()). Errors: as route().
+Result<Rerouting> reroute(const Fabric& fabric, Forwarding old, std::string_view engine,
                           const EngineOptions& options = {});
 
 }  // namespace holdfast::fabric

@@ -84,6 +84,37 @@ TEST(Reroute, KeepsTreesFreeOfDeadlockWhileTheyFallApart) {
   EXPECT_GT(mended, 300U);
 }
 
+/// What is known of tables must not outlive a change, nor be believed where it was never so.
+TEST(Reroute, TablesThatTurnAreNotTakenForThoseThatDoNot) {
+  Fabric fabric = generate("tree(3,3)").value();
+  for (const char* engine : {"ftree", "dmodc"}) {
+    Forwarding tables = route(fabric, engine).value();
+    EXPECT_FALSE(tables.up_down_levels().empty()) << engine;
+    EXPECT_EQ(route(fabric, "minhop").value().up_down_levels().size(), 0U);
+    Fabric degraded = fabric;
+    random::Stream draw = random::Stream(4).child(engine);
+    degraded.set_link_up(some_switch_link(degraded, draw), false);
+    const Forwarding mended = reroute(degraded, tables, engine).value().tables;
+    EXPECT_EQ(mended.up_down_levels(), tables.up_down_levels());
+    EXPECT_TRUE(naive::judge(degraded, mended).deadlock_free);
+    const std::uint8_t port = tables.out_port(0, 1);
+    tables.set_out_port(0, 1, port);
+    EXPECT_TRUE(tables.up_down_levels().empty());
+  }
+}
+
+TEST(Reroute, FindsEntriesIntoPortsThatNeverHadACable) {
+  const Fabric fabric = generate("tree(3,2) ports=20").value();
+  for (const std::uint8_t port : {19, 20, 21, 200}) {
+    Forwarding tables = route(fabric, "updn").value();
+    const Lid lid = fabric.port(fabric.port_of(fabric.switch_count(), 1)).lid;
+    for (std::uint32_t row = 1; row < 3; ++row) tables.set_out_port(row, lid, port);
+    const Rerouting mended = reroute(fabric, tables, "updn").value();
+    EXPECT_EQ(mended.destinations, 1U) << unsigned{port};
+    EXPECT_EQ(check_paths(fabric, mended.tables).lost_pairs(), 0U) << unsigned{port};
+  }
+}
+
 TEST(Reroute, ChangesFewEntries) {
   Fabric fabric = generate("tree(6,3)").value();
   random::Stream draw = random::Stream(1).child("link");

@@ -2,6 +2,7 @@
 
 #include "fabric/routing/engines/native_engines.h"
 #include "fabric/routing/engines/relief.h"
+#include "fabric/routing/engines/up_down_order.h"
 
 namespace holdfast::fabric {
 namespace {
@@ -26,14 +27,15 @@ bool all_senders_reach(const SwitchGraph& graph, std::uint32_t destination, cons
   return true;
 }
 
-/// Routes by this order; false when some switches that cables join are not joined by its paths.
-bool route_in_order(const Fabric& fabric, const SwitchGraph& graph, const SwitchOrder& order,
-                    const EngineOptions& options, Forwarding& tables) {
+/// Routes by this order, and how many of them the fullest link carries; nothing when some switches that cables join
+/// are not joined by its paths.
+std::optional<std::uint64_t> route_in_order(const Fabric& fabric, const SwitchGraph& graph, const SwitchOrder& order,
+                                            const EngineOptions& options, Forwarding& tables) {
   std::vector<std::uint32_t> hops;
   const auto reached = [&](std::uint32_t row, const Choices& choices) {
     return all_senders_reach(graph, row, choices, hops);
   };
-  return lay_evenly(fabric, graph, UpDownRule(graph, order), options.threads, reached, tables).has_value();
+  return lay_evenly(fabric, graph, UpDownRule(graph, order), options.threads, reached, tables);
 }
 
 /// By levels: hops from the roots given, or from the adapters.
@@ -46,57 +48,6 @@ SwitchOrder updn_order(const SwitchGraph& graph, const EngineOptions& options, b
   return order_by(graph, key);
 }
 
-/// Switches from which all others are as near as from anywhere, at most `count` of them, evenly drawn by row. Networks
-/// too large to look from everywhere give none.
-std::vector<std::uint32_t> central_rows(const SwitchGraph& graph, std::size_t count) {
-  constexpr std::uint64_t affordable = 100'000'000;
-  if (std::uint64_t{graph.rows()} * graph.arcs().size() > affordable) return {};
-  std::vector<std::uint32_t> central;
-  std::uint32_t least = none;
-  std::vector<std::uint32_t> hops;
-  for (std::uint32_t row = 0; row < graph.rows(); ++row) {
-    graph.distances_to(row, hops);
-    std::uint32_t reach = 0;
-    for (const std::uint32_t hop : hops) reach = std::max(reach, hop == none ? graph.rows() : hop);
-    if (reach < least) central.clear();
-    least = std::min(least, reach);
-    if (reach == least) central.push_back(row);
-  }
-  std::vector<std::uint32_t> drawn;
-  for (std::size_t i = 0; i < std::min(count, central.size()); ++i) {
-    drawn.push_back(central[i * central.size() / std::min(count, central.size())]);
-  }
-  return drawn;
-}
-
-/// The fullest channel when an even sample of destinations is routed by this order.
-std::uint64_t sample_load(const SwitchGraph& graph, const SwitchOrder& order) {
-  constexpr std::uint32_t sample = 48;
-  UpDownRule rule(graph, order);
-  Balance balance(graph);
-  Choices choices;
-  const std::uint32_t step = std::max(1U, graph.rows() / sample);
-  for (std::uint32_t row = 0; row < graph.rows(); row += step) {
-    rule.choices_to(row, choices);
-    if (!graph.terminals_at(row).empty()) balance.pick(choices);
-  }
-  return balance.largest_load();
-}
-
-/// An order with one switch on top, the one of several in the middle that fills its channels least.
-SwitchOrder order_from_best_root(const SwitchGraph& graph) {
-  SwitchOrder best = order_by(graph, {});
-  std::uint64_t least = sample_load(graph, best);
-  for (const std::uint32_t root : central_rows(graph, 8)) {
-    SwitchOrder order = order_by(graph, hops_from(graph, {root}));
-    const std::uint64_t load = sample_load(graph, order);
-    if (load >= least) continue;
-    least = load;
-    best = std::move(order);
-  }
-  return best;
-}
-
 Result<Forwarding> route_up_down(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options,
                                  bool downwards) {
   bool levels = !options.roots.empty();  // without roots or switches above the adapters there are none to go by
@@ -104,8 +55,12 @@ Result<Forwarding> route_up_down(const Fabric& fabric, const SwitchGraph& graph,
   Forwarding tables;
   if (levels && route_in_order(fabric, graph, updn_order(graph, options, downwards), options, tables)) return tables;
   // no levels, or several tops that cables join only further down: let one switch be on top
-  route_in_order(fabric, graph, order_from_best_root(graph), options, tables);
-  return tables;
+  const UpDownOrders orders = search_up_down_orders(graph);
+  const auto searched = route_in_order(fabric, graph, orders.searched, options, tables);
+  if (affordable_passes(graph) == 0) return tables;
+  Forwarding others;
+  const auto drawn = route_in_order(fabric, graph, orders.drawn, options, others);
+  return drawn && (!searched || *drawn < *searched) ? std::move(others) : std::move(tables);
 }
 
 }  // namespace
