@@ -4,8 +4,8 @@
 
 #include "cli/subcommands.h"
 #include "core/event/record.h"
-#include "replicate/launch/exit_code.h"
-#include "replicate/launch/inventory.h"
+#include "replicate/launch/detect/inventory.h"
+#include "replicate/launch/report/exit_code.h"
 
 namespace holdfast::cli {
 

@@ -16,7 +16,7 @@
 #include "fabric/formats/export.h"
 #include "fabric/formats/forwarding_tables.h"
 #include "fabric/formats/opensm_config.h"
-#include "replicate/launch/exit_code.h"
+#include "replicate/launch/report/exit_code.h"
 
 namespace holdfast::cli {
 namespace {

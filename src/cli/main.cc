@@ -8,7 +8,7 @@
 #include "core/output/standard_output.h"
 #include "core/status/hint.h"
 #include "core/status/printable.h"
-#include "replicate/launch/exit_code.h"
+#include "replicate/launch/report/exit_code.h"
 
 namespace holdfast::cli {
 

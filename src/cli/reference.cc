@@ -4,7 +4,7 @@
 #include "cli/subcommands.h"
 #include "cli/tables.h"
 #include "core/config/reference.h"
-#include "replicate/launch/exit_code.h"
+#include "replicate/launch/report/exit_code.h"
 
 namespace holdfast::cli {
 namespace {

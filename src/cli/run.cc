@@ -11,9 +11,9 @@
 #include "core/config/reference.h"
 #include "core/config/toml_file.h"
 #include "core/status/hint.h"
-#include "replicate/launch/exit_code.h"
-#include "replicate/launch/job.h"
-#include "replicate/launch/library_options.h"
+#include "replicate/launch/plan/job.h"
+#include "replicate/launch/plan/library_options.h"
+#include "replicate/launch/report/exit_code.h"
 #include "transport/rail/rail_spec.h"
 
 extern char** environ;

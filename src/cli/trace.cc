@@ -10,7 +10,7 @@
 #include "record/matrix_picture.h"
 #include "record/trace.h"
 #include "record/trace_record.h"
-#include "replicate/launch/exit_code.h"
+#include "replicate/launch/report/exit_code.h"
 
 namespace holdfast::cli {
 namespace {

@@ -38,14 +38,14 @@ class GoodTree(unittest.TestCase):
         self.assert_good("src/core/event/a.cc", '"core/stats/mean.h"', "<nlohmann/json.hpp>")
         self.assert_good("src/simulate/study/mpi/a.cc", "<mpi.h>")
         self.assert_good("src/replicate/mpi/sub/a.cc", "<mpi.h>", '"replicate/engine/vote.h"', '"core/fault/fault.h"')
-        self.assert_good("src/replicate/libc/a.cc", '"replicate/mpi/runtime.h"', '"replicate/engine/vote.h"')
+        self.assert_good("src/replicate/libc/a.cc", '"replicate/mpi/life/runtime.h"', '"replicate/engine/vote.h"')
         self.assert_good("src/replicate/launch/a.cc", '"replicate/engine/replica_map.h"', '"core/config/table.h"')
         self.assert_good("src/transport/ofi/a.cc", "<rdma/fabric.h>", '"transport/engine/peer.h"')
         self.assert_good("src/transport/rail/a.cc", "<rdma/fabric.h>", '"transport/wire/packet.h"')
         self.assert_good("src/simulate/world/a.cc", '"transport/engine/peer.h"', '"replicate/engine/vote.h"',
                          '"fabric/topology/graph.h"', '"simulate/kernel/queue.h"')
         self.assert_good("src/report/a.cc", '"simulate/study/record.h"', '"plan/plan_record.h"')
-        self.assert_good("src/cli/run.cc", '"replicate/launch/job.h"', '"fabric/check/lost.h"', "<holdfast/digest.h>")
+        self.assert_good("src/cli/run.cc", '"replicate/launch/plan/job.h"', '"fabric/check/lost.h"', "<holdfast/digest.h>")
 
     def test_the_repository_itself(self):
         run = subprocess.run([sys.executable, TOOL, ROOT], capture_output=True, text=True, timeout=60, check=False)
@@ -66,8 +66,9 @@ class BadTree(unittest.TestCase):
                 ("src/core/config/a.h", "core/random/stream.h"), ("src/core/integrity/a_test.cc", "core/random/a.h"),
                 ("src/core/fault/a.h", "core/config/table.h"), ("src/core/event/a.h", "replicate/engine/vote.h"),
                 ("src/fabric/check/a.h", "simulate/kernel/queue.h"), ("src/plan/a.h", "fabric/topology/graph.h"),
-                ("src/replicate/engine/a.h", "replicate/mpi/runtime.h"), ("src/replicate/mpi/a.h", "transport/wire/a.h"),
+                ("src/replicate/engine/a.h", "replicate/mpi/life/runtime.h"), ("src/replicate/mpi/a.h", "transport/wire/a.h"),
                 ("src/replicate/mpi/a.h", "replicate/libc/time.h"), ("src/replicate/launch/a.h", "replicate/mpi/a.h"),
+                ("src/replicate/process/a.h", "replicate/mpi/life/runtime.h"),
                 ("src/transport/engine/a.h", "transport/rail/rail.h"), ("src/transport/wire/a.h", "transport/engine/a.h"),
                 ("src/simulate/a.h", "transport/ofi/provider.h"), ("src/simulate/a.h", "replicate/mpi/a.h"),
                 ("src/report/a.h", "simulate/kernel/queue.h"), ("src/cli/a.cc", "replicate/mpi/a.h"),

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "replicate/libc/files.h"
-#include "replicate/mpi/guard.h"
-#include "replicate/mpi/program.h"
-#include "replicate/mpi/streams.h"
+#include "replicate/mpi/intercept/guard.h"
+#include "replicate/process/program.h"
+#include "replicate/process/streams.h"
 
 extern char** environ;
 

@@ -19,13 +19,13 @@
 #include "core/config/settings.h"
 #include "core/integrity/digest.h"
 #include "replicate/engine/file_patterns.h"
-#include "replicate/mpi/common_file.h"
-#include "replicate/mpi/decide.h"
-#include "replicate/mpi/failure.h"
-#include "replicate/mpi/file.h"
-#include "replicate/mpi/progress.h"
-#include "replicate/mpi/real_clock.h"
-#include "replicate/mpi/streams.h"
+#include "replicate/mpi/agree/decide.h"
+#include "replicate/mpi/agree/progress.h"
+#include "replicate/mpi/agree/real_clock.h"
+#include "replicate/mpi/io/common_file.h"
+#include "replicate/mpi/io/file.h"
+#include "replicate/mpi/life/failure.h"
+#include "replicate/process/streams.h"
 
 namespace holdfast::replicate {
 

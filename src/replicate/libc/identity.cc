@@ -15,10 +15,10 @@
 
 #include "core/random/stream.h"
 #include "replicate/libc/identity.h"
-#include "replicate/mpi/guard.h"
-#include "replicate/mpi/program.h"
-#include "replicate/mpi/runtime.h"
-#include "replicate/mpi/streams.h"
+#include "replicate/mpi/intercept/guard.h"
+#include "replicate/mpi/life/runtime.h"
+#include "replicate/process/program.h"
+#include "replicate/process/streams.h"
 
 namespace holdfast::replicate {
 

@@ -7,7 +7,7 @@
 
 #include "replicate/libc/files.h"
 #include "replicate/libc/identity.h"
-#include "replicate/mpi/program.h"
+#include "replicate/process/program.h"
 
 namespace holdfast::replicate {
 

@@ -247,7 +247,7 @@ void Actor::post(const Step& step) {
   engine_->post(*receive, static_cast<std::uint64_t>(step.round) + 1, orders_[step.round], step.source, step.tag, 0);
 }
 
-/// As mpi/collective.cc does it.
+/// As mpi/collective/collective.cc does it.
 bool Actor::advance(ResultBytes& result) {
   using Stage = Verified::Stage;
   if (result.stage == Stage::comparing) {
