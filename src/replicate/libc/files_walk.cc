@@ -24,9 +24,9 @@ using OldVisitor = int (*)(const char*, const struct stat*, int);
 using Visitor = int (*)(const char*, const struct stat*, int, struct FTW*);
 
 /// One walk, as ftw(3) and the GNU C library have it.
-class Walk {
+class FileWalk {
  public:
-  Walk(Visitor visitor, OldVisitor old, int flags) : visitor_(visitor), old_(old), flags_(flags) {}
+  FileWalk(Visitor visitor, OldVisitor old, int flags) : visitor_(visitor), old_(old), flags_(flags) {}
 
   int begin(std::string path) {
     while (path.size() > 1 && path.back() == '/') path.pop_back();
@@ -126,12 +126,12 @@ bool walks_in_view(const char* path) {
 }
 
 int walk(const char* name, const char* path, Visitor visitor, int descriptors, int flags) {
-  if (walks_in_view(path)) return Walk(visitor, nullptr, flags).begin(path);
+  if (walks_in_view(path)) return FileWalk(visitor, nullptr, flags).begin(path);
   return next_function<int (*)(const char*, Visitor, int, int)>(name)(path, visitor, descriptors, flags);
 }
 
 int walk_old(const char* name, const char* path, OldVisitor visitor, int descriptors) {
-  if (walks_in_view(path)) return Walk(nullptr, visitor, 0).begin(path);
+  if (walks_in_view(path)) return FileWalk(nullptr, visitor, 0).begin(path);
   return next_function<int (*)(const char*, OldVisitor, int)>(name)(path, visitor, descriptors);
 }
 
