@@ -319,15 +319,19 @@ static void environment(void) {
   }
 }
 
-/* All variables as a program sees them that looks for itself, as Python does, but for the one that is kept for those
- * that the program starts. */
+/* Holdfast's own, which are listed in docs/reference/agreed.md: kept for those that the program starts, and for MPI. */
+static int each_replicas_own(const char* variable) {
+  return strncmp(variable, "HOLDFAST_RUN_LAUNCHED=", 22) == 0 || strncmp(variable, "HOLDFAST_RUN_PLACED=", 20) == 0 ||
+         strstr(variable, "_backing_directory=") != NULL;
+}
+
+/* All variables as a program sees them that looks for itself, as Python does. */
 static void whole_environment(void) {
   static char all[1 << 16];
   size_t length = 0;
   for (char** each = environ; *each != NULL; ++each) {
     const size_t more = strlen(*each) + 1;
-    const int kept = strncmp(*each, "HOLDFAST_RUN_LAUNCHED=", 22) == 0;
-    if (kept || length + more > sizeof all) continue;
+    if (each_replicas_own(*each) || length + more > sizeof all) continue;
     memcpy(all + length, *each, more);
     length += more;
     char name[256];
