@@ -160,6 +160,10 @@ void tell_program_its_part() {
   const Depth inside;
   const std::optional<Part> part = own_part();
   if (!part) return;
+  if (const Variables& kept = launchers_variables(); !kept.empty()) {  // the program has started itself again
+    own_variables = &kept;
+    return;
+  }
   auto replaced = new Variables(replace_variables(*part));
   ::setenv(kept_name, keep(*replaced).c_str(), 1);
   own_variables = replaced;  // for the process's life: getenv() gives pointers
