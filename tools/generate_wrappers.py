@@ -51,7 +51,9 @@ C_LIBRARY = """clock_gettime gettimeofday time getrusage clock times timespec_ge
                getrandom getentropy arc4random arc4random_buf arc4random_uniform _ZNSt13random_device9_M_getvalEv
                statfs statfs64 statvfs statvfs64 fstatfs fstatfs64 fstatvfs fstatvfs64 sysinfo sysconf get_avphys_pages
                get_phys_pages getloadavg sched_getcpu getcpu mallinfo mallinfo2 getppid getenv secure_getenv
-               getpid kill gethostname uname pthread_create thrd_create
+               getpid gettid kill tgkill sched_setaffinity sched_getaffinity sched_setscheduler sched_getscheduler
+               sched_setparam sched_getparam getpriority setpriority getpgid getsid setpgid
+               gethostname uname pthread_create thrd_create
                open open64 openat openat64 __open_2 __open64_2 __openat_2 __openat64_2 creat creat64
                fopen fopen64 freopen freopen64 opendir
                mkstemp mkstemp64 mkostemp mkostemp64 mkstemps mkstemps64 mkostemps mkostemps64 mkdtemp
@@ -61,6 +63,7 @@ C_LIBRARY = """clock_gettime gettimeofday time getrusage clock times timespec_ge
                fstat fstat64 __fxstat __fxstat64
                readdir readdir64 readdir_r readdir64_r rewinddir telldir seekdir closedir
                scandir scandir64 scandirat scandirat64 glob glob64
+               ftw ftw64 nftw nftw64
                access faccessat readlink readlinkat realpath __realpath_chk
                chdir getcwd __getcwd_chk get_current_dir_name
                write writev pwrite pwrite64 pwritev pwritev64 close dup dup2 dup3""".split()

@@ -137,6 +137,12 @@ def metadata(args, root):
         folder = root / f"degree-{degree}"
         folder.mkdir()
         (folder / "before").write_text("from before\n")
+        (folder / "was there" / "inner" / "innermost").mkdir(parents=True)
+        (folder / "was there" / "passed over").mkdir()
+        for name in ("file", "inner/file", "inner/innermost/another", "passed over/file"):
+            (folder / "was there" / name).write_text(name)
+        for name, target in (("to a folder", "inner"), ("to nothing", "nothing"), ("inner/back", "..")):
+            (folder / "was there" / name).symlink_to(target)
         got, _, record = replicated(args, degree, [args.program], folder, root)
         expect("everything was looked at" in got, "the program's own verdict", got)
         expect((folder / "seen").stat().st_size > 1000, "it wrote what it saw", tree(folder).keys())

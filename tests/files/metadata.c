@@ -2,7 +2,9 @@
  * were told: it goes into messages and into a file. */
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <glob.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -10,6 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "../programs/replica.h"
 
 static int rank;
 static FILE* seen;
@@ -114,6 +118,99 @@ static void write_file(const char* path, const char* text) {
   fclose(file);
 }
 
+enum { most_met = 64 };
+static char met[most_met][200];
+static int met_count, met_numbers, passes_over;
+
+static int note(const char* path, const struct stat* status, int what, int base, int level) {
+  char here[200] = "";
+  if (met_count == most_met) return 1;
+  const char* folder = getcwd(here, sizeof here) ? strrchr(here, '/') : "?";
+  int length = snprintf(met[met_count], sizeof *met, "%s %d %d %d in %s", path, what, base, level, folder);
+  if (met_numbers && what != FTW_NS)
+    snprintf(met[met_count] + length, sizeof *met - (size_t)length, " %lu %ld %ld.%09ld", (unsigned long)status->st_ino,
+             (long)status->st_size, (long)status->st_mtim.tv_sec, (long)status->st_mtim.tv_nsec);
+  ++met_count;
+  return 0;
+}
+
+static int meet(const char* path, const struct stat* status, int what, struct FTW* where) {
+  note(path, status, what, where->base, where->level);
+  return passes_over && strcmp(path + where->base, "passed over") == 0 ? FTW_SKIP_SUBTREE : FTW_CONTINUE;
+}
+
+static int meet_in_old_way(const char* path, const struct stat* status, int what) {
+  return note(path, status, what, 0, 0);
+}
+
+/* Walks over what the job made: in the same order everywhere, with the same numbers. */
+static void walk_over(const char* folder) {
+  static const int flags[] = {FTW_PHYS, 0, FTW_PHYS | FTW_DEPTH, FTW_PHYS | FTW_CHDIR, FTW_DEPTH | FTW_CHDIR};
+  met_numbers = 1;
+  for (size_t i = 0; i <= sizeof flags / sizeof *flags; ++i) {
+    met_count = 0;
+    const int code =
+        i < sizeof flags / sizeof *flags ? nftw(folder, meet, 8, flags[i]) : ftw(folder, meet_in_old_way, 8);
+    char head[40];
+    say("walk", head, snprintf(head, sizeof head, "%d %d", code, met_count));
+    for (int line = 0; line < met_count; ++line) say("met", met[line], (int)strlen(met[line]));
+  }
+}
+
+/* Replicas that come later than the leader walk over the tree as it was at that point for all. */
+static void walk_while_it_changes(void) {
+  met_numbers = 1;
+  for (int step = 0; step < 3; ++step) {
+    char path[40];
+    met_count = 0;
+    if (native_rank() > 1) usleep(200000);
+    nftw("made", meet, 8, FTW_PHYS);
+    snprintf(path, sizeof path, "made/step %d", step);
+    if (rank == 0) write_file(path, path);
+    if (rank == 0 && step == 2) unlink("made/inner/zebra");
+    for (int line = 0; line < met_count; ++line) say("met", met[line], (int)strlen(met[line]));
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+static int in_order(const void* one, const void* other) {
+  return strcmp(one, other);
+}
+
+/* Walks over what was there before the job meet what those of the C library meet. */
+static void walk_as_the_library(const char* folder) {
+  typedef int (*Walk)(const char*, __nftw_func_t, int, int);
+  static char wanted[most_met][200];
+  static const int flags[] = {FTW_PHYS,
+                              0,
+                              FTW_DEPTH,
+                              FTW_PHYS | FTW_DEPTH,
+                              FTW_PHYS | FTW_CHDIR,
+                              FTW_DEPTH | FTW_CHDIR,
+                              FTW_MOUNT,
+                              FTW_PHYS | FTW_ACTIONRETVAL};
+  void* library = dlopen("libc.so.6", RTLD_NOW);
+  const Walk real = (Walk)dlsym(library, "nftw");
+  met_numbers = 0;
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; ++i) {
+    met_count = 0;
+    passes_over = (flags[i] & FTW_ACTIONRETVAL) != 0;
+    const int code = real(folder, meet, 8, flags[i]);
+    const int count = met_count;
+    memcpy(wanted, met, sizeof met);
+    met_count = 0;
+    const int own = nftw(folder, meet, 8, flags[i]);
+    qsort(wanted, (size_t)count, sizeof *wanted, in_order);
+    qsort(met, (size_t)met_count, sizeof *met, in_order);
+    int same = code == own && count == met_count;
+    for (int line = 0; same && line < count; ++line) same = strcmp(wanted[line], met[line]) == 0;
+    if (!same)
+      fprintf(stderr, "a walk over %s with flags %d: %d and %d met, codes %d and %d\n", folder, flags[i], count,
+              met_count, code, own);
+    if (!same) MPI_Abort(MPI_COMM_WORLD, 9);
+  }
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -141,6 +238,16 @@ int main(int argc, char** argv) {
   if (rank == 0) write_file("made/inner/zebra", "more");
   MPI_Barrier(MPI_COMM_WORLD);
   look_at_path("made/inner/zebra");
+  walk_over("made");
+  walk_over("./made/inner/");
+  walk_over("made/link");
+  walk_while_it_changes();
+  walk_as_the_library("was there");
+  walk_as_the_library("was there/");
+  walk_as_the_library("was there/file");
+  walk_as_the_library("was there/to a folder");
+  walk_as_the_library("was there/to nothing");
+  walk_as_the_library("not there");
   if (rank == 0) {
     fclose(seen);
     puts("everything was looked at");

@@ -10,6 +10,7 @@ struct Awaited {
     own_world,   ///< a message or collective of the application, in this replica's own world
     verdict,     ///< what another replica says of a message that has arrived here
     decision,    ///< the leader's answer
+    answer,      ///< whether the leader asks the system what is asked here
     turn,        ///< a call that another thread of this process is to make first (thread_order.h)
     correction,  ///< the good copy of a corrupted message
     team,        ///< the other replicas of this rank, at the end

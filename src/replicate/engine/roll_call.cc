@@ -11,9 +11,9 @@ namespace holdfast::replicate {
 
 namespace {
 
-constexpr std::array<std::string_view, 14> names{"challenge", "join",     "welcome", "ready",  "finishing",
-                                                 "finished",  "exit",     "failed",  "gone",   "finalize",
-                                                 "leave",     "starting", "accuse",  "started"};
+constexpr std::array<std::string_view, 20> names{
+    "challenge", "join",     "welcome", "ready",   "finishing", "finished", "exit",    "failed", "gone",    "finalize",
+    "leave",     "starting", "accuse",  "started", "waits",     "look",     "outside", "inside", "working", "idle"};
 
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
@@ -94,6 +94,14 @@ std::optional<RollCall> parse_roll_call(std::string_view line) {
     case RollCall::Kind::accuse:
       if (words.size() != 2 || !read(words[1], message.number)) return std::nullopt;
       return message;
+    case RollCall::Kind::waits:
+      if (words.size() > 3 || (words.size() > 1 && !read(words[1], message.rank)) ||
+          (words.size() > 2 && !read(words[2], message.number)))
+        return std::nullopt;
+      return message;
+    case RollCall::Kind::outside:
+      if (words.size() != 3 || !read(words[1], message.used_ms) || !read(words[2], message.points)) return std::nullopt;
+      return message;
     default:
       return words.size() == 1 ? std::optional(message) : std::nullopt;
   }
@@ -101,10 +109,14 @@ std::optional<RollCall> parse_roll_call(std::string_view line) {
 
 std::string format_roll_call(const RollCall& message) {
   std::string line(names[static_cast<std::size_t>(message.kind)]);
-  if (message.kind == RollCall::Kind::join) line += " " + std::to_string(message.rank);
+  const bool ranked = message.kind == RollCall::Kind::join || message.kind == RollCall::Kind::waits;
+  if (ranked && message.rank >= 0) line += " " + std::to_string(message.rank);
   const bool numbered = message.kind == RollCall::Kind::join || message.kind == RollCall::Kind::exit ||
-                        message.kind == RollCall::Kind::gone || message.kind == RollCall::Kind::accuse;
-  if (numbered) line += " " + std::to_string(message.number);
+                        message.kind == RollCall::Kind::gone || message.kind == RollCall::Kind::accuse ||
+                        (message.kind == RollCall::Kind::waits && message.rank >= 0);
+  if (numbered && message.number >= 0) line += " " + std::to_string(message.number);
+  if (message.kind == RollCall::Kind::outside)
+    line += " " + std::to_string(message.used_ms) + " " + std::to_string(message.points);
   if (!message.nonce.empty()) line += " " + message.nonce;
   if (!message.proof.empty()) line += " " + message.proof;
   return line + "\n";

@@ -27,6 +27,14 @@ namespace holdfast::replicate {
 ///   finalize                  to all: everybody is finishing and nobody died: MPI's own end may be waited for
 ///   accuse REPLICA            that replica of this process's rank diverged: it does other things than this one
 ///   leave                     to all: somebody died: MPI's own end would wait for the dead
+///   waits [RANK [REPLICA]]    the process waits, for long, for that replica of that rank; without a replica for any of
+///                             them, without a rank for its own world
+///   look                      to all, when somebody waits: what do you do?
+///   outside USED_MS POINTS    the answer of one that runs the program's own code: how much processor time the process
+///                             has used, and to how many agreed points its first thread has come
+///   inside                    the answer of one that is in a call of MPI
+///   working                   to one that waits: whom it waits for computes, or waits for one that does
+///   idle                      to one that waits: nobody does, as far as is known
 struct RollCall {
   enum class Kind : std::uint8_t {
     challenge,
@@ -42,13 +50,21 @@ struct RollCall {
     leave,
     starting,
     accuse,
-    started
+    started,
+    waits,
+    look,
+    outside,
+    inside,
+    working,
+    idle
   };
   Kind kind = Kind::ready;
-  int rank = -1;        ///< join
-  int number = -1;      ///< join, gone and accuse: the replica; exit: the status
-  std::string nonce{};  ///< challenge and join: nonce_digits hexadecimal digits, never twice the same
-  std::string proof{};  ///< join and welcome: proof_digits of them
+  int rank = -1;              ///< join; waits: -1 for its own world
+  int number = -1;            ///< join, gone, accuse and waits: the replica, in waits -1 for any; exit: the status
+  std::string nonce{};        ///< challenge and join: nonce_digits hexadecimal digits, never twice the same
+  std::string proof{};        ///< join and welcome: proof_digits of them
+  std::uint64_t used_ms = 0;  ///< outside
+  std::uint64_t points = 0;   ///< outside
 
   friend bool operator==(const RollCall&, const RollCall&) = default;
 };

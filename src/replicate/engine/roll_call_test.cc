@@ -24,7 +24,15 @@ TEST(RollCall, EveryMessageSurvivesItsLine) {
                                {Kind::gone, -1, 0},
                                {Kind::accuse, -1, 2},
                                {Kind::finalize},
-                               {Kind::leave}};
+                               {Kind::leave},
+                               {Kind::waits},
+                               {Kind::waits, 7},
+                               {Kind::waits, 7, 1},
+                               {Kind::look},
+                               {Kind::outside, -1, -1, {}, {}, 18446744073709551615U, 17},
+                               {Kind::inside},
+                               {Kind::working},
+                               {Kind::idle}};
   for (const RollCall& message : messages) {
     std::string line = format_roll_call(message);
     EXPECT_LE(line.size(), longest_roll_call + 1);
@@ -45,8 +53,29 @@ TEST(RollCall, WhatIsNoMessageIsRefused) {
         "join 1 2 " + std::string(nonce_digits, 'A') + " " + proof, "challenge " + proof, "welcome " + nonce,
         "challenge " + nonce + " 1"})
     EXPECT_FALSE(parse_roll_call(line)) << line;
-  for (const char* line : {"", " ", "join", "join 1 2", "challenge", "welcome", "ready now", "ready ", "gone",
-                           "gone 2147483648", "accuse", "accuse -1", "exit", "exit  1", "Ready", "GET / HTTP/1.1"})
+  for (const char* line : {"",
+                           " ",
+                           "join",
+                           "join 1 2",
+                           "challenge",
+                           "welcome",
+                           "ready now",
+                           "ready ",
+                           "gone",
+                           "gone 2147483648",
+                           "accuse",
+                           "accuse -1",
+                           "exit",
+                           "exit  1",
+                           "Ready",
+                           "GET / HTTP/1.1",
+                           "waits -1",
+                           "waits 1 2 3",
+                           "outside 1",
+                           "outside 1 2 3",
+                           "outside -1 0",
+                           "outside 18446744073709551616 0",
+                           "look 1"})
     EXPECT_FALSE(parse_roll_call(line)) << line;
 }
 

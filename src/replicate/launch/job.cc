@@ -105,14 +105,15 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, co
   SignalWatch watch;
   std::unique_ptr<RosterServer> roster;
   if (plan.map.degree() > 1) {
-    auto started = RosterServer::start({.run_directory = plan.run_directory,
-                                        .one_host = plan.one_host,
-                                        .secret = key,
-                                        .living = [&plan] { return living_members(plan); },
-                                        .limit_s = static_cast<double>(plan.silence_limit_ns) / 1e9},
-                                       Roster(plan.map.degrees(), plan.goes_on), [&err](const Death& death) {
-                                         err << "holdfast: " << death_line(death) << std::endl;
-                                       });
+    const double silence_limit_s = static_cast<double>(plan.silence_limit_ns) / 1e9;
+    auto started =
+        RosterServer::start({.run_directory = plan.run_directory,
+                             .one_host = plan.one_host,
+                             .secret = key,
+                             .living = [&plan] { return living_members(plan); },
+                             .limit_s = silence_limit_s},
+                            Roster(plan.map.degrees(), plan.goes_on, silence_limit_s),
+                            [&err](const Death& death) { err << "holdfast: " << death_line(death) << std::endl; });
     if (!started.ok()) return started.status();
     roster = std::move(started).value();
   }

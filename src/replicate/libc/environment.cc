@@ -1,27 +1,42 @@
 // What the launcher tells a process by its environment, where it is another one in each replica: who of the real world
-// it is. The program is told which rank it plays, and of how many.
+// it is. The program is told which rank it plays, and of how many, by getenv() and in `environ`; MPI, Holdfast and
+// other programs' calls of getenv() get what the launcher said.
+#include "replicate/libc/environment.h"
+
 #include <stdlib.h>
 
 #include <cstring>
-#include <iterator>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "replicate/libc/files.h"
 #include "replicate/mpi/intercept/guard.h"
 #include "replicate/process/program.h"
 #include "replicate/process/streams.h"
 
+extern char** environ;
+
 namespace holdfast::replicate {
 
 namespace {
 
-constexpr const char* rank_names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
-constexpr const char* size_names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", "SLURM_NPROCS"};
+constexpr const char* rank_names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID",
+                                      "OMPI_MCA_ess_base_vpid"};
+constexpr const char* size_names[] = {"OMPI_COMM_WORLD_SIZE",   "PMI_SIZE",
+                                      "SLURM_NTASKS",           "SLURM_NPROCS",
+                                      "OMPI_APP_CTX_NUM_PROCS", "OMPI_MCA_orte_ess_num_procs"};
 /// Among the processes of one host.
 constexpr const char* local_rank_names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_NODE_RANK",
-                                            "MPI_LOCALRANKID", "SLURM_LOCALID"};
+                                            "MPI_LOCALRANKID", "SLURM_LOCALID", "OMPI_MCA_orte_ess_node_rank"};
 constexpr const char* local_size_names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
+/// JOB.RANK.
+constexpr const char* member_names[] = {"PMIX_ID"};
+/// The number of an open file: MPI's own, so that the program is told none.
+constexpr const char* descriptor_names[] = {"PMI_FD"};
+
+/// What the launcher said, for those that the program starts: NAME=SAID=TOLD, with a space after each.
+constexpr const char* kept_name = "HOLDFAST_RUN_LAUNCHED";
 
 template <std::size_t n>
 bool one_of(const char* name, const char* const (&names)[n]) {
@@ -33,47 +48,126 @@ bool one_of(const char* name, const char* const (&names)[n]) {
 
 using Look = char* (*)(const char*);
 
+char* look_really(const char* name) {
+  static const auto real = next_function<Look>("getenv");
+  return real(name);
+}
+
 /// Where all processes of the job are on this host, the ranks of a replica are numbered here as everywhere.
-bool on_one_host(Look real) {
+bool on_one_host() {
   const char* local = nullptr;
-  for (const char* name : local_size_names) local = local ? local : real(name);
+  for (const char* name : local_size_names) local = local ? local : look_really(name);
   const char* all = nullptr;
-  for (const char* name : size_names) all = all ? all : real(name);
+  for (const char* name : size_names) all = all ? all : look_really(name);
   return local && all && std::strcmp(local, all) == 0;
 }
 
-/// Kept for the process's life: getenv() gives pointers.
-struct Told {
+struct Part {
   std::string rank, ranks;
   bool one_host = false;
 };
 
-const Told* told(Look real) {
-  static const Told* const both = [real]() -> const Told* {
-    const std::optional<Place> place = launched_place();
-    const char* ranks = real("HOLDFAST_RUN_RANKS");
-    return place && ranks && real("HOLDFAST_RUN_IDENTITY")
-               ? new Told{std::to_string(place->rank), ranks, on_one_host(real)}
-               : nullptr;
-  }();
-  return both;
+/// What the program is told where the launcher said something else; nothing: the same.
+std::optional<std::string> told_instead(const char* name, const char* said, const Part& part) {
+  const bool local_rank = one_of(name, local_rank_names);
+  const bool local_size = one_of(name, local_size_names);
+  if ((local_rank || local_size) && !part.one_host) return std::nullopt;
+  if (local_rank || one_of(name, rank_names)) return part.rank;
+  if (local_size || one_of(name, size_names)) return part.ranks;
+  if (one_of(name, descriptor_names)) return "-1";
+  const char* const dot = one_of(name, member_names) ? std::strrchr(said, '.') : nullptr;
+  return dot ? std::optional(std::string(said, dot + 1) + part.rank) : std::nullopt;
+}
+
+struct Variable {
+  std::string name, said, told;
+};
+using Variables = std::vector<Variable>;
+
+std::optional<Part> own_part() {
+  const std::optional<Place> place = launched_place();
+  const char* ranks = look_really("HOLDFAST_RUN_RANKS");
+  if (!place || !ranks || !look_really("HOLDFAST_RUN_IDENTITY")) return std::nullopt;
+  return Part{std::to_string(place->rank), ranks, on_one_host()};
+}
+
+/// Puts what the program is told in the place of what the launcher said, whose strings stay where they are.
+Variables replace_variables(const Part& part) {
+  Variables replaced;
+  for (char** each = environ; *each; ++each) {
+    const char* const equals = std::strchr(*each, '=');
+    if (!equals || !std::strchr("OPMS", **each)) continue;
+    Variable variable{std::string(*each, static_cast<std::size_t>(equals - *each)), equals + 1, {}};
+    const auto told = told_instead(variable.name.c_str(), equals + 1, part);
+    if (!told) continue;
+    variable.told = *told;
+    const std::string entry = variable.name + "=" + variable.told;
+    *each = ::strdup(entry.c_str());  // the environment's, for the process's life
+    replaced.push_back(std::move(variable));
+  }
+  return replaced;
+}
+
+std::string keep(const Variables& variables) {
+  std::string text;
+  for (const Variable& each : variables) text += each.name + "=" + each.said + "=" + each.told + " ";
+  return text;
+}
+
+/// None where another launcher has said something else since.
+Variables variables_kept_by_parent() {
+  Variables variables;
+  const char* const kept = look_really(kept_name);
+  std::string text = kept ? kept : "";
+  while (!text.empty()) {
+    const std::string entry = text.substr(0, text.find(' '));
+    text.erase(0, entry.size() + 1);
+    const std::size_t first = entry.find('=');
+    const std::size_t last = entry.rfind('=');
+    if (first == std::string::npos || first == last) return {};
+    Variable variable{entry.substr(0, first), entry.substr(first + 1, last - first - 1), entry.substr(last + 1)};
+    const char* const now = look_really(variable.name.c_str());
+    if (!now || variable.told != now) return {};
+    variables.push_back(std::move(variable));
+  }
+  return variables;
+}
+
+const Variables* own_variables = nullptr;
+
+const Variables& launchers_variables() {
+  if (own_variables) return *own_variables;
+  static const Variables* const of_parent = new Variables(variables_kept_by_parent());
+  return *of_parent;
 }
 
 char* look_up(const char* name, Look real) {
-  char* const own = real(name);
-  if (!own || !name || !std::strchr("OPMS", name[0])) return own;
-  const bool local_rank = one_of(name, local_rank_names);
-  const bool local_size = one_of(name, local_size_names);
-  const bool rank = local_rank || one_of(name, rank_names);
-  if (!rank && !local_size && !one_of(name, size_names)) return own;
-  if (!program_asks()) return own;
+  char* const here = real(name);
+  if (!here || !std::strchr("HOPMS", name[0])) return here;
+  if (name[0] == 'H') return std::strcmp(name, kept_name) == 0 && program_asks() ? nullptr : here;
+  const bool told = own_variables && program_asks();
+  if (told) return here;
   const Depth inside;
-  const Told* const here = told(real);
-  if (!here || ((local_rank || local_size) && !here->one_host)) return own;
-  return const_cast<char*>(rank ? here->rank.c_str() : here->ranks.c_str());
+  for (const Variable& each : launchers_variables())
+    if (each.name == name) return const_cast<char*>(each.said.c_str());
+  return here;
 }
 
 }  // namespace
+
+void tell_program_its_part() {
+  if (!program_asks()) return;
+  const Depth inside;
+  const std::optional<Part> part = own_part();
+  if (!part) return;
+  if (const Variables& kept = launchers_variables(); !kept.empty()) {  // the program has started itself again
+    own_variables = &kept;
+    return;
+  }
+  auto replaced = new Variables(replace_variables(*part));
+  ::setenv(kept_name, keep(*replaced).c_str(), 1);
+  own_variables = replaced;  // for the process's life: getenv() gives pointers
+}
 
 }  // namespace holdfast::replicate
 

@@ -1,7 +1,7 @@
 // Who a process is and where it runs: the same answer in all replicas of a rank, because programs seed random numbers
 // with it and write it into messages and files.
 #include <dlfcn.h>
-#include <signal.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -14,6 +14,7 @@
 #include <string>
 
 #include "core/random/stream.h"
+#include "replicate/libc/identity.h"
 #include "replicate/mpi/intercept/guard.h"
 #include "replicate/mpi/life/runtime.h"
 #include "replicate/process/program.h"
@@ -35,14 +36,6 @@ pid_t make_process_id() {
                             (static_cast<std::uint32_t>(place->rank) & 0xfffffU));
 }
 
-/// 0 where the answer is the kernel's.
-pid_t agreed_process_id() {
-  if (!program_asks()) return 0;
-  const Depth inside;
-  static const pid_t agreed = make_process_id();
-  return agreed;
-}
-
 /// Replica 0's host, from MPI_Init on; nothing before.
 const std::string& agreed_host() {
   static const std::string none;
@@ -56,6 +49,13 @@ Function next(const char* name) {
 
 }  // namespace
 
+pid_t agreed_process_id() {
+  if (!program_asks()) return 0;
+  const Depth inside;
+  static const pid_t agreed = make_process_id();
+  return agreed;
+}
+
 }  // namespace holdfast::replicate
 
 namespace hr = holdfast::replicate;
@@ -67,13 +67,10 @@ extern "C" {
   return agreed ? agreed : hr::real_process_id();
 }
 
-/// A program that sends a signal to itself, or to its process group by its own number, means the real one.
-[[gnu::visibility("default")]] int kill(pid_t process, int signal) noexcept {
-  static const auto function = hr::next<int (*)(pid_t, int)>("kill");
+/// As natively, the first thread's number is its process's; other threads have the kernel's.
+[[gnu::visibility("default")]] pid_t gettid() noexcept {
   const pid_t agreed = hr::agreed_process_id();
-  if (agreed && process == agreed) process = hr::real_process_id();
-  if (agreed && process == -agreed) process = -hr::real_process_id();
-  return function(process, signal);
+  return agreed ? agreed : static_cast<pid_t>(syscall(SYS_gettid));
 }
 
 [[gnu::visibility("default")]] int gethostname(char* name, std::size_t length) noexcept {

@@ -2,6 +2,7 @@
 // come next; what main() returns, or exit() is called with, is compared across replicas.
 #include <dlfcn.h>
 
+#include "replicate/libc/environment.h"
 #include "replicate/libc/files.h"
 #include "replicate/libc/same_memory.h"
 #include "replicate/libc/writes.h"
@@ -35,6 +36,7 @@ extern "C" {
   holdfast::replicate::begin_with_same_memory(arguments);
   const auto start = reinterpret_cast<Start>(dlsym(RTLD_NEXT, "__libc_start_main"));
   holdfast::replicate::program_begins();
+  holdfast::replicate::tell_program_its_part();
   holdfast::replicate::watch_writes();
   holdfast::replicate::attend_program();
   holdfast::replicate::watch_files();

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
@@ -35,13 +36,28 @@ constexpr std::size_t most_replicas = 1024;
 
 constexpr int answer_seconds = 30;  // of `holdfast run`, on a busy machine
 
-int line_to_run = -1;
-pid_t attending_process = 0;
-int own_replica = -1;
-std::atomic<std::size_t> gone_count{0};
-std::array<std::atomic<int>, most_replicas> gone_order;
-std::atomic<bool> all_started{false};
-std::atomic<Ending> ending{Ending::unknown};
+/// The connection, and whose it is.
+struct Line {
+  int socket = -1;
+  pid_t process = 0;  ///< a child of it has the copy of a descriptor, and nothing to say
+  int replica = -1;
+  std::optional<RollCallSeal> seal;  ///< once `holdfast run` believes us
+  pthread_mutex_t speaking = PTHREAD_MUTEX_INITIALIZER;
+  /// Of the thread that attends: how deep it is in calls, and to how many agreed points it has come.
+  const int* depth = nullptr;
+  const std::uint64_t* points = nullptr;
+};
+constinit Line line_to_run;
+
+/// What came by it.
+struct News {
+  std::atomic<std::size_t> gone_count{0};
+  std::array<std::atomic<int>, most_replicas> gone_order;
+  std::atomic<bool> all_started{false};
+  std::atomic<Ending> ending{Ending::unknown};
+  std::atomic<bool> working{false};  ///< those for whom this process waits
+};
+constinit News news;
 
 struct Roster {
   std::string host;
@@ -79,23 +95,21 @@ int connect_to(const Roster& roster) {
   return connected;
 }
 
-std::optional<RollCallSeal> own_seal;  // once `holdfast run` believes us
-pthread_mutex_t speaking = PTHREAD_MUTEX_INITIALIZER;
-
 void send_line(const std::string& line) {
-  (void)::send(line_to_run, line.data(), line.size(), MSG_NOSIGNAL);  // one write: the line is shorter than any buffer
+  (void)::send(line_to_run.socket, line.data(), line.size(),
+               MSG_NOSIGNAL);  // one write: the line is shorter than any buffer
 }
 
 /// Signals wait meanwhile: their handlers may end the program, and say so.
 void say(const RollCall& message) {
-  if (!attending() || !own_seal) return;
+  if (!attending() || !line_to_run.seal) return;
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
-  pthread_mutex_lock(&speaking);  // lines are numbered in the order in which they are sent
-  send_line(own_seal->line(message));
-  pthread_mutex_unlock(&speaking);
+  pthread_mutex_lock(&line_to_run.speaking);  // lines are numbered in the order in which they are sent
+  send_line(line_to_run.seal->line(message));
+  pthread_mutex_unlock(&line_to_run.speaking);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -105,7 +119,7 @@ std::optional<RollCall> hear_next(RollCallReader& heard) {
   while (true) {
     if (auto message = heard.next()) return message;
     if (heard.spoilt()) return std::nullopt;
-    const ssize_t got = ::recv(line_to_run, buffer.data(), buffer.size(), 0);
+    const ssize_t got = ::recv(line_to_run.socket, buffer.data(), buffer.size(), 0);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return std::nullopt;
     heard.push({buffer.data(), static_cast<std::size_t>(got)});
@@ -114,7 +128,7 @@ std::optional<RollCall> hear_next(RollCallReader& heard) {
 
 void give_up_after(int seconds) {
   const timeval time{seconds, 0};
-  ::setsockopt(line_to_run, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+  ::setsockopt(line_to_run.socket, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
 }
 
 /// Says who this is, and that it has the job's secret. False when the other side does not show that it has it as well.
@@ -134,29 +148,59 @@ bool join_roster(const Roster& roster, const Place& place, RollCallReader& heard
   if (!welcome || welcome->kind != RollCall::Kind::welcome ||
       !same_proof(welcome->proof, roll_call_proof(roster.secret, join, challenge->nonce, RollCall::Kind::welcome)))
     return false;
-  own_seal.emplace(roster.secret, join, challenge->nonce, RollCallSeal::From::process);
+  line_to_run.seal.emplace(roster.secret, join, challenge->nonce, RollCallSeal::From::process);
   heard.expect({roster.secret, join, challenge->nonce, RollCallSeal::From::run});
   return true;
 }
 
+/// Another thread's word, which it writes at any time: a value of the moment, good enough to see whether it changes.
+template <class Word>
+[[gnu::no_sanitize("thread", "address")]] Word peek(const Word* word) {
+  return *static_cast<const volatile Word*>(word);
+}
+
+std::uint64_t processor_time_ms() {
+  timespec used{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<std::uint64_t>(used.tv_sec) * 1000 + static_cast<std::uint64_t>(used.tv_nsec) / 1'000'000;
+}
+
+/// Where several threads call MPI, what the first one does says little of the others.
+void say_what_it_does() {
+  RollCall message;
+  message.kind = RollCall::Kind::inside;
+  if (!many_threads() && peek(line_to_run.depth) == 0) {
+    message.kind = RollCall::Kind::outside;
+    message.used_ms = processor_time_ms();
+    message.points = peek(line_to_run.points);
+  }
+  say(message);
+}
+
 void take(const RollCall& message) {
   switch (message.kind) {
+    case RollCall::Kind::look:
+      return say_what_it_does();
+    case RollCall::Kind::working:
+      return news.working.store(true, std::memory_order_release);
+    case RollCall::Kind::idle:
+      return news.working.store(false, std::memory_order_release);
     case RollCall::Kind::gone: {
-      if (message.number == own_replica) ::_exit(0);  // this replica's world is no longer whole
-      const std::size_t n = gone_count.load(std::memory_order_relaxed);
+      if (message.number == line_to_run.replica) ::_exit(0);  // this replica's world is no longer whole
+      const std::size_t n = news.gone_count.load(std::memory_order_relaxed);
       if (n == most_replicas) return;
-      gone_order[n].store(message.number, std::memory_order_relaxed);
-      gone_count.store(n + 1, std::memory_order_release);
+      news.gone_order[n].store(message.number, std::memory_order_relaxed);
+      news.gone_count.store(n + 1, std::memory_order_release);
       return;
     }
     case RollCall::Kind::started:
-      all_started.store(true, std::memory_order_release);
+      news.all_started.store(true, std::memory_order_release);
       return;
     case RollCall::Kind::finalize:
-      ending.store(Ending::finalize, std::memory_order_release);
+      news.ending.store(Ending::finalize, std::memory_order_release);
       return;
     case RollCall::Kind::leave:
-      ending.store(Ending::leave, std::memory_order_release);
+      news.ending.store(Ending::leave, std::memory_order_release);
       return;
     default:
       return;
@@ -166,14 +210,14 @@ void take(const RollCall& message) {
 void* listen_to_run(void* reader) {
   depth = 1;  // nothing that this thread does is the program's
   while (const auto message = hear_next(*static_cast<RollCallReader*>(reader))) take(*message);
-  all_started.store(true, std::memory_order_release);
+  news.all_started.store(true, std::memory_order_release);
   return nullptr;
 }
 
 /// The child of a fork has a copy of the descriptor, which would outlive the death of its parent.
 void close_in_child() {
-  if (line_to_run >= 0) ::close(line_to_run);
-  line_to_run = -1;
+  if (line_to_run.socket >= 0) ::close(line_to_run.socket);
+  line_to_run.socket = -1;
 }
 
 bool start_listening(RollCallReader* heard) {
@@ -197,10 +241,12 @@ bool attend() {
   const std::optional<Place> place = launched_place();
   const std::optional<Roster> roster = place ? announced_roster() : std::nullopt;
   if (!roster) return true;
-  line_to_run = connect_to(*roster);
-  if (line_to_run < 0) return false;
-  attending_process = real_process_id();
-  own_replica = place->replica;
+  line_to_run.socket = connect_to(*roster);
+  if (line_to_run.socket < 0) return false;
+  line_to_run.process = real_process_id();
+  line_to_run.depth = &depth;
+  line_to_run.points = &asking.points;
+  line_to_run.replica = place->replica;
   ::pthread_atfork(nullptr, nullptr, close_in_child);
   auto heard = std::make_unique<RollCallReader>();
   if (!join_roster(*roster, *place, *heard)) {
@@ -215,7 +261,7 @@ void attend_program() {
 }
 
 bool attending() {
-  return line_to_run >= 0 && attending_process == real_process_id();
+  return line_to_run.socket >= 0 && line_to_run.process == real_process_id();
 }
 
 void say_starting() {
@@ -246,20 +292,33 @@ void say_exit(int status) {
   say(message);
 }
 
+void say_waits(int rank, int replica) {
+  news.working.store(false, std::memory_order_release);
+  RollCall message;
+  message.kind = RollCall::Kind::waits;
+  message.rank = rank;
+  message.number = rank < 0 ? -1 : replica;
+  say(message);
+}
+
+bool told_working() {
+  return news.working.load(std::memory_order_acquire);
+}
+
 std::size_t departures() {
-  return gone_count.load(std::memory_order_acquire);
+  return news.gone_count.load(std::memory_order_acquire);
 }
 
 int departed(std::size_t n) {
-  return gone_order[n].load(std::memory_order_relaxed);
+  return news.gone_order[n].load(std::memory_order_relaxed);
 }
 
 bool told_started() {
-  return all_started.load(std::memory_order_acquire);
+  return news.all_started.load(std::memory_order_acquire);
 }
 
 Ending told_ending() {
-  return ending.load(std::memory_order_acquire);
+  return news.ending.load(std::memory_order_acquire);
 }
 
 }  // namespace holdfast::replicate

@@ -34,6 +34,12 @@ void say_failed();
 std::size_t departures();
 int departed(std::size_t n);
 
+/// Tells `holdfast run` that this process waits, for long, for that replica of that rank (replica -1: any; rank -1: its
+/// own world), and asks whether those for whom it waits compute.
+void say_waits(int rank, int replica);
+/// What was answered last since say_waits(): true where they do; nothing yet, or nobody answers: false. Any thread.
+bool told_working();
+
 enum class Ending : std::uint8_t { unknown, finalize, leave };
 /// Whether everybody is finishing, and may then wait for all in MPI_Finalize. Any thread.
 Ending told_ending();

@@ -9,13 +9,14 @@ namespace holdfast::launch {
 
 using replicate::RollCall;
 
-Roster::Roster(const std::vector<int>& degrees, bool goes_on)
+Roster::Roster(const std::vector<int>& degrees, bool goes_on, double silence_limit_s)
     : ranks_(static_cast<int>(degrees.size())),
       degree_(*std::max_element(degrees.begin(), degrees.end())),
       goes_on_(goes_on),
       members_(degrees.size() * static_cast<std::size_t>(degree_)),
       gone_(static_cast<std::size_t>(degree_)),
-      start_(degrees, degree_) {
+      start_(degrees, degree_),
+      patience_(ranks_, degree_, silence_limit_s) {
   for (int m = 0; m < static_cast<int>(members_.size()); ++m)
     members_[static_cast<std::size_t>(m)].exists = replica_of(m) < degrees[static_cast<std::size_t>(rank_of(m))];
 }
@@ -61,6 +62,12 @@ void Roster::hear(int member, const RollCall& message, double seconds) {
       return;
     case RollCall::Kind::accuse:
       return accuse(member, message.number, seconds);
+    case RollCall::Kind::waits:
+      return answer_waiting(member, message, seconds);
+    case RollCall::Kind::outside:
+      return patience_.outside(member, message.used_ms, message.points, seconds);
+    case RollCall::Kind::inside:
+      return patience_.inside(member);
     default:
       return;  // what only the roster says
   }
@@ -69,6 +76,7 @@ void Roster::hear(int member, const RollCall& message, double seconds) {
 void Roster::close(int member, double seconds) {
   Member& who = members_[static_cast<std::size_t>(member)];
   who.there = false;
+  patience_.leave(member);
   if (who.phase == Phase::finished || gone(replica_of(member)) || !verdict_.empty()) return;
   if (!launched_) start_.leave(member, who.status, seconds);
   const bool may_return = who.phase == Phase::joined;  // a shell that becomes the program, or one that ends without MPI
@@ -129,6 +137,13 @@ void Roster::take_out(const Death& death) {
   for (int m = 0; m < static_cast<int>(members_.size()); ++m)
     if (members_[static_cast<std::size_t>(m)].there) tell(m, RollCall::Kind::gone, replica);
   end_together();
+}
+
+void Roster::answer_waiting(int member, const RollCall& message, double seconds) {
+  const bool look = patience_.waits(member, message.rank, message.number, seconds);
+  tell(member, patience_.waits_for_work(member, seconds) ? RollCall::Kind::working : RollCall::Kind::idle);
+  for (int m = 0; look && m < static_cast<int>(members_.size()); ++m)
+    if (members_[static_cast<std::size_t>(m)].there) tell(m, RollCall::Kind::look);
 }
 
 /// When the last process is past MPI_Init all hear that, and leave it: who dies after that has died after all were.

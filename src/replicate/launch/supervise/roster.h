@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "replicate/engine/roll_call.h"
+#include "replicate/launch/supervise/patience.h"
 #include "replicate/launch/supervise/start_up.h"
 
 namespace holdfast::launch {
@@ -29,8 +30,8 @@ class Roster {
   /// `goes_on`: as long as a replica is left; else the launcher ends the job, and the roster only remembers why.
   Roster(int ranks, int degree, bool goes_on)
       : Roster(std::vector<int>(static_cast<std::size_t>(ranks), degree), goes_on) {}
-  /// `degrees`: replicas by rank; the same for all where the job goes on.
-  Roster(const std::vector<int>& degrees, bool goes_on);
+  /// `degrees`: replicas by rank; the same for all where the job goes on. `silence_limit_s`: of its processes.
+  Roster(const std::vector<int>& degrees, bool goes_on, double silence_limit_s = 120);
 
   struct Letter {
     int member;
@@ -97,6 +98,7 @@ class Roster {
   void lose(int member, double seconds);
   void accuse(int member, int replica, double seconds);
   void take_out(const Death& death);
+  void answer_waiting(int member, const replicate::RollCall& message, double seconds);
   void start_together();
   void end_together();
 
@@ -115,6 +117,7 @@ class Roster {
   std::string verdict_;
   bool programs_doing_ = false;
   StartUp start_;
+  Patience patience_;
 };
 
 /// "rank 1 replica 2 died 3.2 s after the start: replica 2 is taken out, 2 replicas go on", for people.

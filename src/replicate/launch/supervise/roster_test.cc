@@ -277,5 +277,32 @@ TEST(Roster, NobodyIsTakenOutWhereTheJobDoesNotGoOn) {
   EXPECT_TRUE(roster.deaths().empty());
 }
 
+TEST(Roster, WhoWaitsHearsWhetherWhomItWaitsForComputes) {
+  Roster roster({2, 2}, true, 10);
+  for (int m = 0; m < 4; ++m) roster.join(m / 2, m % 2);
+  for (int m = 0; m < 4; ++m) roster.hear(m, {Kind::ready});
+  const auto answer = [&](double seconds) {
+    roster.outgoing().clear();
+    roster.hear(1, {Kind::waits, 0, 0, {}, {}}, seconds);
+    return roster.outgoing().front();
+  };
+  const auto works = [&](std::uint64_t used_ms, double seconds) {
+    RollCall message{Kind::outside};
+    message.used_ms = used_ms;
+    message.points = 3;
+    roster.hear(0, message, seconds);
+  };
+  EXPECT_EQ(answer(2).message, RollCall{Kind::idle});
+  EXPECT_EQ(roster.outgoing().size(), 5U) << "all four are asked";
+  EXPECT_EQ(roster.outgoing().back().message, RollCall{Kind::look});
+  works(100, 2);
+  EXPECT_EQ(answer(3).message, RollCall{Kind::idle});
+  works(900, 3);
+  EXPECT_EQ(answer(4).message, RollCall{Kind::working});
+  EXPECT_EQ(roster.outgoing().front().member, 1);
+  roster.hear(0, {Kind::inside}, 4);
+  EXPECT_EQ(answer(5).message, RollCall{Kind::idle});
+}
+
 }  // namespace
 }  // namespace holdfast::launch

@@ -119,13 +119,15 @@ bool agree_on_answer(std::uint32_t subject, std::string& value) {
   AnswerBook::Reply reply = AnswerBook::Reply::waiting;
   Question question;
   bool decides = false;
+  (void)answer_overdue();
   const auto told = [&] {
-    set_awaited({Awaited::What::decision, runtime().rank, runtime().leading});
+    const auto what = has_points() ? Awaited::What::answer : Awaited::What::decision;
+    set_awaited({what, runtime().rank, runtime().leading});
     reply = book.answers.find(book.point, subject, value);
     decides = decides_answers();
     if (reply != AnswerBook::Reply::waiting || decides) return true;
     if (has_points()) question.look(name, book.point);
-    return false;
+    return answer_overdue();
   };
   if (!told()) wait_until(told);
   if (reply == AnswerBook::Reply::ready) return true;

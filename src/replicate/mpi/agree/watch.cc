@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "functions.h"
 #include "replicate/engine/standing.h"
@@ -21,7 +22,12 @@ namespace holdfast::replicate {
 
 namespace {
 
-thread_local Awaited awaited;
+struct Waiting : Awaited {
+  bool overdue = false;  ///< it waited for too long
+};
+thread_local Waiting awaited;
+
+constexpr std::uint64_t questions = 8;  ///< in a silence limit: what somebody computes is seen from the third on
 
 /// In the answer to a question: whether it has the hash of as many calls as the asker had made, and for whom the
 /// answerer waits.
@@ -81,6 +87,8 @@ const char* what_text() {
       return "what it says of a message that has arrived";
     case Awaited::What::decision:
       return "its decision";
+    case Awaited::What::answer:
+      return "whether it asks the system, too";
     case Awaited::What::turn:
       return "the call that the leader's next thread made";
     case Awaited::What::correction:
@@ -166,12 +174,12 @@ std::uint64_t steady_now_ns() {
 }
 
 void set_awaited(Awaited what) {
-  awaited = what;
+  static_cast<Awaited&>(awaited) = what;
 }
 
 Watch::Watch()
     : since_ns_(steady_now_ns()),
-      next_question_ns_(since_ns_ + static_cast<std::uint64_t>(runtime().options.silence_limit_ns) / 2),
+      next_question_ns_(since_ns_ + static_cast<std::uint64_t>(runtime().options.silence_limit_ns) / questions),
       turns_(turns_taken()),
       departures_(departures()) {}
 
@@ -183,15 +191,32 @@ void Watch::look() {
   const std::uint64_t now = steady_now_ns();
   if (now < next_question_ns_) return;
   const auto limit = static_cast<std::uint64_t>(state.options.silence_limit_ns);
-  if (now - since_ns_ > limit && (waits_for_replicas() || left_behind())) {
+  const bool answer = awaited.what == Awaited::What::answer;
+  // Who asks in vain goes on before the others, who wait for it then, have waited for too long.
+  const bool over = now - since_ns_ > (answer ? limit / 4 * 3 : limit);
+  if (over && told_working()) {
+    *this = Watch();
+  } else if (over && answer) {
+    awaited.overdue = true;
+  } else if (over && (waits_for_replicas() || left_behind())) {
     // Others of the rank may not have waited for as long: who diverged is taken out when most say so.
     if (now - since_ns_ > 2 * limit || !can_outvote_diverged()) diagnose();
     accuse_diverged(silence());
   }
+  ask_others(now);
+}
+
+void Watch::ask_others(std::uint64_t now) {
+  const Runtime& state = runtime();
   answers.clear();
   ask(state.rank);
   if (awaited.rank >= 0 && awaited.rank != state.rank) ask(awaited.rank);
-  next_question_ns_ = now + limit / 4 + 1;
+  say_waits(awaited.rank, awaited.replica);
+  next_question_ns_ = now + static_cast<std::uint64_t>(state.options.silence_limit_ns) / questions + 1;
+}
+
+bool answer_overdue() {
+  return std::exchange(awaited.overdue, false);
 }
 
 void answer_state_question(int native, const Record& question) {

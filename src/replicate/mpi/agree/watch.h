@@ -12,12 +12,14 @@ namespace holdfast::replicate {
 /// Set by whatever returns "not yet".
 void set_awaited(Awaited awaited);
 
-/// Tells a replica that went another way, or died, from one that is merely slow. After half the silence limit the
-/// waiting process asks the replicas of the awaited rank and of its own what they are doing. When the limit passes and
-/// it waits for another replica, or its own replicas have all gone past this call, the odd one is taken out where most
-/// agree who that is (divergence.h), for which there is as long again; else the job ends with a message that names the
-/// calls. A thread that waits for its turn is not left behind while others take theirs. Waiting for the
-/// application's own messages has no limit as long as the other replicas wait alike.
+/// Tells a replica that went another way, or died, from one that is merely slow. After an eighth of the silence limit
+/// the waiting process asks the replicas of the awaited rank and of its own what they are doing, and `holdfast run`
+/// whether those for whom it waits compute, by way of others or directly: then it waits as long again (attendance.h).
+/// When the limit passes and it waits for another replica, or its own replicas have all gone past this call, the odd
+/// one is taken out where most agree who that is (divergence.h), for which there is as long again; else the job ends
+/// with a message that names the calls. A thread that waits for its turn is not left behind while others take theirs.
+/// Waiting for the application's own messages has no limit as long as the other replicas wait alike. Nor does waiting
+/// for an answer of the system end the job: whoever asks does without it then.
 class Watch {
  public:
   Watch();
@@ -25,11 +27,17 @@ class Watch {
   void look();
 
  private:
+  void ask_others(std::uint64_t now);
+
   std::uint64_t since_ns_;
   std::uint64_t next_question_ns_;
   std::uint64_t turns_;     ///< taken by the threads of this process until then
   std::size_t departures_;  ///< of replicas until then: what follows one may take as long again
 };
+
+/// Whether the calling thread has waited for an answer of the system for longer than three quarters of the limit since
+/// this was asked last.
+bool answer_overdue();
 
 /// Answers "what are you doing?" and files the answers of others.
 void answer_state_question(int native, const Record& question);
