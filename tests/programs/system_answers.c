@@ -151,7 +151,7 @@ static void* number_of_a_thread(void* number) {
 /* Who this process is: the same in all replicas, and of use in the calls that take it. */
 static void numbers(void) {
   long told[2] = {getpid(), gettid()};
-  CHECK(told[0] == told[1]);  /* the first thread's */
+  CHECK(told[0] == told[1]); /* the first thread's */
   CHECK(round_trip(told, sizeof told));
   cpu_set_t processors;
   CHECK(sched_getaffinity(getpid(), sizeof processors, &processors) == 0);
