@@ -12,6 +12,7 @@
 
 #include "cli/fabric_subcommands.h"
 #include "cli/numbers.h"
+#include "cli/simulate_jobs.h"
 #include "cli/waiting_line.h"
 #include "core/config/environment.h"
 #include "core/config/reference.h"
@@ -21,6 +22,7 @@
 #include "fabric/compare/contender.h"
 #include "fabric/faults/failures.h"
 #include "fabric/formats/forwarding_tables.h"
+#include "simulate/packet/hosts.h"
 #include "simulate/packet/simulate.h"
 #include "simulate/traffic/pattern.h"
 #include "simulate/traffic/sweep.h"
@@ -39,6 +41,8 @@ constexpr const char* simulate_footer =
     "  holdfast simulate --fabric 'torus(5,5) links=6 hosts=275' --engine torus-2qos --json -\n"
     "  holdfast simulate --fabric 'tree(4,2)' --engine ftree --traffic 'uniform size=4096' --sweep\n"
     "  holdfast simulate --fabric 'tree(4,2)' --engine updn --trace job.goal\n"
+    "  holdfast simulate --fabric cluster.ibnetdiscover --trace job.trace --hosts 'node[01-16]' --ranks-per-host 4\n"
+    "  holdfast simulate --fabric 'tree(4,3)' --trace one.trace --trace other.trace --place random\n"
     "  holdfast simulate --fabric 'torus(5,5) hosts=100' --engine dor     finds the deadlock and prints it\n\n"
     "FABRIC is a file (the output of ibnetdiscover, an ibsim net, opensm-subnet.lst) or a topology, as for\n"
     "holdfast fabric. Its tables come from an engine (holdfast fabric route --help), from the real OpenSM\n"
@@ -49,7 +53,11 @@ constexpr const char* simulate_footer =
     "tornado, bisection or hotspot; size=BYTES (default: one MTU), messages=N of each host, load=0.7 with\n"
     "arrivals=poisson or even, order=distance or lid, reach=N (neighbours), share=0.2 target=HOST (hotspot).\n"
     "Patterns that do not end by themselves run until 99 % of the hosts see a steady bandwidth.\n"
-    "A trace is plain text (docs/spec/trace.md), or a GOAL schedule when its name ends in .goal.\n"
+    "A trace is a recording (a folder, of holdfast run --record), plain text (docs/spec/trace.md), or a GOAL schedule\n"
+    "when its name ends in .goal. A recording is replayed by the protocol of its MPI (mpi.* options): ranks compute "
+    "as\n"
+    "long as they did, messages are matched and sent as MPI does, and collectives become messages by the rules of\n"
+    "Open MPI 4.1 or MPICH 4.0. Several recordings run side by side. docs/design/replay.md says what is assumed.\n"
     "Equal arguments give equal results. Exit code 1: a run ended in a deadlock, or stuck.\n";
 
 struct SimulateFlags {
@@ -62,7 +70,7 @@ struct SimulateFlags {
   std::string engine = "dfsssp";
   fabric::TableFiles tables;
   std::string traffic = "uniform";
-  std::string trace;
+  JobFlags job;
   std::string json;
   std::uint64_t seed = 1;
   unsigned lanes = 8;
@@ -166,7 +174,7 @@ void describe(const SimulateFlags& flags, const Network& network, nlohmann::orde
                    {"output_buffer_flits", model.output_buffer},
                    {"pcie_generation", model.pcie_generation},
                    {"pcie_lanes", model.pcie_lanes}};
-  json["traffic"] = flags.trace.empty() ? flags.traffic : "trace " + flags.trace;
+  json["traffic"] = flags.job.traces.empty() ? flags.traffic : "trace " + flags.job.traces.front();
   json["seed"] = flags.seed;
 }
 
@@ -249,7 +257,7 @@ int run_sweep(const SimulateFlags& flags, const Network& network, const simulate
               simulate::Control& control) {
   auto spec = simulate::parse_traffic(flags.traffic);
   if (!spec.ok()) return complain(spec.status());
-  if (!flags.trace.empty())
+  if (!flags.job.traces.empty())
     return complain({Code::bad_input, "reading --sweep", "a trace has its own rate", "give a pattern with --traffic"});
   const bool words = flags.json != "-";
   if (words) std::cout << ("  load   offered GB/s   arrived GB/s   mean latency us   99 %% us\n");
@@ -293,15 +301,19 @@ int run_sweep(const SimulateFlags& flags, const Network& network, const simulate
 
 Result<std::unique_ptr<simulate::Traffic>> traffic_of(const SimulateFlags& flags, const fabric::Fabric& fabric,
                                                       const simulate::Parameters& parameters) {
-  if (flags.trace.empty()) {
+  if (flags.job.traces.empty()) {
     auto spec = simulate::parse_traffic(flags.traffic);
     if (!spec.ok()) return spec.status();
     return simulate::make_traffic(spec.value(), fabric, parameters, flags.seed);
   }
-  auto schedule = simulate::read_schedule_file(flags.trace);
+  const std::string& trace = flags.job.traces.front();
+  if (flags.job.traces.size() > 1)
+    return Status{Code::bad_input, "reading --trace", "'" + trace + "' is no recording, and there are several",
+                  "give several recordings, or one trace"};
+  auto schedule = simulate::read_schedule_file(trace);
   if (!schedule.ok()) return schedule.status();
   if (schedule.value().hosts > fabric.adapter_count())
-    return Status{Code::bad_input, "reading " + flags.trace,
+    return Status{Code::bad_input, "reading " + trace,
                   "it has " + std::to_string(schedule.value().hosts) + " hosts, the fabric " +
                       std::to_string(fabric.adapter_count()),
                   "take a larger fabric"};
@@ -310,7 +322,18 @@ Result<std::unique_ptr<simulate::Traffic>> traffic_of(const SimulateFlags& flags
 
 int run_once(const SimulateFlags& flags, const Network& network, const simulate::Parameters& parameters,
              simulate::Control& control) {
-  auto traffic = traffic_of(flags, network.fabric, parameters);
+  const simulate::job::JobTraffic* of_jobs = nullptr;
+  Result<std::unique_ptr<simulate::Traffic>> traffic = Status{};
+  if (flags.job.are_recordings()) {
+    auto opened = open_jobs(flags.job, network.fabric);
+    if (!opened.ok()) return complain(opened.status());
+    auto made =
+        std::make_unique<simulate::job::JobTraffic>(std::move(opened).value(), simulate::Hosts(network.fabric).count());
+    of_jobs = made.get();
+    traffic = std::unique_ptr<simulate::Traffic>(std::move(made));
+  } else {
+    traffic = traffic_of(flags, network.fabric, parameters);
+  }
   if (!traffic.ok()) return complain(traffic.status());
   Result<simulate::Record> record = Status{};
   {
@@ -326,6 +349,7 @@ int run_once(const SimulateFlags& flags, const Network& network, const simulate:
   if (flags.json != "-") {
     for (const std::string& part : network.failed) std::cout << "failed                " << part << "\n";
     std::cout << simulate::to_text(result);
+    if (of_jobs != nullptr) show_jobs(*of_jobs, true, nullptr);
     const simulate::Parameters model = simulate::settle(parameters, network.fabric);
     std::cout << fmt::format("parts                 buffers of {} flits in and {} out, PCI Express {} x{}\n",
                              model.input_buffer, model.output_buffer, model.pcie_generation, model.pcie_lanes);
@@ -337,15 +361,18 @@ int run_once(const SimulateFlags& flags, const Network& network, const simulate:
   if (!flags.json.empty()) {
     auto json = simulate::to_json(result, flags.speed);
     describe(flags, network, json);
+    if (of_jobs != nullptr) show_jobs(*of_jobs, false, &json);
     if (const int code = hand_over(json, flags.json); code != 0) return code;
   }
   return ended_badly(result) ? answer_is_no : 0;
 }
 
 int simulate_action(SimulateFlags& flags) {
-  config::AnySettings* tables[] = {&flags.settings};
-  Status status = flags.status;
-  if (status.ok()) status = config::read_environment(flags.settings, environ);
+  config::AnySettings* tables[] = {&flags.settings, &flags.job.protocol};
+  flags.job.seed = flags.seed;
+  Status status = flags.status.ok() ? flags.job.status : flags.status;
+  for (config::AnySettings* settings : tables)
+    if (status.ok()) status = config::read_environment(*settings, environ);
   if (status.ok() && flags.config_file) status = config::read_toml_file(*flags.config_file, tables);
   simulate::Control control;
   if (status.ok()) status = take_limit(flags, control);
@@ -388,9 +415,7 @@ void add_simulate(CLI::App& app, Action& action) {
       ->check(whole_number(1, 15));
   auto* traffic =
       command->add_option("--traffic", flags->traffic, "What hosts send. Default: uniform")->type_name("TRAFFIC");
-  command->add_option("--trace", flags->trace, "Replay this trace or GOAL schedule")
-      ->type_name("FILE")
-      ->excludes(traffic);
+  add_job_flags(*command, flags->job)->excludes(traffic);
   command->add_option("--seed", flags->seed, "Seed of random traffic. Default: 1")
       ->type_name("N")
       ->check(whole_number());

@@ -108,6 +108,45 @@ def converted(args, folder):
     expect(code == 0, f"the schedule runs to its end: {code}", out, err)
 
 
+def simulated(args, folder, *options, expected=0):
+    code, out, err = run([args.holdfast, "simulate", "--fabric", "tree(4,2)", "--engine", "updn", "--trace", "job.trace",
+                          "--json", "-", *options], folder)
+    expect(code == expected, f"simulate {' '.join(options)} ended with {code}", out[-500:], err)
+    return json.loads(out) if code == 0 else err, out
+
+
+def replayed(args, folder, rounds=50):
+    """The recording on a fabric, by its MPI's rules; each rank on a host, all on one, and two jobs at once."""
+    rules = ("--mpi.collectives", args.mpi)
+    seen, text = simulated(args, folder, *rules)
+    job = seen["jobs"][0]
+    expect(seen["ending"] == "complete" and job["ended"] and job["ranks"] == RANKS, "it runs to its end", job)
+    expect(job["time_ps"] > 0 and job["rules"] == args.mpi and job["hosts"] == RANKS, "the job", job)
+    expect(any("MPI_File_write_at_all 4" in note for note in job["notes"]), "what took its recorded time", job["notes"])
+    reductions = [one for one in job["algorithms"] if one["operation"] == "allreduce"]
+    expect([one["algorithm"] for one in reductions] == ["recursive-doubling"], "how it reduced", job["algorithms"])
+    expect(reductions[0]["calls"] >= rounds, "how often", reductions)
+    point_to_point = RANKS * (3 * rounds + 1)
+    expect(job["messages"] > point_to_point and job["shared_messages"] == 0, "all through the network", job)
+    expect(simulated(args, folder, *rules)[1] == text, "equal runs are equal to the byte")
+
+    together = simulated(args, folder, *rules, "--ranks-per-host", str(RANKS))[0]["jobs"][0]
+    expect(together["messages"] == 0 and together["shared_messages"] > point_to_point, "all inside a host", together)
+    slow = simulated(args, folder, *rules, "--compute-scale", "1000")[0]["jobs"][0]
+    expect(slow["time_ps"] > 10 * job["time_ps"], "computing a thousand times as long", slow["time_ps"], job["time_ps"])
+    two = simulated(args, folder, *rules, "--trace", "job.trace", "--place", "random", "--seed", "7")[0]["jobs"]
+    hosts = [rank["host"] for one in two for rank in one["by_rank"]]
+    expect(len(two) == 2 and len(set(hosts)) == 2 * RANKS, "two jobs have hosts of their own", hosts)
+
+    for options, said in ((("--hosts", "nowhere[1-4]"), "the fabric has no host 'nowhere1'"),
+                          (("--place", "anyhow"), "'anyhow'"),
+                          (4 * ("--trace", "job.trace"), "there are 4 ranks and 0 places"),
+                          (("--place", "block", "--place", "block"), "2 times for 1 traces"),
+                          (("--trace", "job.goal"), "job.goal"), (("--sweep",), "a trace has its own rate")):
+        err = simulated(args, folder, *options, expected=2)[0]
+        expect(err.count("\n") == 1 and (said is None or said in err), f"one line about {options}", err)
+
+
 def killed(args, folder):
     """All but the last block is there: here more than one block is full before the end."""
     rounds = 12_000
@@ -129,6 +168,7 @@ def main():
         without = known_counts(args, folder)
         damaged(args, folder)
         converted(args, folder)
+        replayed(args, folder)
         with_replicas = known_counts(args, folder, ["--replicas", "2"])
         expect(without["by_rank"][0]["sent"] == with_replicas["by_rank"][0]["sent"], "replicas change nothing")
         killed(args, folder)

@@ -1,0 +1,123 @@
+#include "cli/simulate_jobs.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "core/config/reference.h"
+#include "simulate/job/job_record.h"
+#include "simulate/job/placement.h"
+#include "simulate/packet/hosts.h"
+
+namespace holdfast::cli {
+namespace {
+
+/// The entry of a job in a list of one for all or one for each.
+template <class Entry>
+Entry entry_of(const std::vector<Entry>& entries, std::size_t job, Entry otherwise) {
+  if (entries.empty()) return otherwise;
+  return entries[entries.size() == 1 ? 0 : job];
+}
+
+template <class Entry>
+Status check_count(const std::vector<Entry>& entries, std::size_t jobs, std::string_view flag) {
+  if (entries.size() <= 1 || entries.size() == jobs) return {};
+  return {Code::bad_input, "reading " + std::string(flag),
+          "it is given " + std::to_string(entries.size()) + " times for " + std::to_string(jobs) + " traces",
+          "give it once for all, or once for each --trace"};
+}
+
+Result<simulate::job::PlacementRules> rules_of(const JobFlags& flags, std::size_t job) {
+  namespace jobs = simulate::job;
+  jobs::PlacementRules rules;
+  rules.seed = flags.seed + job;
+  rules.ranks_per_host = entry_of(flags.ranks_per_host, job, 1U);
+  auto distribution = jobs::parse_distribution(entry_of<std::string>(flags.place, job, "block"));
+  if (!distribution.ok()) return distribution.status();
+  rules.distribution = distribution.value();
+  const auto list = entry_of<std::string>(flags.hosts, job, "");
+  const auto file = entry_of<std::string>(flags.host_files, job, "");
+  if (list.empty() && file.empty()) return rules;
+  auto hosts = file.empty() ? jobs::parse_node_list(list, "--hosts") : jobs::read_host_file(file);
+  if (!hosts.ok()) return hosts.status();
+  rules.hosts = std::move(hosts).value();
+  return rules;
+}
+
+}  // namespace
+
+bool JobFlags::are_recordings() const {
+  std::error_code ignored;
+  return std::any_of(traces.begin(), traces.end(),
+                     [&](const std::string& trace) { return std::filesystem::is_directory(trace, ignored); });
+}
+
+CLI::Option* add_job_flags(CLI::App& command, JobFlags& flags) {
+  const char* group = "Recorded programs";
+  const auto several = [&](const char* name, auto& member, const char* doc, const char* type) {
+    return command.add_option(name, member, doc)
+        ->type_name(type)
+        ->group(group)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  };
+  CLI::Option* trace = several("--trace", flags.traces,
+                               "Replay this recording, trace or GOAL schedule; recordings may be several", "FILE");
+  several("--place", flags.place, "Ranks on hosts: block, round-robin or random (--seed). Default: block", "HOW");
+  several("--ranks-per-host", flags.ranks_per_host, "Places of a host. Default: 1", "N")->check(whole_number(1, 4096));
+  CLI::Option* hosts = several("--hosts", flags.hosts, "The hosts, as a Slurm node list: node[01-16]", "LIST");
+  several("--host-file", flags.host_files, "The hosts, one a line: NAME [slots=N]", "FILE")->excludes(hosts);
+  several("--compute-scale", flags.compute_scale, "Multiply the time between calls by this. Default: 1", "FACTOR")
+      ->check(real_number(0, 1e6));
+  for (const config::Option& option : simulate::job::protocol_table().rows()) {
+    const std::string flag = config::flag_name(option.row.name);
+    const std::string row(option.row.name);
+    command
+        .add_option_function<std::string>(
+            flag,
+            [&flags, row, flag](const std::string& text) {
+              Status status = flags.protocol.set(row, text, {config::Source::flag, flag});
+              if (!status.ok() && flags.status.ok()) flags.status = status;
+            },
+            std::string(option.row.doc.substr(0, option.row.doc.find('\n'))))
+        ->type_name(config::placeholder(option))
+        ->group("MPI's protocol (also HOLDFAST_MPI_*, or [mpi] of --config)");
+  }
+  return trace;
+}
+
+Result<std::vector<simulate::job::Job>> open_jobs(const JobFlags& flags, const fabric::Fabric& fabric) {
+  const std::size_t count = flags.traces.size();
+  for (Status status : {check_count(flags.place, count, "--place"), check_count(flags.hosts, count, "--hosts"),
+                        check_count(flags.host_files, count, "--host-file"),
+                        check_count(flags.ranks_per_host, count, "--ranks-per-host"),
+                        check_count(flags.compute_scale, count, "--compute-scale")})
+    if (!status.ok()) return status;
+  std::vector<simulate::job::Job> jobs;
+  std::vector<bool> taken(simulate::Hosts(fabric).count(), false);
+  for (std::size_t i = 0; i < count; ++i) {
+    auto program = simulate::job::read_program(flags.traces[i]);
+    if (!program.ok()) return program.status();
+    auto rules = rules_of(flags, i);
+    if (!rules.ok()) return rules.status();
+    const auto ranks = static_cast<std::uint32_t>(program.value().ranks.size());
+    auto hosts = simulate::job::place(rules.value(), ranks, fabric, taken);
+    if (!hosts.ok()) return hosts.status();
+    jobs.push_back({std::move(program).value(), flags.protocol.options(), std::move(hosts).value(),
+                    entry_of(flags.compute_scale, i, 1.0)});
+  }
+  return jobs;
+}
+
+void show_jobs(const simulate::job::JobTraffic& traffic, bool words, nlohmann::ordered_json* json) {
+  const std::vector<simulate::job::Job>& jobs = traffic.jobs();
+  const std::vector<simulate::job::JobOutcome> outcomes = traffic.outcomes();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const simulate::job::JobSummary summary = simulate::job::summarise(jobs[i], outcomes[i]);
+    if (words) std::cout << simulate::job::to_text(summary, outcomes[i], jobs[i].protocol);
+    if (json != nullptr) (*json)["jobs"].push_back(simulate::job::to_json(summary, jobs[i], outcomes[i]));
+  }
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "simulate/job/job_traffic.h"
+#include "simulate/packet/record.h"
+
+namespace holdfast::simulate::job {
+
+/// What a replay found of one job, drawn together.
+struct JobSummary {
+  std::string trace;
+  std::uint32_t ranks = 0, hosts = 0;
+  bool ended = true;
+  Time time_ps = 0;                ///< until its last rank ended, or to what it had come
+  std::int64_t recorded_ns = 0;    ///< of the recorded run
+  double computing_share = 0;      ///< of the ranks' time; the rest they were in MPI
+  std::vector<std::string> notes;  ///< one line each: what is left out, not received, or waits for ever
+};
+
+/// `job` as it was given to JobTraffic, and its outcome.
+JobSummary summarise(const Job& job, const JobOutcome& outcome);
+
+/// Lines for people, below those of the network's record.
+std::string to_text(const JobSummary& summary, const JobOutcome& outcome, const Protocol& protocol);
+
+/// For the record of the simulation, in the array "jobs".
+nlohmann::ordered_json to_json(const JobSummary& summary, const Job& job, const JobOutcome& outcome);
+
+}  // namespace holdfast::simulate::job

@@ -1,0 +1,576 @@
+#include "simulate/job/job_traffic.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace holdfast::simulate::job {
+namespace {
+
+/// Durations come from files: a sum that would overflow ends far beyond any run.
+Time later_by(Time begin, Time duration) {
+  return duration > never / 2 - begin ? never / 2 : begin + duration;
+}
+
+Time scaled(std::int64_t ns, double scale) {
+  const double ps = static_cast<double>(ns) * static_cast<double>(ps_per_ns) * scale;
+  return ps >= static_cast<double>(never / 2) ? never / 2 : static_cast<Time>(std::llround(ps));
+}
+
+Time times(std::uint64_t bytes, std::int64_t ps) {
+  return static_cast<Time>(bytes) * ps;
+}
+
+std::string rank_in_words(std::uint32_t rank) {
+  return rank == Envelope::any_source ? "any rank" : "rank " + std::to_string(rank);
+}
+
+std::string tag_in_words(std::int64_t tag) {
+  return tag == Envelope::any_tag ? "any tag" : "tag " + std::to_string(tag);
+}
+
+}  // namespace
+
+JobTraffic::JobTraffic(std::vector<Job> jobs, std::uint32_t hosts) : jobs_(std::move(jobs)), hosts_(hosts) {
+  for (std::uint32_t job = 0; job < jobs_.size(); ++job) {
+    first_.push_back(static_cast<std::uint32_t>(processes_.size()));
+    outcomes_.emplace_back();
+    for (std::uint32_t rank = 0; rank < jobs_[job].program.ranks.size(); ++rank) {
+      Process& process = processes_.emplace_back();
+      process.job = job;
+      process.rank = rank;
+      process.host = jobs_[job].hosts[rank];
+    }
+  }
+  for (std::uint32_t index = 0; index < processes_.size(); ++index) {
+    Process& process = processes_[index];
+    const std::size_t threads = job_of(process).program.ranks[process.rank].threads.size();
+    process.threads_left = static_cast<std::uint32_t>(threads);
+    for (std::uint32_t thread = 0; thread < threads; ++thread) {
+      const auto strand = static_cast<std::uint32_t>(strands_.size());
+      strands_.emplace_back();
+      strands_.back().process = index;
+      strands_.back().thread = thread;
+      process.threads.push_back(strand);
+      push(process.host, 0, Kind::resume, strand);
+    }
+    if (threads > 0) continue;
+    process.ended = true;
+    ++ended_;
+  }
+}
+
+// -------------------------------------------------------------------------------------------------- hosts and the
+// network
+
+void JobTraffic::push(std::uint32_t host, Time at, Kind kind, std::uint32_t index) {
+  hosts_[host].events.push({at, hosts_[host].order++, kind, index});
+}
+
+void JobTraffic::advance(std::uint32_t host, Time now) {
+  auto& events = hosts_[host].events;
+  while (!events.empty() && events.top().at <= now) {
+    const LocalEvent event = events.top();
+    events.pop();
+    event.kind == Kind::resume ? resume(event.index, event.at) : take_in(event.index, event.at);
+  }
+}
+
+Traffic::Answer JobTraffic::next(std::uint32_t index, Time now, Message& message) {
+  if (index >= hosts_.size()) return Answer::none;
+  advance(index, now);
+  Host& host = hosts_[index];
+  if (!host.leaving.empty() && host.leaving.top().at <= now) {
+    const Leaving leaving = host.leaving.top();
+    host.leaving.pop();
+    const Letter& letter = letters_[leaving.letter];
+    const Process& other = processes_[sending_end(letter) == letter.from ? letter.to : letter.from];
+    const std::uint64_t header = protocol_of(other).header_bytes;
+    const bool short_one = letter.part == Part::ask || letter.part == Part::answer || letter.part == Part::get;
+    message = {other.host, leaving.letter, header + (short_one ? 0 : letter.bytes), leaving.at};
+    return Answer::send;
+  }
+  if (host.leaving.empty() && host.events.empty()) return Answer::none;
+  message.created = never;
+  if (!host.leaving.empty()) message.created = host.leaving.top().at;
+  if (!host.events.empty()) message.created = std::min(message.created, host.events.top().at);
+  return Answer::later;
+}
+
+void JobTraffic::sent(std::uint32_t host, std::uint32_t tag, Time now) {
+  advance(host, now);
+  const Letter& letter = letters_[tag];
+  if (letter.part == Part::data) complete(letter.sends, now, host);
+}
+
+void JobTraffic::delivered(std::uint32_t destination, std::uint32_t tag, Time now, std::vector<std::uint32_t>& wake) {
+  advance(destination, now);
+  take_in(tag, now);
+  advance(destination, now);
+  wake.push_back(destination);
+}
+
+std::uint32_t JobTraffic::sending_end(const Letter& letter) const {
+  return letter.part == Part::answer || letter.part == Part::acknowledgement ? letter.to : letter.from;
+}
+
+std::uint32_t JobTraffic::take_letter(const Letter& letter) {
+  if (free_letters_.empty()) {
+    letters_.push_back(letter);
+    return static_cast<std::uint32_t>(letters_.size() - 1);
+  }
+  const std::uint32_t index = free_letters_.back();
+  free_letters_.pop_back();
+  letters_[index] = letter;
+  return index;
+}
+
+/// A letter goes on its way at a moment that is not over.
+void JobTraffic::dispatch(std::uint32_t index, Time at) {
+  const Letter& letter = letters_[index];
+  const Process& from = processes_[sending_end(letter)];
+  JobOutcome& outcome = outcomes_[from.job];
+  const bool local = is_local(letter);
+  if (letter.part == Part::ask) ++outcome.rendezvous;
+  if (letter.part == Part::eager || letter.part == Part::data || letter.part == Part::put) {
+    ++(local ? outcome.shared_messages : outcome.messages);
+    if (!local) outcome.message_bytes += letter.bytes;
+  }
+  if (local) return push(from.host, later_by(at, protocol_of(from).shared_latency_ns * ps_per_ns), Kind::letter, index);
+  Host& host = hosts_[from.host];
+  host.leaving.push({at, host.order++, index});
+}
+
+// --------------------------------------------------------------------------------------------------- threads and
+// collectives
+
+void JobTraffic::resume(std::uint32_t index, Time now) {
+  strands_[index].thread == none ? run_collective(index, now) : run_thread(index, now);
+}
+
+void JobTraffic::run_thread(std::uint32_t index, Time now) {
+  Strand& strand = strands_[index];
+  Process& process = processes_[strand.process];
+  const RankProgram& program = job_of(process).program.ranks[process.rank];
+  const std::vector<Step>& steps = program.threads[strand.thread];
+  strand.at = std::max(strand.at, now);
+  while (strand.position < steps.size()) {
+    const Step& what = steps[strand.position];
+    if (!strand.computed) {
+      strand.computed = true;
+      const Time duration = scaled(what.before_ns, job_of(process).compute_scale);
+      if (duration > 0) {
+        leave(strand);
+        if (strand.thread == 0) process.computing += duration;
+        strand.at = later_by(strand.at, duration);
+        return push(process.host, strand.at, Kind::resume, index);
+      }
+    }
+    enter(strand, now);
+    if (!step(index, what)) return;
+    ++strand.position;
+    strand.computed = false;
+    if (strand.at > now) return push(process.host, strand.at, Kind::resume, index);
+  }
+  end_thread(index, now);
+}
+
+void JobTraffic::enter(Strand& strand, Time now) {
+  if (strand.inside) return;
+  strand.inside = true;
+  Process& process = processes_[strand.process];
+  if (process.inside++ > 0) return;
+  while (!process.deferred.empty()) {
+    const auto [is_letter, index] = process.deferred.front();
+    process.deferred.pop_front();
+    is_letter ? handle(index, now) : run_collective(index, now);
+  }
+}
+
+void JobTraffic::leave(Strand& strand) {
+  if (!strand.inside) return;
+  strand.inside = false;
+  --processes_[strand.process].inside;
+}
+
+/// A thread that has no more calls stays in MPI, as MPI_Finalize does until all is over.
+void JobTraffic::end_thread(std::uint32_t index, Time now) {
+  Strand& strand = strands_[index];
+  if (strand.over) return;
+  enter(strand, now);
+  strand.over = true;
+  Process& process = processes_[strand.process];
+  process.end = std::max(process.end, strand.at);
+  if (--process.threads_left > 0) return;
+  process.ended = true;
+  ++ended_;
+}
+
+bool JobTraffic::makes_progress(const Process& process) const {
+  return process.inside > 0 || process.ended || protocol_of(process).progress == Progress::always;
+}
+
+/// False: the thread waits, and does the step again when it is resumed.
+bool JobTraffic::step(std::uint32_t index, const Step& what) {
+  Strand& strand = strands_[index];
+  Process& process = processes_[strand.process];
+  const auto envelope = [&] { return Envelope{what.context, what.peer, what.tag}; };
+  switch (what.kind) {
+    case Step::Kind::nothing:
+    case Step::Kind::poll:
+      return true;
+    case Step::Kind::send:
+    case Step::Kind::synchronous_send:
+      send(index, process_of(process, what.peer), {what.context, process.rank, what.tag}, what.bytes,
+           what.kind == Step::Kind::synchronous_send, operation(process, what.operation));
+      return true;
+    case Step::Kind::receive:
+      post(index, envelope(), operation(process, what.operation));
+      return true;
+    case Step::Kind::wait: {
+      if (!await(operation(process, what.operation), index)) return false;
+      process.operations.erase(what.operation);
+      return true;
+    }
+    case Step::Kind::probe:
+      if (process.matching.probe(envelope())) return true;
+      process.probing.push_back({index, envelope()});
+      return false;
+    case Step::Kind::collective:
+      begin_collective(index, what, operation(process, what.operation));
+      return true;
+    case Step::Kind::put:
+    case Step::Kind::get:
+      begin_access(index, what);
+      return true;
+    case Step::Kind::complete_accesses:
+      if (process.accesses == 0) return true;
+      process.awaiting_accesses.push_back(index);
+      return false;
+  }
+  return true;
+}
+
+void JobTraffic::begin_collective(std::uint32_t index, const Step& what, std::uint32_t pending) {
+  const Strand& caller = strands_[index];
+  const Process& process = processes_[caller.process];
+  const Job& job = job_of(process);
+  const RankProgram& program = job.program.ranks[process.rank];
+  const std::uint32_t communicator = what.context / 2;
+  const std::vector<std::uint32_t>& members = job.program.communicators[communicator];
+  Collective collective;
+  collective.operation = what.collective;
+  collective.me = program.numbers.at(communicator);
+  collective.size = static_cast<std::uint32_t>(members.size());
+  collective.root = what.peer;
+  collective.bytes = what.bytes;
+  collective.to = program.lists[what.lists];
+  collective.from = program.lists[what.lists_from];
+  collective.nonblocking = what.nonblocking;
+  if (job.protocol.collectives == Rules::mpich)
+    for (const std::uint32_t rank : members) collective.host_of.push_back(job.hosts[rank]);
+  Algorithm used{};
+  std::vector<Action> actions =
+      schedule(collective, choose(job.protocol.collectives, collective), job.protocol.collectives, &used);
+  if (collective.me == 0) {
+    AlgorithmUse& use = outcomes_[process.job].algorithms[{what.collective, used}];
+    ++use.calls;
+    use.bytes += what.bytes;
+  }
+  std::uint32_t made = 0;
+  if (free_strands_.empty()) {
+    made = static_cast<std::uint32_t>(strands_.size());
+    strands_.emplace_back();
+  } else {
+    made = free_strands_.back();
+    free_strands_.pop_back();
+    strands_[made] = Strand{};
+  }
+  Strand& strand = strands_[made];
+  strand.process = caller.process;
+  strand.at = caller.at;
+  strand.actions = std::move(actions);
+  strand.ends = pending;
+  strand.context = what.context;
+  strand.tag = what.tag;
+  push(process.host, strand.at, Kind::resume, made);
+}
+
+void JobTraffic::run_collective(std::uint32_t index, Time now) {
+  Strand& strand = strands_[index];
+  Process& process = processes_[strand.process];
+  if (!makes_progress(process)) return process.deferred.emplace_back(false, index), void();
+  strand.at = std::max(strand.at, now);
+  while (strand.position < strand.actions.size()) {
+    if (!act(index, strand.actions[strand.position])) return;
+    ++strand.position;
+    if (strand.at > now) return push(process.host, strand.at, Kind::resume, index);
+  }
+  complete(strand.ends, strand.at, process.host);
+  strand.actions = {};
+  free_strands_.push_back(index);
+}
+
+bool JobTraffic::act(std::uint32_t index, const Action& what) {
+  Strand& strand = strands_[index];
+  Process& process = processes_[strand.process];
+  const auto rank = [&] { return job_of(process).program.communicators[strand.context / 2][what.peer]; };
+  const auto wait_for = [&](std::size_t number) {
+    if (strand.begun[number] == none) return true;
+    if (!await(strand.begun[number], index)) return false;
+    strand.begun[number] = none;
+    return true;
+  };
+  switch (what.kind) {
+    case Action::Kind::send:
+    case Action::Kind::synchronous_send:
+      strand.begun.push_back(take_pending());
+      send(index, process_of(process, rank()), {strand.context, process.rank, strand.tag}, what.bytes,
+           what.kind == Action::Kind::synchronous_send, strand.begun.back());
+      return true;
+    case Action::Kind::receive:
+      strand.begun.push_back(take_pending());
+      post(index, {strand.context, rank(), strand.tag}, strand.begun.back());
+      return true;
+    case Action::Kind::wait:
+      for (; strand.waited < strand.begun.size(); ++strand.waited)
+        if (!wait_for(strand.waited)) return false;
+      return true;
+    case Action::Kind::wait_for:
+      return wait_for(what.bytes);
+    case Action::Kind::reduce:
+      strand.at = spend(process, strand.at, times(what.bytes, protocol_of(process).reduce_byte_ps));
+      return true;
+  }
+  return true;
+}
+
+// ---------------------------------------------------------------------------------------------------- what is under
+// way
+
+std::uint32_t JobTraffic::take_pending() {
+  if (free_pending_.empty()) {
+    pending_.emplace_back();
+    return static_cast<std::uint32_t>(pending_.size() - 1);
+  }
+  const std::uint32_t taken = free_pending_.back();
+  free_pending_.pop_back();
+  pending_[taken] = {};
+  return taken;
+}
+
+void JobTraffic::free_pending(std::uint32_t pending) {
+  free_pending_.push_back(pending);
+}
+
+/// Of an operation of the program; another thread may ask for it before it has begun.
+std::uint32_t JobTraffic::operation(Process& process, std::uint32_t number) {
+  const auto [known, is_new] = process.operations.try_emplace(number, none);
+  if (is_new) known->second = take_pending();
+  return known->second;
+}
+
+void JobTraffic::complete(std::uint32_t index, Time at, std::uint32_t host) {
+  Pending& pending = pending_[index];
+  pending.over = true;
+  pending.at = at;
+  if (pending.waiter != none) push(host, at, Kind::resume, std::exchange(pending.waiter, none));
+}
+
+/// True: it is over, and gone. False: the strand will be resumed.
+bool JobTraffic::await(std::uint32_t index, std::uint32_t strand) {
+  Pending& pending = pending_[index];
+  if (!pending.over) {
+    pending.waiter = strand;
+    return false;
+  }
+  strands_[strand].at = std::max(strands_[strand].at, pending.at);
+  free_pending(index);
+  return true;
+}
+
+/// The processor does something from `at` on, or from when it is free; the end of it.
+Time JobTraffic::spend(Process& process, Time at, Time cost) {
+  process.processor_free = later_by(std::max(at, process.processor_free), cost);
+  return process.processor_free;
+}
+
+// -------------------------------------------------------------------------------------------------------------
+// messages
+
+void JobTraffic::send(std::uint32_t index, std::uint32_t to, const Envelope& envelope, std::uint64_t bytes,
+                      bool synchronous, std::uint32_t pending) {
+  Strand& strand = strands_[index];
+  Process& process = processes_[strand.process];
+  const Protocol& protocol = protocol_of(process);
+  const bool local = process.host == processes_[to].host;
+  const bool eager = !synchronous && bytes <= (local ? protocol.shared_eager_limit : protocol.eager_limit);
+  Time cost = protocol.send_overhead_ns * ps_per_ns;
+  if (eager) cost = later_by(cost, times(bytes, local ? protocol.shared_byte_ps : protocol.send_byte_ps));
+  strand.at = spend(process, strand.at, cost);
+  Letter letter;
+  letter.part = eager ? Part::eager : Part::ask;
+  letter.from = strand.process;
+  letter.to = to;
+  letter.envelope = envelope;
+  letter.bytes = bytes;
+  letter.sends = pending;
+  dispatch(take_letter(letter), strand.at);
+  if (eager) complete(pending, strand.at, process.host);
+}
+
+void JobTraffic::post(std::uint32_t index, const Envelope& envelope, std::uint32_t pending) {
+  Process& process = processes_[strands_[index].process];
+  const auto letter = process.matching.post(envelope, pending);
+  if (!letter) return;
+  const Time at = strands_[index].at;
+  letters_[*letter].part == Part::eager ? receive_eager(*letter, pending, at) : answer(*letter, pending, at);
+}
+
+/// A letter is in the memory of its receiver's host.
+void JobTraffic::take_in(std::uint32_t index, Time now) {
+  Letter& letter = letters_[index];
+  switch (letter.part) {
+    case Part::put:
+    case Part::get:  // the adapter answers
+      if (letter.part == Part::put) letter.bytes = 0;
+      letter.part = Part::acknowledgement;
+      return dispatch(index, now);
+    case Part::acknowledgement:
+      access_over(letter.from, letter.sends, now);
+      free_letters_.push_back(index);
+      return;
+    default:
+      break;
+  }
+  Process& receiver = processes_[letter.part == Part::answer ? letter.from : letter.to];
+  makes_progress(receiver) ? handle(index, now) : static_cast<void>(receiver.deferred.emplace_back(true, index));
+}
+
+/// MPI sees a letter.
+void JobTraffic::handle(std::uint32_t index, Time now) {
+  const Letter letter = letters_[index];
+  if (letter.part == Part::answer) return send_data(index, now);
+  Process& process = processes_[letter.to];
+  if (letter.part == Part::data) {
+    const Time end = spend(process, now, protocol_of(process).receive_overhead_ns * ps_per_ns);
+    complete(letter.receives, end, process.host);
+    free_letters_.push_back(index);
+    return;
+  }
+  if (const auto pending = process.matching.arrive(letter.envelope, index)) {
+    letter.part == Part::eager ? receive_eager(index, *pending, now) : answer(index, *pending, now);
+    return;
+  }
+  auto probing = std::find_if(process.probing.begin(), process.probing.end(),
+                              [&](const Probing& one) { return one.envelope.takes(letter.envelope); });
+  if (probing == process.probing.end()) return;
+  push(process.host, now, Kind::resume, probing->strand);
+  process.probing.erase(probing);
+}
+
+void JobTraffic::receive_eager(std::uint32_t index, std::uint32_t pending, Time now) {
+  Process& process = processes_[letters_[index].to];
+  const Protocol& protocol = protocol_of(process);
+  const Time cost =
+      later_by(protocol.receive_overhead_ns * ps_per_ns, times(letters_[index].bytes, protocol.receive_byte_ps));
+  complete(pending, spend(process, now, cost), process.host);
+  free_letters_.push_back(index);
+}
+
+void JobTraffic::answer(std::uint32_t index, std::uint32_t pending, Time now) {
+  Process& process = processes_[letters_[index].to];
+  letters_[index].receives = pending;
+  letters_[index].part = Part::answer;
+  dispatch(index, spend(process, now, protocol_of(process).receive_overhead_ns * ps_per_ns));
+}
+
+void JobTraffic::send_data(std::uint32_t index, Time now) {
+  Process& process = processes_[letters_[index].from];
+  const Protocol& protocol = protocol_of(process);
+  letters_[index].part = Part::data;
+  const bool local = is_local(letters_[index]);
+  Time cost = protocol.send_overhead_ns * ps_per_ns;
+  if (local) cost = later_by(cost, times(letters_[index].bytes, protocol.shared_byte_ps));
+  const Time end = spend(process, now, cost);
+  if (local) complete(letters_[index].sends, end, process.host);
+  dispatch(index, end);
+}
+
+void JobTraffic::begin_access(std::uint32_t index, const Step& what) {
+  Strand& strand = strands_[index];
+  Process& process = processes_[strand.process];
+  ++process.accesses;
+  strand.at = spend(process, strand.at, protocol_of(process).send_overhead_ns * ps_per_ns);
+  Letter letter;
+  letter.part = what.kind == Step::Kind::put ? Part::put : Part::get;
+  letter.from = strand.process;
+  letter.to = process_of(process, what.peer);
+  letter.bytes = what.bytes;
+  if (what.operation != no_operation) letter.sends = operation(process, what.operation);
+  dispatch(take_letter(letter), strand.at);
+}
+
+void JobTraffic::access_over(std::uint32_t index, std::uint32_t pending, Time now) {
+  Process& process = processes_[index];
+  if (pending != none) complete(pending, now, process.host);
+  if (--process.accesses > 0) return;
+  for (const std::uint32_t strand : process.awaiting_accesses) push(process.host, now, Kind::resume, strand);
+  process.awaiting_accesses.clear();
+}
+
+// -------------------------------------------------------------------------------------------------------------
+// outcomes
+
+std::string JobTraffic::waiting_in_words(const Process& process) const {
+  const RankProgram& program = job_of(process).program.ranks[process.rank];
+  for (const std::uint32_t index : process.threads) {
+    const Strand& strand = strands_[index];
+    if (strand.over) continue;
+    const std::vector<Step>& steps = program.threads[strand.thread];
+    const Step* what = &steps[strand.position];
+    const std::uint32_t operation = what->operation;
+    if (what->kind == Step::Kind::wait)
+      for (const auto& thread : program.threads)
+        for (const Step& step : thread)
+          if (step.operation == operation && step.kind != Step::Kind::wait) what = &step;
+    switch (what->kind) {
+      case Step::Kind::receive:
+      case Step::Kind::probe:
+        return "a message from " + rank_in_words(what->peer) + " with " + tag_in_words(what->tag);
+      case Step::Kind::send:
+      case Step::Kind::synchronous_send:
+        return "rank " + std::to_string(what->peer) + " to receive " + std::to_string(what->bytes) + " bytes with " +
+               tag_in_words(what->tag);
+      case Step::Kind::collective:
+        return "the others in " + std::string(name(what->collective));
+      case Step::Kind::wait:
+        return "a request that nobody begins";
+      default:
+        return "an access to another rank's window";
+    }
+  }
+  return "nothing";
+}
+
+std::vector<JobOutcome> JobTraffic::outcomes() const {
+  std::vector<JobOutcome> outcomes = outcomes_;
+  for (const Process& process : processes_) {
+    JobOutcome& job = outcomes[process.job];
+    RankOutcome& rank = job.ranks.emplace_back();
+    rank.ended = process.ended;
+    rank.computing_ps = process.computing;
+    rank.end_ps = process.end;
+    if (!process.ended) {
+      for (const std::uint32_t strand : process.threads) rank.end_ps = std::max(rank.end_ps, strands_[strand].at);
+      rank.waits_for = waiting_in_words(process);
+    }
+    for (const auto& [order, envelope] : process.matching.waiting_messages()) {
+      if (job.unreceived++ == 0)
+        job.first_unreceived = "rank " + std::to_string(process.rank) + " did not receive what rank " +
+                               std::to_string(envelope.source) + " sent with " + tag_in_words(envelope.tag);
+    }
+  }
+  return outcomes;
+}
+
+}  // namespace holdfast::simulate::job

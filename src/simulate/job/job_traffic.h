@@ -1,0 +1,202 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <queue>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "simulate/job/collective.h"
+#include "simulate/job/matching.h"
+#include "simulate/job/program.h"
+#include "simulate/job/protocol.h"
+#include "simulate/packet/traffic.h"
+
+namespace holdfast::simulate::job {
+
+/// A program and where it runs.
+struct Job {
+  Program program;
+  Protocol protocol;
+  std::vector<std::uint32_t> hosts;  ///< of each rank
+  double compute_scale = 1;          ///< of the time between calls
+};
+
+/// What became of one rank.
+struct RankOutcome {
+  bool ended = false;
+  Time end_ps = 0;        ///< when its last call returned, or what it had come to
+  Time computing_ps = 0;  ///< of its first thread; the rest of its time it was in MPI
+  std::string waits_for;  ///< of one that did not end: in words
+};
+
+/// How often an algorithm was used: collectives, counted once for all their ranks.
+struct AlgorithmUse {
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;  ///< of the operation, as one rank gives them
+};
+
+struct JobOutcome {
+  std::vector<RankOutcome> ranks;
+  std::map<std::pair<Operation, Algorithm>, AlgorithmUse> algorithms;
+  std::uint64_t messages = 0, message_bytes = 0;  ///< of point-to-point calls and collectives, through the network
+  std::uint64_t shared_messages = 0;              ///< likewise, inside hosts
+  std::uint64_t rendezvous = 0;                   ///< of both
+  std::uint64_t unreceived = 0;                   ///< messages that came and nobody received
+  std::string first_unreceived;                   ///< in words
+};
+
+/// Plays jobs on the hosts of a simulated network: their processes compute, call MPI, and exchange messages by its
+/// protocol. Ranks of one host exchange them through its memory.
+///
+/// A process is its threads, each of which does one step after another, and the nonblocking collectives that it has
+/// begun; overheads of all of them take one processor. What comes while no thread is in MPI waits for the next call,
+/// unless MPI makes progress by itself. Every host has a queue of its own events; hosts meet only through the network,
+/// so that a host's events need to be taken only when the network asks it or brings it something.
+class JobTraffic : public Traffic {
+ public:
+  /// Hosts of jobs are below `hosts`.
+  JobTraffic(std::vector<Job> jobs, std::uint32_t hosts);
+
+  Answer next(std::uint32_t host, Time now, Message& message) override;
+  bool finite() const override { return true; }
+  void sent(std::uint32_t host, std::uint32_t tag, Time now) override;
+  bool watches_deliveries() const override { return true; }
+  void delivered(std::uint32_t destination, std::uint32_t tag, Time now, std::vector<std::uint32_t>& wake) override;
+  bool done() const override { return ended_ == processes_.size(); }
+
+  const std::vector<Job>& jobs() const { return jobs_; }
+  /// After the run.
+  std::vector<JobOutcome> outcomes() const;
+
+ private:
+  static constexpr std::uint32_t none = 0xffffffff;
+
+  /// Something that began and will be over: a send, a receive, a collective, an access to a window.
+  struct Pending {
+    bool over = false;
+    Time at = 0;
+    std::uint32_t waiter = none;  ///< a strand
+  };
+  enum class Part : std::uint8_t { eager, ask, answer, data, put, get, acknowledgement };
+  struct Letter {
+    Part part = Part::eager;
+    std::uint32_t from = 0, to = 0;  ///< processes
+    Envelope envelope;
+    std::uint64_t bytes = 0;
+    std::uint32_t sends = none, receives = none;  ///< pending
+  };
+  /// A thread, or a collective on its way.
+  struct Strand {
+    std::uint32_t process = 0;
+    std::uint32_t thread = none;  ///< none: a collective
+    Time at = 0;
+    std::size_t position = 0;
+    bool computed = false;  ///< what stands before the step
+    bool inside = false;    ///< in MPI; threads
+    bool over = false;
+    // Of a collective.
+    std::vector<Action> actions;
+    std::vector<std::uint32_t> begun;  ///< pending
+    std::size_t waited = 0;            ///< of them
+    std::uint32_t ends = none;         ///< pending: the collective itself
+    std::uint32_t context = 0;
+    std::int64_t tag = 0;
+  };
+  struct Probing {
+    std::uint32_t strand;
+    Envelope envelope;
+  };
+  struct Process {
+    std::uint32_t job = 0, rank = 0, host = 0;
+    Matching matching;
+    std::vector<std::uint32_t> threads;  ///< strands
+    std::uint32_t threads_left = 0;
+    std::uint32_t inside = 0;  ///< threads in MPI
+    bool ended = false;
+    Time end = 0, processor_free = 0;
+    std::deque<std::pair<bool, std::uint32_t>> deferred;          ///< a letter (true) or a strand, for the next call
+    std::unordered_map<std::uint32_t, std::uint32_t> operations;  ///< of the program: pending
+    std::vector<Probing> probing;
+    std::uint32_t accesses = 0;
+    std::vector<std::uint32_t> awaiting_accesses;  ///< strands
+    Time computing = 0;
+  };
+  enum class Kind : std::uint8_t { resume, letter };
+  struct LocalEvent {
+    Time at;
+    std::uint64_t order;
+    Kind kind;
+    std::uint32_t index;
+    bool operator>(const LocalEvent& other) const { return at > other.at || (at == other.at && order > other.order); }
+  };
+  struct Leaving {
+    Time at;
+    std::uint64_t order;
+    std::uint32_t letter;
+    bool operator>(const Leaving& other) const { return at > other.at || (at == other.at && order > other.order); }
+  };
+  struct Host {
+    std::priority_queue<LocalEvent, std::vector<LocalEvent>, std::greater<>> events;
+    std::priority_queue<Leaving, std::vector<Leaving>, std::greater<>> leaving;
+    std::uint64_t order = 0;
+  };
+
+  const Job& job_of(const Process& process) const { return jobs_[process.job]; }
+  const Protocol& protocol_of(const Process& process) const { return jobs_[process.job].protocol; }
+  std::uint32_t process_of(const Process& near, std::uint32_t rank) const { return first_[near.job] + rank; }
+
+  void push(std::uint32_t host, Time at, Kind kind, std::uint32_t index);
+  void advance(std::uint32_t host, Time now);
+  void resume(std::uint32_t strand, Time now);
+  void run_thread(std::uint32_t strand, Time now);
+  void run_collective(std::uint32_t strand, Time now);
+  bool step(std::uint32_t strand, const Step& what);
+  bool act(std::uint32_t strand, const Action& what);
+  void enter(Strand& strand, Time now);
+  void leave(Strand& strand);
+  void end_thread(std::uint32_t strand, Time now);
+  bool makes_progress(const Process& process) const;
+
+  std::uint32_t take_pending();
+  void free_pending(std::uint32_t pending);
+  void complete(std::uint32_t pending, Time at, std::uint32_t host);
+  bool await(std::uint32_t pending, std::uint32_t strand);
+  std::uint32_t operation(Process& process, std::uint32_t number);
+
+  std::uint32_t take_letter(const Letter& letter);
+  Time spend(Process& process, Time at, Time cost);
+  void send(std::uint32_t strand, std::uint32_t to, const Envelope& envelope, std::uint64_t bytes, bool synchronous,
+            std::uint32_t pending);
+  void post(std::uint32_t strand, const Envelope& envelope, std::uint32_t pending);
+  void begin_collective(std::uint32_t strand, const Step& what, std::uint32_t pending);
+  void begin_access(std::uint32_t strand, const Step& what);
+  void access_over(std::uint32_t process, std::uint32_t pending, Time now);
+  void dispatch(std::uint32_t letter, Time at);
+  void take_in(std::uint32_t letter, Time now);
+  void handle(std::uint32_t letter, Time now);
+  void receive_eager(std::uint32_t letter, std::uint32_t pending, Time now);
+  void answer(std::uint32_t letter, std::uint32_t pending, Time now);
+  void send_data(std::uint32_t letter, Time now);
+  bool is_local(const Letter& letter) const { return processes_[letter.from].host == processes_[letter.to].host; }
+  std::uint32_t sending_end(const Letter& letter) const;
+  std::string waiting_in_words(const Process& process) const;
+
+  std::vector<Job> jobs_;
+  std::vector<std::uint32_t> first_;  ///< by job: its rank 0 among the processes
+  std::vector<Process> processes_;
+  std::vector<Host> hosts_;
+  std::deque<Strand> strands_;  ///< a deque, for strands begin strands
+  std::vector<std::uint32_t> free_strands_;
+  std::vector<Pending> pending_;
+  std::vector<std::uint32_t> free_pending_;
+  std::vector<Letter> letters_;
+  std::vector<std::uint32_t> free_letters_;
+  std::vector<JobOutcome> outcomes_;
+  std::size_t ended_ = 0;
+};
+
+}  // namespace holdfast::simulate::job

@@ -1,0 +1,422 @@
+#include "simulate/job/job_traffic.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <nlohmann/json.hpp>
+
+#include "simulate/job/job_record.h"
+#include "simulate/job/sample_programs.h"
+#include "simulate/packet/sample_networks.h"
+#include "simulate/packet/simulate.h"
+
+/// Programs on an idle crossbar, where LogGP's closed forms (A. Alexandrov et al., 1995) hold to the picosecond.
+namespace holdfast::simulate::job {
+namespace {
+
+using sample::Facts;
+using sample::Recording;
+using enum record::Fact;
+
+constexpr Time o_send = 2'000'000, o_receive = 3'000'000;
+constexpr std::uint64_t header = 128;
+
+Parameters quiet() {
+  Parameters parameters;
+  parameters_table().apply_defaults(parameters);
+  parameters.hiccup_ns = 0;
+  parameters.mtu = 4096;
+  parameters.input_buffer = 1024;
+  parameters.output_buffer = 1024;
+  return settle(parameters, {});
+}
+
+Protocol slow_protocol() {
+  Protocol protocol;
+  protocol_table().apply_defaults(protocol);
+  protocol.header_bytes = header;
+  protocol.send_overhead_ns = o_send / ps_per_ns;
+  protocol.receive_overhead_ns = o_receive / ps_per_ns;
+  protocol.send_byte_ps = protocol.receive_byte_ps = protocol.reduce_byte_ps = 0;
+  protocol.shared_latency_ns = 500;
+  return protocol;
+}
+
+/// From a message's hand-over to the adapter to its last byte in the other memory, one packet of QDR through one
+/// switch: fetched over PCI Express, wire, first flit, latency, first flit through the crossbar, wire, all of it, PCI
+/// Express.
+Time flight(std::uint64_t bytes) {
+  const auto wire_bytes = static_cast<Time>(bytes + header + 26);
+  const Time wire = 42'700, flit = 16'000, cross = 10'667, latency = 100'000;
+  return 250 * wire_bytes + wire + flit + latency + cross + wire + 250 * wire_bytes + 250 * wire_bytes;
+}
+
+/// One message from one rank's call to the other's.
+Time hop(std::uint64_t bytes) {
+  return o_send + flight(bytes) + o_receive;
+}
+
+struct Played {
+  Record network;
+  std::vector<JobOutcome> jobs;
+  std::vector<Job> given;
+  Time end(std::uint32_t rank) const { return jobs[0].ranks[rank].end_ps; }
+  Time end() const {
+    Time last = 0;
+    for (const RankOutcome& rank : jobs[0].ranks) last = std::max(last, rank.end_ps);
+    return last;
+  }
+};
+
+Played play(std::vector<Job> jobs, std::uint32_t hosts) {
+  const simulate::sample::Net net = simulate::sample::crossbar(hosts);
+  JobTraffic traffic(jobs, hosts);
+  Played played;
+  auto record = simulate(net.fabric, net.tables, quiet(), traffic);
+  EXPECT_TRUE(record.ok()) << record.status().message();
+  if (record.ok()) played.network = record.value();
+  played.jobs = traffic.outcomes();
+  played.given = std::move(jobs);
+  return played;
+}
+
+/// A rank a host.
+Played play(Program program, const Protocol& protocol = slow_protocol()) {
+  Job job{std::move(program), protocol, {}, 1};
+  for (std::uint32_t rank = 0; rank < job.program.ranks.size(); ++rank) job.hosts.push_back(rank);
+  const auto hosts = static_cast<std::uint32_t>(job.hosts.size());
+  return play(std::vector<Job>{std::move(job)}, hosts);
+}
+
+/// One collective of all ranks; how long it takes, and by which algorithm.
+Time time_of(std::uint32_t ranks, std::string_view name, const Facts& facts, const Protocol& protocol,
+             Algorithm expected) {
+  const Played played = play(Recording(ranks).all(name, facts).take(), protocol);
+  EXPECT_EQ(played.network.ending, Ending::complete);
+  EXPECT_EQ(played.jobs[0].algorithms.size(), 1u);
+  EXPECT_EQ(simulate::job::name(played.jobs[0].algorithms.begin()->first.second), simulate::job::name(expected))
+      << name;
+  return played.end();
+}
+
+TEST(LogGP, SendAndReceive) {
+  const auto played = play(Recording(2)
+                               .call(0, "MPI_Send", {{peer, 1}, {tag, 5}, {bytes, 1000}}, 7'000)
+                               .call(1, "MPI_Recv", {{peer, 0}, {tag, 5}})
+                               .take());
+  EXPECT_EQ(played.end(0), 7'000'000 + o_send);
+  EXPECT_EQ(played.end(1), 7'000'000 + hop(1000));
+  EXPECT_EQ(played.jobs[0].ranks[0].computing_ps, 7'000'000);
+}
+
+TEST(LogGP, RendezvousAsksFirst) {
+  Protocol protocol = slow_protocol();
+  protocol.eager_limit = 999;
+  const Program program = Recording(2)
+                              .call(0, "MPI_Send", {{peer, 1}, {tag, 5}, {bytes, 1000}})
+                              .call(1, "MPI_Recv", {{peer, 0}, {tag, 5}})
+                              .take();
+  const auto played = play(program, protocol);
+  EXPECT_EQ(played.end(1), o_send + flight(0) + o_receive + flight(0) + hop(1000));
+  EXPECT_EQ(played.jobs[0].rendezvous, 1u);
+  protocol.eager_limit = 1000;
+  EXPECT_EQ(play(program, protocol).end(1), hop(1000));
+}
+
+TEST(LogGP, BytesCostProcessorTimeWhereTheyAreCopied) {
+  Protocol protocol = slow_protocol();
+  protocol.send_byte_ps = 70;
+  protocol.receive_byte_ps = 90;
+  const Program program = Recording(2)
+                              .call(0, "MPI_Send", {{peer, 1}, {tag, 5}, {bytes, 1000}})
+                              .call(1, "MPI_Recv", {{peer, 0}, {tag, 5}})
+                              .take();
+  EXPECT_EQ(play(program, protocol).end(1), hop(1000) + 160'000);
+}
+
+TEST(LogGP, RanksOfOneHost) {
+  Protocol protocol = slow_protocol();
+  protocol.shared_byte_ps = 50;
+  Job job{Recording(2)
+              .call(0, "MPI_Send", {{peer, 1}, {tag, 5}, {bytes, 1000}})
+              .call(0, "MPI_Send", {{peer, 1}, {tag, 5}, {bytes, 10'000}})
+              .call(1, "MPI_Recv", {{peer, 0}, {tag, 5}})
+              .call(1, "MPI_Recv", {{peer, 0}, {tag, 5}})
+              .take(),
+          protocol,
+          {1, 1},
+          1};
+  const auto played = play({job}, 2);
+  const Time copy = 50'000, latency = 500'000;
+  const Time first = o_send + copy + latency + o_receive;
+  // The second asks when the first is copied, is answered when the receiver has the first, and is copied then.
+  const Time answered = first + o_receive + latency;
+  EXPECT_EQ(played.end(1), answered + o_send + 10 * copy + latency + o_receive);
+  EXPECT_EQ(played.jobs[0].messages, 0u);
+  EXPECT_EQ(played.jobs[0].shared_messages, 2u);
+}
+
+constexpr std::uint32_t n = 8, rounds = 3;  ///< ranks, and log2 of them
+
+TEST(LogGP, Barriers) {
+  Protocol mpich = slow_protocol();
+  mpich.collectives = Rules::mpich;
+  EXPECT_EQ(time_of(n, "MPI_Barrier", {}, slow_protocol(), Algorithm::recursive_doubling), rounds * hop(0));
+  EXPECT_EQ(time_of(n, "MPI_Barrier", {}, mpich, Algorithm::dissemination), rounds * hop(0));
+  EXPECT_EQ(time_of(7, "MPI_Barrier", {}, mpich, Algorithm::dissemination), 3 * hop(0));
+}
+
+/// Every rank: as many hops as its number has bits, and the sends before its own message, one after another.
+TEST(LogGP, BinomialBroadcast) {
+  Protocol mpich = slow_protocol();
+  mpich.collectives = Rules::mpich;
+  mpich.eager_limit = 1 << 20;
+  const auto played = play(Recording(n).all("MPI_Bcast", {{bytes, 2048}, {root, 0}}).take(), mpich);
+  ASSERT_EQ(played.jobs[0].algorithms.begin()->first.second, Algorithm::binomial);
+  for (std::uint32_t rank = 0; rank < n; ++rank)
+    EXPECT_EQ(played.end(rank), rounds * o_send + std::popcount(rank) * (flight(2048) + o_receive)) << rank;
+}
+
+TEST(LogGP, AllreduceByRecursiveDoubling) {
+  Protocol protocol = slow_protocol();
+  protocol.reduce_byte_ps = 40;
+  EXPECT_EQ(time_of(n, "MPI_Allreduce", {{bytes, 1024}}, protocol, Algorithm::recursive_doubling),
+            rounds * (hop(1024) + 1024 * 40));
+}
+
+TEST(LogGP, AllreduceByRabenseifner) {
+  Protocol protocol = slow_protocol();
+  protocol.collectives = Rules::mpich;
+  protocol.reduce_byte_ps = 40;
+  Time expected = 0;
+  for (const std::uint64_t part : {2048, 1024, 512}) expected += 2 * hop(part) + static_cast<Time>(part) * 40;
+  EXPECT_EQ(time_of(n, "MPI_Allreduce", {{bytes, 4096}}, protocol, Algorithm::rabenseifner), expected);
+}
+
+TEST(LogGP, Allgathers) {
+  Protocol mpich = slow_protocol();
+  mpich.collectives = Rules::mpich;
+  mpich.eager_limit = 1 << 20;
+  EXPECT_EQ(time_of(n, "MPI_Allgather", {{bytes, 256}}, slow_protocol(), Algorithm::recursive_doubling),
+            hop(256) + hop(512) + hop(1024));
+  EXPECT_EQ(time_of(7, "MPI_Allgather", {{bytes, 256}}, mpich, Algorithm::bruck), hop(256) + hop(512) + hop(768));
+  EXPECT_EQ(time_of(2, "MPI_Allgather", {{bytes, 256}}, slow_protocol(), Algorithm::exchange), hop(256));
+}
+
+/// Many packets a message would overlap: a ring whose blocks are one packet.
+TEST(LogGP, RingsAndPairs) {
+  Protocol mpich = slow_protocol();
+  mpich.collectives = Rules::mpich;
+  mpich.eager_limit = 1 << 20;
+  EXPECT_EQ(time_of(40, "MPI_Allgather", {{bytes, 2400}}, mpich, Algorithm::ring), 39 * hop(2400));
+  EXPECT_EQ(
+      time_of(3, "MPI_Alltoallv",
+              {{bytes_to, 64}, {bytes_to, 64}, {bytes_to, 64}, {bytes_from, 64}, {bytes_from, 64}, {bytes_from, 64}},
+              slow_protocol(), Algorithm::pairwise),
+      2 * hop(64));
+  EXPECT_EQ(time_of(16, "MPI_Alltoall", {{bytes, 64}}, mpich, Algorithm::bruck), 4 * hop(8 * 64));
+}
+
+TEST(LogGP, ReduceScatterByRecursiveHalving) {
+  Protocol protocol = slow_protocol();
+  protocol.collectives = Rules::mpich;
+  protocol.reduce_byte_ps = 40;
+  Time expected = 0;
+  for (const std::uint64_t part : {2048, 1024, 512}) expected += hop(part) + static_cast<Time>(part) * 40;
+  EXPECT_EQ(time_of(n, "MPI_Reduce_scatter_block", {{bytes, 512}}, protocol, Algorithm::recursive_halving), expected);
+}
+
+TEST(LogGP, ScansAndChains) {
+  Protocol mpich = slow_protocol();
+  mpich.collectives = Rules::mpich;
+  EXPECT_EQ(time_of(n, "MPI_Scan", {{bytes, 128}}, slow_protocol(), Algorithm::linear), 7 * hop(128));
+  EXPECT_EQ(time_of(n, "MPI_Scan", {{bytes, 128}}, mpich, Algorithm::recursive_doubling), rounds * hop(128));
+  EXPECT_EQ(time_of(3, "MPI_Bcast", {{bytes, 16}, {root, 1}}, slow_protocol(), Algorithm::chain), 2 * hop(16));
+}
+
+/// Up the tree: the last message of each child waits for none of the others, which were sent at the same time.
+TEST(LogGP, GatherByBinomialTree) {
+  Protocol mpich = slow_protocol();
+  mpich.collectives = Rules::mpich;
+  EXPECT_EQ(time_of(n, "MPI_Gather", {{bytes, 256}, {root, 0}}, mpich, Algorithm::binomial),
+            hop(256) + hop(512) + hop(1024));
+}
+
+// ---------------------------------------------------------------------------------------------- what programs may do
+
+TEST(JobTraffic, NonblockingOverlapsComputing) {
+  const auto played = play(Recording(2)
+                               .call(0, "MPI_Isend", {{peer, 1}, {tag, 5}, {bytes, 1000}, {request, 0}})
+                               .call(0, "MPI_Wait", {{completes, 0}}, 50'000)
+                               .call(1, "MPI_Irecv", {{peer, 0}, {tag, 5}, {request, 0}})
+                               .call(1, "MPI_Wait", {{completes, 0}}, 50'000)
+                               .take());
+  EXPECT_EQ(played.end(0), o_send + 50'000'000);
+  EXPECT_EQ(played.end(1), 50'000'000 + o_receive);  // it came meanwhile, and was seen by the wait
+}
+
+TEST(JobTraffic, ARendezvousWaitsForTheNextCallUnlessThereIsAThreadForIt) {
+  Recording recording(2);
+  recording.call(0, "MPI_Send", {{peer, 1}, {tag, 5}, {bytes, 1000}})
+      .call(1, "MPI_Irecv", {{peer, 0}, {tag, 5}, {request, 0}})
+      .call(1, "MPI_Wait", {{completes, 0}}, 50'000);
+  const Program program = recording.take();
+  Protocol protocol = slow_protocol();
+  protocol.eager_limit = 0;
+  EXPECT_EQ(play(program, protocol).end(1), 50'000'000 + o_receive + flight(0) + hop(1000));
+  protocol.progress = Progress::always;
+  EXPECT_EQ(play(program, protocol).end(1), 50'000'000);
+}
+
+TEST(JobTraffic, QuestionsInVainLookIntoMpi) {
+  Protocol protocol = slow_protocol();
+  protocol.eager_limit = 0;
+  const auto played = play(Recording(2)
+                               .call(0, "MPI_Send", {{peer, 1}, {tag, 5}, {bytes, 1000}})
+                               .call(1, "MPI_Irecv", {{peer, 0}, {tag, 5}, {request, 0}})
+                               .call(1, "MPI_Test", {{concerns, 0}, {not_yet, 1}}, 20'000)
+                               .call(1, "MPI_Wait", {{completes, 0}}, 50'000)
+                               .take(),
+                           protocol);
+  EXPECT_EQ(played.end(1), 70'000'000 + o_receive);  // answered at the question, the data are there at the wait
+}
+
+TEST(JobTraffic, WildcardsTakeWhatTheyTookWhenRecorded) {
+  Recording recording(3);
+  recording.call(0, "MPI_Recv", {{peer, record::anybody}, {tag, record::any_tag}, {source, 2}, {source_tag, 9}})
+      .call(0, "MPI_Irecv", {{peer, record::anybody}, {tag, 9}, {request, 0}})
+      .call(0, "MPI_Waitany", {{completes, 0}, {source, 1}})
+      .call(1, "MPI_Send", {{peer, 0}, {tag, 9}, {bytes, 8}})
+      .call(2, "MPI_Send", {{peer, 0}, {tag, 9}, {bytes, 8}}, 900'000);
+  const auto played = play(recording.take());
+  EXPECT_EQ(played.network.ending, Ending::complete);
+  EXPECT_EQ(played.end(0), 900'000'000 + hop(8) + o_receive);
+}
+
+TEST(JobTraffic, CancelledReceivesAreNone) {
+  Recording recording(2);
+  recording.call(0, "MPI_Irecv", {{peer, 1}, {tag, 9}, {request, 0}})
+      .call(0, "MPI_Cancel", {{cancels, 0}})
+      .call(0, "MPI_Wait", {{completes, 0}, {cancelled, 1}})
+      .call(0, "MPI_Recv", {{peer, 1}, {tag, 9}})
+      .call(1, "MPI_Send", {{peer, 0}, {tag, 9}, {bytes, 8}});
+  EXPECT_EQ(play(recording.take()).network.ending, Ending::complete);
+}
+
+TEST(JobTraffic, PersistentAndPartitioned) {
+  Recording recording(2);
+  recording.call(0, "MPI_Send_init", {{peer, 1}, {tag, 9}, {bytes, 8}, {request, 0}})
+      .call(0, "MPI_Start", {{starts, 0}})
+      .call(0, "MPI_Wait", {{completes, 0}})
+      .call(0, "MPI_Start", {{starts, 0}})
+      .call(0, "MPI_Wait", {{completes, 0}})
+      .call(0, "MPI_Psend_init", {{peer, 1}, {tag, 7}, {bytes, 800}, {partitions, 2}, {request, 1}})
+      .call(0, "MPI_Start", {{starts, 1}})
+      .call(0, "MPI_Pready", {{concerns, 1}, {ready_from, 1}, {ready_to, 1}}, 100'000)
+      .call(0, "MPI_Pready", {{concerns, 1}, {ready_from, 0}, {ready_to, 0}}, 100'000)
+      .call(0, "MPI_Wait", {{completes, 1}})
+      .call(1, "MPI_Recv", {{peer, 0}, {tag, 9}})
+      .call(1, "MPI_Recv", {{peer, 0}, {tag, 9}})
+      .call(1, "MPI_Precv_init", {{peer, 0}, {tag, 7}, {partitions, 2}, {request, 0}})
+      .call(1, "MPI_Start", {{starts, 0}})
+      .call(1, "MPI_Wait", {{completes, 0}});
+  const auto played = play(recording.take());
+  EXPECT_EQ(played.network.ending, Ending::complete);
+  EXPECT_EQ(played.jobs[0].messages, 3u);
+  EXPECT_EQ(played.end(1), 2 * o_send + 200'000'000 + hop(800));
+}
+
+TEST(JobTraffic, ProbesWaitForTheMessage) {
+  Recording recording(2);
+  recording.call(1, "MPI_Probe", {{peer, 0}, {tag, record::any_tag}, {source_tag, 9}})
+      .call(1, "MPI_Recv", {{peer, 0}, {tag, 9}})
+      .call(0, "MPI_Send", {{peer, 1}, {tag, 9}, {bytes, 8}}, 10'000);
+  EXPECT_EQ(play(recording.take()).end(1), 10'000'000 + hop(8));
+}
+
+TEST(JobTraffic, OneSided) {
+  Recording recording(2);
+  recording.call(0, "MPI_Put", {{window, 0}, {peer, 1}, {bytes, 1000}})
+      .call(0, "MPI_Win_flush", {{window, 0}, {peer, 1}})
+      .call(0, "MPI_Rget", {{window, 0}, {peer, 1}, {bytes, 500}, {request, 0}})
+      .call(0, "MPI_Wait", {{completes, 0}});
+  const auto played = play(recording.take());
+  EXPECT_EQ(played.network.ending, Ending::complete);
+  EXPECT_EQ(played.end(0), o_send + flight(1000) + flight(0) + o_send + flight(0) + flight(500));
+}
+
+TEST(JobTraffic, ThreadsGoOnBesideEachOther) {
+  Recording recording(2);
+  recording.call(0, "MPI_Recv", {{peer, 1}, {tag, 1}}, 0, 0)
+      .call(0, "MPI_Send", {{peer, 1}, {tag, 2}, {bytes, 8}}, 5'000, 1)
+      .call(1, "MPI_Recv", {{peer, 0}, {tag, 2}})
+      .call(1, "MPI_Send", {{peer, 0}, {tag, 1}, {bytes, 8}});
+  EXPECT_EQ(play(recording.take()).end(0), 5'000'000 + 2 * hop(8));
+}
+
+TEST(JobTraffic, ComputingIsScaled) {
+  Job job{Recording(1).call(0, "MPI_Barrier", {}, 8'000).take(), slow_protocol(), {0}, 0.25};
+  EXPECT_EQ(play({job}, 2).end(0), 2'000'000);
+}
+
+TEST(JobTraffic, JobsDisturbEachOther) {
+  const auto sends = [](std::uint32_t messages) {
+    Recording recording(2);
+    for (std::uint32_t i = 0; i < messages; ++i) {
+      recording.call(0, "MPI_Isend", {{peer, 1}, {tag, 5}, {bytes, 12'000}, {request, i}});
+      recording.call(1, "MPI_Recv", {{peer, 0}, {tag, 5}});
+    }
+    return recording.take();
+  };
+  const Job one{sends(20), slow_protocol(), {0, 2}, 1};
+  const Job other{sends(20), slow_protocol(), {1, 2}, 1};  // to the same host
+  const Time alone = play({one}, 3).end();
+  const Played both = play({one, other}, 3);
+  EXPECT_EQ(both.network.ending, Ending::complete);
+  EXPECT_GT(both.end(), alone + alone / 4);
+}
+
+TEST(JobTraffic, WhatWaitsForEverIsTold) {
+  Recording recording(3);
+  recording.call(1, "MPI_Recv", {{peer, 0}, {tag, 5}})
+      .call(2, "MPI_Send", {{peer, 0}, {tag, 6}, {bytes, 8}})
+      .call(0, "MPI_Barrier", {});
+  const auto played = play(recording.take());
+  EXPECT_EQ(played.network.ending, Ending::stuck);
+  const JobSummary summary = summarise(played.given[0], played.jobs[0]);
+  EXPECT_FALSE(summary.ended);
+  ASSERT_EQ(summary.notes.size(), 2u);
+  EXPECT_EQ(summary.notes[0], "rank 0 waits for ever for the others in barrier, and 1 more ranks wait");
+  EXPECT_EQ(summary.notes[1], "rank 0 did not receive what rank 2 sent with tag 6");
+}
+
+TEST(JobTraffic, EqualRunsAreEqualToTheByte) {
+  const auto once = [] {
+    Recording recording(8);
+    recording.all("MPI_Allreduce", {{bytes, 40'000}}, 1'000)
+        .all("MPI_Alltoall", {{bytes, 3'000}}, 2'000)
+        .all("MPI_Bcast", {{bytes, 100'000}, {root, 3}});
+    Job job{recording.take(), slow_protocol(), {0, 0, 1, 1, 2, 2, 3, 3}, 1};
+    const Played played = play({job}, 4);
+    const JobSummary summary = summarise(job, played.jobs[0]);
+    return simulate::to_json(played.network, false).dump() + to_json(summary, job, played.jobs[0]).dump();
+  };
+  EXPECT_EQ(once(), once());
+}
+
+TEST(Programs, BadOnesAreRefused) {
+  const auto refused = [](const Facts& facts) {
+    Recording recording(2);
+    recording.call(0, "MPI_Send", facts);
+    return !recording.builder().finish().ok();
+  };
+  EXPECT_TRUE(refused({{peer, 2}, {tag, 0}, {bytes, 8}}));
+  EXPECT_TRUE(refused({{peer, 1}, {tag, 0}, {bytes, std::int64_t{1} << 50}}));
+  EXPECT_FALSE(refused({{peer, record::nobody}, {tag, 0}, {bytes, 8}}));
+  Recording recording(1);
+  recording.call(0, "MPI_Barrier", {}, std::int64_t{1} << 60);
+  EXPECT_FALSE(recording.builder().finish().ok());
+}
+
+}  // namespace
+}  // namespace holdfast::simulate::job

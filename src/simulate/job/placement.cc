@@ -1,0 +1,225 @@
+#include "simulate/job/placement.h"
+
+#include <charconv>
+#include <optional>
+#include <unordered_map>
+
+#include "core/input/text_file.h"
+#include "core/random/stream.h"
+#include "simulate/packet/hosts.h"
+
+namespace holdfast::simulate::job {
+namespace {
+
+constexpr std::size_t most_hosts = std::size_t{1} << 20;
+
+std::optional<std::uint64_t> whole_number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+std::string padded(std::uint64_t number, std::size_t digits) {
+  std::string text = std::to_string(number);
+  if (text.size() < digits) text.insert(0, digits - text.size(), '0');
+  return text;
+}
+
+/// Reads a node list, from left to right.
+class NodeList {
+ public:
+  NodeList(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+
+  Result<std::vector<NamedHost>> read() {
+    while (status_.ok() && at_ < text_.size()) {
+      std::vector<std::string> names{""};
+      while (status_.ok() && at_ < text_.size() && text_[at_] != ',')
+        text_[at_] == '[' ? take_bracket(names) : take_word(names);
+      ++at_;
+      for (std::string& one : names) {
+        if (one.empty()) return wrong("a name is empty");
+        hosts_.push_back({std::move(one), 0});
+      }
+      if (hosts_.size() > most_hosts) return wrong("it names more than 1,048,576 hosts");
+    }
+    if (!status_.ok()) return status_;
+    if (hosts_.empty()) return wrong("it names no host");
+    return std::move(hosts_);
+  }
+
+ private:
+  Status wrong(const std::string& what) const {
+    return {Code::bad_input, "reading " + std::string(name_), what, "write it as Slurm does: node[01-16,20],gpu3"};
+  }
+
+  void take_word(std::vector<std::string>& names) {
+    const std::size_t end = std::min(text_.find_first_of("[,]", at_), text_.size());
+    if (end == at_) {
+      status_ = wrong("']' without '['");
+      return;
+    }
+    for (std::string& one : names) one += text_.substr(at_, end - at_);
+    at_ = end;
+  }
+
+  void take_bracket(std::vector<std::string>& names) {
+    const std::size_t end = text_.find(']', at_);
+    if (end == std::string_view::npos) {
+      status_ = wrong("'[' without ']'");
+      return;
+    }
+    std::string_view inside = text_.substr(at_ + 1, end - at_ - 1);
+    at_ = end + 1;
+    std::vector<std::string> parts;
+    while (status_.ok()) {
+      const std::size_t comma = std::min(inside.find(','), inside.size());
+      take_range(inside.substr(0, comma), parts);
+      if (comma == inside.size()) break;
+      inside.remove_prefix(comma + 1);
+    }
+    if (status_.ok() && parts.size() * names.size() > most_hosts) status_ = wrong("it names more than 1,048,576 hosts");
+    if (!status_.ok()) return;
+    std::vector<std::string> longer;
+    for (const std::string& one : names)
+      for (const std::string& part : parts) longer.push_back(one + part);
+    names = std::move(longer);
+  }
+
+  void take_range(std::string_view range, std::vector<std::string>& parts) {
+    const std::size_t dash = range.find('-');
+    const std::string_view low = range.substr(0, dash);
+    const auto first = whole_number(low);
+    const auto last = dash == std::string_view::npos ? first : whole_number(range.substr(dash + 1));
+    if (!first || !last || *last < *first || *last - *first >= most_hosts || parts.size() > most_hosts) {
+      status_ = wrong("'" + std::string(range) + "' is no range");
+      return;
+    }
+    for (std::uint64_t number = *first; number <= *last; ++number) parts.push_back(padded(number, low.size()));
+  }
+
+  std::string_view text_, name_;
+  std::size_t at_ = 0;
+  std::vector<NamedHost> hosts_;
+  Status status_;
+};
+
+struct Places {
+  std::uint32_t host, places;
+};
+
+std::string_view first_word(std::string_view text) {
+  return text.substr(0, text.find_first_of(" \t"));
+}
+
+/// Whole descriptions before first words, and of several adapters of one name the first.
+std::unordered_map<std::string, std::uint32_t> hosts_by_name(const fabric::Fabric& fabric, const Hosts& hosts) {
+  std::unordered_map<std::string, std::uint32_t> by_name;
+  for (const bool whole : {true, false})
+    for (std::uint32_t host = 0; host < hosts.count(); ++host) {
+      const std::string& name = fabric.node(fabric.port(hosts.ports[host]).node).name;
+      by_name.try_emplace(whole ? name : std::string(first_word(name)), host);
+    }
+  return by_name;
+}
+
+Result<std::vector<Places>> candidates(const PlacementRules& rules, const fabric::Fabric& fabric, const Hosts& hosts,
+                                       const std::vector<bool>& taken) {
+  std::vector<Places> found;
+  if (rules.hosts.empty()) {
+    for (std::uint32_t host = 0; host < hosts.count(); ++host)
+      if (!taken[host]) found.push_back({host, rules.ranks_per_host});
+    return found;
+  }
+  const auto by_name = hosts_by_name(fabric, hosts);
+  for (const NamedHost& wanted : rules.hosts) {
+    const auto known = by_name.find(wanted.name);
+    if (known == by_name.end())
+      return Status(Code::bad_input, "placing ranks", "the fabric has no host '" + wanted.name + "'",
+                    "holdfast fabric show lists its hosts");
+    found.push_back({known->second, wanted.places == 0 ? rules.ranks_per_host : wanted.places});
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<Distribution> parse_distribution(std::string_view text) {
+  if (text == "block") return Distribution::block;
+  if (text == "round-robin") return Distribution::round_robin;
+  if (text == "random") return Distribution::random;
+  return Status(Code::bad_input, "reading --place", "'" + std::string(text) + "' is no way to place ranks",
+                "take block, round-robin or random");
+}
+
+Result<std::vector<NamedHost>> parse_node_list(std::string_view text, std::string_view name) {
+  return NodeList(text, name).read();
+}
+
+Result<std::vector<NamedHost>> read_host_file(const std::string& path) {
+  const auto text = input::read_text_file(path, "the host file");
+  if (!text.ok()) return text.status();
+  std::vector<NamedHost> hosts;
+  std::string_view left = text.value();
+  for (std::size_t line = 1; !left.empty(); ++line) {
+    std::string_view words = left.substr(0, left.find('\n'));
+    left.remove_prefix(std::min(words.size() + 1, left.size()));
+    words = words.substr(0, words.find('#'));
+    const auto next_word = [&words] {
+      words.remove_prefix(std::min(words.find_first_not_of(" \t\r"), words.size()));
+      const std::string_view word = words.substr(0, words.find_first_of(" \t\r"));
+      words.remove_prefix(word.size());
+      return word;
+    };
+    const std::string_view name = next_word();
+    if (name.empty()) continue;
+    NamedHost host{std::string(name), 0};
+    const std::string_view slots = next_word();
+    if (!slots.empty()) {
+      const auto number = slots.starts_with("slots=") ? whole_number(slots.substr(6)) : std::nullopt;
+      if (!number || *number == 0 || *number > most_hosts || !next_word().empty())
+        return Status(Code::bad_input, "reading the host file " + path + " line " + std::to_string(line),
+                      "'" + std::string(slots) + "' is not understood", "write a name, and 'slots=N' where needed");
+      host.places = static_cast<std::uint32_t>(*number);
+    }
+    hosts.push_back(std::move(host));
+  }
+  if (hosts.empty())
+    return Status(Code::bad_input, "reading the host file " + path, "it names no host", "write a host a line");
+  return hosts;
+}
+
+Result<std::vector<std::uint32_t>> place(const PlacementRules& rules, std::uint32_t ranks, const fabric::Fabric& fabric,
+                                         std::vector<bool>& taken) {
+  const Hosts hosts(fabric);
+  auto found = candidates(rules, fabric, hosts, taken);
+  if (!found.ok()) return found.status();
+  std::vector<Places>& order = found.value();
+  std::uint64_t places = 0;
+  for (const Places& one : order) places += one.places;
+  if (places < ranks)
+    return Status(Code::bad_input, "placing ranks",
+                  "there are " + std::to_string(ranks) + " ranks and " + std::to_string(places) + " places on " +
+                      std::to_string(order.size()) + " hosts",
+                  "give --ranks-per-host, more hosts or a larger fabric");
+  if (rules.distribution == Distribution::random) {
+    random::Stream draw = random::Stream(rules.seed).child("placement");
+    for (std::size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[draw.below(left)]);
+  }
+  std::vector<std::uint32_t> placed;
+  if (rules.distribution == Distribution::round_robin) {
+    // As many hosts as are needed, in turn.
+    std::size_t needed = 0;
+    for (std::uint64_t room = 0; room < ranks; ++needed) room += order[needed].places;
+    for (std::uint32_t round = 0; placed.size() < ranks; ++round)
+      for (std::size_t i = 0; i < needed && placed.size() < ranks; ++i)
+        if (order[i].places > round) placed.push_back(order[i].host);
+  } else {
+    for (const Places& one : order)
+      for (std::uint32_t i = 0; i < one.places && placed.size() < ranks; ++i) placed.push_back(one.host);
+  }
+  for (const std::uint32_t host : placed) taken[host] = true;
+  return placed;
+}
+
+}  // namespace holdfast::simulate::job

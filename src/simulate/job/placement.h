@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/status/status.h"
+#include "fabric/topology/fabric.h"
+
+namespace holdfast::simulate::job {
+
+/// Which host of a list gets the next rank.
+enum class Distribution : std::uint8_t {
+  block,        ///< a host's places one after another, then the next host's
+  round_robin,  ///< one place of each host in turn, as Slurm's cyclic
+  random,       ///< hosts drawn at random, ranks by block
+};
+
+/// A host that a user named, and how many ranks it may have.
+struct NamedHost {
+  std::string name;
+  std::uint32_t places = 0;  ///< 0: PlacementRules::ranks_per_host
+  bool operator==(const NamedHost&) const = default;
+};
+
+struct PlacementRules {
+  Distribution distribution = Distribution::block;
+  std::uint32_t ranks_per_host = 1;
+  std::vector<NamedHost> hosts;  ///< in this order; empty: those of the fabric that no job has yet
+  std::uint64_t seed = 1;
+};
+
+/// "block", "round-robin", "random". Error (bad_input): another word.
+Result<Distribution> parse_distribution(std::string_view text);
+
+/// The hosts of a Slurm node list: 'node[001-004,7],login2' (scontrol show hostnames). Error (bad_input): a bracket
+/// that does not close, a range that is none, more than 2^20 hosts. `name` is where it came from, for messages.
+Result<std::vector<NamedHost>> parse_node_list(std::string_view text, std::string_view name);
+
+/// A file with a line for each host: its name, and 'slots=N' where it differs; '#' begins a comment. Errors: not_found,
+/// io, bad_input (a line that is none, no host).
+Result<std::vector<NamedHost>> read_host_file(const std::string& path);
+
+/// The host of each rank, by number in Hosts (packet/hosts.h). `taken`, of as many entries as there are hosts, is what
+/// jobs have already; hosts of this one are added. A name is a node's description or its first word. Deterministic.
+/// Error (bad_input): more ranks than places, a name that no adapter of the fabric with a LID has.
+Result<std::vector<std::uint32_t>> place(const PlacementRules& rules, std::uint32_t ranks, const fabric::Fabric& fabric,
+                                         std::vector<bool>& taken);
+
+}  // namespace holdfast::simulate::job

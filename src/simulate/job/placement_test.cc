@@ -1,0 +1,100 @@
+#include "simulate/job/placement.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/output/output_file.h"
+#include "core/scratch/scratch_folder.h"
+#include "fabric/topology/generate.h"
+
+namespace holdfast::simulate::job {
+namespace {
+
+std::vector<std::string> names_of(std::string_view list) {
+  std::vector<std::string> names;
+  auto read = parse_node_list(list, "the list");
+  if (!read.ok()) return {read.status().wrong()};
+  for (const NamedHost& host : read.value()) names.push_back(host.name);
+  return names;
+}
+
+TEST(Placement, NodeListsAsSlurmWritesThem) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names_of("n1"), Names{"n1"});
+  EXPECT_EQ(names_of("n[1-3],gpu7"), (Names{"n1", "n2", "n3", "gpu7"}));
+  EXPECT_EQ(names_of("n[008-010,12]"), (Names{"n008", "n009", "n010", "n12"}));
+  EXPECT_EQ(names_of("r[1-2]n[0-1]x"), (Names{"r1n0x", "r1n1x", "r2n0x", "r2n1x"}));
+  for (const std::string_view bad :
+       {"", "n[1-3", "n]1", "n[3-1]", "n[]", "n[a-b]", "n1,,n2", "n[0-99999999]", "n[1-1024][1-1024][1-1024]"})
+    EXPECT_FALSE(parse_node_list(bad, "the list").ok()) << bad;
+}
+
+struct Placed {
+  fabric::Fabric fabric;
+  std::vector<bool> taken;
+  Placed() : fabric(fabric::generate("tree(4,2)").value()) {
+    if (fabric.top_lid() == 0) fabric.assign_lids();
+    taken.assign(fabric.adapter_count(), false);
+  }
+  std::vector<std::uint32_t> with(const PlacementRules& rules, std::uint32_t ranks) {
+    auto placed = place(rules, ranks, fabric, taken);
+    EXPECT_TRUE(placed.ok()) << placed.status().message();
+    return placed.ok() ? placed.value() : std::vector<std::uint32_t>{};
+  }
+  std::string host(std::uint32_t number) {
+    std::vector<std::string> names;
+    for (const fabric::Node& node : fabric.nodes())
+      if (node.kind == fabric::NodeKind::adapter) names.push_back(node.name);
+    return names[number];
+  }
+};
+
+TEST(Placement, BlockRoundRobinAndRandom) {
+  using Hosts = std::vector<std::uint32_t>;
+  EXPECT_EQ(Placed().with({Distribution::block, 2, {}, 1}, 5), (Hosts{0, 0, 1, 1, 2}));
+  EXPECT_EQ(Placed().with({Distribution::round_robin, 2, {}, 1}, 5), (Hosts{0, 1, 2, 0, 1}));
+  const Hosts drawn = Placed().with({Distribution::random, 1, {}, 3}, 8);
+  EXPECT_EQ(std::set<std::uint32_t>(drawn.begin(), drawn.end()).size(), 8u);
+  EXPECT_EQ(drawn, Placed().with({Distribution::random, 1, {}, 3}, 8));
+  EXPECT_NE(drawn, Placed().with({Distribution::random, 1, {}, 4}, 8));
+}
+
+TEST(Placement, JobsDoNotShareHostsUnlessTold) {
+  Placed placed;
+  const auto first = placed.with({Distribution::block, 1, {}, 1}, 4);
+  const auto second = placed.with({Distribution::block, 1, {}, 1}, 4);
+  for (const std::uint32_t host : second) EXPECT_EQ(std::count(first.begin(), first.end(), host), 0);
+  PlacementRules named;
+  named.hosts = {{placed.host(0), 0}};
+  EXPECT_EQ(placed.with(named, 1), std::vector<std::uint32_t>{0});
+}
+
+TEST(Placement, NamedHostsAndWhatIsMissing) {
+  Placed placed;
+  PlacementRules rules;
+  rules.hosts = {{placed.host(5), 2}, {placed.host(3), 0}};
+  EXPECT_EQ(placed.with(rules, 3), (std::vector<std::uint32_t>{5, 5, 3}));
+  EXPECT_FALSE(place(rules, 4, placed.fabric, placed.taken).ok());  // three places
+  rules.hosts.push_back({"nowhere", 0});
+  const auto missing = place(rules, 1, placed.fabric, placed.taken);
+  ASSERT_FALSE(missing.ok());
+  EXPECT_NE(missing.status().message().find("'nowhere'"), std::string::npos);
+  EXPECT_FALSE(place({}, 1000, placed.fabric, placed.taken).ok());
+}
+
+TEST(Placement, HostFiles) {
+  const scratch::ScratchFolder folder;
+  const std::string path = folder.path() + "/hosts";
+  ASSERT_TRUE(output::write_file(path, "# ours\nn1 slots=4\n\nn2\r\n").ok());
+  EXPECT_EQ(read_host_file(path).value(), (std::vector<NamedHost>{{"n1", 4}, {"n2", 0}}));
+  for (const std::string_view bad : {"", "# none\n", "n1 4\n", "n1 slots=0\n", "n1 slots=2 more\n"}) {
+    ASSERT_TRUE(output::write_file(path, std::string(bad)).ok());
+    EXPECT_FALSE(read_host_file(path).ok()) << bad;
+  }
+  EXPECT_FALSE(read_host_file(folder.path() + "/none").ok());
+}
+
+}  // namespace
+}  // namespace holdfast::simulate::job
