@@ -34,7 +34,7 @@ TEST_P(Worlds, KeepTheirPromises) {
   EXPECT_GT(deliveries, 2000U);
   EXPECT_GT(failed, 10U);
   for (const Count must : {Count::corrections, Count::disputes, Count::statements, Count::records_repaired,
-                           Count::unverified, Count::payload_bytes}) {
+                           Count::unverified, Count::payload_bytes, Count::decisions}) {
     EXPECT_GT(counters[must], 0U) << counter_rows[static_cast<std::size_t>(must)].name;
   }
 }
@@ -54,8 +54,8 @@ class Oracles : public testing::TestWithParam<PlantedName> {};
 
 TEST_P(Oracles, SeePlantedFaults) {
   std::uint64_t seed = 1;
-  while (seed <= 200 && run_world(seed, GetParam().planted).good()) ++seed;
-  EXPECT_LE(seed, 200U) << "no world noticed";
+  while (seed <= GetParam().within && run_world(seed, GetParam().planted).good()) ++seed;
+  EXPECT_LE(seed, GetParam().within) << "no world noticed";
 }
 
 INSTANTIATE_TEST_SUITE_P(Planted, Oracles, testing::ValuesIn(planted_names()), [](const auto& each) {
