@@ -77,6 +77,8 @@ class Team {
     void give_to_mpi(Verified&) override {}
     void take_answers(std::uint64_t, std::span<const Decision>) override {}
     void wake_for_turn(std::uint64_t) override {}
+    Verified* find_posted(const ReceiveOrder&, ReceiveOrder::Ticket) override { return nullptr; }
+    bool take_back(Verified&) override { return true; }
     Ballot digest(std::span<const std::byte>) const override { return {}; }
     bool tolerates(const Verified&) override { return false; }
     void await(Awaited) override {}

@@ -54,7 +54,8 @@ void Replica::give_to_mpi(Verified& receive) {
 }
 
 void Replica::take(Verified& receive, const Requeued& message) {
-  receive.take_requeued(*message.bytes, message.source, message.tag);
+  const std::size_t fits = std::min<std::size_t>(message.bytes->size(), receive.capacity());
+  receive.take_requeued(std::span(*message.bytes).first(fits), message.source, message.tag);
   receive.pushed_back = true;
   receive.stage = message.stage;
   receive.identity = message.identity;
