@@ -41,7 +41,8 @@ struct Operation final : Verified {
   bool holds_comm = false;  ///< persistent: what the library knows of `comm` stays as long as the request (pending)
   bool active = true;       ///< persistent only: started and not completed
   bool cancelled = false;
-  bool cancel_sent = false;       ///< MPI was asked to cancel it, by this library
+  bool cancel_sent = false;       ///< MPI was asked to cancel it, by this library,
+  bool taken_back = false;        ///< and has: MPICH may forget it once it has said so
   bool orphan = false;            ///< the application freed the request; completed by us
   bool from_leader = false;       ///< collective: made by replica 0 alone, which gives the others its outcome
   bool by_test = false;           ///< MPI finishes `native` in MPI_Test only; the application has a placeholder

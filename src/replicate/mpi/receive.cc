@@ -95,13 +95,15 @@ void poll_wildcards() {
 
 bool cancel_with_mpi(Operation& op) {
   if (op.native == MPI_REQUEST_NULL) return !op.pushed_back;
-  if (!op.cancel_sent) real().Cancel(&op.native);
+  if (op.cancel_sent) return op.taken_back;
   op.cancel_sent = true;
+  real().Cancel(&op.native);
   int done = 0;
   while (done == 0) real().Request_get_status(op.native, &done, &op.status);
   int cancelled = 0;
   real().Test_cancelled(&op.status, &cancelled);
-  return cancelled != 0;
+  op.taken_back = cancelled != 0;
+  return op.taken_back;
 }
 
 void cancel_receive(Operation& op) {
