@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/event/record.h"
+#include "transport/engine/planted.h"
 #include "transport/world/world.h"
 
 namespace {
@@ -18,20 +19,22 @@ namespace {
 using namespace holdfast;
 using namespace holdfast::transport;
 
-const std::map<std::string, Engine::Sabotage> sabotages = {
-    {"none", Engine::Sabotage::none},
-    {"accept-duplicates", Engine::Sabotage::accept_duplicates},
-    {"ignore-checksums", Engine::Sabotage::ignore_checksums},
-    {"ignore-order", Engine::Sabotage::ignore_order},
-    {"acknowledge-too-much", Engine::Sabotage::acknowledge_too_much},
-    {"forget-retransmission", Engine::Sabotage::forget_retransmission},
-    {"lose-completion", Engine::Sabotage::lose_completion},
-    {"leak-buffer", Engine::Sabotage::leak_buffer},
-    {"ignore-identities", Engine::Sabotage::ignore_identities},
-    {"ignore-tags", Engine::Sabotage::ignore_tags},
-    {"forget-lost-peers", Engine::Sabotage::forget_lost_peers},
-    {"write-before-check", Engine::Sabotage::write_before_check},
+#ifdef HOLDFAST_PLANTED_FAULTS
+const std::map<std::string, Planted> mechanisms = {
+    {"none", Planted::none},
+    {"accept-duplicates", Planted::accept_duplicates},
+    {"ignore-checksums", Planted::ignore_checksums},
+    {"ignore-order", Planted::ignore_order},
+    {"acknowledge-too-much", Planted::acknowledge_too_much},
+    {"forget-retransmission", Planted::forget_retransmission},
+    {"lose-completion", Planted::lose_completion},
+    {"leak-buffer", Planted::leak_buffer},
+    {"ignore-identities", Planted::ignore_identities},
+    {"ignore-tags", Planted::ignore_tags},
+    {"forget-lost-peers", Planted::forget_lost_peers},
+    {"write-before-check", Planted::write_before_check},
 };
+#endif
 
 struct Arguments {
   std::uint64_t worlds = 1000;
@@ -40,7 +43,6 @@ struct Arguments {
   double limit_s = 0;
   bool json = false;
   bool keep_going = false;
-  Engine::Sabotage sabotage = Engine::Sabotage::none;
 };
 
 /// Sums over worlds.
@@ -82,7 +84,7 @@ void show_verdict(const Verdict& verdict) {
 }
 
 int replay(const Arguments& arguments) {
-  const Verdict verdict = run_world(arguments.only, arguments.sabotage);
+  const Verdict verdict = run_world(arguments.only);
   show_verdict(verdict);
   for (std::size_t i = 0; i < counter_rows.size(); ++i) {
     if (verdict.counters.values()[i] > 0)
@@ -137,7 +139,7 @@ int campaign(const Arguments& arguments) {
   Totals totals;
   double shown = 0;
   for (std::uint64_t seed = arguments.first; seed < arguments.first + arguments.worlds; ++seed) {
-    const Verdict verdict = run_world(seed, arguments.sabotage);
+    const Verdict verdict = run_world(seed);
     totals.add(verdict);
     if (!verdict.good()) {
       if (!arguments.json) show_verdict(verdict);
@@ -166,16 +168,18 @@ int main(int argc, char** argv) {
       "anything.");
   app.footer(
       "Examples:\n  transport_campaign --worlds 100000\n  transport_campaign --seed 4711        one world again, in "
-      "detail\n  transport_campaign --sabotage accept-duplicates --worlds 100     the oracle must find this\n");
+      "detail\n  transport_campaign_planted --planted accept-duplicates --worlds 100     the oracle must find this\n");
   app.add_option("--worlds", arguments.worlds, "How many")->capture_default_str();
   app.add_option("--first", arguments.first, "The first seed")->capture_default_str();
   app.add_option("--seed", arguments.only, "Run the world of this seed alone, and say all about it");
   app.add_option("--limit", arguments.limit_s, "Stop after this many seconds (0: never)")->capture_default_str();
   app.add_flag("--json", arguments.json, "Print a record instead of a table");
   app.add_flag("--keep-going", arguments.keep_going, "Go on after a world in which a promise was broken");
-  app.add_option("--sabotage", arguments.sabotage, "Leave out one mechanism of the engine")
-      ->transform(CLI::CheckedTransformer(sabotages))
+#ifdef HOLDFAST_PLANTED_FAULTS
+  app.add_option("--planted", planted, "Leave out one mechanism of the engine")
+      ->transform(CLI::CheckedTransformer(mechanisms))
       ->type_name("MECHANISM");
+#endif
   CLI11_PARSE(app, argc, argv);
   return arguments.only != 0 ? replay(arguments) : campaign(arguments);
 }

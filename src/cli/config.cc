@@ -7,7 +7,7 @@
 #include "core/config/environment.h"
 #include "core/config/reference.h"
 #include "core/config/toml_file.h"
-#include "replicate/launch/library_options.h"
+#include "replicate/launch/plan/library_options.h"
 
 extern char** environ;
 

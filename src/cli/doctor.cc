@@ -4,8 +4,8 @@
 
 #include "cli/subcommands.h"
 #include "core/event/record.h"
-#include "replicate/launch/exit_code.h"
-#include "replicate/launch/inventory.h"
+#include "core/status/exit_code.h"
+#include "replicate/launch/report/inventory.h"
 
 namespace holdfast::cli {
 
@@ -23,8 +23,7 @@ void add_doctor(CLI::App& app, Action& action) {
       launch::Inventory inventory = launch::take_inventory();
       if (*test) launch::run_self_tests(inventory);
       std::cout << (*json ? event::record_text(launch::inventory_json(inventory)) : launch::inventory_text(inventory));
-      return static_cast<int>(inventory.any_mpi && inventory.passed ? launch::Exit::success
-                                                                    : launch::Exit::unavailable);
+      return static_cast<int>(inventory.any_mpi && inventory.passed ? Exit::success : Exit::unavailable);
     };
   });
 }

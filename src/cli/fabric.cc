@@ -5,7 +5,7 @@
 #include "core/input/text_file.h"
 #include "fabric/formats/opensm_config.h"
 #include "fabric/formats/source.h"
-#include "fabric/routing/torus_placement.h"
+#include "fabric/routing/engines/torus_placement.h"
 
 namespace holdfast::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/waiting_line.h"
 #include "core/event/record.h"
 #include "core/input/text_file.h"
-#include "fabric/check/health.h"
+#include "fabric/compare/health.h"
 #include "fabric/formats/forwarding_tables.h"
 #include "fabric/formats/source.h"
 

@@ -10,7 +10,7 @@
 #include "cli/numbers.h"
 #include "core/event/record.h"
 #include "core/fault/grammar.h"
-#include "fabric/check/health.h"
+#include "fabric/compare/health.h"
 #include "fabric/faults/failures.h"
 #include "fabric/faults/names.h"
 #include "fabric/formats/export.h"

@@ -9,14 +9,14 @@
 #include "core/event/record.h"
 #include "core/fault/grammar.h"
 #include "core/input/text_file.h"
-#include "fabric/check/health.h"
+#include "core/status/exit_code.h"
 #include "fabric/check/lost_routes.h"
+#include "fabric/compare/health.h"
 #include "fabric/compare/live_failure.h"
 #include "fabric/faults/failures.h"
 #include "fabric/formats/export.h"
 #include "fabric/formats/forwarding_tables.h"
 #include "fabric/formats/opensm_config.h"
-#include "replicate/launch/exit_code.h"
 
 namespace holdfast::cli {
 namespace {
@@ -83,7 +83,7 @@ int complain_of(const fabric::Contender& engine, const fabric::Routing& routing)
   const std::string doing = "routing with " + engine.label();
   if (routing.verdict == fabric::opensm::Verdict::timed_out) {
     complain({Code::unavailable, doing, routing.reason, "give a longer --time-limit"});
-    return static_cast<int>(launch::Exit::time_limit);
+    return static_cast<int>(Exit::time_limit);
   }
   const bool refused = routing.verdict == fabric::opensm::Verdict::refused;
   return complain({refused ? Code::bad_input : Code::unavailable, doing, routing.reason,

@@ -6,15 +6,15 @@
 
 #include "cli/subcommands.h"
 #include "core/output/standard_output.h"
+#include "core/status/exit_code.h"
 #include "core/status/hint.h"
 #include "core/status/printable.h"
-#include "replicate/launch/exit_code.h"
 
 namespace holdfast::cli {
 
 int complain(const Status& status) {
   std::cerr << "holdfast: " << printable(status.message()) << "\n";
-  return static_cast<int>(launch::exit_for(status.code()));
+  return static_cast<int>(exit_for(status.code()));
 }
 
 namespace {
@@ -48,7 +48,7 @@ int read_and_act(std::vector<std::string> words) {
                "holdfast");
   app.set_version_flag("--version", "holdfast " HOLDFAST_VERSION);
   app.require_subcommand(1);
-  app.footer("Begin with:\n  holdfast doctor\n  holdfast run -n 2 -- ./app arguments\n\n" + launch::exit_code_help());
+  app.footer("Begin with:\n  holdfast doctor\n  holdfast run -n 2 -- ./app arguments\n\n" + exit_code_help());
   Action action;
   add_run(app, action, application);
   add_doctor(app, action);
@@ -75,12 +75,12 @@ int read_and_act(std::vector<std::string> words) {
 /// An answer that has not arrived is none, whether it was yes or no; what else went wrong comes first.
 int code_with_output(int code, output::StandardOutput& standard_output) {
   const Status status = standard_output.finish();
-  const bool answered = code == 0 || code == static_cast<int>(launch::Exit::application);
+  const bool answered = code == 0 || code == static_cast<int>(Exit::application);
   if (!status.ok()) {
     const int unwritten = complain(status);
     return answered ? unwritten : code;
   }
-  return standard_output.reader_has_gone() && answered ? static_cast<int>(launch::Exit::signal_base) + SIGPIPE : code;
+  return standard_output.reader_has_gone() && answered ? static_cast<int>(Exit::signal_base) + SIGPIPE : code;
 }
 
 }  // namespace

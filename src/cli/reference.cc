@@ -4,7 +4,7 @@
 #include "cli/subcommands.h"
 #include "cli/tables.h"
 #include "core/config/reference.h"
-#include "replicate/launch/exit_code.h"
+#include "core/status/exit_code.h"
 
 namespace holdfast::cli {
 namespace {
@@ -26,7 +26,7 @@ void add_reference(CLI::App& app, Action& action) {
   reference->require_subcommand(1);
   reference->footer(
       "Examples:\n  holdfast reference exit-codes\n  holdfast reference commands | jq '.commands[].name'\n");
-  add_page(*reference, action, "exit-codes", "Exit codes, Markdown", launch::exit_code_page);
+  add_page(*reference, action, "exit-codes", "Exit codes, Markdown", exit_code_page);
   add_page(*reference, action, "options", "All options, Markdown",
            [] { return config::reference_markdown(all_tables()); });
   add_page(*reference, action, "commands", "All commands with their options, JSON",

@@ -10,10 +10,10 @@
 #include "core/config/environment.h"
 #include "core/config/reference.h"
 #include "core/config/toml_file.h"
+#include "core/status/exit_code.h"
 #include "core/status/hint.h"
-#include "replicate/launch/exit_code.h"
 #include "replicate/launch/job.h"
-#include "replicate/launch/library_options.h"
+#include "replicate/launch/plan/library_options.h"
 #include "transport/rail/rail_spec.h"
 
 extern char** environ;
@@ -222,7 +222,7 @@ void add_run(CLI::App& app, Action& action, const std::vector<std::string>& appl
   auto flags = std::make_shared<RunRunFlags>();
   flags->request.application = application;
   run->prefix_command();
-  run->footer(run_footer + launch::exit_code_help());
+  run->footer(run_footer + exit_code_help());
   add_own_options(*run, *flags);
   add_library_options(*run, *flags);
   run->callback([run, flags, &action] { action = [run, flags] { return run_action(*run, *flags); }; });

@@ -19,7 +19,7 @@
 #include "core/event/record.h"
 #include "core/input/text_file.h"
 #include "core/output/output_file.h"
-#include "replicate/launch/library.h"
+#include "replicate/launch/detect/library.h"
 #include "report/study_report.h"
 #include "simulate/study/analysis.h"
 #include "simulate/study/database.h"

@@ -1,6 +1,6 @@
 #include "cli/tables.h"
 
-#include "replicate/launch/library_options.h"
+#include "replicate/launch/plan/library_options.h"
 #include "simulate/packet/parameters.h"
 #include "transport/engine/options.h"
 #include "transport/rail/rail_options.h"

@@ -5,12 +5,12 @@
 #include "cli/subcommands.h"
 #include "core/event/record.h"
 #include "core/output/output_file.h"
+#include "core/status/exit_code.h"
 #include "record/goal.h"
 #include "record/matching.h"
 #include "record/matrix_picture.h"
 #include "record/trace.h"
 #include "record/trace_record.h"
-#include "replicate/launch/exit_code.h"
 
 namespace holdfast::cli {
 namespace {
@@ -85,7 +85,7 @@ int check(const TraceFlags& flags) {
   for (const std::string& line : wrong) std::cout << line << "\n";
   if (wrong.empty())
     std::cout << "all good: " << trace.ranks << " ranks, " << trace.calls << " calls, " << trace.bytes << " bytes\n";
-  return wrong.empty() ? 0 : static_cast<int>(launch::Exit::application);
+  return wrong.empty() ? 0 : static_cast<int>(Exit::application);
 }
 
 int convert(const TraceFlags& flags) {

@@ -8,14 +8,9 @@
 #include <map>
 #include <optional>
 
+#include "core/config/toml.h"
 #include "core/input/text_file.h"
 #include "core/status/hint.h"
-
-#define TOML_EXCEPTIONS 0
-#define TOML_ASSERT(expression) static_cast<void>(0)  // its parser asserts on "[#", which it then refuses
-#define TOML_HEADER_ONLY 1
-#define TOML_ENABLE_FORMATTERS 0
-#include <toml++/toml.h>
 
 namespace holdfast::plan {
 namespace {

@@ -1,11 +1,9 @@
 /* A job for the launcher's tests. "job ACTION [ARGUMENT]":
  *   exit N      all ranks end with status N
- *   read DIR    rank 0 of every replica copies its input to DIR/<native rank>. Other ranks have none to read: MPICH gives
- *               them a pipe that never ends
- *   wait DIR    says that it is up in DIR/<native rank>, and sleeps
- *   environment NAME DIR   writes the variable's value to DIR/<native rank>
- *   host DIR    writes the host's name to DIR/<native rank>
- *   noread      reads nothing */
+ *   read DIR    rank 0 of every replica copies its input to DIR/<native rank>. Other ranks have none to read: MPICH
+ * gives them a pipe that never ends wait DIR    says that it is up in DIR/<native rank>, and sleeps environment NAME
+ * DIR   writes the variable's value to DIR/<native rank> host DIR    writes the host's name to DIR/<native rank> noread
+ * reads nothing */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,6 +8,8 @@ import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 TOOL = os.path.join(ROOT, "tools", "check_include_edges.py")
+sys.path.insert(0, os.path.dirname(TOOL))
+import check_include_edges as edge_check  # noqa: E402
 
 
 def check(files):
@@ -38,7 +40,7 @@ class GoodTree(unittest.TestCase):
         self.assert_good("src/core/event/a.cc", '"core/stats/mean.h"', "<nlohmann/json.hpp>")
         self.assert_good("src/simulate/study/mpi/a.cc", "<mpi.h>")
         self.assert_good("src/replicate/mpi/sub/a.cc", "<mpi.h>", '"replicate/engine/vote.h"', '"core/fault/fault.h"')
-        self.assert_good("src/replicate/libc/a.cc", '"replicate/mpi/runtime.h"', '"replicate/engine/vote.h"')
+        self.assert_good("src/replicate/libc/a.cc", '"replicate/mpi/life/runtime.h"', '"replicate/engine/vote.h"')
         self.assert_good("src/replicate/launch/a.cc", '"replicate/engine/replica_map.h"', '"core/config/table.h"')
         self.assert_good("src/transport/ofi/a.cc", "<rdma/fabric.h>", '"transport/engine/peer.h"')
         self.assert_good("src/transport/rail/a.cc", "<rdma/fabric.h>", '"transport/wire/packet.h"')
@@ -66,8 +68,9 @@ class BadTree(unittest.TestCase):
                 ("src/core/config/a.h", "core/random/stream.h"), ("src/core/integrity/a_test.cc", "core/random/a.h"),
                 ("src/core/fault/a.h", "core/config/table.h"), ("src/core/event/a.h", "replicate/engine/vote.h"),
                 ("src/fabric/check/a.h", "simulate/kernel/queue.h"), ("src/plan/a.h", "fabric/topology/graph.h"),
-                ("src/replicate/engine/a.h", "replicate/mpi/runtime.h"), ("src/replicate/mpi/a.h", "transport/wire/a.h"),
+                ("src/replicate/engine/a.h", "replicate/mpi/life/runtime.h"), ("src/replicate/mpi/a.h", "transport/wire/a.h"),
                 ("src/replicate/mpi/a.h", "replicate/libc/time.h"), ("src/replicate/launch/a.h", "replicate/mpi/a.h"),
+                ("src/replicate/process/a.h", "replicate/mpi/life/runtime.h"),
                 ("src/transport/engine/a.h", "transport/rail/rail.h"), ("src/transport/wire/a.h", "transport/engine/a.h"),
                 ("src/simulate/a.h", "transport/ofi/provider.h"), ("src/simulate/a.h", "replicate/mpi/a.h"),
                 ("src/report/a.h", "simulate/kernel/queue.h"), ("src/cli/a.cc", "replicate/mpi/a.h"),
@@ -90,6 +93,44 @@ class BadTree(unittest.TestCase):
     def test_includes_not_written_from_src(self):
         self.assert_bad("src/core/config/a.cc", '"table.h"', "write the include of table.h from src/")
         self.assert_bad("src/core/config/a.cc", '"../status/status.h"', "from src/")
+
+    def test_folders_that_leave_the_system_to_others(self):
+        for path, target in [("src/replicate/engine/a.h", "unistd.h"), ("src/transport/engine/a.cc", "sys/socket.h"),
+                             ("src/transport/wire/a.cc", "chrono"), ("src/fabric/check/a.cc", "fstream"),
+                             ("src/fabric/routing/engines/a.cc", "thread")]:
+            with self.subTest(path=path, target=target):
+                self.assert_bad(path, f"<{target}>", f"leaves the system to others: no {target}")
+        for path, target in [("src/transport/engine/a.cc", "sys/uio.h"), ("src/replicate/engine/a_test.cc", "unistd.h"),
+                             ("src/replicate/process/a.cc", "unistd.h")]:
+            self.assertEqual(check(including(path, f"<{target}>")), (0, ["include edges: all good"]))
+
+    def test_circles(self):
+        files = {"src/plan/a.h": '#include "plan/b.h"\n', "src/plan/b.h": '#include "plan/c.h"\n',
+                 "src/plan/c.h": '#include "plan/a.h"\n', "src/plan/d.h": '#include "plan/a.h"\n'}
+        self.assertEqual(check(files), (1, ["files that include each other in a circle: plan/a.h, plan/b.h, plan/c.h"]))
+        files = {"src/plan/a.h": "", "src/plan/a.cc": '#include "plan/b.h"\n', "src/plan/b.h": '#include "plan/a.h"\n'}
+        self.assertEqual(check(files), (0, ["include edges: all good"]))
+
+    def test_circles_of_folders(self):
+        folders = {"fabric/formats": "fabric/routing/graph", "fabric/routing/graph": "fabric/tables",
+                   "fabric/routing/engines": "fabric/check"}
+        edges = {folder: {target} for folder, target in folders.items()}
+        for target in folders.values():
+            edges.setdefault(target, set())
+        self.assertEqual(edge_check.circles(edges), [])
+        edges["fabric/check"] = {"fabric/formats"}
+        edges["fabric/tables"] = {"fabric/routing/engines"}
+        self.assertEqual(edge_check.circles(edges), [["fabric/check", "fabric/formats", "fabric/routing/engines",
+                                                      "fabric/routing/graph", "fabric/tables"]])
+
+    def test_rooms_have_an_order(self):
+        self.assert_bad("src/fabric/check/a.cc", '"fabric/routing/engines/engine.h"', "fabric/check may not include")
+        self.assert_bad("src/fabric/formats/a.cc", '"fabric/routing/engines/engine.h"', "fabric/formats may not include")
+        self.assert_bad("src/simulate/packet/a.h", '"simulate/traffic/pattern.h"', "simulate/packet may not include")
+        self.assert_bad("src/simulate/collective/a.h", '"simulate/study/study.h"', "simulate/collective may not include")
+        self.assert_bad("src/replicate/launch/detect/a.h", '"replicate/launch/plan/hosts.h"', "may not include")
+        self.assertEqual(check(including("src/fabric/check/a_test.cc", '"fabric/routing/engines/engine.h"')),
+                         (0, ["include edges: all good"]))
 
     def test_a_folder_without_a_row(self):
         self.assertEqual(check(including("src/replicate/extra/a.h", "<vector>")),

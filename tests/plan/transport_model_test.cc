@@ -77,8 +77,8 @@ class Transfer {
       const auto name = static_cast<std::byte>(node);
       Secrets secrets;
       secrets.seed[0] = static_cast<std::byte>(node + 1);
-      engine =
-          std::make_unique<Engine>(transfer.plan_.options, std::span(&traits, 1), *this, std::span(&name, 1), secrets, 0);
+      engine = std::make_unique<Engine>(transfer.plan_.options, std::span(&traits, 1), *this, std::span(&name, 1),
+                                        secrets, 0);
     }
     Put put(std::uint32_t rail, PeerId peer, std::span<const iovec> pieces, std::uint64_t token) override {
       return all.network_.put(rail, node, 0, peer, pieces, token);

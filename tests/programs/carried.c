@@ -196,10 +196,13 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   left = (rank + ranks - 1) % ranks;
   right = (rank + 1) % ranks;
-  static const struct Scenario scenarios[] = {
-      {"modes", modes},           {"replaced", replaced},           {"completions", completions},
-      {"persistent", persistent}, {"persistent_buffered", persistent_buffered},
-      {"communicators", communicators}, {"topologies", topologies}};
+  static const struct Scenario scenarios[] = {{"modes", modes},
+                                              {"replaced", replaced},
+                                              {"completions", completions},
+                                              {"persistent", persistent},
+                                              {"persistent_buffered", persistent_buffered},
+                                              {"communicators", communicators},
+                                              {"topologies", topologies}};
   const int code = run_scenarios(argc, argv, scenarios, sizeof scenarios / sizeof *scenarios);
   MPI_Finalize();
   return code;

@@ -22,7 +22,8 @@ static void persistent(void) {
     displacements[i] = 2 * (ranks - 1 - i);
   }
   PERSISTENT(Allreduce)(own, sum, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
-  PERSISTENT(Allgatherv)(own, 2, MPI_INT, all, counts, displacements, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
+  PERSISTENT(Allgatherv)
+  (own, 2, MPI_INT, all, counts, displacements, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
   PERSISTENT(Bcast)(&root, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[2]);
   PERSISTENT(Barrier)(MPI_COMM_WORLD, MPI_INFO_NULL, &requests[3]);
   for (int round = 0; round < 5; ++round) {
@@ -75,10 +76,10 @@ static void persistent_in_any_order(void) {
   for (int i = 0; i < kinds; ++i) MPI_Request_free(&requests[i]);
 }
 
-/* Two collectives at once, of which rank 2 has something to say in both: in the gather at once, in the reduction when it
- * has heard rank 3, which is late. One replica of rank 2 is later still, and has heard it before it begins with the
- * gather. So the messages of the two leave rank 2 in one order there and in the other elsewhere. A bit may be flipped in
- * what is gathered. */
+/* Two collectives at once, of which rank 2 has something to say in both: in the gather at once, in the reduction when
+ * it has heard rank 3, which is late. One replica of rank 2 is later still, and has heard it before it begins with the
+ * gather. So the messages of the two leave rank 2 in one order there and in the other elsewhere. A bit may be flipped
+ * in what is gathered. */
 static void overtaken(void) {
   const int late_replica = 2;
   int own = rank + 1, sum = 0, gathered[16], flag;
@@ -149,7 +150,8 @@ static void neighbours(void) {
   MPI_Comm_free(&graph);
 }
 
-/* What a grid's edge has no neighbour for stays as it was, here another thing in each replica: the address of memory. */
+/* What a grid's edge has no neighbour for stays as it was, here another thing in each replica: the address of memory.
+ */
 static void grid_edges(void) {
   const int dims[2] = {ranks, 1}, periods[2] = {0, 0}, counts[4] = {1, 1, 1, 1}, places[4] = {3, 2, 1, 0};
   const MPI_Aint bytes[4] = {24, 16, 8, 0};
@@ -229,7 +231,8 @@ static void alltoall_in_place(void) {
   for (int i = 0; i < ranks; ++i) blocks[i] = given(rank, i), counts[i] = 1, places[i] = i;
   MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, blocks, 1, MPI_INT, MPI_COMM_WORLD);
   for (int i = 0; i < ranks; ++i) CHECK(blocks[i] == given(i, rank));
-  MPI_Ialltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, blocks, counts, places, MPI_INT, MPI_COMM_WORLD, &request);
+  MPI_Ialltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, blocks, counts, places, MPI_INT, MPI_COMM_WORLD,
+                 &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   for (int i = 0; i < ranks; ++i) CHECK(blocks[i] == given(rank, i));
 }
@@ -408,8 +411,8 @@ static void across(void) {
   MPI_Comm_free(&half);
 }
 
-/* An operation of the program that is freed while reductions by it are pending, and another that is made then. In Open MPI
-   4.1 they are over before: it ends in a segmentation fault otherwise, without replication too. */
+/* An operation of the program that is freed while reductions by it are pending, and another that is made then. In Open
+   MPI 4.1 they are over before: it ends in a segmentation fault otherwise, without replication too. */
 static void operations_freed(void) {
   int own[2] = {2, rank}, all[2][2], expected[2] = {1, 0};
   MPI_Datatype map;
@@ -469,7 +472,8 @@ static void large_counts(void) {
   MPI_Iallgatherv_c(own, 3, MPI_INT, got, counts, displacements, MPI_INT, MPI_COMM_WORLD, &requests[0]);
   MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
   for (int i = 0; i < 3 * ranks; ++i) CHECK(got[i] == i / 3 + i % 3);
-  MPI_Alltoallv_init_c(got, counts, displacements, MPI_INT, got + 3 * ranks, counts, displacements, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+  MPI_Alltoallv_init_c(got, counts, displacements, MPI_INT, got + 3 * ranks, counts, displacements, MPI_INT,
+                       MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
   MPI_Start(&requests[0]);
   MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
   for (int i = 0; i < 3 * ranks; ++i) CHECK(got[3 * ranks + i] == rank + i % 3);
@@ -517,8 +521,8 @@ static int error_class(int code) {
 }
 
 /* Operations that are pending on a communicator that is freed go on. They have several rounds, so that some of them are
-   still to be begun then; the next communicator may get the freed one's handle. Collectives of Open MPI 4.1 do not: it ends
-   in a segmentation fault, without replication too. */
+   still to be begun then; the next communicator may get the freed one's handle. Collectives of Open MPI 4.1 do not: it
+   ends in a segmentation fault, without replication too. */
 static void freed_while_pending(void) {
 #ifndef OPEN_MPI
   enum { length = 1000 };
@@ -549,7 +553,7 @@ static void freed_while_pending(void) {
       CHECK(comm[k] == MPI_COMM_NULL);
     }
     MPI_Waitall(6, requests, MPI_STATUSES_IGNORE);
-    CHECK(got == from);  /* nobody else has sent it there */
+    CHECK(got == from); /* nobody else has sent it there */
 #ifndef OPEN_MPI
     for (int k = 0; k < 2; ++k) {
       CHECK(told[k] == time + k);
@@ -589,28 +593,28 @@ static void errors_returned(void) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const struct Scenario scenarios[] = {
-      {"persistent", persistent},
-      {"persistent_in_any_order", persistent_in_any_order},
-      {"neighbours", neighbours},
-      {"grid_edges", grid_edges},
-      {"at_bottom", at_bottom},
-      {"allreduce_in_place", allreduce_in_place},
-      {"allgather_in_place", allgather_in_place},
-      {"alltoall_in_place", alltoall_in_place},
-      {"alltoallw", alltoallw},
-      {"rooted_in_place", rooted_in_place},
-      {"neighbour_blocks", neighbour_blocks},
-      {"intercommunicators", intercommunicators},
-      {"across", across},
-      {"operations_freed", operations_freed},
-      {"freed_while_pending", freed_while_pending},
-      {"errors_returned", errors_returned},
+    {"persistent", persistent},
+    {"persistent_in_any_order", persistent_in_any_order},
+    {"neighbours", neighbours},
+    {"grid_edges", grid_edges},
+    {"at_bottom", at_bottom},
+    {"allreduce_in_place", allreduce_in_place},
+    {"allgather_in_place", allgather_in_place},
+    {"alltoall_in_place", alltoall_in_place},
+    {"alltoallw", alltoallw},
+    {"rooted_in_place", rooted_in_place},
+    {"neighbour_blocks", neighbour_blocks},
+    {"intercommunicators", intercommunicators},
+    {"across", across},
+    {"operations_freed", operations_freed},
+    {"freed_while_pending", freed_while_pending},
+    {"errors_returned", errors_returned},
 #if MPI_VERSION >= 4
-      {"large_counts", large_counts},
-      {"beyond_int", beyond_int},
+    {"large_counts", large_counts},
+    {"beyond_int", beyond_int},
 #endif
-      {"overtaken", overtaken},
-      {"steered", steered},
+    {"overtaken", overtaken},
+    {"steered", steered},
   };
   const int code = run_scenarios(argc, argv, scenarios, sizeof scenarios / sizeof *scenarios);
   MPI_Finalize();

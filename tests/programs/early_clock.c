@@ -1,5 +1,5 @@
-/* A library whose constructor reads the time of day, as UCX's does, more than a million times and not equally often in any
- * two processes. What the program itself reads later must not depend on it. */
+/* A library whose constructor reads the time of day, as UCX's does, more than a million times and not equally often in
+ * any two processes. What the program itself reads later must not depend on it. */
 #include <stddef.h>
 #include <sys/time.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
-/* What may follow from a flipped bit: rank 0 sends a number that is flipped in the buffer that it sends from, and goes on
-   with that number in one of the ways in which programs fail. Arguments: crash (an index far outside), crash-in-mpi (a
-   count beyond the buffer), exit (a status of its own, without MPI_Finalize), abort (MPI_Abort), or anything else: it goes
-   on with the number that it knows. */
+/* What may follow from a flipped bit: rank 0 sends a number that is flipped in the buffer that it sends from, and goes
+   on with that number in one of the ways in which programs fail. Arguments: crash (an index far outside), crash-in-mpi
+   (a count beyond the buffer), exit (a status of its own, without MPI_Finalize), abort (MPI_Abort), or anything else:
+   it goes on with the number that it knows. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,16 +11,16 @@
 static const long right = 4;
 static int small[4];
 
-static void go_on_with(long number, const char *manner) {
+static void go_on_with(long number, const char* manner) {
   if (number == right) return;
-  if (strcmp(manner, "crash") == 0) ((volatile int *)small)[number] = 1;
+  if (strcmp(manner, "crash") == 0) ((volatile int*)small)[number] = 1;
   if (strcmp(manner, "crash-in-mpi") == 0) MPI_Send(small, (int)number, MPI_INT, 1, 8, MPI_COMM_WORLD);
   if (strcmp(manner, "exit") == 0) _exit(5);
   if (strcmp(manner, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 6);
 }
 
-int main(int count, char **arguments) {
-  const char *manner = count > 1 ? arguments[1] : "";
+int main(int count, char** arguments) {
+  const char* manner = count > 1 ? arguments[1] : "";
   MPI_Init(&count, &arguments);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

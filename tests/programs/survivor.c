@@ -1,7 +1,7 @@
 /* A replica that loses a process: ranks pass a ring, reduce, take messages from anybody and print; one process kills
-   itself on the way. Arguments: --dies NATIVE --at STEP, --then NATIVE --then-at STEP (a second one), --all-of RANK (its
-   processes in every replica), --by SIGNAL, --steps N, --file PATH (rank 0 writes there), --hold-file (one is open through
-   MPI-IO). The result at the end is known in advance, whoever died. */
+   itself on the way. Arguments: --dies NATIVE --at STEP, --then NATIVE --then-at STEP (a second one), --all-of RANK
+   (its processes in every replica), --by SIGNAL, --steps N, --file PATH (rank 0 writes there), --hold-file (one is open
+   through MPI-IO). The result at the end is known in advance, whoever died. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,20 +11,20 @@
 
 #include "replica.h"
 
-static const char *text_of(int count, char **arguments, const char *name) {
+static const char* text_of(int count, char** arguments, const char* name) {
   for (int i = 1; i + 1 < count; ++i)
     if (strcmp(arguments[i], name) == 0) return arguments[i + 1];
   return NULL;
 }
 
-static int has(int count, char **arguments, const char *name) {
+static int has(int count, char** arguments, const char* name) {
   for (int i = 1; i < count; ++i)
     if (strcmp(arguments[i], name) == 0) return 1;
   return 0;
 }
 
-static long number_of(int count, char **arguments, const char *name, long otherwise) {
-  const char *text = text_of(count, arguments, name);
+static long number_of(int count, char** arguments, const char* name, long otherwise) {
+  const char* text = text_of(count, arguments, name);
   return text ? atol(text) : otherwise;
 }
 
@@ -61,7 +61,7 @@ static long gather_from_anybody(int rank, int ranks, int step) {
   return sum;
 }
 
-int main(int count, char **arguments) {
+int main(int count, char** arguments) {
   const int dies = (int)number_of(count, arguments, "--dies", -1);
   const int at = (int)number_of(count, arguments, "--at", 10);
   const int then = (int)number_of(count, arguments, "--then", -1);
@@ -69,17 +69,16 @@ int main(int count, char **arguments) {
   const int all_of = (int)number_of(count, arguments, "--all-of", -1);
   const int by = (int)number_of(count, arguments, "--by", SIGKILL);
   const int steps = (int)number_of(count, arguments, "--steps", 40);
-  const char *path = text_of(count, arguments, "--file");
+  const char* path = text_of(count, arguments, "--file");
   const int hold = has(count, arguments, "--hold-file");
   if (dies == native_rank() && at < 0) raise(by);
   MPI_Init(&count, &arguments);
   int rank, ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  FILE *file = path && rank == 0 ? fopen(path, "w") : NULL;
+  FILE* file = path && rank == 0 ? fopen(path, "w") : NULL;
   MPI_File shared = MPI_FILE_NULL;
-  if (hold)
-    MPI_File_open(MPI_COMM_WORLD, "held.dat", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &shared);
+  if (hold) MPI_File_open(MPI_COMM_WORLD, "held.dat", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &shared);
   double value = rank + 1;
   long all = 0;
   for (int step = 0; step < steps; ++step) {

@@ -11,8 +11,8 @@
 static int rank, replica;
 static pthread_barrier_t both, first_is_done;
 
-static void *test_a_request(void *argument) {
-  const int number = *(int *)argument;
+static void* test_a_request(void* argument) {
+  const int number = *(int*)argument;
   /* Both threads ask on the same channel, the second after one call more. */
   for (int i = 0; i <= number; ++i) MPI_Send(&rank, 1, MPI_INT, rank, 9, MPI_COMM_SELF);
   pthread_barrier_wait(&both);
@@ -26,7 +26,7 @@ static void *test_a_request(void *argument) {
   return NULL;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int provided = 0, ranks = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

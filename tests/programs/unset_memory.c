@@ -1,5 +1,6 @@
 /* Sends memory that it never set, and addresses: under --same-memory all replicas have the same. What was there is what
- * the program itself, the C library, MPI and Holdfast left. Each scenario says what it looks at after calls of all kinds. */
+ * the program itself, the C library, MPI and Holdfast left. Each scenario says what it looks at after calls of all
+ * kinds. */
 #include <stdint.h>
 
 #include "scenarios.h"
@@ -109,8 +110,9 @@ static void addresses(void) {
     void* large = malloc(3 << 20);
     void* from_mpi;
     MPI_Alloc_mem(1000 * (round + 1), MPI_INFO_NULL, &from_mpi);
-    const uintptr_t places[] = {(uintptr_t)&local,  (uintptr_t)small,       (uintptr_t)large, (uintptr_t)&of_the_program,
-                                (uintptr_t)&strlen, (uintptr_t)&MPI_Barrier, (uintptr_t)stdout, (uintptr_t)from_mpi};
+    const uintptr_t places[] = {(uintptr_t)&local,          (uintptr_t)small,   (uintptr_t)large,
+                                (uintptr_t)&of_the_program, (uintptr_t)&strlen, (uintptr_t)&MPI_Barrier,
+                                (uintptr_t)stdout,          (uintptr_t)from_mpi};
     give(places, sizeof places);
     if (rank == 0 && round == 0) printf("%p %p %p\n", (void*)&local, small, large);
     if (round % 2 == 0) free(large);

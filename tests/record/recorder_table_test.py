@@ -14,7 +14,7 @@ LOCAL_ALL_THE_SAME = {"MPI_File_delete"}
 
 
 def main():
-    functions = recorder.wrappers.parse_table((SOURCE / "src/replicate/mpi/functions.table").read_text())
+    functions = recorder.wrappers.parse_table((SOURCE / "src/replicate/mpi/intercept/functions.table").read_text())
     wrong = []
     for f in functions:
         becomes = recorder.policy(f)

@@ -1,6 +1,6 @@
 /* Receivers that compute: pairs of ranks, of which one sends messages of 1 MiB, each complete when it is acknowledged,
- * and the other has posted its receive and computes without calling MPI. Every byte is checked. Prints how long the sends
- * took, one line a pair, and "verified" when all was right.
+ * and the other has posted its receive and computes without calling MPI. Every byte is checked. Prints how long the
+ * sends took, one line a pair, and "verified" when all was right.
  *
  *   computing [SENDS [COMPUTE_MS [BYTES]]]
  */
@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a;
-  const double y = *(const double *)b;
+static int ascending(const void* a, const void* b) {
+  const double x = *(const double*)a;
+  const double y = *(const double*)b;
   return (x > y) - (x < y);
 }
 
@@ -22,7 +22,7 @@ static void compute(double seconds) {
   }
 }
 
-int main(int count, char **words) {
+int main(int count, char** words) {
   MPI_Init(&count, &words);
   const int sends = count > 1 ? atoi(words[1]) : 20;
   const double seconds = (count > 2 ? atof(words[2]) : 100) / 1000;
@@ -30,8 +30,8 @@ int main(int count, char **words) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const int other = rank ^ 1;
-  unsigned char *memory = malloc((size_t)bytes);
-  double *times = calloc((size_t)sends, sizeof *times);
+  unsigned char* memory = malloc((size_t)bytes);
+  double* times = calloc((size_t)sends, sizeof *times);
   long bad = 0;
   if (memory == NULL || times == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
   for (int n = 0; n < sends; ++n) {

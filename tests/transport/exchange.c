@@ -14,17 +14,17 @@ static unsigned char byte_of(int from, int round, size_t at) {
   return (unsigned char)(at * 131 + (at >> 8) * 7 + (size_t)from * 31 + (size_t)round * 17);
 }
 
-static void fill(unsigned char *buffer, size_t bytes, int from, int round) {
+static void fill(unsigned char* buffer, size_t bytes, int from, int round) {
   for (size_t i = 0; i < bytes; ++i) buffer[i] = byte_of(from, round, i);
 }
 
-static long wrong(const unsigned char *buffer, size_t bytes, int from, int round) {
+static long wrong(const unsigned char* buffer, size_t bytes, int from, int round) {
   long count = 0;
   for (size_t i = 0; i < bytes; ++i) count += buffer[i] != byte_of(from, round, i);
   return count;
 }
 
-static long ping_pong(int rank, unsigned char *out, unsigned char *in, size_t bytes, int rounds) {
+static long ping_pong(int rank, unsigned char* out, unsigned char* in, size_t bytes, int rounds) {
   const int other = 1 - rank;
   long bad = 0;
   double best = 1e9;
@@ -51,7 +51,7 @@ static long ping_pong(int rank, unsigned char *out, unsigned char *in, size_t by
   return bad;
 }
 
-static long all_to_all(int rank, int size, unsigned char *out, unsigned char *in, size_t each, int round) {
+static long all_to_all(int rank, int size, unsigned char* out, unsigned char* in, size_t each, int round) {
   long bad = 0;
   for (int to = 0; to < size; ++to) fill(out + each * (size_t)to, each, rank * 7 + to, round);
   MPI_Alltoall(out, (int)each, MPI_BYTE, in, (int)each, MPI_BYTE, MPI_COMM_WORLD);
@@ -59,13 +59,13 @@ static long all_to_all(int rank, int size, unsigned char *out, unsigned char *in
   return bad;
 }
 
-static int goes_on(int rank, const char *file) {
+static int goes_on(int rank, const char* file) {
   int more = rank == 0 && access(file, F_OK) != 0;
   MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
   return more;
 }
 
-int main(int count, char **words) {
+int main(int count, char** words) {
   MPI_Init(&count, &words);
   int rank = 0;
   int size = 0;
@@ -75,8 +75,8 @@ int main(int count, char **words) {
   const int all_rounds = count > 2 ? atoi(words[2]) : 10;
   const size_t longest = count > 3 ? (size_t)atol(words[3]) : 4194304;
   const size_t each = 50000;
-  unsigned char *out = malloc(longest > each * (size_t)size ? longest : each * (size_t)size);
-  unsigned char *in = malloc(longest > each * (size_t)size ? longest : each * (size_t)size);
+  unsigned char* out = malloc(longest > each * (size_t)size ? longest : each * (size_t)size);
+  unsigned char* in = malloc(longest > each * (size_t)size ? longest : each * (size_t)size);
   long bad = out == NULL || in == NULL;
   const size_t lengths[] = {0, 8, 4096, 65536, 1048576, 4194304};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i) {

@@ -13,24 +13,24 @@
 
 enum { message_bytes = 65536, most_turns = 10000000 };
 
-static int compare(const void *a, const void *b) {
-  const float x = *(const float *)a;
-  const float y = *(const float *)b;
+static int compare(const void* a, const void* b) {
+  const float x = *(const float*)a;
+  const float y = *(const float*)b;
   return (x > y) - (x < y);
 }
 
-static void print(const char *name, float *times, size_t count, const char *end) {
+static void print(const char* name, float* times, size_t count, const char* end) {
   qsort(times, count, sizeof *times, compare);
   printf("\"%s\": {\"turns\": %zu, \"median_us\": %.1f, \"longest_us\": %.1f}%s", name, count,
          count > 0 ? (double)times[count / 2] : 0.0, count > 0 ? (double)times[count - 1] : 0.0, end);
 }
 
-int main(int count, char **words) {
+int main(int count, char** words) {
   MPI_Init(&count, &words);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  char *message = malloc(message_bytes);
-  float *times = malloc(most_turns * sizeof *times);
+  char* message = malloc(message_bytes);
+  float* times = malloc(most_turns * sizeof *times);
   if (count != 3 || message == NULL || times == NULL) MPI_Abort(MPI_COMM_WORLD, 2);
   memset(message, 1, message_bytes);
   size_t turns = 0;

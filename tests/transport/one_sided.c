@@ -5,13 +5,13 @@
 
 enum { rounds = 200, words = 5000 };
 
-int main(int count, char **arguments) {
+int main(int count, char** arguments) {
   MPI_Init(&count, &arguments);
   int rank = 0;
   int size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  long *memory = NULL;
+  long* memory = NULL;
   MPI_Win window;
   MPI_Win_allocate((words + 8) * (MPI_Aint)sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
   for (int i = 0; i < words + 8; ++i) memory[i] = 0;

@@ -1,10 +1,10 @@
-/* Ten small messages while the network is down: MPI_Send() returns, since they are copied; whether they arrive, once and
- * in order, is what the receiver's numbers say.
+/* Ten small messages while the network is down: MPI_Send() returns, since they are copied; whether they arrive, once
+ * and in order, is what the receiver's numbers say.
  *
  *   outage directed|wildcard SIGN DONE
  *
- * Process 0 waits for the file SIGN, sends, makes the file DONE, and waits for the answer. The receives name their sender
- * or take from anybody. Prints "verified" when the sum of all ten came back.
+ * Process 0 waits for the file SIGN, sends, makes the file DONE, and waits for the answer. The receives name their
+ * sender or take from anybody. Prints "verified" when the sum of all ten came back.
  */
 #define _DEFAULT_SOURCE
 #include <mpi.h>
@@ -14,12 +14,12 @@
 
 enum { messages = 10 };
 
-static void make(const char *path) {
-  FILE *file = fopen(path, "w");
+static void make(const char* path) {
+  FILE* file = fopen(path, "w");
   if (file != NULL) fclose(file);
 }
 
-static int send_all(const char *sign, const char *done) {
+static int send_all(const char* sign, const char* done) {
   while (access(sign, F_OK) != 0) usleep(10000);
   for (int i = 1; i <= messages; ++i) MPI_Send(&i, 1, MPI_INT, 1, 3, MPI_COMM_WORLD);
   make(done);
@@ -45,12 +45,12 @@ static int receive_all(int source) {
   return bad != 0;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   int bad = argc < 4;
-  MPI_Barrier(MPI_COMM_WORLD);  /* the two know each other */
+  MPI_Barrier(MPI_COMM_WORLD); /* the two know each other */
   if (!bad && rank == 0) {
     make("ready");
     bad = send_all(argv[2], argv[3]);

@@ -21,7 +21,7 @@ struct message {
   unsigned char rest[message_bytes - 16];
 };
 
-static struct message *messages;
+static struct message* messages;
 
 static double now(void) {
   struct timespec time;
@@ -29,7 +29,7 @@ static double now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static void send_all(const char *end) {
+static void send_all(const char* end) {
   MPI_Request requests[window];
   for (int i = 0; i < window; ++i) requests[i] = MPI_REQUEST_NULL;
   for (uint64_t n = 0, over = 0; !over; ++n) {
@@ -46,13 +46,12 @@ static void send_all(const char *end) {
 static void receive_all(void) {
   static uint64_t bytes[most_periods];
   MPI_Request requests[window];
-  for (int i = 0; i < window; ++i)
-    MPI_Irecv(&messages[i], message_bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &requests[i]);
+  for (int i = 0; i < window; ++i) MPI_Irecv(&messages[i], message_bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &requests[i]);
   const double start = now();
   size_t periods = 0;
   uint64_t wrong = 0;
   for (uint64_t n = 0, over = 0; !over; ++n) {
-    struct message *message = &messages[n % window];
+    struct message* message = &messages[n % window];
     MPI_Wait(&requests[n % window], MPI_STATUS_IGNORE);
     wrong += message->number != n || message->rest[0] != 1 || message->rest[sizeof message->rest - 1] != 1;
     over = message->flags == last;
@@ -75,7 +74,7 @@ static void receive_all(void) {
   printf("]}\n");
 }
 
-int main(int count, char **words) {
+int main(int count, char** words) {
   MPI_Init(&count, &words);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -139,7 +139,7 @@ class WritingWrappers(unittest.TestCase):
 
 class TheCommittedFiles(unittest.TestCase):
     def setUp(self):
-        self.functions = generator.parse_table((SOURCE / "src/replicate/mpi/functions.table").read_text())
+        self.functions = generator.parse_table((SOURCE / "src/replicate/mpi/intercept/functions.table").read_text())
 
     def test_every_function_of_the_standard_has_a_policy_that_says_what_to_do(self):
         for function in self.functions:
@@ -151,7 +151,7 @@ class TheCommittedFiles(unittest.TestCase):
         self.assertEqual(
             page.read_text(),
             generator.reference_page(self.functions),
-            "run: tools/generate_wrappers.py --table src/replicate/mpi/functions.table --reference docs/reference/functions.md",
+            "run: tools/generate_wrappers.py --table src/replicate/mpi/intercept/functions.table --reference docs/reference/functions.md",
         )
 
     def test_what_takes_a_communicator_is_never_passed_untranslated(self):

@@ -30,7 +30,7 @@ def c_functions(library):
 class TableAndLibraries(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        functions = generator.parse_table((SOURCE / "src/replicate/mpi/functions.table").read_text())
+        functions = generator.parse_table((SOURCE / "src/replicate/mpi/intercept/functions.table").read_text())
         declared = generator.declared_functions(pathlib.Path(os.environ["MPI_HEADER"]).read_text())
         cls.rows = {f.symbol for f in functions if f.exported_by(FLAVOUR) and f.symbol in declared}
         cls.exported = c_functions(os.environ["MPI_LIBRARY"])
@@ -40,7 +40,7 @@ class TableAndLibraries(unittest.TestCase):
         # Open MPI's MPIX_Query_cuda_support, a constant, has no profiling name that a wrapper could go on to.
         names = {name for _, name in symbols(os.environ["MPI_LIBRARY"], "--defined-only")}
         exported = {name for name in self.exported if name.startswith("MPI_") or "P" + name in names}
-        self.assertEqual(exported - self.rows, set(), "add these to src/replicate/mpi/functions.table")
+        self.assertEqual(exported - self.rows, set(), "add these to src/replicate/mpi/intercept/functions.table")
 
     def test_every_row_that_the_header_declares_is_an_exported_function(self):
         self.assertGreater(len(self.rows), 400)

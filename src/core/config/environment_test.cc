@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "core/config/sample_options.h"
+#include "core/config/sample_options_for_tests.h"
 
 namespace holdfast::config {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/config/sample_options.h"
+#include "core/config/sample_options_for_tests.h"
 
 namespace holdfast::config {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/config/sample_options.h"
+#include "core/config/sample_options_for_tests.h"
 
 namespace holdfast::config {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <fstream>
 
-#include "core/config/sample_options.h"
+#include "core/config/sample_options_for_tests.h"
 
 namespace holdfast::config {
 namespace {

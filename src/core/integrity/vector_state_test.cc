@@ -1,5 +1,5 @@
-// Nothing here may leave the upper halves of the vector registers in use: the caller's SSE code would run slower from then
-// on. The processor itself tells (XGETBV with ECX = 1, Intel SDM volume 1, 13.6: the state components in use).
+// Nothing here may leave the upper halves of the vector registers in use: the caller's SSE code would run slower from
+// then on. The processor itself tells (XGETBV with ECX = 1, Intel SDM volume 1, 13.6: the state components in use).
 #include "core/integrity/vector_state.h"
 
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "fabric/routing/forwarding.h"
+#include "fabric/tables/forwarding.h"
 #include "fabric/topology/fabric.h"
 
 namespace holdfast::fabric {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "fabric/routing/forwarding.h"
+#include "fabric/tables/forwarding.h"
 #include "fabric/topology/fabric.h"
 
 namespace holdfast::fabric {

@@ -5,7 +5,7 @@
 #include <bit>
 #include <limits>
 
-#include "fabric/routing/parallel_for.h"
+#include "core/parallel/parallel_for.h"
 
 namespace holdfast::fabric {
 namespace {
@@ -275,7 +275,7 @@ constexpr std::size_t loops_told = 16;
 CreditLoopReport check_credit_loops(const Fabric& fabric, const Forwarding& tables, unsigned threads) {
   const Cabling cabling(fabric, tables);
   DependencyGraph graph(cabling, tables);
-  parallel_for(cabling.endpoints().size(), 32, threads, [&](unsigned, std::size_t begin, std::size_t end) {
+  parallel::parallel_for(cabling.endpoints().size(), 32, threads, [&](unsigned, std::size_t begin, std::size_t end) {
     std::vector<std::uint16_t> seen;
     for (std::size_t i = begin; i < end; ++i) {
       const Cabling::Endpoint& home = cabling.endpoints()[i];

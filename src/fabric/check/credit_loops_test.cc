@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fabric/check/naive_routes.h"
-#include "fabric/routing/engine.h"
+#include "fabric/check/naive_routes_for_tests.h"
+#include "fabric/routing/engines/engine.h"
 #include "fabric/topology/generate.h"
 
 namespace holdfast::fabric {

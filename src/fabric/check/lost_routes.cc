@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/parallel/parallel_for.h"
 #include "core/random/stream.h"
-#include "fabric/routing/parallel_for.h"
 
 namespace holdfast::fabric {
 namespace {
@@ -73,7 +73,7 @@ std::vector<LostRoutes> count_lost_routes(const Fabric& fabric, const Forwarding
   const std::uint64_t unrouted_before = count_unrouted(fabric, tables);
   const std::vector<std::uint32_t> from = candidates(fabric, what);
   std::vector<std::uint64_t> lost(failures.size() * seeds);
-  parallel_for(lost.size(), 1, threads, [&](unsigned, std::size_t begin, std::size_t end) {
+  parallel::parallel_for(lost.size(), 1, threads, [&](unsigned, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const Fabric degraded = with_failures(fabric, what, from, failures[i / seeds], first_seed + i % seeds);
       lost[i] = count_unrouted(degraded, tables) - unrouted_before;

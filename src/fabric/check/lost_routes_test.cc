@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "fabric/routing/engine.h"
+#include "fabric/routing/engines/engine.h"
 #include "fabric/topology/generate.h"
 
 namespace holdfast::fabric {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fabric/routing/parallel_for.h"
+#include "core/parallel/parallel_for.h"
 
 namespace holdfast::fabric {
 namespace {
@@ -117,17 +117,17 @@ class PathCheck {
   }
 
   PathReport run(unsigned threads) {
-    const unsigned workers = thread_count(threads);
+    const unsigned workers = parallel::thread_count(threads);
     std::vector<Sums> sums(workers);
     for (Sums& sum : sums) {
       sum.channel_routes.assign(cabling_.channels(), 0);
       sum.switch_routes.assign(cabling_.rows(), 0);
     }
-    parallel_for(destinations_.size(), 64, workers, [&](unsigned worker, std::size_t begin, std::size_t end) {
+    parallel::parallel_for(destinations_.size(), 64, workers, [&](unsigned worker, std::size_t begin, std::size_t end) {
       Walker walker(cabling_, tables_);
       for (std::size_t i = begin; i < end; ++i) judge(walker, destinations_[i], sums[worker]);
     });
-    parallel_for(cabling_.rows(), 64, workers, [&](unsigned worker, std::size_t begin, std::size_t end) {
+    parallel::parallel_for(cabling_.rows(), 64, workers, [&](unsigned worker, std::size_t begin, std::size_t end) {
       Walker walker(cabling_, tables_);
       for (std::size_t row = begin; row < end; ++row) {
         judge_switch(walker, static_cast<std::uint32_t>(row), sums[worker]);

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fabric/routing/engine.h"
+#include "fabric/routing/engines/engine.h"
 #include "fabric/topology/generate.h"
 
 namespace holdfast::fabric {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fabric/compare/paper_tables.h"
-#include "fabric/routing/engine.h"
+#include "fabric/routing/engines/engine.h"
 #include "fabric/topology/generate.h"
 
 namespace holdfast::fabric {

@@ -10,7 +10,7 @@
 #include "core/time/clock.h"
 #include "fabric/formats/opensm_config.h"
 #include "fabric/opensm/configuration.h"
-#include "fabric/routing/engine.h"
+#include "fabric/routing/engines/engine.h"
 
 namespace holdfast::fabric {
 namespace {

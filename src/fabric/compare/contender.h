@@ -8,9 +8,9 @@
 
 #include "core/status/status.h"
 #include "fabric/opensm/session.h"
-#include "fabric/routing/engine.h"
-#include "fabric/routing/forwarding.h"
-#include "fabric/routing/grid.h"
+#include "fabric/routing/engines/engine.h"
+#include "fabric/routing/graph/grid.h"
+#include "fabric/tables/forwarding.h"
 #include "fabric/topology/fabric.h"
 
 namespace holdfast::fabric {

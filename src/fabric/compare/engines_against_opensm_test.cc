@@ -3,7 +3,7 @@
 #include <map>
 
 #include "fabric/compare/comparison.h"
-#include "fabric/routing/engine.h"
+#include "fabric/routing/engines/engine.h"
 #include "fabric/topology/generate.h"
 
 /// Our engines beside the engines of the same name of the real OpenSM, on small fabrics of every family.

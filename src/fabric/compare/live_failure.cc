@@ -12,7 +12,7 @@
 #include "fabric/faults/critical.h"
 #include "fabric/faults/names.h"
 #include "fabric/opensm/configuration.h"
-#include "fabric/routing/reroute.h"
+#include "fabric/routing/engines/reroute.h"
 
 namespace holdfast::fabric {
 namespace {

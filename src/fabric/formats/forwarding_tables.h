@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/status/status.h"
-#include "fabric/routing/forwarding.h"
+#include "fabric/tables/forwarding.h"
 
 namespace holdfast::fabric {
 

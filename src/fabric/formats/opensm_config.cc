@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "fabric/formats/cursor.h"
-#include "fabric/routing/grid.h"
+#include "fabric/routing/graph/grid.h"
 
 namespace holdfast::fabric {
 
@@ -206,7 +206,8 @@ std::optional<TorusConfig::Seed> seed_at(const Fabric& fabric, const Structure& 
 /// No group of parallel links, or of a switch's hosts, is larger than a switch.
 std::uint32_t most_ports(const Fabric& fabric) {
   std::uint32_t most = TorusConfig{}.max_ports_in_group;
-  for (NodeId node = 0; node < fabric.switch_count(); ++node) most = std::max<std::uint32_t>(most, fabric.node(node).port_count);
+  for (NodeId node = 0; node < fabric.switch_count(); ++node)
+    most = std::max<std::uint32_t>(most, fabric.node(node).port_count);
   return most;
 }
 

@@ -1,7 +1,7 @@
 #include <cstdlib>
 
 #include "fabric/formats/opensm_config.h"
-#include "fabric/routing/torus_placement.h"
+#include "fabric/routing/engines/torus_placement.h"
 #include "fabric/topology/generate.h"
 
 /// Any text gives a configuration that can be written and read back as the same one, or an error with a place; and what

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/status/status.h"
-#include "fabric/routing/forwarding.h"
+#include "fabric/tables/forwarding.h"
 #include "fabric/topology/fabric.h"
 
 /// A judge that is not ours: ibdmchk of ibutils, on a fabric and its tables.

@@ -6,7 +6,7 @@
 #include "fabric/check/credit_loops.h"
 #include "fabric/check/paths.h"
 #include "fabric/opensm/session.h"
-#include "fabric/routing/engine.h"
+#include "fabric/routing/engines/engine.h"
 #include "fabric/topology/generate.h"
 
 namespace holdfast::fabric::opensm {

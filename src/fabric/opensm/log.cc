@@ -50,15 +50,15 @@ std::vector<Line> lines_of(std::string_view log) {
 }
 
 bool begins_a_routing(const Line& line) {
-  return line.text.starts_with("Setting IS_SM") || line.text.starts_with("Errors during initialization") || line.text.find("SUBNET UP") != std::string_view::npos ||
-         line.text.starts_with("No routing engine able");
+  return line.text.starts_with("Setting IS_SM") || line.text.starts_with("Errors during initialization") ||
+         line.text.find("SUBNET UP") != std::string_view::npos || line.text.starts_with("No routing engine able");
 }
 
 /// Who else speaks up around a routing: its caller, and those who tell of MADs that were lost or refused and of ports
 /// that went, as they do after a failure.
-constexpr std::string_view others[] = {"ucast_mgr_route",         "osm_ucast_mgr_process", "log_send_error",
-                                       "log_rcv_cb_error",        "log_notice",            "do_sweep",
-                                       "sm_mad_ctrl_send_err_cb", "pi_rcv_process_set",    "drop_mgr_remove_port"};
+constexpr std::string_view others[] = {
+    "ucast_mgr_route", "osm_ucast_mgr_process",   "log_send_error",     "log_rcv_cb_error",    "log_notice",
+    "do_sweep",        "sm_mad_ctrl_send_err_cb", "pi_rcv_process_set", "drop_mgr_remove_port"};
 
 bool speaks_for_the_engine(const Line& line) {
   return !line.function.empty() && std::ranges::find(others, line.function) == std::end(others);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/status/status.h"
-#include "fabric/routing/forwarding.h"
+#include "fabric/tables/forwarding.h"
 #include "fabric/topology/fabric.h"
 
 /// Routing by the real OpenSM on a fabric that the real ibsim simulates.

@@ -2,7 +2,7 @@
 
 #include <iosfwd>
 
-#include "replicate/launch/job_plan.h"
+#include "replicate/launch/plan/job_plan.h"
 
 namespace holdfast::launch {
 

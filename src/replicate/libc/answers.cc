@@ -1,7 +1,7 @@
 #include "replicate/libc/answers.h"
 
-#include "replicate/mpi/call_site.h"
-#include "replicate/mpi/comms.h"
+#include "replicate/mpi/life/comms.h"
+#include "replicate/process/call_site.h"
 
 namespace holdfast::replicate {
 

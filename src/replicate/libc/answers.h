@@ -5,9 +5,9 @@
 #include <string>
 #include <type_traits>
 
-#include "replicate/mpi/answers.h"
-#include "replicate/mpi/guard.h"
-#include "replicate/mpi/real_clock.h"
+#include "replicate/mpi/agree/answers.h"
+#include "replicate/mpi/agree/real_clock.h"
+#include "replicate/mpi/intercept/guard.h"
 
 namespace holdfast::replicate {
 

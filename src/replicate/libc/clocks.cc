@@ -5,9 +5,9 @@
 #include "hooks.h"
 #include "real_functions.h"
 #include "replicate/libc/answers.h"
-#include "replicate/mpi/guard.h"
-#include "replicate/mpi/real_clock.h"
-#include "replicate/mpi/start_time.h"
+#include "replicate/mpi/agree/real_clock.h"
+#include "replicate/mpi/intercept/guard.h"
+#include "replicate/process/start_time.h"
 
 namespace holdfast::replicate {
 

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "replicate/libc/files.h"
-#include "replicate/mpi/guard.h"
-#include "replicate/mpi/program.h"
-#include "replicate/mpi/streams.h"
+#include "replicate/mpi/intercept/guard.h"
+#include "replicate/process/program.h"
+#include "replicate/process/streams.h"
 
 namespace holdfast::replicate {
 

@@ -19,13 +19,14 @@
 #include "core/config/settings.h"
 #include "core/integrity/digest.h"
 #include "replicate/engine/file_patterns.h"
-#include "replicate/mpi/common_file.h"
-#include "replicate/mpi/decide.h"
-#include "replicate/mpi/failure.h"
-#include "replicate/mpi/file.h"
-#include "replicate/mpi/progress.h"
-#include "replicate/mpi/real_clock.h"
-#include "replicate/mpi/streams.h"
+#include "replicate/mpi/agree/decide.h"
+#include "replicate/mpi/agree/progress.h"
+#include "replicate/mpi/agree/real_clock.h"
+#include "replicate/mpi/io/common_file.h"
+#include "replicate/mpi/io/file.h"
+#include "replicate/mpi/life/failure.h"
+#include "replicate/process/job.h"
+#include "replicate/process/streams.h"
 
 namespace holdfast::replicate {
 
@@ -211,7 +212,7 @@ bool may_differ(const std::string& name) {
 
 void watch_files() {
   const Depth inside;
-  const char* directory = std::getenv("HOLDFAST_RUN_DIRECTORY");
+  const char* directory = run_directory();
   const std::optional<Place> place = launched_place();
   if (!directory || !place || !to_be_recorded()) return;
   if (::access(directory, W_OK | X_OK) != 0) {

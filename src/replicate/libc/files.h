@@ -8,8 +8,8 @@
 #include <functional>
 #include <string>
 
-#include "replicate/engine/file_view.h"
-#include "replicate/mpi/own_memory.h"
+#include "replicate/process/own_memory.h"
+#include "replicate/shadow/file_view.h"
 
 namespace holdfast::replicate {
 
@@ -55,7 +55,7 @@ const std::string& files_that_may_differ();
 
 /// Does what the leader could do too, and fails with the leader's errno where it could not. `act` returns whether it
 /// succeeded and sets errno; the calling thread is inside Holdfast meanwhile. `share`: takes the leader's answer, by
-/// take_leaders() (mpi/file.h); called where all have one.
+/// take_leaders() (mpi/io/file.h); called where all have one.
 bool agree_on_file(FileCall call, const std::string& name, const std::function<bool(Manner)>& act,
                    const std::function<void()>& share = {});
 

@@ -18,7 +18,7 @@
 
 #include "replicate/libc/descriptors.h"
 #include "replicate/libc/files.h"
-#include "replicate/mpi/file.h"
+#include "replicate/mpi/io/file.h"
 
 namespace holdfast::replicate {
 

@@ -11,8 +11,8 @@
 
 #include "replicate/libc/descriptors.h"
 #include "replicate/libc/files.h"
-#include "replicate/mpi/file.h"
-#include "replicate/mpi/start_time.h"
+#include "replicate/mpi/io/file.h"
+#include "replicate/process/start_time.h"
 
 namespace holdfast::replicate {
 

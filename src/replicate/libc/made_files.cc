@@ -18,7 +18,7 @@
 #include "replicate/libc/answers.h"
 #include "replicate/libc/files.h"
 #include "replicate/libc/random.h"
-#include "replicate/mpi/program.h"
+#include "replicate/process/program.h"
 
 namespace holdfast::replicate {
 

@@ -5,10 +5,10 @@
 #include "replicate/libc/files.h"
 #include "replicate/libc/same_memory.h"
 #include "replicate/libc/writes.h"
-#include "replicate/mpi/attendance.h"
-#include "replicate/mpi/exit_status.h"
-#include "replicate/mpi/program.h"
-#include "replicate/mpi/stack.h"
+#include "replicate/mpi/life/exit_status.h"
+#include "replicate/process/attendance.h"
+#include "replicate/process/program.h"
+#include "replicate/process/stack.h"
 
 namespace {
 

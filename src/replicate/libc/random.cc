@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "core/random/stream.h"
-#include "replicate/mpi/guard.h"
-#include "replicate/mpi/program.h"
-#include "replicate/mpi/streams.h"
+#include "replicate/mpi/intercept/guard.h"
+#include "replicate/process/program.h"
+#include "replicate/process/streams.h"
 
 namespace holdfast::replicate {
 

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <string>
 
-#include "replicate/mpi/own_memory.h"
-#include "replicate/mpi/stack.h"
+#include "replicate/process/own_memory.h"
+#include "replicate/process/stack.h"
 
 namespace holdfast::replicate {
 

@@ -10,8 +10,9 @@ namespace holdfast::replicate {
 ///   the environment, which lies above the stack, is padded to one length. Both take effect at a new start of the
 ///   program, once, before anything of it has run.
 /// - The C library guards stack frames by a random number, copies of which stay behind: it becomes a constant.
-/// - What MPI and Holdfast leave below the stack is cleared (mpi/stack.h), and what they allocate comes from a heap of
-///   their own (heap/heap.cc); the program's is filled by the C library itself (launch/same_memory.h).
+/// - What MPI and Holdfast leave below the stack is cleared (process/stack.h), and what they allocate comes from a heap
+/// of
+///   their own (heap/heap.cc); the program's is filled by the C library itself (launch/plan/same_memory.h).
 ///
 /// Called by the first thread before the program's constructors, from a function that no guard protects. `arguments`:
 /// as main() has them.

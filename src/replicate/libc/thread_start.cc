@@ -1,11 +1,11 @@
 // How threads begin: those that MPI starts for itself are none of the program's, and those of the program get names on
-// which replicas agree, where their calls go in one order (mpi/thread_order.h).
+// which replicas agree, where their calls go in one order (mpi/agree/thread_order.h).
 #include <pthread.h>
 #include <threads.h>
 
 #include "replicate/libc/files.h"
-#include "replicate/mpi/guard.h"
-#include "replicate/mpi/thread_name.h"
+#include "replicate/mpi/agree/thread_name.h"
+#include "replicate/mpi/intercept/guard.h"
 
 namespace holdfast::replicate {
 

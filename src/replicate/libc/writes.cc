@@ -21,11 +21,11 @@
 #include "replicate/engine/file_patterns.h"
 #include "replicate/libc/descriptors.h"
 #include "replicate/libc/files.h"
-#include "replicate/mpi/failure.h"
-#include "replicate/mpi/own_memory.h"
-#include "replicate/mpi/runtime.h"
-#include "replicate/mpi/streams.h"
-#include "replicate/mpi/written.h"
+#include "replicate/mpi/io/written.h"
+#include "replicate/mpi/life/failure.h"
+#include "replicate/mpi/life/runtime.h"
+#include "replicate/process/own_memory.h"
+#include "replicate/process/streams.h"
 
 namespace holdfast::replicate {
 

@@ -6,9 +6,9 @@ namespace holdfast::replicate {
 
 /// What the program writes, seen on its way to the kernel: by write(2) and its kin, which the run-time libraries of C++
 /// and Fortran call, and by the C library's streams, whose last step is taken over in the table of functions that glibc
-/// keeps for them. To standard output and error it is recorded (mpi/streams.h); to files, stretch by stretch, its
-/// digest is told to the other replicas (mpi/written.h). Files are followed from the thread that called MPI_Init alone,
-/// and only as long as no other thread writes to them: threads have no order that replicas could agree on.
+/// keeps for them. To standard output and error it is recorded (process/streams.h); to files, stretch by stretch, its
+/// digest is told to the other replicas (mpi/io/written.h). Files are followed from the thread that called MPI_Init
+/// alone, and only as long as no other thread writes to them: threads have no order that replicas could agree on.
 ///
 /// Not seen: mappings, sendfile(2), splice(2), io_uring, and descriptors that were made by fcntl(2). What is not seen
 /// is seen in no replica, so nothing is reported of it here; files are compared when the job has ended all the same.

@@ -3,33 +3,33 @@
 #include <optional>
 #include <span>
 
+#include "core/config/toml_keys.h"
 #include "core/input/text_file.h"
 #include "simulate/collective/study.h"
-#include "simulate/study/toml_keys.h"
 
 namespace holdfast::simulate::collective {
 namespace {
 
-using study::Keys;
+using config::TomlKeys;
 using Sets = std::map<std::string, Assumptions>;
 
 constexpr std::string_view spec = "docs/spec/study.md";
 
 Status read_assumptions(const toml::table& table, std::string_view file, Assumptions& set) {
-  Keys keys(table, file, spec);
+  TomlKeys keys(table, file, spec);
   keys.number("mtu_bytes", 8U, 4096U, set.mtu_bytes);
   keys.boolean("headers_count", set.headers_count);
   keys.number("byte_ps", Time{1}, Time{1'000'000}, set.byte_ps);
-  keys.duration("adapter_delay", set.adapter_delay_ps);
-  keys.duration("switch_delay", set.switch_delay_ps);
-  keys.duration("cable_delay", set.cable_delay_ps);
+  keys.duration_ps("adapter_delay", set.adapter_delay_ps);
+  keys.duration_ps("switch_delay", set.switch_delay_ps);
+  keys.duration_ps("cable_delay", set.cable_delay_ps);
   keys.choice("narrow_links", narrow_links_names, set.narrow_links);
   keys.number("port_lanes", 1U, 12U, set.port_lanes);
   keys.number("nak_bytes", 1U, 4096U, set.nak_bytes);
   keys.number("nak_delays", 0U, 1000U, set.nak_delays);
   keys.number("timeout_exponent", 0U, 31U, set.timeout_exponent);
   keys.number("retry_limit", 0U, 1000U, set.retry_limit);
-  keys.duration("link_retry", set.link_retry_ps);
+  keys.duration_ps("link_retry", set.link_retry_ps);
   keys.number("window_segments", 1U, 1U << 20, set.window_segments);
   keys.finish();
   return keys.status();
@@ -127,7 +127,7 @@ Status check_clock(const Experiment& experiment) {
 
 Status read_group(const toml::table& table, std::string_view file, const Sets& sets, const SamplePlan& defaults,
                   std::vector<StudyPoint>& points) {
-  Keys keys(table, file, spec);
+  TomlKeys keys(table, file, spec);
   StudyPoint pattern;
   pattern.plan = defaults;
   Lists lists;
@@ -161,7 +161,7 @@ Status read_group(const toml::table& table, std::string_view file, const Sets& s
   if (!means.empty()) lists.means.clear();
   for (const toml::node* node : means) {
     lists.means.push_back(0);
-    keys.duration(*node, "mean", lists.means.back());
+    keys.duration_ps(*node, "mean", lists.means.back());
   }
   keys.number("share", 1e-6, 1.0, pattern.plan.errors.share);
   keys.boolean("up", pattern.plan.errors.up);
@@ -199,14 +199,14 @@ Result<Study> read_root(const toml::table& root, std::string_view file) {
   Study study;
   Sets sets = {{"default", {}}};
   SamplePlan defaults;
-  Keys top(root, file, spec);
+  TomlKeys top(root, file, spec);
   const auto wrong_kind = [&](const toml::node& node, const char* wanted) {
     top.fail(node, "this is no table", wanted);
     return top.status();
   };
   if (const toml::node* node = top.take("study")) {
     if (!node->is_table()) return wrong_kind(*node, "write [study]");
-    Keys keys(*node->as_table(), file, spec);
+    TomlKeys keys(*node->as_table(), file, spec);
     std::string kind;  // study/plan.h has looked at it
     keys.text("kind", kind);
     keys.text("name", study.name);

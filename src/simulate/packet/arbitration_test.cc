@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "simulate/packet/parameters.h"
-#include "simulate/packet/sample_networks.h"
+#include "simulate/packet/sample_networks_for_tests.h"
 #include "simulate/packet/simulate.h"
 
 namespace holdfast::simulate {

@@ -4,7 +4,7 @@
 
 #include "fabric/topology/generate.h"
 #include "simulate/packet/pcie.h"
-#include "simulate/packet/sample_networks.h"
+#include "simulate/packet/sample_networks_for_tests.h"
 #include "simulate/packet/simulate.h"
 #include "simulate/traffic/pattern.h"
 

@@ -1,13 +1,13 @@
-#include "simulate/packet/cycle_reference.h"
+#include "simulate/packet/cycle_reference_for_tests.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdio>
 
-#include "fabric/routing/engine.h"
+#include "fabric/routing/engines/engine.h"
 #include "fabric/topology/generate.h"
 #include "simulate/packet/hosts.h"
-#include "simulate/packet/sample_networks.h"
+#include "simulate/packet/sample_networks_for_tests.h"
 #include "simulate/packet/simulate.h"
 #include "simulate/traffic/pattern.h"
 

@@ -5,7 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "fabric/routing/forwarding.h"
+#include "fabric/tables/forwarding.h"
 #include "fabric/topology/fabric.h"
 #include "simulate/kernel/event_queue.h"
 #include "simulate/kernel/line_allocator.h"
@@ -23,8 +23,8 @@
 
 /// The packet-level engine: one event brings a packet to the head of an input lane, and all that follows from sending
 /// it on (its way through the crossbar, its time on the link, the return of its credits, its arrival) is computed at
-/// once from closed forms. docs/design/simulator.md argues why that equals a simulation flit by flit; flit_reference.h
-/// is the other side of the comparison.
+/// once from closed forms. docs/design/simulator.md argues why that equals a simulation flit by flit;
+/// flit_reference_for_tests.h is the other side of the comparison.
 namespace holdfast::simulate {
 
 /// What the event loop is compiled for.

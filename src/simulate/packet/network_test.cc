@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "simulate/packet/flit_reference.h"
-#include "simulate/packet/sample_networks.h"
+#include "simulate/packet/flit_reference_for_tests.h"
+#include "simulate/packet/sample_networks_for_tests.h"
 
 namespace holdfast::simulate {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "simulate/packet/sample_networks.h"
+#include "simulate/packet/sample_networks_for_tests.h"
 #include "simulate/packet/simulate.h"
 #include "simulate/traffic/pattern.h"
 

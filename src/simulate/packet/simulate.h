@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/status/status.h"
-#include "fabric/routing/forwarding.h"
+#include "fabric/tables/forwarding.h"
 #include "fabric/topology/fabric.h"
 #include "simulate/packet/parameters.h"
 #include "simulate/packet/record.h"

@@ -4,7 +4,7 @@
 
 #include "core/random/stream.h"
 #include "simulate/packet/hosts.h"
-#include "simulate/packet/sample_networks.h"
+#include "simulate/packet/sample_networks_for_tests.h"
 #include "simulate/traffic/pattern.h"
 
 /// How many packets cross a link in a second of computing, and how many bytes a host costs, from 64 to 10,000 hosts:

@@ -14,7 +14,7 @@
 
 #include "core/scratch/scratch_folder.h"
 #include "simulate/study/channel.h"
-#include "simulate/study/scripted_study.h"
+#include "simulate/study/scripted_study_for_tests.h"
 #include "simulate/study/worker.h"
 
 namespace holdfast::simulate::study {

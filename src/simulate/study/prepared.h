@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "core/status/status.h"
-#include "fabric/routing/forwarding.h"
+#include "fabric/tables/forwarding.h"
 #include "fabric/topology/fabric.h"
 #include "simulate/study/study.h"
 #include "simulate/study/throughput.h"

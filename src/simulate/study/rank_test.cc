@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "simulate/study/channel.h"
-#include "simulate/study/scripted_study.h"
+#include "simulate/study/scripted_study_for_tests.h"
 #include "simulate/study/worker.h"
 
 namespace holdfast::simulate::study {

@@ -4,8 +4,8 @@
 
 #include <ctime>
 
+#include "core/config/toml_keys.h"
 #include "core/input/text_file.h"
-#include "simulate/study/toml_keys.h"
 
 namespace holdfast::simulate::study {
 

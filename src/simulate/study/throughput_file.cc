@@ -4,12 +4,12 @@
 #include <map>
 #include <set>
 
+#include "core/config/toml_keys.h"
 #include "core/fault/grammar.h"
 #include "core/input/text_file.h"
 #include "fabric/formats/source.h"
 #include "fabric/topology/notation.h"
 #include "simulate/study/throughput.h"
-#include "simulate/study/toml_keys.h"
 
 namespace holdfast::simulate::study {
 namespace {
@@ -47,7 +47,7 @@ bool draws(const TrafficSpec& traffic) {
 }
 
 Status read_ageing(const toml::table& table, std::string_view file, fabric::Ageing& ageing) {
-  Keys keys(table, file, spec);
+  config::TomlKeys keys(table, file, spec);
   keys.number("link_rate", 0.0, 0.999, ageing.link_rate);
   keys.number("switch_rate", 0.0, 0.999, ageing.switch_rate);
   keys.number("shape", 0.01, 100.0, ageing.shape);
@@ -76,7 +76,7 @@ class GroupReader {
     read_seeds();
     read_traffics();
     keys_.number("lanes", 1U, 15U, pattern_.lanes);
-    keys_.duration("limit", pattern_.limit_ps);
+    keys_.duration_ps("limit", pattern_.limit_ps);
     keys_.finish();
     if (lists_.fabrics.empty()) keys_.fail(table_, "the group has no fabric", "write fabric = [\"16-ary-2-tree\"]");
     if (lists_.engines.empty()) keys_.fail(table_, "the group has no engine", "write engine = [\"dfsssp\"]");
@@ -227,7 +227,7 @@ class GroupReader {
   std::string_view file_;
   const Ageings& ageings_;
   Texts& texts_;
-  Keys keys_;
+  config::TomlKeys keys_;
   std::string name_ = "all";
   ThroughputPoint pattern_;
   Lists lists_;
@@ -240,7 +240,7 @@ class FileReader {
 
   Result<ThroughputFile> read(const toml::table& root) {
     ThroughputFile study;
-    Keys top(root, file_, spec);
+    config::TomlKeys top(root, file_, spec);
     Status status = read_head(top.take("study"), study);
     if (status.ok()) status = read_options(top.take("simulate"), study);
     if (status.ok()) status = read_ageing_sets(top.take("ageing"));
@@ -266,7 +266,7 @@ class FileReader {
     const std::string remedy = "write [study] with name = \"...\"";
     if (node == nullptr) return {Code::bad_input, "reading " + std::string(file_), "the study has no name", remedy};
     if (!node->is_table()) return no_table(*node, "[study]");
-    Keys keys(*node->as_table(), file_, spec);
+    config::TomlKeys keys(*node->as_table(), file_, spec);
     std::string kind;  // read_any_study() has looked at it
     keys.text("kind", kind);
     keys.text("name", study.name);

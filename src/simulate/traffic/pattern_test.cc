@@ -5,7 +5,7 @@
 #include <set>
 
 #include "simulate/packet/hosts.h"
-#include "simulate/packet/sample_networks.h"
+#include "simulate/packet/sample_networks_for_tests.h"
 #include "simulate/traffic/distance_order.h"
 #include "simulate/traffic/sweep.h"
 

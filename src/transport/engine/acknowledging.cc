@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "transport/engine/core.h"
+#include "transport/engine/planted.h"
 
 namespace holdfast::transport {
 namespace {
@@ -31,7 +32,7 @@ void Core::fill_ack(Peer& peer, std::uint32_t rail, wire::AckFrame& frame) {
       frame.partials[frame.partial_count++] = {number, vfrag.mask};
     }
   }
-  if (sabotage == Engine::Sabotage::acknowledge_too_much && frame.partial_count > 0) {
+  if (is_planted(Planted::acknowledge_too_much) && frame.partial_count > 0) {
     frame.partials[0].mask |= frame.partials[0].mask << 1;
   }
   const Path* latest = nullptr;

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/random/stream.h"
-#include "transport/engine/joined_engines.h"
+#include "transport/engine/joined_engines_for_tests.h"
 
 namespace holdfast::transport {
 namespace {

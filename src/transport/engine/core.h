@@ -54,7 +54,6 @@ class Core {
   Counters counters;
   std::int64_t next_deadline_ns = INT64_MAX;  ///< of the engine's time: no timer is due before
   std::size_t fragment_bytes = 0;
-  Engine::Sabotage sabotage = Engine::Sabotage::none;
   std::size_t pending_puts = 0;
 
  private:
@@ -173,8 +172,7 @@ class Core {
   void drop_finished_vfrags(Peer& peer);
 
   // receiving.cc
-  void on_data(Peer& peer, const wire::PacketHeader& header, const wire::DataFrame& frame,
-               std::span<const std::byte> payload, std::uint32_t rail);
+  void on_data(Peer& peer, const wire::DataFrame& frame, std::span<const std::byte> payload);
   Landed land(Peer& peer, const wire::DataFrame& frame, std::span<const std::byte> payload);
   Landed land_eager(Peer& peer, const wire::DataFrame& frame, std::span<const std::byte> payload);
   Landed land_first(Peer& peer, const wire::DataFrame& frame, std::span<const std::byte> payload, ReceiveOp& op);

@@ -115,9 +115,6 @@ std::size_t Engine::memory_bytes() const {
 std::size_t Engine::objects_in_use() const {
   return core_->objects_in_use();
 }
-void Engine::sabotage(Sabotage what) {
-  core_->sabotage = what;
-}
 
 // An engine may go with messages on their way, closed or not.
 Core::~Core() {

@@ -229,23 +229,6 @@ class Engine {
   /// otherwise.
   std::size_t objects_in_use() const;
 
-  /// For the proof that the oracle of the simulation sees defects: leaves out one mechanism. Never set elsewhere.
-  enum class Sabotage : std::uint8_t {
-    none,
-    accept_duplicates,
-    ignore_checksums,
-    ignore_order,
-    acknowledge_too_much,
-    forget_retransmission,
-    lose_completion,
-    leak_buffer,
-    ignore_identities,
-    ignore_tags,
-    forget_lost_peers,   ///< after a loss the next message begins another session, and takes the lost one's place
-    write_before_check,  ///< a fragment's bytes go to a receive's memory before they are known to be good
-  };
-  void sabotage(Sabotage what);
-
  private:
   std::unique_ptr<Core> core_;
 };

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/engine/joined_engines.h"
+#include "transport/engine/joined_engines_for_tests.h"
 
 namespace holdfast::transport {
 namespace {

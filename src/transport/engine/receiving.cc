@@ -4,6 +4,7 @@
 
 #include "core/arithmetic/checked.h"
 #include "transport/engine/core.h"
+#include "transport/engine/planted.h"
 
 namespace holdfast::transport {
 namespace {
@@ -29,7 +30,7 @@ void Core::on_packet(std::uint32_t rail, std::span<const std::byte> packet) {
   if (header.key == 0) return on_greeting(reader, rail);
   Peer* from = known_peer(header.session);
   const bool known = from != nullptr && from->remote_identity != 0 &&
-                     (header.key == from->key_in || sabotage == Engine::Sabotage::ignore_identities);
+                     (header.key == from->key_in || is_planted(Planted::ignore_identities));
   if (!known || from->given_up) {
     ++count(Count::stale_packets);
     return on_stale(header.session);
@@ -52,7 +53,7 @@ void Core::on_packet(std::uint32_t rail, std::span<const std::byte> packet) {
       on_ack(*from, reader.ack());
     } else if (type == FrameType::data) {
       data = true;
-      on_data(*from, header, reader.data(), reader.payload(), rail);
+      on_data(*from, reader.data(), reader.payload());
     } else if (type == FrameType::bye) {
       end_closed(*from);
       return;
@@ -67,14 +68,13 @@ void Core::on_packet(std::uint32_t rail, std::span<const std::byte> packet) {
   if (acknowledge_now && from->ack_owed) send_owed_ack(*from);
 }
 
-void Core::on_data(Peer& peer, const wire::PacketHeader&, const DataFrame& frame, std::span<const std::byte> payload,
-                   std::uint32_t) {
+void Core::on_data(Peer& peer, const DataFrame& frame, std::span<const std::byte> payload) {
   const std::int32_t ahead = serial_distance(peer.in.base(), frame.vfrag);
   const std::uint64_t bit = std::uint64_t{1} << frame.index;
   if (ahead < 0 || (peer.in.covers(frame.vfrag) && (peer.in.get(frame.vfrag).mask & bit) != 0)) {
     ++count(Count::duplicates);
     ++peer.duplicates_in_a_row;
-    if (sabotage != Engine::Sabotage::accept_duplicates) return;
+    if (!is_planted(Planted::accept_duplicates)) return;
   }
   if (ahead >= 0 && !peer.in.covers(frame.vfrag)) {
     ++count(Count::stray_fragments);
@@ -128,7 +128,7 @@ Core::Landed Core::land(Peer& peer, const DataFrame& frame, std::span<const std:
 }
 
 bool Core::fits(const DataFrame& frame, std::uint64_t sum) {
-  return sum == frame.checksum || sabotage == Engine::Sabotage::ignore_checksums;
+  return sum == frame.checksum || is_planted(Planted::ignore_checksums);
 }
 
 bool Core::intact(const DataFrame& frame, std::span<const std::byte> payload) {
@@ -141,11 +141,11 @@ Core::Landed Core::land_eager(Peer& peer, const DataFrame& frame, std::span<cons
     if (InMessage* message = peer.open.find(frame.message)) return land_more(*message, frame, payload);
   }
   const std::int32_t ahead = serial_distance(peer.next_match, frame.order);
-  if (sabotage != Engine::Sabotage::accept_duplicates &&
+  if (!is_planted(Planted::accept_duplicates) &&
       (ahead < 0 || ahead >= static_cast<std::int32_t>(options_.message_window))) {
     return Landed::refused;
   }
-  if (ahead == 0 || sabotage == Engine::Sabotage::ignore_order) {
+  if (ahead == 0 || is_planted(Planted::ignore_order)) {
     const Envelope envelope = {peer.id, (frame.flags & DataFrame::flag_tagged) != 0, frame.tag};
     if (ReceiveOp* op = find_posted(envelope)) return land_first(peer, frame, payload, *op);
   }
@@ -156,7 +156,7 @@ Core::Landed Core::land_eager(Peer& peer, const DataFrame& frame, std::span<cons
 Core::Landed Core::land_first(Peer& peer, const DataFrame& frame, std::span<const std::byte> payload, ReceiveOp& op) {
   // Before anything is written: until the receive has taken this message another may take it, and be shorter.
   const bool good = intact(frame, payload);
-  if (!good && sabotage != Engine::Sabotage::write_before_check) return Landed::corrupt;
+  if (!good && !is_planted(Planted::write_before_check)) return Landed::corrupt;
   const Pieces target = target_for(op, frame.total);
   integrity::scatter_with_checksum(integrity::Checksum::none, target.span(), frame.offset, payload);
   if (!good) return Landed::corrupt;
@@ -204,7 +204,7 @@ Core::Landed Core::land_unexpected(Peer& peer, const DataFrame& frame, std::span
   } else {
     peer.incoming.remove(&message);
   }
-  if (frame.order != peer.next_match && sabotage != Engine::Sabotage::ignore_order) {
+  if (frame.order != peer.next_match && !is_planted(Planted::ignore_order)) {
     message.parked = true;
     peer.parked.insert(frame.order, &message);
     return Landed::good;
@@ -299,7 +299,7 @@ InMessage* Core::new_in_message(Peer& peer, const DataFrame& frame) {
 void Core::drop_buffer(InMessage& message) {
   if (message.buffer == nullptr) return;
   Peer& peer = *message.peer;
-  if (sabotage != Engine::Sabotage::leak_buffer) buffers_.give(message.buffer, message.total);
+  if (!is_planted(Planted::leak_buffer)) buffers_.give(message.buffer, message.total);
   message.buffer = nullptr;
   peer.held_bytes -= message.total;
   if (byte_limit(peer) - peer.told_bytes > peer.granted_bytes / 4) owe_ack(peer, false);

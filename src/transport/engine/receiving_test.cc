@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "core/integrity/checksum.h"
-#include "transport/engine/joined_engines.h"
+#include "transport/engine/joined_engines_for_tests.h"
 #include "transport/wire/packet.h"
 
 namespace holdfast::transport {

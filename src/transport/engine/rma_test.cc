@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "transport/engine/joined_engines.h"
+#include "transport/engine/joined_engines_for_tests.h"
 
 namespace holdfast::transport {
 namespace {

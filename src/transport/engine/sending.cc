@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "transport/engine/core.h"
+#include "transport/engine/planted.h"
 
 namespace holdfast::transport {
 namespace {
@@ -458,7 +459,7 @@ void Core::make_ready(Peer& peer, Fragment& fragment) {
   Path& path = peer.paths[fragment.path];
   path.flight.remove(&fragment);
   path.flying_bytes -= fragment.bytes;
-  if (sabotage == Engine::Sabotage::forget_retransmission && fragment.bytes % 7 == 3) {
+  if (is_planted(Planted::forget_retransmission) && fragment.bytes % 7 == 3) {
     fragment.state = Fragment::State::waiting;
     return;
   }
@@ -499,7 +500,7 @@ void Core::try_release(OutMessage& message) {
   if (!message.acknowledged && !message.abandoned) return;
   if (message.awaits_answer() && !message.answered && !message.abandoned) return;
   report(message, message.outcome);
-  if (message.log != nullptr && sabotage != Engine::Sabotage::leak_buffer) {
+  if (message.log != nullptr && !is_planted(Planted::leak_buffer)) {
     buffers_.give(message.log, message.log_bytes);
     log_bytes_ -= message.log_bytes;
   }

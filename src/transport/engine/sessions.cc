@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "transport/engine/core.h"
+#include "transport/engine/planted.h"
 
 namespace holdfast::transport {
 namespace {
@@ -127,7 +128,7 @@ void Core::say_hello(Peer& peer, std::uint32_t rail, bool answer, std::uint32_t 
 
 // A packet of no session: who somebody is, or says to be.
 void Core::on_greeting(wire::Reader& packet, std::uint32_t rail) {
-  if (!authenticator_.vouches_for(packet) && sabotage != Engine::Sabotage::ignore_tags) {
+  if (!authenticator_.vouches_for(packet) && !is_planted(Planted::ignore_tags)) {
     ++count(Count::forged_packets);
     return;
   }
@@ -148,7 +149,7 @@ void Core::on_greeting(wire::Reader& packet, std::uint32_t rail) {
 
 // Whether a packet of an established session is from the peer, and for the first time.
 bool Core::believed(Peer& peer, const wire::Reader& packet, std::uint32_t rail) {
-  if (sabotage == Engine::Sabotage::ignore_identities || sabotage == Engine::Sabotage::ignore_tags) return true;
+  if (is_planted(Planted::ignore_identities) || is_planted(Planted::ignore_tags)) return true;
   if (peer.seals == nullptr) {
     const bool there = !authenticator_.asks() && host_.comes_from(peer.id, rail);
     if (!there) ++count(Count::forged_packets);
@@ -203,7 +204,7 @@ void Core::on_hello(const wire::PacketHeader& header, const wire::HelloFrame& fr
     return;
   }
   if (!knows_identity(id, frame)) {
-    if (frame.cookie != cookie_for(id, frame) && sabotage != Engine::Sabotage::ignore_identities) {
+    if (frame.cookie != cookie_for(id, frame) && !is_planted(Planted::ignore_identities)) {
       return challenge(id, frame, rail);
     }
     id = host_.peer_named(frame.name, rail);
@@ -380,7 +381,7 @@ void Core::end_closed(Peer& peer) {
 // All operations that wait for the peer fail, later ones are refused, and the peer hears of it when it can.
 void Core::give_up(Peer& peer, Outcome outcome) {
   new_identity(peer);  // nothing of the session that is under way is taken any more
-  if (sabotage != Engine::Sabotage::forget_lost_peers) peer.given_up = outcome;
+  if (!is_planted(Planted::forget_lost_peers)) peer.given_up = outcome;
   peer.spoiled = false;
   ++count(Count::peers_given_up);
   reset(peer, outcome);

@@ -1,7 +1,7 @@
 // What a stranger, and one who reads the wire, can do to an engine.
 #include <gtest/gtest.h>
 
-#include "transport/engine/joined_engines.h"
+#include "transport/engine/joined_engines_for_tests.h"
 #include "transport/wire/packet.h"
 
 namespace holdfast::transport {

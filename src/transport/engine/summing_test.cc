@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "transport/engine/joined_engines.h"
+#include "transport/engine/joined_engines_for_tests.h"
 
 namespace holdfast::transport {
 namespace {

@@ -65,16 +65,11 @@ void write_lost_peer(const std::string& folder, const LostPeer& lost) {
   if (folder.empty()) return;
   const std::string peer = hexadecimal(lost.peer_number);
   const char* job = std::getenv("HOLDFAST_RUN_JOB");  // `holdfast run` believes no other job's incidents
-  const Json json = {{"job", job ? job : ""},
-                     {"kind", "lost_peer"},
-                     {"message", describe(lost)},
-                     {"process", lost.self.process},
-                     {"host", lost.self.host},
-                     {"peer", peer},
-                     {"outcome", name(lost.outcome)},
-                     {"why", why(lost)},
-                     {"waited_ns", lost.waited_ns},
-                     {"lost_messages", lost.lost_messages},
+  const Json json = {{"job", job ? job : ""},         {"kind", "lost_peer"},
+                     {"message", describe(lost)},     {"process", lost.self.process},
+                     {"host", lost.self.host},        {"peer", peer},
+                     {"outcome", name(lost.outcome)}, {"why", why(lost)},
+                     {"waited_ns", lost.waited_ns},   {"lost_messages", lost.lost_messages},
                      {"rails", joined(lost.rails)}};
   write_whole(folder + "/incident-lost-peer-" + std::to_string(getpid()) + "-" + peer + ".json", json);
 }

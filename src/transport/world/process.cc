@@ -56,7 +56,6 @@ Process::Process(Surroundings& world, unsigned node, unsigned life)
   const auto name = static_cast<std::byte>(node);
   engine_ = std::make_unique<Engine>(world.plan().options, rails, *this, std::span(&name, 1),
                                      world.plan().secrets(node, life), world.clock(node));
-  engine_->sabotage(world.sabotage());
 }
 
 Put Process::put(std::uint32_t rail, PeerId peer, std::span<const iovec> pieces, std::uint64_t token) {

@@ -26,7 +26,6 @@ class Surroundings {
   virtual Oracle& oracle() = 0;
   virtual RemoteOracle& remote_oracle() = 0;
   virtual Network& network() = 0;
-  virtual Engine::Sabotage sabotage() const = 0;
   /// A node's own clock.
   virtual std::int64_t clock(unsigned node) const = 0;
   /// The memory of a node's living process that others may reach.

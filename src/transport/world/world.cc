@@ -19,14 +19,13 @@ namespace {
 constexpr std::int64_t ms = 1'000'000;
 class World final : public Surroundings {
  public:
-  World(std::uint64_t seed, Engine::Sabotage sabotage);
+  explicit World(std::uint64_t seed);
   Verdict run();
 
   const Plan& plan() const override { return plan_; }
   Oracle& oracle() override { return oracle_; }
   RemoteOracle& remote_oracle() override { return remote_oracle_; }
   Network& network() override { return network_; }
-  Engine::Sabotage sabotage() const override { return sabotage_; }
   std::int64_t clock(unsigned node) const override { return queue_.now() + nodes_[node].offset_ns; }
   OpenMemory& open_memory(unsigned node) override { return nodes_[node].process->open_memory_; }
 
@@ -59,7 +58,6 @@ class World final : public Surroundings {
   void finish();
 
   Plan plan_;
-  Engine::Sabotage sabotage_;
   random::Stream work_;
   EventQueue queue_;
   Oracle oracle_;
@@ -72,9 +70,8 @@ class World final : public Surroundings {
   Counters counters_;
 };
 
-World::World(std::uint64_t seed, Engine::Sabotage sabotage)
+World::World(std::uint64_t seed)
     : plan_(draw_plan(seed)),
-      sabotage_(sabotage),
       work_(random::Stream(seed).child("work")),
       oracle_(plan_.errors_allowed),
       remote_oracle_(plan_, oracle_),
@@ -402,8 +399,8 @@ Verdict World::run() {
 
 }  // namespace
 
-Verdict run_world(std::uint64_t seed, Engine::Sabotage sabotage) {
-  return World(seed, sabotage).run();
+Verdict run_world(std::uint64_t seed) {
+  return World(seed).run();
 }
 
 }  // namespace holdfast::transport

@@ -25,8 +25,8 @@ struct Verdict {
   bool good() const { return complaints.empty(); }
 };
 
-/// Runs the shipped engine in the world of this seed: some nodes, some rails, and everything that can go wrong. The
+/// Runs the engine in the world of this seed: some nodes, some rails, and everything that can go wrong. The
 /// same seed gives the same world, event by event. One thread; worlds share nothing.
-Verdict run_world(std::uint64_t seed, Engine::Sabotage sabotage = Engine::Sabotage::none);
+Verdict run_world(std::uint64_t seed);
 
 }  // namespace holdfast::transport

@@ -1,0 +1,36 @@
+#include <algorithm>
+#include <array>
+
+#include "fabric/routing/engines/lanes.h"
+#include "fabric/routing/engines/native_engines.h"
+
+namespace holdfast::fabric {
+namespace {
+
+constexpr unsigned any_number = 255;
+
+}  // namespace
+
+/// Balanced paths, or those of dimension order, whose dependencies are few: first where they are as even (on whole
+/// tori), otherwise when the balanced ones need too many lanes.
+Result<Forwarding> route_dfsssp(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options) {
+  EvenTables balanced = lay_shortest_paths(fabric, graph, options.threads);
+  Forwarding* chosen = &balanced.tables;
+  EvenTables straight;
+  if (!is_acyclic(graph, balanced.tables, options.threads)) {
+    straight = lay_in_dimension_order(fabric, graph, options);
+    std::array<Forwarding*, 2> tries = {&balanced.tables, &straight.tables};
+    if (straight.largest_load <= balanced.largest_load) std::swap(tries[0], tries[1]);
+    chosen = tries[0];
+    if (assign_lanes(graph, *chosen, options.lanes) > options.lanes) {
+      chosen = tries[1];
+      const unsigned lanes = assign_lanes(graph, *chosen, any_number);
+      if (lanes > options.lanes) return lanes_exhausted("dfsssp", lanes, options.lanes);
+    }
+  }
+  chosen->lanes_needed = chosen->lanes_used;
+  spread_over_lanes(graph, *chosen, options.lanes);
+  return std::move(*chosen);
+}
+
+}  // namespace holdfast::fabric

@@ -1,0 +1,152 @@
+#include "fabric/routing/engines/lanes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+
+#include "fabric/check/credit_loops.h"
+#include "fabric/check/paths.h"
+#include "fabric/topology/generate.h"
+
+namespace holdfast::fabric {
+namespace {
+
+std::map<std::uint8_t, std::uint64_t> pairs_by_lane(const SwitchGraph& graph, const Forwarding& tables) {
+  std::map<std::uint8_t, std::uint64_t> pairs;
+  for (std::uint32_t source = 0; source < graph.rows(); ++source) {
+    if (graph.sources_at(source) == 0) continue;
+    for (const SwitchGraph::Terminal& terminal : graph.terminals())
+      pairs[tables.service_level(source, 0, terminal.lid)] += graph.sources_at(source);
+  }
+  return pairs;
+}
+
+std::uint32_t next_row(const SwitchGraph& graph, std::uint32_t row, std::uint8_t port) {
+  for (const SwitchGraph::Channel& channel : graph.channels()) {
+    if (graph.arc(channel.arc).from == row && channel.port == port) return graph.arc(channel.arc).to;
+  }
+  ADD_FAILURE() << "no channel out of row " << row << " at port " << int{port};
+  return row;
+}
+
+TEST(Lanes, AnAcyclicLaneIsSpreadEvenlyOverAllThereAre) {
+  const Fabric fabric = generate("tree(4,3)").value();
+  const SwitchGraph graph(fabric);
+  Forwarding tables = route(fabric, "sssp").value();
+  EXPECT_TRUE(is_acyclic(graph, tables, 1));
+  spread_over_lanes(graph, tables, 5);
+  EXPECT_EQ(tables.lanes_used, 5);
+  const auto pairs = pairs_by_lane(graph, tables);
+  ASSERT_EQ(pairs.size(), 5U);
+  for (const auto& [lane, count] : pairs) EXPECT_NEAR(static_cast<double>(count), 64 * 64 / 5.0, 64.0) << int{lane};
+  EXPECT_TRUE(check_paths(fabric, tables).complete());
+  EXPECT_TRUE(check_credit_loops(fabric, tables).none_found());
+}
+
+/// Hosts of a leaf take the roots in turn, and eight divides sixteen: dealt in turn over destinations, all that a leaf
+/// sends to a root would have one lane.
+TEST(Lanes, EveryChannelOfATreeUsesAllLanesAlike) {
+  const Fabric fabric = generate("16-ary-2-tree").value();
+  const SwitchGraph graph(fabric);
+  const Forwarding tables = route(fabric, "dfsssp").value();
+  std::map<std::pair<std::uint32_t, std::uint8_t>, std::array<std::uint64_t, 8>> carried;  // by row and port
+  for (std::uint32_t source = 0; source < graph.rows(); ++source) {
+    for (const SwitchGraph::Terminal& terminal : graph.terminals()) {
+      if (graph.sources_at(source) == 0 || source == terminal.row) continue;
+      const std::uint8_t lane = tables.service_level(source, 0, terminal.lid);
+      for (std::uint32_t row = source; row != terminal.row;) {
+        const std::uint8_t port = tables.out_port(row, terminal.lid);
+        carried[{row, port}][lane] += graph.sources_at(source);
+        row = next_row(graph, row, port);
+      }
+    }
+  }
+  ASSERT_EQ(carried.size(), 512U);
+  for (const auto& [channel, lanes] : carried) {
+    const auto [least, most] = std::minmax_element(lanes.begin(), lanes.end());
+    EXPECT_LE(*most, *least + 32) << "of 240 routes, 16 from each leaf; row " << channel.first;
+  }
+}
+
+TEST(Lanes, SpreadingKeepsRoutesOfDifferentLanesApart) {
+  const Fabric fabric = generate("torus(5,5) hosts=50").value();
+  const SwitchGraph graph(fabric);
+  Forwarding before = route(fabric, "sssp").value();
+  EXPECT_FALSE(is_acyclic(graph, before, 1));
+  const unsigned lanes = assign_lanes(graph, before, 255);
+  ASSERT_LT(lanes, 8U);
+  Forwarding after = before;
+  spread_over_lanes(graph, after, 8);
+  std::map<std::uint8_t, std::uint8_t> was;  // each lane's routes were in one before
+  for (std::uint32_t source = 0; source < graph.rows(); ++source) {
+    for (const SwitchGraph::Terminal& terminal : graph.terminals()) {
+      const std::uint8_t old = before.service_level(source, 0, terminal.lid);
+      EXPECT_EQ(was.try_emplace(after.service_level(source, 0, terminal.lid), old).first->second, old);
+    }
+  }
+  EXPECT_EQ(was.size(), 8U);
+  EXPECT_TRUE(check_credit_loops(fabric, after).none_found());
+  Forwarding same = before;
+  spread_over_lanes(graph, same, lanes);
+  EXPECT_EQ(pairs_by_lane(graph, same), pairs_by_lane(graph, before)) << "no lane is free";
+}
+
+TEST(Lanes, GivesUpBeyondWhatIsAllowed) {
+  const Fabric fabric = generate("torus(5,5) hosts=50").value();
+  const SwitchGraph graph(fabric);
+  Forwarding tables = route(fabric, "sssp").value();
+  EXPECT_EQ(assign_lanes(graph, tables, 1), 2U);
+}
+
+/// What OpenSM 3.3.23's dfsssp needs and its fullest link carries: bench/opensm_routing.py,
+/// docs/results/opensm-routing-time.md. 0: it refuses, and routes nothing.
+struct Recorded {
+  const char* fabric;
+  unsigned lanes;
+  std::uint64_t index;
+};
+class DfssspBesideOpensm : public testing::TestWithParam<Recorded> {};
+
+TEST_P(DfssspBesideOpensm, NeedsNoMoreLanesAndIsAsEven) {
+  const Recorded& theirs = GetParam();
+  const Fabric fabric = generate(theirs.fabric).value();
+  const auto ours = route(fabric, "dfsssp");
+  ASSERT_TRUE(ours.ok()) << ours.status().message();
+  EXPECT_LE(ours.value().lanes_needed, theirs.lanes);
+  EXPECT_EQ(ours.value().lanes_used, 8) << "spread";
+  const PathReport paths = check_paths(fabric, ours.value());
+  EXPECT_TRUE(paths.complete());
+  if (theirs.index != 0) {
+    EXPECT_LE(paths.index.max, theirs.index);
+  }
+  EXPECT_TRUE(check_credit_loops(fabric, ours.value()).none_found());
+}
+
+INSTANTIATE_TEST_SUITE_P(Large, DfssspBesideOpensm,
+                         testing::Values(Recorded{"torus-7x7x7", 9, 0}, Recorded{"dragonfly-14-7-7-23", 8, 3479},
+                                         Recorded{"kautz-7-3", 9, 0}, Recorded{"10-ary-3-tree", 1, 1980},
+                                         Recorded{"tsubame2-rail", 2, 5579}, Recorded{"deimos-cluster", 5, 4884}));
+
+/// Cables of a torus in any ports: dimension order is found in the cables, not in the numbers of ports.
+TEST(Dfsssp, FindsTheTorusWhateverPortsItsCablesAreIn) {
+  const Fabric tidy = generate("torus(7,7,7) hosts=343").value();
+  Fabric mixed;
+  for (const Node& node : tidy.nodes()) mixed.add_node(node.kind, node.port_count, node.name, node.guid);
+  std::vector<LinkId> links(tidy.links().size());
+  std::iota(links.begin(), links.end(), 0U);
+  std::sort(links.begin(), links.end(), [](LinkId a, LinkId b) { return a * 0x9E3779B1U < b * 0x9E3779B1U; });
+  for (const LinkId link : links) mixed.connect(tidy.port(tidy.link(link).a).node, tidy.port(tidy.link(link).b).node);
+  mixed.assign_lids();
+  for (const char* engine : {"dfsssp", "lash"}) {
+    const auto routed = route(mixed, engine);
+    ASSERT_TRUE(routed.ok()) << routed.status().message();
+    EXPECT_LE(std::max(routed.value().lanes_needed, routed.value().lanes_used), 8);
+    EXPECT_TRUE(check_credit_loops(mixed, routed.value()).none_found());
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::fabric

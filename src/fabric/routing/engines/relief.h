@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "fabric/routing/engines/balance.h"
+#include "fabric/routing/engines/turns.h"
+
+namespace holdfast::fabric {
+
+/// Mends what early picks could not know: takes the routes to a LID away, picks them again on what all others carry,
+/// and keeps the better. The loads and tables of the Balance and the Forwarding go together before and after.
+class Relief {
+ public:
+  Relief(const SwitchGraph& graph, Balance& balance, Forwarding& tables);
+
+  /// The channel that the table of a switch has for a LID of an adapter elsewhere.
+  std::uint32_t channel_of(std::uint32_t row, Lid lid) const {
+    return channel_at_[row * 256U + tables_.out_port(row, lid)];
+  }
+
+  /// Whether other picks for this LID make the sum of the cubes of the loads smaller; if so they are in the tables.
+  /// `before` has the order of the routes that are there; pick_anew() picks and counts and returns the order of its
+  /// own.
+  template <class PickAnew>
+  bool improve(const Choices& before, Lid lid, const PickAnew& pick_anew) {
+    take_away(before, lid);
+    const Choices& after = pick_anew();
+    if (keep_better(before, after)) return false;
+    balance_.enter(after, lid, tables_);
+    return true;
+  }
+  bool improve(const Choices& choices, Lid lid) {
+    return improve(choices, lid, [&]() -> const Choices& {
+      balance_.pick(choices);
+      return choices;
+    });
+  }
+
+ private:
+  void take_away(const Choices& before, Lid lid);
+  /// Whether the routes of before are put back.
+  bool keep_better(const Choices& before, const Choices& after);
+  double sum_of_cubes() const;
+
+  const SwitchGraph& graph_;
+  Balance& balance_;
+  Forwarding& tables_;
+  std::vector<std::uint32_t> channel_at_;  // by row * 256 + port
+  std::vector<std::uint32_t> before_;
+  std::vector<std::uint32_t> touched_;
+};
+
+/// How often it is worth to look at every adapter LID again when that may look at so many arcs (a few milliseconds); 0
+/// for large fabrics, whose first picks are even by their number.
+std::uint64_t affordable_passes(const SwitchGraph& graph, std::uint64_t affordable = 700'000);
+
+/// Looks at every adapter LID again, as often as that helps and no more than `passes` times.
+template <class Rule>
+void relieve(const SwitchGraph& graph, Rule rule, std::uint64_t passes, Balance& balance, Forwarding& tables) {
+  Relief relief(graph, balance, tables);
+  Choices choices;
+  bool improved = true;
+  for (std::uint64_t pass = 0; pass < passes && improved; ++pass) {
+    improved = false;
+    for (const std::uint32_t row : scattered_rows(graph)) {
+      if (graph.terminals_at(row).empty()) continue;
+      rule.choices_to(row, choices);
+      for (const SwitchGraph::Terminal& terminal : graph.terminals_at(row))
+        improved = relief.improve(choices, terminal.lid) || improved;
+    }
+  }
+}
+
+/// Whether every cable joins neighbouring levels above the adapters, as in a tree.
+bool lies_in_levels(const SwitchGraph& graph);
+
+/// Whether every cable joins a switch with adapters and one without. At once is then best where nothing is missing, and
+/// the fastest; with more levels it is not, and large fabrics would pay for both ways.
+bool has_two_levels(const SwitchGraph& graph);
+
+/// Of a network that lies in levels: what the fullest channel would carry if each switch spread evenly what it now
+/// sends to each of the two beside its own. 0 for others.
+std::uint64_t even_load_of_levels(const SwitchGraph& graph, const Balance& balance);
+
+/// Fills tables with routes by this rule, as evenly as we can, and returns how many the fullest channel carries;
+/// nothing when accept(row, choices) refused those to a switch. Trees of three levels and more are routed in closed
+/// form first, others and small ones in several ways of picking, until one is as even as levels allow; the first of
+/// those whose fullest channel carries least counts. Picks at once, where they are as even as others, bring what goes
+/// to one place together early and keep it apart from the rest.
+template <class Rule, class Accept>
+std::optional<std::uint64_t> lay_evenly(const Fabric& fabric, const SwitchGraph& graph, const Rule& rule,
+                                        unsigned threads, const Accept& accept, Forwarding& tables) {
+  using enum Balance::Picking;
+  std::optional<std::uint64_t> least;
+  bool even = false;
+  /// False when refused.
+  const auto lay = [&](Balance::Picking picking, std::uint64_t passes, const auto& pick) {
+    Forwarding laid = graph.local_tables(fabric);
+    Balance balance(graph, picking);
+    const bool accepted =
+        for_each_destination(scattered_rows(graph), rule, threads, [&](std::uint32_t row, const Choices& choices) {
+          if (!accept(row, choices)) return false;
+          lay_routes(graph, row, choices, balance, laid, pick);
+          return true;
+        });
+    if (!accepted) return false;
+    relieve(graph, rule, passes, balance, laid);
+    const std::uint64_t largest = balance.largest_load();
+    if (least && largest >= *least) return true;
+    tables = std::move(laid);
+    least = largest;
+    even = largest <= even_load_of_levels(graph, balance);
+    return true;
+  };
+  const bool two_levels = has_two_levels(graph);
+  if (!two_levels && lies_in_levels(graph)) {
+    const Turns turns(graph, levels_above_adapters(graph));
+    const auto in_turn = [&](Balance& by, const Choices& among, const SwitchGraph::Terminal& to) {
+      turns.pick(among, static_cast<std::uint64_t>(&to - graph.terminals().data()), by);
+    };
+    if (!lay(at_once, 0, in_turn)) return std::nullopt;
+  }
+  const std::uint64_t passes = affordable_passes(graph);
+  auto ways = std::vector{at_once, in_groups, one_by_one};
+  if (passes == 0) ways = two_levels ? std::vector{at_once, in_groups} : std::vector{in_groups};
+  for (const Balance::Picking picking : ways) {
+    if (even) break;
+    const auto pick = [](Balance& by, const Choices& among, const SwitchGraph::Terminal& /*to*/) { by.pick(among); };
+    if (!lay(picking, passes, pick)) return std::nullopt;
+  }
+  return least;
+}
+
+}  // namespace holdfast::fabric

@@ -1,0 +1,487 @@
+#include "fabric/routing/engines/reroute.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <optional>
+#include <queue>
+#include <tuple>
+
+#include "core/parallel/parallel_for.h"
+#include "fabric/routing/engines/fat_tree.h"
+#include "fabric/routing/engines/lanes.h"
+#include "fabric/routing/engines/up_down_tables.h"
+#include "fabric/routing/graph/acyclic_dependencies.h"
+#include "fabric/routing/graph/switch_graph.h"
+
+namespace holdfast::fabric {
+namespace {
+
+/// What an engine's promise asks of mended routes.
+enum class Care {
+  none,      ///< any way
+  levels,    ///< no turn from down to up in a tree, where the old routes have none
+  one_lane,  ///< each destination has one lane, and new steps must close no cycle in it
+  lanes,     ///< shortest ways, then a lane for each route
+  together,  ///< shortest ways that close no cycle in all lanes together, which have none: routes keep their lanes
+};
+
+std::optional<Care> care_of(std::string_view engine) {
+  if (engine == "minhop" || engine == "sssp") return Care::none;
+  if (engine == "updn" || engine == "dnup" || engine == "ftree" || engine == "dmodc" || engine == "nue")
+    return Care::one_lane;
+  if (engine == "lash" || engine == "dfsssp") return Care::lanes;
+  return std::nullopt;
+}
+
+class Mender {
+ public:
+  /// `up_down` is for Care::levels, and holds for the old tables then.
+  Mender(const Fabric& fabric, const SwitchGraph& graph, const Forwarding& old, Care care, const UpDownTables* up_down,
+         const EngineOptions& options)
+      : fabric_(fabric),
+        graph_(graph),
+        old_(old),
+        tables_(old),
+        care_(care),
+        up_down_(up_down),
+        options_(options),
+        arcs_(graph, tables_),
+        space_(graph),
+        hops_(graph.rows()),
+        measured_(graph.rows()),
+        broken_(graph.rows()) {
+    for (std::uint32_t row = 0; row < graph.rows(); ++row) {
+      if (graph.sources_at(row) != 0) sources_.push_back(row);
+    }
+  }
+
+  /// False when everything must be routed anew.
+  bool run() {
+    find_destinations();
+    if (destinations_.empty()) return true;
+    for (Destination& destination : destinations_) break_ways(destination);
+    if (care_ != Care::none && care_ != Care::levels && !load_dependencies()) return false;
+    for (const Destination& destination : destinations_) {
+      if (!mend(destination)) return false;
+    }
+    return true;
+  }
+
+  Forwarding take() { return std::move(tables_); }
+  std::uint32_t destinations() const { return static_cast<std::uint32_t>(destinations_.size()); }
+
+ private:
+  struct Destination {
+    Lid lid;
+    std::uint32_t row;  // its switch; none: nothing leads there any more
+    bool adapter;
+    std::vector<std::uint32_t> lost;  // rows whose way is broken
+  };
+
+  bool leads_nowhere(std::uint32_t row, std::uint8_t port) const {
+    if (port == 0 || port == Forwarding::no_port) return false;
+    const Node& node = fabric_.node(graph_.switch_at(row));
+    return port > node.port_count || fabric_.peer(node.first_port + port) == none;
+  }
+
+  struct Cut {
+    Lid lid;
+    std::uint32_t row;
+    bool operator<(const Cut& other) const { return std::tie(lid, row) < std::tie(other.lid, other.row); }
+  };
+
+  /// Entries that lead into a dead cable, of one switch.
+  void find_cuts(std::uint32_t row, std::vector<Cut>& cuts) const {
+    std::array<std::uint8_t, 256> dead = {};
+    bool any = false;
+    for (unsigned port = 1; port < 255; ++port) {
+      dead[port] = leads_nowhere(row, static_cast<std::uint8_t>(port)) ? 1 : 0;
+      any = any || (dead[port] != 0 && port <= fabric_.node(graph_.switch_at(row)).port_count);
+    }
+    if (!any) return;
+    const std::uint8_t* table = old_.table(row);
+    for (Lid lid = 1; lid < old_.lids(); ++lid) {
+      if (dead[table[lid]] != 0) cuts.push_back({lid, row});
+    }
+  }
+
+  /// LIDs that some switch would send into a dead cable, with these switches.
+  void find_destinations() {
+    std::vector<std::vector<Cut>> by_worker(parallel::thread_count(options_.threads));
+    parallel::parallel_for(graph_.rows(), 16, options_.threads,
+                           [&](unsigned worker, std::size_t begin, std::size_t end) {
+                             for (std::size_t row = begin; row < end; ++row)
+                               find_cuts(static_cast<std::uint32_t>(row), by_worker[worker]);
+                           });
+    std::vector<Cut> cuts;
+    for (const std::vector<Cut>& some : by_worker) cuts.insert(cuts.end(), some.begin(), some.end());
+    if (cuts.empty()) return;
+    std::sort(cuts.begin(), cuts.end());
+    std::vector<std::uint32_t> row_of_lid(old_.lids(), none);
+    std::vector<std::uint8_t> adapter(old_.lids(), 0);
+    for (std::uint32_t row = 0; row < graph_.rows(); ++row) row_of_lid[graph_.switch_lid(row)] = row;
+    for (const SwitchGraph::Terminal& terminal : graph_.terminals()) {
+      row_of_lid[terminal.lid] = terminal.row;
+      adapter[terminal.lid] = 1;
+    }
+    for (const Cut& cut : cuts) {
+      if (destinations_.empty() || destinations_.back().lid != cut.lid)
+        destinations_.push_back({cut.lid, row_of_lid[cut.lid], adapter[cut.lid] != 0, {}});
+      destinations_.back().lost.push_back(cut.row);
+    }
+  }
+
+  /// Takes away the entries of all switches whose way does not arrive: those cut off, and whoever sends to them.
+  void break_ways(Destination& destination) {
+    std::vector<std::uint32_t>& lost = destination.lost;
+    for (const std::uint32_t row : lost) broken_[row] = 1;
+    for (std::size_t i = 0; i < lost.size(); ++i) {
+      const std::uint32_t row = lost[i];
+      for (const SwitchGraph::Arc& arc : graph_.arcs_of(row)) {
+        if (broken_[arc.to] != 0 || arcs_.next(arc.to, destination.lid) != arc.reverse) continue;
+        broken_[arc.to] = 1;
+        lost.push_back(arc.to);
+      }
+    }
+    std::sort(lost.begin(), lost.end());
+    for (const std::uint32_t row : lost) {
+      broken_[row] = 0;
+      tables_.set_out_port(row, destination.lid, Forwarding::no_port);
+    }
+  }
+
+  std::uint8_t lane_of(std::uint32_t row, Lid lid) const {
+    const std::uint8_t lane = tables_.service_level(row, 0, lid);
+    return lane < 16 ? lane : 0;
+  }
+
+  /// The dependencies of all routes that are whole. False when they have a cycle already.
+  bool load_dependencies() {
+    const unsigned lanes = care_ == Care::together ? 1
+                           : care_ == Care::lanes  ? options_.lanes
+                                                   : std::max<unsigned>(1, old_.lanes_used);
+    std::vector<std::vector<std::uint8_t>> present(lanes, std::vector<std::uint8_t>(space_.size(), 0));
+    std::atomic<bool> fits = true;
+    parallel::parallel_for(
+        graph_.terminals().size(), 64, options_.threads, [&](unsigned, std::size_t begin, std::size_t end) {
+          std::vector<std::uint16_t> seen;
+          for (std::size_t i = begin; i < end; ++i) {
+            const Lid lid = graph_.terminals()[i].lid;
+            seen.assign(graph_.rows(), 0);
+            for (std::uint32_t row : sources_) {
+              const std::uint8_t lane = care_ == Care::together ? 0 : lane_of(row, lid);
+              if (lane >= lanes) fits = false;
+              if (lane >= lanes) break;
+              std::uint32_t arc = arcs_.next(row, lid);
+              while (arc != none && (seen[row] >> lane & 1U) == 0) {
+                seen[row] = static_cast<std::uint16_t>(seen[row] | 1U << lane);
+                row = graph_.arc(arc).to;
+                const std::uint32_t next = arcs_.next(row, lid);
+                if (next != none)
+                  std::atomic_ref(present[lane][space_.id(arc, next)]).store(1, std::memory_order_relaxed);
+                arc = next;
+              }
+            }
+          }
+        });
+    if (!fits) return false;
+    for (const auto& one : present) {
+      kept_.emplace_back(space_);
+      if (!kept_.back().load(one)) return false;
+    }
+    return true;
+  }
+
+  bool mend(const Destination& destination) {
+    if (destination.row == none) return true;  // its adapter or switch is cut off: the entries stay empty
+    const std::uint8_t lane =
+        care_ == Care::one_lane ? lane_of(sources_.empty() ? 0 : sources_.front(), destination.lid) : 0;
+    AcyclicDependencies* allowed = care_ == Care::one_lane ? &kept_[lane] : nullptr;
+    added_.clear();
+    refused_ = false;
+    begin_measuring(destination);
+    join(destination, allowed, destination.adapter ? care_ : Care::none);
+    if (allowed != nullptr) drop_idle(destination.lid, *allowed);
+    const bool joined = all_senders_joined(destination);
+    if (care_ == Care::levels) join(destination, nullptr, Care::none);  // who deals in management packets alone
+    for (const std::uint32_t row : destination.lost) broken_[row] = 0;
+    if (!joined) return false;
+    return (care_ != Care::lanes && care_ != Care::together) || !destination.adapter || find_lanes(destination);
+  }
+
+  bool all_senders_joined(const Destination& destination) {
+    bool known = false;
+    for (const std::uint32_t row : destination.lost) {
+      if (graph_.sources_at(row) == 0 || tables_.out_port(row, destination.lid) != Forwarding::no_port) continue;
+      if (!known) graph_.distances_to(destination.row, distance_);
+      known = true;
+      if (distance_[row] != none) return false;
+    }
+    return true;
+  }
+
+  void begin_measuring(const Destination& destination) {
+    ++round_;
+    for (const std::uint32_t row : destination.lost) {
+      broken_[row] = 1;
+      note(row, none);
+    }
+    note(destination.row, 0);
+  }
+  void note(std::uint32_t row, std::uint32_t hops) {
+    hops_[row] = hops;
+    measured_[row] = round_;
+  }
+
+  /// Hops from this switch, if its way is whole; `none` otherwise. Each switch is looked at once for a destination.
+  std::uint32_t hops_from_here(std::uint32_t row, Lid lid) {
+    way_.clear();
+    while (measured_[row] != round_) {
+      const std::uint32_t arc = way_.size() > graph_.rows() ? none : arcs_.next(row, lid);
+      way_.push_back(row);
+      if (arc == none) {  // it never had a way
+        for (const std::uint32_t on_way : way_) note(on_way, none);
+        return none;
+      }
+      row = graph_.arc(arc).to;
+    }
+    std::uint32_t hops = hops_[row];
+    for (auto back = way_.rbegin(); back != way_.rend(); ++back) {
+      hops = hops == none ? none : hops + 1;
+      note(*back, hops);
+    }
+    return hops;
+  }
+
+  /// Whether on the whole way that begins with this arc a packet would turn from down to up. Further on it may, where
+  /// nobody sent before.
+  bool turns_up(std::uint32_t id, const Destination& destination) const {
+    bool down = false;
+    while (id != none) {
+      if (down && up_down_->leads_up(id)) return true;
+      down = !up_down_->leads_up(id);
+      id = graph_.arc(id).to == destination.row ? none : arcs_.next(graph_.arc(id).to, destination.lid);
+    }
+    return false;
+  }
+
+  /// Joins broken rows to whole ones: fewest hops first, then the old port, then the port with the fewest LIDs.
+  void join(const Destination& destination, AcyclicDependencies* allowed, Care care) {
+    struct Step {
+      std::uint32_t hops;
+      std::uint32_t new_entry;
+      std::uint32_t lids;
+      std::uint32_t arc;
+      bool operator>(const Step& other) const {
+        return std::tie(hops, new_entry, lids, arc) > std::tie(other.hops, other.new_entry, other.lids, other.arc);
+      }
+    };
+    std::priority_queue<Step, std::vector<Step>, std::greater<>> open;
+    const auto offer = [&](std::uint32_t id) {
+      const SwitchGraph::Arc& arc = graph_.arc(id);
+      if (hops_from_here(arc.to, destination.lid) == none) return;
+      const bool same = old_arc(arc.from, destination.lid) == id;
+      open.push({hops_[arc.to] + 1, same ? 0U : 1U, same ? 0U : lids_of(best_channel(id)), id});
+    };
+    for (const std::uint32_t row : destination.lost) {
+      if (broken_[row] == 0) continue;
+      for (std::uint32_t id = graph_.first_arc(row); id < graph_.first_arc(row + 1); ++id) offer(id);
+    }
+    while (!open.empty()) {
+      const std::uint32_t id = open.top().arc;
+      open.pop();
+      const SwitchGraph::Arc& arc = graph_.arc(id);
+      if (broken_[arc.from] == 0) continue;
+      if (care == Care::levels && turns_up(id, destination)) continue;
+      if (care == Care::one_lane && !admit(id, destination, *allowed)) continue;
+      broken_[arc.from] = 0;
+      hops_[arc.from] = hops_[arc.to] + 1;
+      enter(arc.from, destination.lid, id);
+      for (const SwitchGraph::Arc& out : graph_.arcs_of(arc.from)) {
+        if (broken_[out.to] != 0) offer(out.reverse);
+      }
+    }
+  }
+
+  /// Adds the dependencies of the whole way that begins with this arc, or none of them. Those further on may be
+  /// missing: a switch through which nobody sent has none.
+  bool admit(std::uint32_t id, const Destination& destination, AcyclicDependencies& allowed) {
+    const std::size_t mark = added_.size();
+    for (std::uint32_t at = id; graph_.arc(at).to != destination.row;) {
+      const std::uint32_t next = arcs_.next(graph_.arc(at).to, destination.lid);
+      const bool fresh = !allowed.has(at, next);
+      if (!allowed.add(at, next)) {
+        refused_ = true;
+        for (; added_.size() > mark; added_.pop_back()) allowed.remove(added_.back().first, added_.back().second);
+        return false;
+      }
+      if (fresh) added_.emplace_back(at, next);
+      at = next;
+    }
+    return true;
+  }
+
+  /// Takes back the dependencies of switches through which no adapter sends to this LID: they would only be in the way
+  /// of others.
+  void drop_idle(Lid lid, AcyclicDependencies& allowed) {
+    std::vector<std::uint8_t> busy(graph_.rows(), 0);
+    for (std::uint32_t row : sources_) {
+      for (std::uint32_t arc = arcs_.next(row, lid); arc != none && busy[row] == 0; arc = arcs_.next(row, lid)) {
+        busy[row] = 1;
+        row = graph_.arc(arc).to;
+      }
+    }
+    bool removed = false;
+    for (const auto& [a, b] : added_) {
+      if (busy[graph_.arc(a).from] != 0) continue;
+      allowed.remove(a, b);
+      removed = true;
+    }
+    if (removed && refused_) allowed.forget_refusals();
+  }
+
+  /// The arc of the old entry, if its cable works.
+  std::uint32_t old_arc(std::uint32_t row, Lid lid) const {
+    const std::uint8_t port = old_.out_port(row, lid);
+    for (const SwitchGraph::Arc& arc : graph_.arcs_of(row)) {
+      for (std::uint32_t i = 0; i < arc.channels; ++i) {
+        if (graph_.channels()[arc.first_channel + i].port == port) return graph_.channels()[arc.first_channel].arc;
+      }
+    }
+    return none;
+  }
+
+  void enter(std::uint32_t row, Lid lid, std::uint32_t arc) {
+    const std::uint8_t before = old_.out_port(row, lid);
+    if (old_arc(row, lid) == arc) {
+      tables_.set_out_port(row, lid, before);
+      return;
+    }
+    const std::uint32_t channel = best_channel(arc);
+    lids_of(channel);
+    tables_.set_out_port(row, lid, graph_.channels()[channel].port);
+    ++lids_by_channel_[channel];
+  }
+
+  /// How many LIDs a channel is the way out for: counted when a switch is first looked at.
+  std::uint32_t lids_of(std::uint32_t channel) {
+    if (lids_by_channel_.empty()) {
+      lids_by_channel_.assign(graph_.channels().size(), 0);
+      counted_.assign(graph_.rows(), 0);
+    }
+    const std::uint32_t row = graph_.arc(graph_.channels()[channel].arc).from;
+    if (counted_[row] == 0) {
+      counted_[row] = 1;
+      std::array<std::uint32_t, 256> by_port = {};
+      for (Lid lid = 0; lid < tables_.lids(); ++lid) ++by_port[tables_.out_port(row, lid)];
+      for (const SwitchGraph::Arc& arc : graph_.arcs_of(row)) {
+        for (std::uint32_t i = arc.first_channel; i < arc.first_channel + arc.channels; ++i) {
+          lids_by_channel_[i] = by_port[graph_.channels()[i].port];
+        }
+      }
+    }
+    return lids_by_channel_[channel];
+  }
+  std::uint32_t best_channel(std::uint32_t id) {
+    const SwitchGraph::Arc& arc = graph_.arc(id);
+    std::uint32_t best = arc.first_channel;
+    for (std::uint32_t i = 1; i < arc.channels; ++i) {
+      if (lids_of(arc.first_channel + i) < lids_of(best)) best = arc.first_channel + i;
+    }
+    return best;
+  }
+
+  /// A lane for every mended route: its own if that still works, or the first that does.
+  bool find_lanes(const Destination& destination) {
+    std::vector<std::uint32_t> path;
+    for (const std::uint32_t row : destination.lost) {
+      if (graph_.sources_at(row) == 0 || tables_.out_port(row, destination.lid) == Forwarding::no_port) continue;
+      arcs_.path(row, destination.lid, path);
+      if (care_ == Care::together) {
+        if (!kept_[0].add_path(path)) return false;
+        continue;
+      }
+      tables_.lanes_needed = 0;  // whether parts of a lane still go together is not known
+      const std::uint8_t own = lane_of(row, destination.lid);
+      std::uint8_t lane = own;
+      if (!kept_[own].add_path(path)) {
+        lane = 0;
+        while (lane < kept_.size() && !kept_[lane].add_path(path)) ++lane;
+        if (lane == kept_.size()) return false;
+      }
+      if (lane != own) tables_.set_service_level(row, 0, destination.lid, lane);
+      tables_.lanes_used = std::max<std::uint8_t>(tables_.lanes_used, static_cast<std::uint8_t>(lane + 1));
+    }
+    return true;
+  }
+
+  const Fabric& fabric_;
+  const SwitchGraph& graph_;
+  const Forwarding& old_;
+  Forwarding tables_;
+  Care care_;
+  const UpDownTables* up_down_;
+  const EngineOptions& options_;
+  ArcTables arcs_;
+  DependencySpace space_;
+  std::vector<std::uint32_t> sources_;
+  std::vector<Destination> destinations_;
+  std::vector<AcyclicDependencies> kept_;  // by lane
+  std::vector<std::uint32_t> distance_;
+  std::vector<std::uint32_t> hops_;      // by row: valid where measured_ is this round
+  std::vector<std::uint32_t> measured_;  // by row
+  std::uint32_t round_ = 0;
+  std::vector<std::uint32_t> way_;
+  std::vector<std::uint8_t> broken_;  // by row: lost and not joined yet, of the destination at hand
+  std::vector<std::uint32_t> lids_by_channel_;
+  std::vector<std::uint8_t> counted_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> added_;  // dependencies, for the destination at hand
+  bool refused_ = false;                                        // whether any was
+};
+
+/// The levels of a tree, when the old routes go up and then down by them.
+std::optional<UpDownTables> find_up_down(const Fabric& fabric, const SwitchGraph& graph, const Forwarding& old,
+                                         std::string_view engine, const EngineOptions& options) {
+  auto level = fat_tree_levels(fabric, graph, engine, options);
+  if (!level.ok()) return std::nullopt;
+  UpDownTables up_down(graph, std::move(level).value());
+  if (!up_down.holds(old, options.threads)) return std::nullopt;
+  return up_down;
+}
+
+}  // namespace
+
+Result<Rerouting> reroute(const Fabric& fabric, const Forwarding& old, std::string_view engine,
+                          const EngineOptions& options) {
+  const auto known = find_engine(engine);
+  if (!known.ok()) return known.status();
+  const std::optional<Care> care = care_of(engine);
+  Rerouting result;
+  const bool usable =
+      care && !old.has_lane_maps() && !old.distinguishes_sources() && old.lids() == fabric.top_lid() + 1;
+  if (usable && options.lanes >= 1 && options.lanes <= 15) {
+    const SwitchGraph graph(fabric);
+    std::vector<Care> ways = {*care};
+    if (*care == Care::lanes && old.lanes_needed == 1 && old.lanes_used <= options.lanes)
+      ways.insert(ways.begin(), Care::together);
+    const std::optional<UpDownTables> up_down = *care == Care::one_lane && old.lanes_used == 1
+                                                    ? find_up_down(fabric, graph, old, engine, options)
+                                                    : std::nullopt;
+    if (up_down) ways.insert(ways.begin(), Care::levels);
+    for (const Care way : ways) {
+      Mender mender(fabric, graph, old, way, up_down ? &*up_down : nullptr, options);
+      if (!mender.run()) continue;
+      result.destinations = mender.destinations();
+      result.tables = mender.take();
+      return result;
+    }
+  }
+  auto fresh = route(fabric, engine, options);
+  if (!fresh.ok()) return fresh.status();
+  result.tables = std::move(fresh).value();
+  result.anew = true;
+  return result;
+}
+
+}  // namespace holdfast::fabric

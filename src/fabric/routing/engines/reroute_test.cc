@@ -1,0 +1,130 @@
+#include "fabric/routing/engines/reroute.h"
+
+#include <gtest/gtest.h>
+
+#include "core/random/stream.h"
+#include "fabric/check/changes.h"
+#include "fabric/check/credit_loops.h"
+#include "fabric/check/naive_routes_for_tests.h"
+#include "fabric/check/paths.h"
+#include "fabric/topology/generate.h"
+
+namespace holdfast::fabric {
+namespace {
+
+LinkId some_switch_link(const Fabric& fabric, random::Stream& draw) {
+  while (true) {
+    const auto link = static_cast<LinkId>(draw.below(fabric.links().size()));
+    const Link& cable = fabric.link(link);
+    if (cable.up && fabric.is_switch(fabric.port(cable.a).node) && fabric.is_switch(fabric.port(cable.b).node)) {
+      return link;
+    }
+  }
+}
+
+TEST(Reroute, KeepsEveryPromiseOverAnAccumulationOfFailures) {
+  std::uint64_t mended = 0;
+  for (const char* text : {"torus(4,5) links=2 hosts=40", "tree(4,3)", "kautz(3,2) hosts=24", "dragonfly(4,2,2,5)",
+                           "random(14,4) hosts=28 ports=8", "mesh(4,4) hosts=16"}) {
+    for (const Engine& engine : engines()) {
+      EngineOptions options;
+      options.lanes = 15;
+      Fabric fabric = generate(text).value();
+      const auto first = route(fabric, engine.name, options);
+      if (!first.ok()) continue;
+      Forwarding tables = first.value();
+      random::Stream draw = random::Stream(3).child(text);
+      for (unsigned failure = 0; failure < 5; ++failure) {
+        SCOPED_TRACE(std::string(text) + " by " + std::string(engine.name) + ", failure " + std::to_string(failure));
+        fabric.set_link_up(some_switch_link(fabric, draw), false);
+        auto result = reroute(fabric, tables, engine.name, options);
+        if (!result.ok()) break;  // torus-2qos and ftree may refuse what is left
+        const PathReport paths = check_paths(fabric, result.value().tables);
+        EXPECT_EQ(paths.lost_pairs(), 0U);
+        EXPECT_EQ(paths.switches_lost, 0U);
+        const bool free = check_credit_loops(fabric, result.value().tables).none_found();
+        if (engine.deadlock_free) {
+          EXPECT_TRUE(free);
+        }
+        EXPECT_EQ(free, naive::judge(fabric, result.value().tables).deadlock_free);
+        if (engine.minimal) {
+          EXPECT_DOUBLE_EQ(paths.mean_hops(), check_paths(fabric, route(fabric, "minhop").value()).mean_hops());
+        }
+        mended += result.value().anew ? 0 : 1;
+        tables = result.value().tables;
+      }
+    }
+  }
+  EXPECT_GT(mended, 100U);
+}
+
+// So much is taken away that what is left nearest would often lead down and up again.
+TEST(Reroute, KeepsTreesFreeOfDeadlockWhileTheyFallApart) {
+  unsigned mended = 0;
+  for (const char* text : {"tree(3,3)", "xgft(3;2,3,4;1,2,3)", "tree(2,4)"}) {
+    for (const char* engine : {"updn", "ftree", "dmodc"}) {
+      for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+        Fabric fabric = generate(text).value();
+        Forwarding tables = route(fabric, engine).value();
+        random::Stream draw = random::Stream(seed).child(text);
+        for (unsigned failure = 0; failure < 14; ++failure) {
+          fabric.set_link_up(some_switch_link(fabric, draw), false);
+          auto result = reroute(fabric, tables, engine);
+          if (!result.ok()) break;  // what is left is no fat tree
+          SCOPED_TRACE(std::string(text) + " by " + engine + ", seed " + std::to_string(seed) + ", failure " +
+                       std::to_string(failure));
+          ASSERT_EQ(check_paths(fabric, result.value().tables).lost_pairs(), 0U);
+          ASSERT_TRUE(naive::judge(fabric, result.value().tables).deadlock_free);
+          mended += result.value().anew ? 0 : 1;
+          tables = std::move(result.value().tables);
+        }
+      }
+    }
+  }
+  EXPECT_GT(mended, 300U);
+}
+
+TEST(Reroute, ChangesFewEntries) {
+  Fabric fabric = generate("tree(6,3)").value();
+  random::Stream draw = random::Stream(1).child("link");
+  const LinkId link = some_switch_link(fabric, draw);
+  for (const char* engine : {"minhop", "updn", "ftree", "dmodc", "sssp", "dfsssp", "lash", "nue"}) {
+    const Forwarding before = route(fabric, engine).value();
+    Fabric degraded = fabric;
+    degraded.set_link_up(link, false);
+    const Rerouting result = reroute(degraded, before, engine).value();
+    EXPECT_FALSE(result.anew) << engine;
+    EXPECT_GT(result.destinations, 0U);
+    const Changes changes = compare_tables(degraded, before, result.tables);
+    EXPECT_GT(changes.changed, 0U);
+    EXPECT_LT(changes.changed * 50, changes.entries) << engine << ": under 2 %";
+  }
+}
+
+TEST(Reroute, EmptiesTheEntriesOfWhatIsCutOff) {
+  Fabric fabric = generate("tree(2,2)").value();
+  const Forwarding before = route(fabric, "updn").value();
+  const NodeId host = fabric.switch_count();
+  const Lid lid = fabric.port(fabric.port_of(host, 1)).lid;
+  fabric.set_link_up(fabric.port(fabric.port_of(host, 1)).link, false);
+  const Rerouting result = reroute(fabric, before, "updn").value();
+  EXPECT_FALSE(result.anew);
+  for (std::uint32_t row = 0; row < result.tables.rows(); ++row) {
+    EXPECT_EQ(result.tables.out_port(row, lid), Forwarding::no_port);
+  }
+  EXPECT_EQ(check_paths(fabric, result.tables).lost_pairs(), 0U);
+}
+
+TEST(Reroute, NothingFailedNothingChanges) {
+  const Fabric fabric = generate("torus(4,4) hosts=32").value();
+  for (const Engine& engine : engines()) {
+    const auto before = route(fabric, engine.name);
+    if (!before.ok()) continue;
+    const Rerouting result = reroute(fabric, before.value(), engine.name).value();
+    EXPECT_EQ(compare_tables(fabric, before.value(), result.tables).changed, 0U) << engine.name;
+  }
+  EXPECT_FALSE(reroute(fabric, Forwarding(fabric), "minhip").ok());
+}
+
+}  // namespace
+}  // namespace holdfast::fabric

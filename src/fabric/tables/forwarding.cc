@@ -1,0 +1,109 @@
+#include "fabric/tables/forwarding.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::fabric {
+
+namespace {
+
+/// Row i becomes row target[i], in place.
+void move_rows(std::vector<std::uint8_t>& bytes, std::size_t width, std::vector<std::uint32_t> target) {
+  for (std::uint32_t row = 0; row < target.size(); ++row) {
+    while (target[row] != row) {
+      const std::uint32_t to = target[row];
+      std::swap_ranges(bytes.begin() + static_cast<std::ptrdiff_t>(row * width),
+                       bytes.begin() + static_cast<std::ptrdiff_t>((row + 1) * width),
+                       bytes.begin() + static_cast<std::ptrdiff_t>(to * width));
+      std::swap(target[row], target[to]);
+    }
+  }
+}
+
+constexpr LaneMap identity = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+}  // namespace
+
+Forwarding::Forwarding(const Fabric& fabric) : lids_(fabric.top_lid() + 1), rows_(fabric.nodes().size(), none) {
+  for (NodeId node = 0; node < fabric.nodes().size(); ++node) {
+    if (!fabric.is_switch(node)) continue;
+    rows_[node] = static_cast<std::uint32_t>(switches_.size());
+    switches_.push_back(node);
+    lane_ports_.push_back(fabric.node(node).port_count + 1U);
+  }
+  ports_.assign(switches_.size() * static_cast<std::size_t>(lids_), no_port);
+}
+
+void Forwarding::set_service_level(std::uint32_t source_row, Lid source, Lid destination, std::uint8_t level) {
+  if (levels_.empty()) {
+    if (level == 0) return;
+    levels_.assign((by_source_ ? lids_ : switches_.size()) * static_cast<std::size_t>(lids_), 0);
+  }
+  levels_[static_cast<std::size_t>(by_source_ ? source : source_row) * lids_ + destination] = level;
+}
+
+void Forwarding::distinguish_sources() {
+  if (by_source_) return;
+  by_source_ = true;
+  levels_.assign(static_cast<std::size_t>(lids_) * lids_, 0);
+}
+
+void Forwarding::make_lane_maps() {
+  std::size_t total = 0;
+  lane_first_.clear();
+  for (const std::uint32_t ports : lane_ports_) {
+    lane_first_.push_back(total);
+    total += static_cast<std::size_t>(ports) * ports;
+  }
+  lane_maps_.assign(total, identity);
+}
+
+void Forwarding::set_lane_map(std::uint32_t row, std::uint8_t in, std::uint8_t out, const LaneMap& map) {
+  if (lane_maps_.empty()) make_lane_maps();
+  lane_maps_[lane_first_[row] + static_cast<std::size_t>(in) * lane_ports_[row] + out] = map;
+}
+
+Forwarding Forwarding::numbered_as(const Fabric& fabric, const Renumbering& numbers) && {
+  Forwarding made;
+  made.lids_ = lids_;
+  made.by_source_ = by_source_;
+  made.lanes_used = lanes_used;
+  made.lanes_needed = lanes_needed;
+  made.rows_.assign(fabric.nodes().size(), none);
+  for (NodeId node = 0; node < fabric.nodes().size(); ++node) {
+    if (!fabric.is_switch(node)) continue;
+    made.rows_[node] = made.rows();
+    made.switches_.push_back(node);
+    made.lane_ports_.push_back(fabric.node(node).port_count + 1U);
+  }
+  std::vector<std::uint32_t> target(rows());
+  PortId first_port = 0;  // of the renumbered node
+  for (NodeId node = 0; node < numbers.nodes.size(); ++node) {
+    const NodeId old = numbers.nodes[node];
+    const std::uint32_t ports = fabric.node(old).port_count + 1U;
+    if (fabric.is_switch(old)) {
+      std::array<std::uint8_t, 256> old_number = {};
+      old_number.fill(no_port);
+      for (std::uint32_t number = 0; number < ports; ++number)
+        old_number[number] =
+            static_cast<std::uint8_t>(numbers.ports[first_port + number] - fabric.node(old).first_port);
+      const std::uint32_t row = rows_[node];
+      target[row] = made.rows_[old];
+      for (std::uint8_t *entry = table(row), *end = entry + lids_; entry != end; ++entry) *entry = old_number[*entry];
+      for (std::uint32_t in = 0; has_lane_maps() && in < ports; ++in) {
+        for (std::uint32_t out = 0; out < ports; ++out) {
+          const LaneMap& map = lane_maps_[lane_first_[row] + std::size_t{in} * ports + out];
+          made.set_lane_map(target[row], old_number[in], old_number[out], map);
+        }
+      }
+    }
+    first_port += ports;
+  }
+  made.ports_ = std::move(ports_);
+  move_rows(made.ports_, lids_, target);
+  made.levels_ = std::move(levels_);
+  if (!by_source_ && !made.levels_.empty()) move_rows(made.levels_, lids_, target);
+  return made;
+}
+
+}  // namespace holdfast::fabric

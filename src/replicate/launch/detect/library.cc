@@ -1,0 +1,80 @@
+#include "replicate/launch/detect/library.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+namespace holdfast::launch {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string own_folder() {
+  std::error_code failed;
+  return fs::read_symlink("/proc/self/exe", failed).parent_path().string();
+}
+
+}  // namespace
+
+std::string library_file(Mpi mpi) {
+  return "libholdfast-replicate-" + std::string(name(mpi)) + ".so";
+}
+
+std::string_view mpi_library(Mpi mpi) {
+  return mpi == Mpi::openmpi ? HOLDFAST_OPENMPI_SONAME : HOLDFAST_MPICH_SONAME;
+}
+
+std::vector<std::string> library_folders(const std::string& program_folder, const std::string& users) {
+  std::vector<std::string> folders;
+  std::string_view rest = users;
+  while (!rest.empty()) {
+    std::size_t colon = std::min(rest.find(':'), rest.size());
+    if (colon > 0) folders.push_back(fs::absolute(rest.substr(0, colon)).lexically_normal().string());
+    rest.remove_prefix(std::min(colon + 1, rest.size()));
+  }
+  for (const char* relative : {"../lib", HOLDFAST_INSTALLED_LIBRARIES})
+    folders.push_back((fs::path(program_folder) / relative).lexically_normal().string());
+  return folders;
+}
+
+namespace {
+
+Result<std::string> find_file(const std::string& file, const std::string& remedy) {
+  const char* users = std::getenv("HOLDFAST_LIBRARY_PATH");
+  std::string searched;
+  for (const std::string& folder : library_folders(own_folder(), users != nullptr ? users : "")) {
+    std::string path = folder + "/" + file;
+    std::error_code failed;
+    if (fs::is_regular_file(path, failed)) return path;
+    searched += (searched.empty() ? "" : ", ") + folder;
+  }
+  return Status(Code::unavailable, "looking for " + file, "it is in none of " + searched, remedy);
+}
+
+}  // namespace
+
+Result<std::string> find_library(Mpi mpi) {
+  return find_file(library_file(mpi),
+                   "install Holdfast for " + std::string(name(mpi)) + ", or set HOLDFAST_LIBRARY_PATH");
+}
+
+Result<std::string> find_self_test(Mpi mpi) {
+  return find_file("holdfast-self-test-" + std::string(name(mpi)),
+                   "install Holdfast whole, or set HOLDFAST_LIBRARY_PATH");
+}
+
+Result<std::string> find_recorder(Mpi mpi) {
+  return find_file("libholdfast-record-" + std::string(name(mpi)) + ".so",
+                   "install Holdfast for " + std::string(name(mpi)) + ", or set HOLDFAST_LIBRARY_PATH");
+}
+
+Result<std::string> find_heap() {
+  return find_file("libholdfast-heap.so", "install Holdfast whole, or set HOLDFAST_LIBRARY_PATH");
+}
+
+Result<std::string> find_provider() {
+  return find_file("libholdfast-fi.so", "build Holdfast with libfabric-dev, or set HOLDFAST_LIBRARY_PATH");
+}
+
+}  // namespace holdfast::launch

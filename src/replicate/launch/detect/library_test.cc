@@ -1,0 +1,37 @@
+#include "replicate/launch/detect/library.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace holdfast::launch {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(LibraryFolders, TheUsersComeFirst) {
+  auto folders = library_folders("/opt/h/bin", "/a::/b");
+  ASSERT_EQ(folders.size(), 4U);
+  EXPECT_EQ(folders[0], "/a");
+  EXPECT_EQ(folders[1], "/b");
+  EXPECT_EQ(folders[2], "/opt/h/lib");
+  EXPECT_THAT(folders[3], testing::MatchesRegex("/opt/h/lib.*/holdfast"));
+}
+
+TEST(FindLibrary, LooksWhereTheUserSays) {
+  std::string pattern = testing::TempDir() + "holdfast-library-XXXXXX";
+  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+  std::ofstream(pattern + "/" + library_file(Mpi::mpich)) << "x";
+  setenv("HOLDFAST_LIBRARY_PATH", pattern.c_str(), 1);
+  auto found = find_library(Mpi::mpich);
+  unsetenv("HOLDFAST_LIBRARY_PATH");
+  std::filesystem::remove_all(pattern);
+  ASSERT_TRUE(found.ok());
+  EXPECT_THAT(found.value(), HasSubstr("/libholdfast-replicate-mpich.so"));
+}
+
+}  // namespace
+}  // namespace holdfast::launch

@@ -1,0 +1,62 @@
+#include "replicate/launch/plan/hosts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "core/scratch/scratch_folder.h"
+
+namespace holdfast::launch {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(ParseHostfile, ReadsBothDialects) {
+  auto hosts = parse_hostfile("# cluster\nalpha slots=4 max_slots=8\n\nbeta:2  # two\ngamma\r\nalpha\n", "h");
+  ASSERT_TRUE(hosts.ok()) << hosts.status().message();
+  EXPECT_THAT(hosts.value(), ElementsAre(Host{"alpha", 5}, Host{"beta", 2}, Host{"gamma", 1}));
+}
+
+TEST(ParseHostfile, NamesLineAndColumn) {
+  EXPECT_THAT(parse_hostfile("alpha\nbeta slots=x\n", "h").status().message(), HasSubstr("h:2:6: 'slots=x'"));
+  EXPECT_THAT(parse_hostfile("alpha cores=3", "h").status().message(), HasSubstr("h:1:7: 'cores=3' is not"));
+  EXPECT_THAT(parse_hostfile("alpha:0", "h").status().message(), HasSubstr("h:1:1: 'alpha:0' has no valid"));
+  EXPECT_THAT(parse_hostfile(":3", "h").status().message(), HasSubstr("no host name"));
+  EXPECT_THAT(parse_hostfile("alpha slots=", "h").status().message(), HasSubstr("no valid number"));
+  EXPECT_THAT(parse_hostfile("# nothing\n", "h").status().message(), HasSubstr("names no host"));
+}
+
+TEST(ParseSlurmCounts, ExpandsRepeats) {
+  EXPECT_THAT(parse_slurm_counts("2(x3),1").value(), ElementsAre(2, 2, 2, 1));
+  EXPECT_THAT(parse_slurm_counts("16").value(), ElementsAre(16));
+  for (const char* bad : {"", "x", "2(x", "2(x)", "2(x0)", "0", "2(x99999999999)", ",", "2(x2"})
+    EXPECT_FALSE(parse_slurm_counts(bad).ok()) << bad;
+}
+
+TEST(SlurmHosts, AsksScontrol) {
+  const scratch::ScratchFolder folder;
+  std::ofstream(folder.file("scontrol")) << "#!/bin/sh\n[ \"$3\" = 'n[1-3]' ] && printf 'n1\\nn2\\nn3\\n'\n";
+  chmod(folder.file("scontrol").c_str(), 0755);
+  std::string path = std::getenv("PATH");
+  setenv("PATH", (folder.path() + ":" + path).c_str(), 1);
+  setenv("SLURM_JOB_NODELIST", "n[1-3]", 1);
+  setenv("SLURM_TASKS_PER_NODE", "4(x2),2", 1);
+  auto hosts = slurm_hosts();
+  unsetenv("SLURM_JOB_NODELIST");
+  unsetenv("SLURM_TASKS_PER_NODE");
+  setenv("PATH", path.c_str(), 1);
+  ASSERT_TRUE(hosts.ok()) << hosts.status().message();
+  EXPECT_THAT(hosts.value(), ElementsAre(Host{"n1", 4}, Host{"n2", 4}, Host{"n3", 2}));
+  EXPECT_THAT(slurm_hosts().value(), ElementsAre()) << "outside an allocation";
+}
+
+TEST(UsableCores, IsAtLeastOne) {
+  EXPECT_GE(usable_cores(), 1);
+}
+
+}  // namespace
+}  // namespace holdfast::launch

@@ -1,0 +1,50 @@
+#include "replicate/launch/plan/transport.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace holdfast::launch {
+namespace {
+
+TEST(Transport, MpichIsRefusedWithAReason) {
+  const auto variables = transport_variables(Mpi::mpich, "", "/nowhere");
+  ASSERT_FALSE(variables.ok());
+  EXPECT_EQ(variables.status().code(), Code::bad_input);
+}
+
+TEST(Transport, OptionsOfTheEnvironmentArePassedOnAndDoNotReplaceOurs) {
+  setenv("HOLDFAST_TRANSPORT_UNREACHABLE_AFTER", "3s", 1);
+  setenv("HOLDFAST_RAILS_COUNTERS", "/elsewhere", 1);
+  const auto variables = transport_variables(Mpi::openmpi, "", "/here");
+  unsetenv("HOLDFAST_TRANSPORT_UNREACHABLE_AFTER");
+  unsetenv("HOLDFAST_RAILS_COUNTERS");
+  if (!variables.ok()) GTEST_SKIP() << variables.status().message();  // the provider's library is not built
+  const auto count = [&](const char* name, const char* value) {
+    return std::count(variables.value().begin(), variables.value().end(), Variable(name, value));
+  };
+  EXPECT_EQ(count("HOLDFAST_TRANSPORT_UNREACHABLE_AFTER", "3s"), 1);
+  EXPECT_EQ(count("HOLDFAST_RAILS_COUNTERS", "/here"), 1);
+  EXPECT_EQ(count("HOLDFAST_RAILS_COUNTERS", "/elsewhere"), 0);
+}
+
+TEST(Transport, CountersOfAllProcessesAreSummed) {
+  char folder[] = "/tmp/holdfast-test-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::filesystem::path path = folder;
+  std::ofstream(path / "transport-1-a.json") << R"({"fragments_sent": 1200, "rails_lost": 1})";
+  std::ofstream(path / "transport-2-b.json") << R"({"fragments_sent": 34, "time_without_rail_ns": 5000000})";
+  std::ofstream(path / "transport-3-c.json") << "{damaged";
+  std::ofstream(path / "record.json") << R"({"fragments_sent": 7})";
+  EXPECT_EQ(transport_line(read_transport_counters(folder)),
+            "transport: 1,234 fragments, 0 sent again, 0 corrupt, 0 duplicates, 1 times a rail lost, "
+            "5 ms without a rail");
+  std::filesystem::remove_all(path);
+  EXPECT_TRUE(read_transport_counters(folder).is_null());
+}
+
+}  // namespace
+}  // namespace holdfast::launch

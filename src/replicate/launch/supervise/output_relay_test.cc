@@ -1,0 +1,138 @@
+#include "replicate/launch/supervise/output_relay.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+namespace holdfast::launch {
+namespace {
+
+class RelayLines : public ::testing::Test {
+ protected:
+  RelayLines() {
+    std::filesystem::create_directories(folder_);
+    file_ = ::open((folder_ + "/to").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    to_ = Outlet(file_);
+  }
+  ~RelayLines() override {
+    ::close(file_);
+    std::filesystem::remove_all(folder_);
+  }
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ + "/" + name, std::ios::app) << text;
+  }
+  std::string shown() const {
+    std::ifstream file(folder_ + "/to");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  std::string folder_ = ::testing::TempDir() + "relay-" + std::to_string(getpid());
+  int file_ = -1;
+  Outlet to_{-1};
+};
+
+TEST_F(RelayLines, WholeLinesUntilTheEnd) {
+  const std::string path = folder_ + "/out";
+  EXPECT_EQ(relay_lines(path, 0, to_, false), 0);
+  write("out", "one\ntw");
+  EXPECT_EQ(relay_lines(path, 0, to_, false), 4);
+  EXPECT_EQ(relay_lines(path, 4, to_, false), 0);
+  write("out", "o\nthree");
+  EXPECT_EQ(relay_lines(path, 4, to_, false), 4);
+  EXPECT_EQ(relay_lines(path, 8, to_, true), 5);
+  EXPECT_EQ(shown(), "one\ntwo\nthree");
+}
+
+TEST_F(RelayLines, ALineWithoutEndIsShownBlockByBlock) {
+  const std::string much(3000000, 'x');
+  write("out", much);
+  long long at = relay_lines(folder_ + "/out", 0, to_, false);
+  EXPECT_GT(at, 2000000);
+  at += relay_lines(folder_ + "/out", at, to_, true);
+  EXPECT_EQ(at, 3000000);
+  EXPECT_EQ(shown(), much);
+}
+
+TEST_F(RelayLines, TheNextLeaderGoesOnWhereTheLastOneStopped) {
+  write("first", "one\ntwo\n");
+  write("second", "one\ntwo\nthree\n");
+  const long long at = relay_lines(folder_ + "/first", 0, to_, false);
+  relay_lines(folder_ + "/second", at, to_, false);
+  EXPECT_EQ(shown(), "one\ntwo\nthree\n");
+}
+
+TEST_F(RelayLines, WhatCannotBeWrittenCountsAsShownAndIsToldAtTheEnd) {
+  write("out", "one\ntwo\n");
+  const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
+  Outlet outlet(full);
+  EXPECT_EQ(relay_lines(folder_ + "/out", 0, outlet, true), 8);
+  EXPECT_EQ(outlet.error(), ENOSPC);
+  HeldStream held({folder_ + "/out", folder_ + "/out", folder_ + "/out"}, outlet);
+  held.show();
+  EXPECT_FALSE(held.show_rest()) << "nothing is left to be shown";
+  ::close(full);
+}
+
+class HeldLines : public RelayLines {
+ protected:
+  HeldStream held(int degree) {
+    std::vector<std::string> paths;
+    for (int k = 0; k < degree; ++k) paths.push_back(folder_ + "/" + std::to_string(k));
+    return {paths, to_};
+  }
+};
+
+TEST_F(HeldLines, AreShownWhenAMajorityHasWrittenThem) {
+  HeldStream stream = held(3);
+  write("0", "one\ntwo\n");
+  stream.show();
+  EXPECT_EQ(shown(), "");
+  write("2", "one\nt");
+  stream.show();
+  EXPECT_EQ(shown(), "one\n");
+  write("1", "one\ntwo\n");
+  stream.show();
+  EXPECT_EQ(shown(), "one\ntwo\n");
+}
+
+TEST_F(HeldLines, TheMajoritysAreShownWhoeverIsOdd) {
+  HeldStream stream = held(3);
+  write("0", "one\nBAD\nthree\n");
+  for (const char* k : {"1", "2"}) write(k, "one\ntwo\nthree\n");
+  stream.show();
+  EXPECT_EQ(shown(), "one\ntwo\nthree\n");
+  EXPECT_FALSE(stream.show_rest());
+}
+
+TEST_F(HeldLines, TwoReplicasThatDisagreeShowNothingUntilTheEnd) {
+  HeldStream stream = held(2);
+  write("0", "one\ntwo\n");
+  write("1", "one\nTWO\n");
+  stream.show();
+  EXPECT_EQ(shown(), "one\n");
+  EXPECT_TRUE(stream.show_rest());
+  EXPECT_EQ(shown(), "one\ntwo\n");
+}
+
+TEST_F(HeldLines, AQuestionIsShownAfterAWhile) {
+  HeldStream stream = held(2);
+  for (const char* k : {"0", "1"}) write(k, "How many? ");
+  stream.show();
+  EXPECT_EQ(shown(), "");
+  for (int look = 0; look < 100; ++look) stream.show();
+  EXPECT_EQ(shown(), "How many? ");
+}
+
+TEST_F(HeldLines, MoreThanABlock) {
+  HeldStream stream = held(2);
+  const std::string much = std::string(100000, 'x') + "\n" + std::string(100000, 'y') + "\n";
+  for (const char* k : {"0", "1"}) write(k, much);
+  stream.show();
+  EXPECT_EQ(shown(), much);
+}
+
+}  // namespace
+}  // namespace holdfast::launch

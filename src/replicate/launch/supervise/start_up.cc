@@ -1,0 +1,79 @@
+#include "replicate/launch/supervise/start_up.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::launch {
+namespace {
+
+constexpr double time_to_begin_s = 10;  ///< for a process of this host that was never seen
+constexpr double time_to_return_s = 5;  ///< from a shell to the program it becomes, where nobody sees it
+constexpr double time_to_follow_s = 1;  ///< for the other replicas of a rank to end as one has
+constexpr int looks_to_be_sure = 2;
+
+}  // namespace
+
+StartUp::StartUp(std::vector<int> degrees, int degree) : degree_(degree) {
+  for (const int of_rank : degrees)
+    for (int k = 0; k < degree; ++k) members_.emplace_back().exists = k < of_rank;
+}
+
+void StartUp::come(int member) {
+  Member& who = members_[static_cast<std::size_t>(member)];
+  who.there = who.seen = true;
+  who.left = -1;
+  who.status.reset();
+}
+
+void StartUp::enter(int member) {
+  members_[static_cast<std::size_t>(member)].entered = true;
+}
+
+void StartUp::leave(int member, std::optional<int> status, double seconds) {
+  Member& who = members_[static_cast<std::size_t>(member)];
+  who.there = false;
+  who.left = seconds;
+  who.status = status;
+}
+
+bool StartUp::has_ended(Member& member, double seconds, double limit_s, bool sees, bool lives) const {
+  const bool been_there = member.left >= 0;
+  if (been_there && member.status) return seconds - member.left > time_to_follow_s;
+  if (!sees) return been_there ? seconds - member.left > time_to_return_s : seconds - waited_for_since_ > limit_s;
+  if (lives) return been_there && seconds - std::max(member.left, waited_for_since_) > limit_s;
+  if (member.looks_without < looks_to_be_sure) return false;
+  return member.seen || seconds - waited_for_since_ > time_to_begin_s;
+}
+
+std::optional<StartUp::Missing> StartUp::look(double seconds, const std::optional<std::set<int>>& living,
+                                              double limit_s) {
+  const bool waited_for =
+      std::any_of(members_.begin(), members_.end(), [](const Member& m) { return m.there && m.entered; });
+  if (!waited_for) return std::nullopt;
+  if (waited_for_since_ < 0) waited_for_since_ = seconds;
+  // Where processes that are there are not seen, others would not be either: they run below another parent.
+  bool sees = living.has_value();
+  for (std::size_t m = 0; m < members_.size(); ++m)
+    sees = sees && (!members_[m].there || living->contains(static_cast<int>(m)));
+  std::optional<Missing> first;
+  std::vector<bool> ended(members_.size());
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    Member& who = members_[m];
+    if (!who.exists || who.there) continue;
+    const bool lives = sees && living->contains(static_cast<int>(m));
+    who.seen = who.seen || lives;
+    who.looks_without = lives ? 0 : who.looks_without + 1;
+    ended[m] = has_ended(who, seconds, limit_s, sees, lives);
+    if (ended[m] && !first) first = Missing{static_cast<int>(m), who.left >= 0 ? who.left : seconds, false, who.status};
+  }
+  if (!first) return std::nullopt;
+  if (first_missing_ < 0) first_missing_ = seconds;
+  const auto from = static_cast<std::size_t>(first->member / degree_ * degree_);
+  first->alike = true;
+  for (std::size_t m = from; m < from + static_cast<std::size_t>(degree_); ++m)
+    first->alike = first->alike && (!members_[m].exists || (ended[m] && members_[m].status == first->status));
+  if (first->alike || seconds - first_missing_ > time_to_follow_s) return first;
+  return std::nullopt;
+}
+
+}  // namespace holdfast::launch

@@ -1,0 +1,158 @@
+#include "replicate/mpi/agree/progress.h"
+
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "real_functions.h"
+#include "replicate/mpi/agree/answers.h"
+#include "replicate/mpi/agree/divergence.h"
+#include "replicate/mpi/agree/survivors.h"
+#include "replicate/mpi/collective/collective.h"
+#include "replicate/mpi/io/written.h"
+#include "replicate/mpi/life/failure.h"
+#include "replicate/mpi/pointtopoint/finish.h"
+#include "replicate/mpi/pointtopoint/receive.h"
+#include "replicate/process/threads.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+std::vector<Operation*> background;
+
+void deliver(const ControlMessage& message) {
+  const Record& record = message.record;
+  const int replica = message.from.replica;
+  if (!runtime().here(replica)) return;  // on its way when it was taken out
+  if (runtime().engine->on_message(message)) return;
+  const int native = runtime().map->native(message.from.rank, replica);
+  switch (record.kind) {
+    case RecordKind::ask_answer:
+      receive_answer_question(record);
+      break;
+    case RecordKind::ask_state:
+      answer_state_question(native, record);
+      break;
+    case RecordKind::state:
+      file_state_answer(native, record);
+      break;
+    case RecordKind::finished:
+      file_finished(replica);
+      break;
+    case RecordKind::partitioned:
+      file_partitioned_tag(record);
+      break;
+    case RecordKind::parted:
+      file_parting(replica, record.source, record.ordinal);
+      break;
+    case RecordKind::written:
+      receive_written(replica, record);
+      break;
+    default:
+      break;
+  }
+}
+
+/// Goes on after a flipped bit, which is right again, and ends the job after worse: a message that cannot be trusted
+/// may have been a vote, an answer of the leader, anything, and nobody sends it again.
+void require_sound(Flaw flaw) {
+  if (flaw == Flaw::none) return;
+  Runtime& state = runtime();
+  if (flaw == Flaw::repaired) {
+    ++state.counters[Count::records_repaired];
+    return;
+  }
+  const Incident incident = flaw == Flaw::damaged ? Incident::uncorrected : Incident::diverged;
+  fail(incident, state.post.reader().what_was_wrong());
+}
+
+}  // namespace
+
+void progress() {
+  Runtime& state = runtime();
+  if (!state.verifying) return;
+  notice_departures();
+  ControlMessage message;
+  while (const auto flaw = state.post.take(message)) {
+    require_sound(*flaw);
+    deliver(message);
+  }
+  state.post.tidy();
+  state.host.look_for_copies();
+  poll_wildcards();
+  compare_what_others_ask_about();
+  compare_what_was_written();
+  for (std::size_t i = 0; i < background.size(); ++i) advance(*background[i]);
+  finish_orphans();
+}
+
+namespace {
+
+#ifdef MPICH
+constexpr bool own_sessions = true;  // of the processes that its launcher starts
+#else
+constexpr bool own_sessions = false;
+#endif
+
+void sleep_shortly() {
+  const timespec shortest{0, 1};  // and what the kernel adds to it: 50 us, unless told otherwise
+  nanosleep(&shortest, nullptr);
+}
+
+}  // namespace
+
+void give_way(unsigned looks) {
+  constexpr unsigned free_looks = 256;
+  constexpr unsigned most_yields = 32;
+  const bool crowded = runtime().crowded;
+  if (many_threads()) {
+    const OthersTurn others;
+    if (crowded) sleep_shortly();
+    return;
+  }
+  if (own_sessions && crowded && looks > most_yields) return sleep_shortly();
+  if (crowded || looks > free_looks) sched_yield();
+}
+
+void watch_in_background(Operation& op) {
+  background.push_back(&op);
+}
+
+void forget_in_background(Operation& op) {
+  std::erase(background, &op);
+}
+
+namespace {
+
+bool companion_done(Operation& op) {
+  if (op.companion == MPI_REQUEST_NULL) return true;
+  if (Operation* send = runtime().requests.find(op.companion)) {
+    if (!advance(*send)) return false;
+    finish(*send, &op.companion, MPI_STATUS_IGNORE);
+    return true;
+  }
+  int done = 0;
+  set_awaited({});
+  real().Test(&op.companion, &done, MPI_STATUS_IGNORE);
+  return done != 0;
+}
+
+}  // namespace
+
+bool advance(Operation& op) {
+  if (op.stage == Operation::Stage::complete) return companion_done(op);
+  switch (op.kind) {
+    case Operation::Kind::receive:
+      return advance_receive(op) && companion_done(op);
+    case Operation::Kind::collective:
+      return advance_collective(op) && companion_done(op);
+    case Operation::Kind::persistent_send:
+    case Operation::Kind::send:
+      return advance_send(op);
+  }
+  return true;
+}
+
+}  // namespace holdfast::replicate

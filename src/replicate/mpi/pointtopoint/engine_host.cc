@@ -1,0 +1,142 @@
+#include "replicate/mpi/pointtopoint/engine_host.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include "real_functions.h"
+#include "replicate/mpi/agree/answers.h"
+#include "replicate/mpi/agree/progress.h"
+#include "replicate/mpi/agree/thread_order.h"
+#include "replicate/mpi/life/failure.h"
+#include "replicate/mpi/life/runtime.h"
+#include "replicate/mpi/pointtopoint/receive.h"
+#include "replicate/mpi/verify/evidence.h"
+#include "replicate/mpi/verify/tolerance.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+Operation& operation(Verified& verified) {
+  return static_cast<Operation&>(verified);
+}
+
+int native_rank(Process process) {
+  return runtime().map->native(process.rank, process.replica);
+}
+
+}  // namespace
+
+void EngineHost::send(Process to, const Record& record, std::span<const std::byte> tail) {
+  runtime().post.send(native_rank(to), record, tail);
+}
+
+std::uint64_t EngineHost::send_copy(Process to, Copy bytes) {
+  return static_cast<std::uint64_t>(runtime().post.send_payload(native_rank(to), std::move(bytes)));
+}
+
+void EngineHost::receive_copy(Process from, std::uint64_t tag, std::shared_ptr<std::vector<std::byte>> into,
+                              std::uint64_t token) {
+  const MPI_Request request = runtime().post.receive_payload(native_rank(from), static_cast<int>(tag), *into);
+  incoming_.push_back({token, from.replica, request, std::move(into)});
+}
+
+void EngineHost::give_to_mpi(Verified& receive) {
+  Operation& op = operation(receive);
+  const int source = mpi_source(op.source);
+  const int tag = mpi_tag(op.tag);
+  // A follower's persistent wildcard is none any more: the leader has said what it takes.
+  const bool as_asked = !op.persistent || (source == op.posted_source && tag == op.posted_tag);
+  if (op.persistent && op.native != MPI_REQUEST_NULL && as_asked) {
+    real().Start(&op.native);
+  } else {
+    real().Irecv(op.buffer, op.count, op.type, source, tag, op.comm->handle, &op.native);
+  }
+}
+
+void EngineHost::take_answers(std::uint64_t book, std::span<const Decision> decisions) {
+  receive_answers(book, decisions);
+}
+
+void EngineHost::wake_for_turn(std::uint64_t thread) {
+  replicate::wake_for_turn(thread);
+}
+
+Verified* EngineHost::find_posted(const ReceiveOrder& order, ReceiveOrder::Ticket ticket) {
+  Verified* found = nullptr;
+  const auto look = [&](Operation& op) {
+    if (op.order == &order && op.has_ticket && op.ticket == ticket) found = &op;
+  };
+  runtime().requests.for_each(look);
+  for (Operation* op : runtime().requests.orphans()) look(*op);
+  return found;
+}
+
+bool EngineHost::take_back(Verified& receive) {
+  return cancel_with_mpi(operation(receive));
+}
+
+Ballot EngineHost::digest(std::span<const std::byte> bytes) const {
+  return ballot_of(bytes);
+}
+
+bool EngineHost::tolerates(const Verified& verified) {
+  return tolerated(static_cast<const Operation&>(verified));
+}
+
+void EngineHost::await(Awaited awaited) {
+  set_awaited(awaited);
+}
+
+void EngineHost::watch(Verified& verified) {
+  watch_in_background(operation(verified));
+}
+
+void EngineHost::forget(Verified& verified) {
+  forget_in_background(operation(verified));
+}
+
+void EngineHost::note_wrong_copy(int rank, int replica) {
+  replicate::note_wrong_copy(rank, replica);
+}
+
+void EngineHost::say(std::string_view message) {
+  replicate::say(message);
+}
+
+void EngineHost::fail(Incident incident, std::string_view message) {
+  replicate::fail(incident, message);
+}
+
+std::string EngineHost::other_causes() const {
+  const bool same_memory = std::getenv("HOLDFAST_RUN_SAME_MEMORY") != nullptr;
+  return (same_memory ? "" : "; memory that was never set agrees with --same-memory") + threads_advice();
+}
+
+std::string EngineHost::divergence_causes() const {
+  return threads_advice();
+}
+
+void EngineHost::look_for_copies() {
+  for (std::size_t i = 0; i < incoming_.size();) {
+    int done = 0;
+    real().Test(&incoming_[i].request, &done, MPI_STATUS_IGNORE);
+    if (!done) {
+      ++i;
+      continue;
+    }
+    const std::uint64_t token = incoming_[i].token;
+    incoming_.erase(incoming_.begin() + static_cast<std::ptrdiff_t>(i));
+    runtime().engine->on_copy(token);
+  }
+}
+
+void EngineHost::forget_copies_from(int replica) {
+  for (std::size_t i = incoming_.size(); i-- > 0;) {
+    if (incoming_[i].from_replica != replica) continue;
+    never_to_come_.push_back(std::move(incoming_[i]));
+    incoming_.erase(incoming_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,265 @@
+#include "replicate/process/attendance.h"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/secret/secret_file.h"
+#include "replicate/engine/roll_call_reader.h"
+#include "replicate/engine/roll_call_seal.h"
+#include "replicate/process/depth.h"
+#include "replicate/process/job.h"
+#include "replicate/process/program.h"
+#include "replicate/process/streams.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+constexpr int lowest_descriptor = 100;  // out of the way of programs that count on theirs
+constexpr std::size_t most_replicas = 1024;
+
+constexpr int answer_seconds = 30;  // of `holdfast run`, on a busy machine
+
+int line_to_run = -1;
+pid_t attending_process = 0;
+int own_replica = -1;
+std::atomic<std::size_t> gone_count{0};
+std::array<std::atomic<int>, most_replicas> gone_order;
+std::atomic<bool> all_started{false};
+std::atomic<Ending> ending{Ending::unknown};
+
+struct Roster {
+  std::string host;
+  std::string port;
+  secret::Key secret{};
+};
+
+std::optional<Roster> announced_roster() {
+  const char* directory = run_directory();
+  if (!directory) return std::nullopt;
+  std::ifstream file(std::string(directory) + "/roster");
+  Roster roster;
+  if (!(file >> roster.host >> roster.port)) return std::nullopt;
+  if (auto key = secret::read_key(std::string(directory) + "/secret"); key.ok()) roster.secret = key.value();
+  return roster;  // without the secret nobody there believes us, which is said where it is found out
+}
+
+int connect_to(const Roster& roster) {
+  addrinfo hints{};
+  hints.ai_family = AF_INET;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(roster.host.c_str(), roster.port.c_str(), &hints, &found) != 0) return -1;
+  int connected = -1;
+  for (const addrinfo* at = found; at && connected < 0; at = at->ai_next) {
+    const int socket = ::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
+    if (socket < 0) continue;
+    if (::connect(socket, at->ai_addr, at->ai_addrlen) == 0)
+      connected = ::fcntl(socket, F_DUPFD_CLOEXEC, lowest_descriptor);
+    ::close(socket);
+  }
+  ::freeaddrinfo(found);
+  const int at_once = 1;
+  if (connected >= 0) ::setsockopt(connected, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
+  return connected;
+}
+
+std::optional<RollCallSeal> own_seal;  // once `holdfast run` believes us
+pthread_mutex_t speaking = PTHREAD_MUTEX_INITIALIZER;
+
+void send_line(const std::string& line) {
+  (void)::send(line_to_run, line.data(), line.size(), MSG_NOSIGNAL);  // one write: the line is shorter than any buffer
+}
+
+/// Signals wait meanwhile: their handlers may end the program, and say so.
+void say(const RollCall& message) {
+  if (!attending() || !own_seal) return;
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  pthread_mutex_lock(&speaking);  // lines are numbered in the order in which they are sent
+  send_line(own_seal->line(message));
+  pthread_mutex_unlock(&speaking);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+/// The next line of a connection on which the other side has something to say; nothing when it has ended, or is silent.
+std::optional<RollCall> hear_next(RollCallReader& heard) {
+  std::array<char, 512> buffer;
+  while (true) {
+    if (auto message = heard.next()) return message;
+    if (heard.spoilt()) return std::nullopt;
+    const ssize_t got = ::recv(line_to_run, buffer.data(), buffer.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return std::nullopt;
+    heard.push({buffer.data(), static_cast<std::size_t>(got)});
+  }
+}
+
+void give_up_after(int seconds) {
+  const timeval time{seconds, 0};
+  ::setsockopt(line_to_run, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+}
+
+/// Says who this is, and that it has the job's secret. False when the other side does not show that it has it as well.
+bool join_roster(const Roster& roster, const Place& place, RollCallReader& heard) {
+  give_up_after(answer_seconds);
+  const std::optional<RollCall> challenge = hear_next(heard);
+  if (!challenge || challenge->kind != RollCall::Kind::challenge) return false;
+  RollCall join;
+  join.kind = RollCall::Kind::join;
+  join.rank = place.rank;
+  join.number = place.replica;
+  join.nonce = nonce_from(secret::new_key());
+  join.proof = roll_call_proof(roster.secret, join, challenge->nonce, RollCall::Kind::join);
+  send_line(format_roll_call(join));
+  const std::optional<RollCall> welcome = hear_next(heard);
+  give_up_after(0);
+  if (!welcome || welcome->kind != RollCall::Kind::welcome ||
+      !same_proof(welcome->proof, roll_call_proof(roster.secret, join, challenge->nonce, RollCall::Kind::welcome)))
+    return false;
+  own_seal.emplace(roster.secret, join, challenge->nonce, RollCallSeal::From::process);
+  heard.expect({roster.secret, join, challenge->nonce, RollCallSeal::From::run});
+  return true;
+}
+
+void take(const RollCall& message) {
+  switch (message.kind) {
+    case RollCall::Kind::gone: {
+      if (message.number == own_replica) ::_exit(0);  // this replica's world is no longer whole
+      const std::size_t n = gone_count.load(std::memory_order_relaxed);
+      if (n == most_replicas) return;
+      gone_order[n].store(message.number, std::memory_order_relaxed);
+      gone_count.store(n + 1, std::memory_order_release);
+      return;
+    }
+    case RollCall::Kind::started:
+      all_started.store(true, std::memory_order_release);
+      return;
+    case RollCall::Kind::finalize:
+      ending.store(Ending::finalize, std::memory_order_release);
+      return;
+    case RollCall::Kind::leave:
+      ending.store(Ending::leave, std::memory_order_release);
+      return;
+    default:
+      return;
+  }
+}
+
+void* listen_to_run(void* reader) {
+  depth = 1;  // nothing that this thread does is the program's
+  while (const auto message = hear_next(*static_cast<RollCallReader*>(reader))) take(*message);
+  all_started.store(true, std::memory_order_release);
+  return nullptr;
+}
+
+/// The child of a fork has a copy of the descriptor, which would outlive the death of its parent.
+void close_in_child() {
+  if (line_to_run >= 0) ::close(line_to_run);
+  line_to_run = -1;
+}
+
+bool start_listening(RollCallReader* heard) {
+  sigset_t all;  // the program's signals are its own
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  pthread_t thread;
+  const bool started = ::pthread_create(&thread, nullptr, listen_to_run, heard) == 0;
+  if (started) ::pthread_detach(thread);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
+}
+
+}  // namespace
+
+bool attend() {
+  record_streams();
+  if (attending()) return true;
+  const Depth inside;
+  const std::optional<Place> place = launched_place();
+  const std::optional<Roster> roster = place ? announced_roster() : std::nullopt;
+  if (!roster) return true;
+  line_to_run = connect_to(*roster);
+  if (line_to_run < 0) return false;
+  attending_process = real_process_id();
+  own_replica = place->replica;
+  ::pthread_atfork(nullptr, nullptr, close_in_child);
+  auto heard = std::make_unique<RollCallReader>();
+  if (!join_roster(*roster, *place, *heard)) {
+    close_in_child();
+    return false;
+  }
+  return start_listening(heard.release());  // the thread's, which nobody ends
+}
+
+void attend_program() {
+  if (program_asks()) (void)attend();
+}
+
+bool attending() {
+  return line_to_run >= 0 && attending_process == real_process_id();
+}
+
+void say_starting() {
+  say({RollCall::Kind::starting});
+}
+void say_ready() {
+  say({RollCall::Kind::ready});
+}
+void say_finishing() {
+  say({RollCall::Kind::finishing});
+}
+void say_finished() {
+  say({RollCall::Kind::finished});
+}
+void say_diverged(int replica) {
+  RollCall message;
+  message.kind = RollCall::Kind::accuse;
+  message.number = replica;
+  say(message);
+}
+void say_failed() {
+  say({RollCall::Kind::failed});
+}
+void say_exit(int status) {
+  RollCall message;
+  message.kind = RollCall::Kind::exit;
+  message.number = status & 0xff;
+  say(message);
+}
+
+std::size_t departures() {
+  return gone_count.load(std::memory_order_acquire);
+}
+
+int departed(std::size_t n) {
+  return gone_order[n].load(std::memory_order_relaxed);
+}
+
+bool told_started() {
+  return all_started.load(std::memory_order_acquire);
+}
+
+Ending told_ending() {
+  return ending.load(std::memory_order_acquire);
+}
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,43 @@
+#include "replicate/process/job.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+
+namespace holdfast::replicate {
+
+namespace {
+
+struct Job {
+  std::string identity;
+  std::string directory;
+};
+
+std::string variable(const char* name) {
+  const char* text = std::getenv(name);
+  return text ? text : "";
+}
+
+Job named_by_the_launcher() {
+  Job job{variable("HOLDFAST_RUN_JOB"), variable("HOLDFAST_RUN_DIRECTORY")};
+  std::erase_if(job.identity, [](unsigned char letter) { return std::isalnum(letter) == 0; });
+  job.identity.resize(std::min<std::size_t>(job.identity.size(), 64));
+  return job;
+}
+
+const Job& job() {
+  static const Job* const named = new Job(named_by_the_launcher());  // kept for those who come while the process ends
+  return *named;
+}
+
+}  // namespace
+
+const std::string& job_identity() {
+  return job().identity;
+}
+
+const char* run_directory() {
+  return job().directory.empty() ? nullptr : job().directory.c_str();
+}
+
+}  // namespace holdfast::replicate

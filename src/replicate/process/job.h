@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+namespace holdfast::replicate {
+
+/// Which job this process belongs to, as `holdfast run` named it: stands in every file that it leaves for the launcher,
+/// which believes no other job's. Letters and digits; empty without `holdfast run`.
+const std::string& job_identity();
+
+/// The folder that `holdfast run` gave the job for its records, as it was when first asked for; null without
+/// `holdfast run`. Lives as long as the process.
+const char* run_directory();
+
+}  // namespace holdfast::replicate

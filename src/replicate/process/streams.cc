@@ -1,0 +1,240 @@
+// Standard streams of the replicas. The user sees replica 0; the others write to files in the run directory, from the
+// first instruction of main on, and every rank 0 reads the job's standard input.
+#include "replicate/process/streams.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+
+#include "core/config/environment.h"
+#include "core/config/settings.h"
+#include "replicate/engine/degrees.h"
+#include "replicate/engine/options.h"
+#include "replicate/engine/replica_map.h"
+#include "replicate/process/depth.h"
+#include "replicate/process/job.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+int original_stderr = STDERR_FILENO;
+
+int number(const char* name) {
+  const Depth inside;  // what the launcher says, not what the program is told
+  const char* text = std::getenv(name);
+  return text ? std::atoi(text) : -1;
+}
+
+void send_to_file(int descriptor, const std::string& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (file < 0) return;
+  ::dup2(file, descriptor);
+  ::close(file);
+}
+
+void read_from(std::string path, int replica) {
+  const std::size_t mark = path.find("%r");
+  if (mark != std::string::npos) path.replace(mark, 2, std::to_string(replica));
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  ::dup2(file, STDIN_FILENO);
+  ::close(file);
+}
+
+std::optional<ReplicaMap> announced_map() {
+  if (const char* path = std::getenv("HOLDFAST_REPLICATE_MAP"); path && *path) {
+    std::ifstream file(path);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    auto map = ReplicaMap::parse(text, path);
+    return map.ok() ? std::optional(std::move(map).value()) : std::nullopt;
+  }
+  const char* text = std::getenv("HOLDFAST_REPLICATE_DEGREE");
+  const auto degrees = Degrees::parse(text ? text : "");
+  if (!degrees.ok()) return std::nullopt;
+  auto map = ReplicaMap::of(degrees.value(), number("HOLDFAST_RUN_RANKS"));
+  return map.ok() ? std::optional(std::move(map).value()) : std::nullopt;
+}
+
+constexpr int lowest_descriptor = 100;  // out of the way of programs that count on theirs
+
+/// One of descriptors 1 and 2 as it was when the program began, and where what the program writes to it is recorded.
+struct Stream {
+  std::string path;
+  dev_t device = 0;
+  ino_t inode = 0;
+  std::atomic<int> file{-1};  ///< opened by the first write
+  std::atomic<std::uint64_t> bytes{0};
+};
+
+/// Made once and never gone: programs write in exit handlers.
+struct Recording {
+  std::array<Stream, 2> streams;
+  bool only = false;  ///< nothing is shown from this process
+};
+Recording* prepared = nullptr;
+std::atomic<const Recording*> present{nullptr};
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool first_thread = false;
+
+bool compared() {
+  config::Settings<Options> settings(options_table());
+  return config::read_environment(settings, environ).ok() && settings.options().files &&
+         asks_for_replicas(settings.options().degree);
+}
+
+/// A child's output is not the program's.
+void stop_in_child() {
+  present = nullptr;
+  recorded_printing = nullptr;
+}
+
+Stream& stream_of(int number) {
+  return prepared->streams[static_cast<std::size_t>(number - 1)];
+}
+
+/// Two threads may come at once: one of them keeps its descriptor.
+int record_file(Stream& stream) {
+  int file = stream.file.load(std::memory_order_acquire);
+  if (file >= 0) return file;
+  const Depth inside;
+  const int low = ::open(stream.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (low < 0) return -1;
+  const int mine = ::fcntl(low, F_DUPFD_CLOEXEC, lowest_descriptor);
+  ::close(low);
+  if (mine < 0 || stream.file.compare_exchange_strong(file, mine, std::memory_order_acq_rel)) return mine;
+  ::close(mine);
+  return file;
+}
+
+/// In the environment of what a process starts whose streams were placed: where its output goes, and which descriptor
+/// the standard error of the job is. A child has its parent's streams, or those that the parent gave it (a pipe, a
+/// file).
+constexpr const char* placed_variable = "HOLDFAST_RUN_PLACED";
+
+bool placed_by_parent(const std::string& stem) {
+  const char* text = std::getenv(placed_variable);
+  if (!text) return false;
+  char* rest = nullptr;
+  const long descriptor = std::strtol(text, &rest, 10);
+  if (stem != rest + (*rest == ' ')) return false;  // that of another job
+  if (::fcntl(static_cast<int>(descriptor), F_GETFD) >= 0) original_stderr = static_cast<int>(descriptor);
+  return true;
+}
+
+void place_streams(const Place& place, const std::string& stem, bool shown) {
+  if (const char* input = std::getenv("HOLDFAST_RUN_STDIN"); input && place.rank == 0) read_from(input, place.replica);
+  if (!shown) {
+    original_stderr = ::fcntl(STDERR_FILENO, F_DUPFD, lowest_descriptor);
+    const std::string rest = stem + (prepared ? ".other" : "");
+    send_to_file(STDOUT_FILENO, rest + ".out");
+    send_to_file(STDERR_FILENO, rest + ".err");
+  }
+  ::setenv(placed_variable, (std::to_string(original_stderr) + " " + stem).c_str(), 1);
+}
+
+__attribute__((constructor)) void prepare_streams() {
+  const char* directory = run_directory();
+  const std::optional<Place> place = launched_place();
+  if (!place || !directory) return;
+  const bool all_to_files = std::getenv("HOLDFAST_RUN_OUTPUT") != nullptr;
+  const bool shown = place->replica == 0 && !all_to_files;
+  const std::string stem =
+      std::string(directory) + "/rank-" + std::to_string(place->rank) + ".replica-" + std::to_string(place->replica);
+  if (compared()) {
+    prepared = new Recording();
+    prepared->streams[0].path = stem + ".out";
+    prepared->streams[1].path = stem + ".err";
+    prepared->only = !shown;
+  }
+  if (!placed_by_parent(stem)) place_streams(*place, stem, shown);
+  if (all_to_files)
+    ::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // as under a launcher with a terminal: shown line by line
+}
+
+}  // namespace
+
+int job_stderr() {
+  return original_stderr;
+}
+
+int launched_rank() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+    if (const int rank = number(name); rank >= 0) return rank;
+  }
+  return -1;
+}
+
+std::optional<Place> launched_place() {
+  const int native = launched_rank();
+  if (native < 0) return std::nullopt;
+  const std::optional<ReplicaMap> map = announced_map();
+  if (!map || native >= map->natives()) return std::nullopt;
+  return Place{map->virtual_rank(native), map->replica(native)};
+}
+
+bool to_be_recorded() {
+  return prepared != nullptr;
+}
+
+void record_streams() {
+  if (!prepared || present.load()) return;
+  for (const int number : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat status {};
+    if (::fstat(number, &status) != 0) continue;
+    stream_of(number).device = status.st_dev;
+    stream_of(number).inode = status.st_ino;
+  }
+  ::pthread_atfork(nullptr, nullptr, stop_in_child);
+  first_thread = true;
+  recorded_printing = stdout;
+  present = prepared;
+}
+
+bool recording_thread() {
+  return first_thread;
+}
+
+bool recording() {
+  return present.load(std::memory_order_relaxed) != nullptr;
+}
+
+bool is_stream(int descriptor, int stream) {
+  struct stat status {};
+  const Stream& begun = stream_of(stream);
+  return begun.inode != 0 && ::fstat(descriptor, &status) == 0 && status.st_ino == begun.inode &&
+         status.st_dev == begun.device;
+}
+
+bool recorded_only() {
+  return prepared->only;
+}
+
+ssize_t record(int stream, std::span<const iovec> pieces) {
+  const int file = record_file(stream_of(stream));
+  if (file < 0) return -1;
+  const Depth inside;  // not the program's own write
+  const ssize_t written = ::writev(file, pieces.data(), static_cast<int>(pieces.size()));
+  if (written > 0) stream_of(stream).bytes.fetch_add(static_cast<std::uint64_t>(written), std::memory_order_relaxed);
+  return written;
+}
+
+std::uint64_t recorded_bytes(int stream) {
+  return prepared ? stream_of(stream).bytes.load(std::memory_order_relaxed) : 0;
+}
+
+bool holds_record(int descriptor) {
+  return recording() && (descriptor == stream_of(STDOUT_FILENO).file.load(std::memory_order_relaxed) ||
+                         descriptor == stream_of(STDERR_FILENO).file.load(std::memory_order_relaxed));
+}
+
+}  // namespace holdfast::replicate
