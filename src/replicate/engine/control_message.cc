@@ -23,10 +23,10 @@ constexpr std::uint16_t own_may_be_cut = 0x200;
 constexpr std::uint16_t below_known = 0x400;
 constexpr std::uint16_t statement_bits = statement_kind_bits | own_known | own_may_be_cut | below_known;
 
-constexpr std::array<std::string_view, 16> kind_names = {
-    "empty",           "digest",       "payload", "correction",  "statement",  "collective",       "decision",
-    "state question",  "state answer", "finish",  "partitioned", "succession", "contested result", "parting",
-    "answer question", "written file"};
+constexpr std::array<std::string_view, 17> kind_names = {
+    "empty",           "digest",       "payload",     "correction",  "statement",  "collective",       "decision",
+    "state question",  "state answer", "finish",      "partitioned", "succession", "contested result", "parting",
+    "answer question", "repetition",   "written file"};
 
 std::uint32_t check_of(std::span<const std::byte> bytes, std::uint32_t place) {
   const std::uint32_t of_place = integrity::crc32c_extend(0, std::as_bytes(std::span(&place, 1)));
@@ -177,6 +177,9 @@ const char* ControlReader::unsound(Process from, const Record& record, std::span
       return record.flags < functions_ ? nullptr : "names no function";
     case RecordKind::partitioned:
       return rank_there && record.extra < payload_tags ? nullptr : "names no channel";
+    case RecordKind::again:
+      return record.flags <= 1 && record.extra <= static_cast<std::uint64_t>(map_.degree()) ? nullptr
+                                                                                            : "says nothing known";
     default:
       return nullptr;
   }

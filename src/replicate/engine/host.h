@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "replicate/engine/agreement.h"
 #include "replicate/engine/awaited.h"
 #include "replicate/engine/incident.h"
 #include "replicate/engine/record.h"
@@ -36,8 +37,14 @@ class Host : public ControlChannel {
  public:
   /// MPI may have the receive now.
   virtual void give_to_mpi(Verified& receive) = 0;
-  /// Leader: the followers must hear that this wildcard receive matched.
-  virtual void tell_match(std::uint64_t number, std::int32_t source, std::int32_t tag, std::uint32_t poster) = 0;
+  /// The leader has told a part of the book of that name (answer_book.h).
+  virtual void take_answers(std::uint64_t book, std::span<const Decision> decisions) = 0;
+  /// The leader has said which thread's turn is next; 0: nobody knows.
+  virtual void wake_for_turn(std::uint64_t thread) = 0;
+  /// The receive of that ticket, which MPI or the application has; null where there is none. Rarely asked.
+  virtual Verified* find_posted(const ReceiveOrder& order, ReceiveOrder::Ticket ticket) = 0;
+  /// Takes a receive back from MPI; false where its message is here already.
+  virtual bool take_back(Verified& receive) = 0;
   /// The digest of bytes by the job's algorithm.
   virtual Ballot digest(std::span<const std::byte> bytes) const = 0;
   /// Whether the user allows the copies of this message or result to differ.

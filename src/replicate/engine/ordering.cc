@@ -123,15 +123,17 @@ struct ReceiveOrder::State {
   /// The ordinal of a cancelled receive goes to the next one of its channel, and so on.
   void close_gap(const Receive& gone, std::vector<Ticket>* moved) {
     --next_ordinal[gone.pattern];
+    const std::vector<Ticket> later = behind(gone);
+    for (const Ticket ticket : later) --find(ticket)->ordinal;
+    if (moved != nullptr) moved->insert(moved->end(), later.begin(), later.end());
+  }
+
+  std::vector<Ticket> behind(const Receive& one) const {
     std::vector<Ticket> later;
-    for (auto& [ticket, receive] : receives) {
-      if (!receive.placed || receive.ordinal <= gone.ordinal || !(receive.pattern == gone.pattern)) continue;
-      --receive.ordinal;
-      later.push_back(ticket);
-    }
-    if (moved == nullptr) return;
+    for (const auto& [ticket, receive] : receives)
+      if (receive.placed && receive.ordinal > one.ordinal && receive.pattern == one.pattern) later.push_back(ticket);
     std::sort(later.begin(), later.end());  // posting order is the order of ordinals within a channel
-    moved->insert(moved->end(), later.begin(), later.end());
+    return later;
   }
 };
 

@@ -56,6 +56,7 @@ enum class RecordKind : std::uint8_t {
   contested,    ///< announces a whole copy of a result that has no majority, which follows on the payload communicator
   parted,       ///< this replica did something else than the leader, in its call `ordinal`
   ask_answer,   ///< "have you gone on from there?", of a book of answers (answer_book.h)
+  again,        ///< of a reduction: whether its sender found a majority; see replica_repeat.cc
   written,      ///< digest of a stretch of what was written to a file, see written_ballots.h
 };
 

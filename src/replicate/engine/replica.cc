@@ -3,7 +3,13 @@
 namespace holdfast::replicate {
 
 Replica::Replica(const Setup& setup, const Membership& team, const ReplicaMap& map, Counters& counters, Host& host)
-    : setup_(setup), team_(team), map_(map), counters_(counters), host_(host), inbox_(map.degree()) {
+    : setup_(setup),
+      team_(team),
+      map_(map),
+      counters_(counters),
+      host_(host),
+      decisions_(team, setup.survives, counters, host, *this),
+      inbox_(map.degree()) {
   if (setup.protocol == Protocol::msg_plus_hash && team.degree > 2) disputes_.emplace(team.degree, team.replica);
 }
 
@@ -22,6 +28,15 @@ bool Replica::on_message(const ControlMessage& message) {
       return true;
     case RecordKind::statement:
       on_statement(message);
+      return true;
+    case RecordKind::again:
+      on_again(message);
+      return true;
+    case RecordKind::decision:
+      decisions_.on_decisions(message);
+      return true;
+    case RecordKind::succession:
+      decisions_.on_succession(message);
       return true;
     default:
       return false;
@@ -81,6 +96,8 @@ void Replica::on_copy(std::uint64_t token) {
 
 void Replica::peer_gone(int replica) {
   std::erase_if(transfers_, [&](const auto& entry) { return entry.second.from_replica == replica; });
+  departures_.push_back(replica);
+  decisions_.peer_gone();
 }
 
 std::string Replica::kept() const {
@@ -97,6 +114,7 @@ std::string Replica::kept() const {
   add(corrections_.size(), "corrections");
   add(polls_.size(), "polls");
   add(contests_.size(), "contested results");
+  add(repeats_.size(), "reductions without a majority");
   add(transfers_.size(), "copies on their way");
   add(asked_for_.size(), "questions");
   add(asking_.size(), "questions of its own");

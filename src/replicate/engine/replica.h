@@ -15,6 +15,7 @@
 
 #include "replicate/engine/control_message.h"
 #include "replicate/engine/counters.h"
+#include "replicate/engine/decisions.h"
 #include "replicate/engine/dispute_table.h"
 #include "replicate/engine/host.h"
 #include "replicate/engine/inbox.h"
@@ -39,11 +40,12 @@ struct Outgoing {
   std::uint64_t ordinal = 0;  ///< its name in all replicas: the number of messages to there before it
 };
 
-class Replica {
+class Replica final : private DecisionListener {
  public:
   struct Setup {
     Protocol protocol{};
     OnCorruption on_corruption{};
+    bool survives = false;  ///< the job goes on without a replica that is gone
   };
   /// All but `setup` must stay.
   Replica(const Setup& setup, const Membership& team, const ReplicaMap& map, Counters& counters, Host& host);
@@ -69,30 +71,40 @@ class Replica {
   void over(Verified& receive);
 
   /// The leader's receive was cancelled before it matched, so none has a message here either. Where this one's had come
-  /// already, requeue() first.
+  /// already, the next receive of its channel gets it, and gives its own to the one after it; what the last one had is
+  /// kept for the next receive that fits.
   void cancelled(Verified& receive);
-  /// Keeps its message, so long and from there, for the next receive that fits. `verified`: it was compared already,
-  /// because another replica asked about it.
-  void requeue(const Verified& receive, std::uint64_t bytes, std::int32_t source, std::int32_t tag, bool verified);
   struct Requeued {
-    std::uint64_t communicator;
-    std::int32_t source;
-    std::int32_t tag;
-    bool verified;
+    std::uint64_t communicator = 0;
+    std::int32_t source = 0;
+    std::int32_t tag = 0;
+    /// How far it had come with the receive that had it: another replica may have asked about it.
+    Verified::Stage stage = Verified::Stage::placing;
+    MessageId identity;
+    Ballot own;
+    int supplier = -1;
+    bool whole = false;
+    bool failed = false;
     Copy bytes;
   };
   /// A requeued message that such a receive would take; null when there is none.
   const Requeued* find_requeued(std::uint64_t communicator, std::int32_t source, std::int32_t tag) const;
 
+  /// Whether a message that MPI would find for a probe now may belong to a wildcard receive that MPI has not got yet.
+  bool probe_must_wait(const ReceiveOrder& order, std::int32_t source, std::int32_t tag) const;
+
   /// Whether receives on this communicator are still to be given to MPI.
   bool has_waiting_receives(std::uint64_t communicator) const { return waiting_.contains(communicator); }
-  /// The leader's wildcard receive matched.
-  void on_match(std::uint64_t number, std::int32_t source, std::int32_t tag, std::uint32_t poster);
-  /// From here on this replica posts wildcard receives as they are: at the start replica 0, later one that leads after
-  /// another and has heard all that that one said.
+  /// From here on this replica posts wildcard receives as they are: at the start replica 0. One that leads after
+  /// another does that by itself when it has heard all that that one said.
   void take_lead();
   /// Wildcard receives with MPI whose matches only this replica can know.
   std::vector<Verified*> matches_to_look_for() const;
+
+  // --- answers that MPI may give differently in each replica (decisions.h)
+
+  Decisions& decisions() { return decisions_; }
+  const Decisions& decisions() const { return decisions_; }
 
   // --- comparing (replica_compare.cc, replica_correct.cc, replica_dispute.cc)
 
@@ -102,6 +114,9 @@ class Replica {
   bool take_correction(Verified& verified);
   /// Whether the vote on a result's blocks is over (replica_contest.cc), which ends the job where one has no majority.
   bool take_contest(Verified& result);
+  /// Whether it is known if a reduction without a majority is made again: it is where `without_majority` is set
+  /// (replica_repeat.cc).
+  bool take_repeat(Verified& result);
   /// Sends this replica's copy to another one of its rank, or to all that are left.
   void supply(const Verified& verified, int replica);
   void supply_all(const Verified& verified);
@@ -125,7 +140,7 @@ class Replica {
   /// A control message that ControlReader let pass, of a kind that is the engine's. False: it is another part's.
   bool on_message(const ControlMessage& message);
   void on_copy(std::uint64_t token);
-  /// `Membership` says that a replica is gone; what it was sending will never come.
+  /// `Membership` says that a replica is gone, and who leads since; what it was sending will never come.
   void peer_gone(int replica);
 
   /// Others wait for this replica's word on messages that its application may not wait for yet: those that have arrived
@@ -175,13 +190,39 @@ class Replica {
     int present = 0;              ///< how many replicas were left then
   };
 
+  /// A reduction that has no majority here.
+  struct Repeat {
+    Verified* result = nullptr;               ///< null while this replica has not voted
+    std::vector<Ballot> ballots;              ///< that it voted on
+    std::vector<Process> without;             ///< those that have no majority either
+    std::optional<std::uint64_t> departures;  ///< another has one, and had heard of so many
+  };
+  /// Those of one communicator, by their numbers.
+  struct Reductions {
+    std::uint64_t past = 0;                  ///< all below are
+    std::uint64_t repeated = 0;              ///< the last that was made again, and one; 0: none
+    std::vector<std::uint64_t> first_after;  ///< by departure: the first that was settled when it had been heard of
+  };
+  static constexpr std::uint16_t no_majority_here = 0;
+  static constexpr std::uint16_t majority_here = 1;
+
   void send_digest(Process to, const Record& digest);
   void send_copy(Process to, const Outgoing& message, const Copy& copy);
   void announce_to_those_without(const Outgoing& message, const Contents& contents);
 
+  void on_match(std::uint64_t number, std::int32_t source, std::int32_t tag, std::uint32_t poster) override;
+  void on_answers(std::uint64_t book, std::span<const Decision> decisions) override {
+    host_.take_answers(book, decisions);
+  }
+  void on_turn(std::uint64_t thread) override { host_.wake_for_turn(thread); }
+  void on_lead() override { take_lead(); }
+
   void give_to_mpi(Verified& receive);
   void post_now_placed(std::uint64_t communicator, const std::vector<ReceiveOrder::Ticket>& tickets);
   void resolve(Verified& receive, std::int32_t source, std::int32_t tag);
+  bool holds_message(Verified& receive);
+  Requeued give_up(Verified& receive);
+  void take(Verified& receive, const Requeued& message);
   bool forget_wildcard(const Verified& receive);
 
   void read_message(Verified& receive);
@@ -218,6 +259,15 @@ class Replica {
   void on_announced_copy(const ControlMessage& message);
   void decide(Verified& verified, std::span<const Ballot> ballots, std::span<const Copy> copies);
   bool go_into_parts(Verified& result, std::span<const Ballot> ballots);
+  void send_again(Process to, const MessageId& reduction, std::uint16_t word, std::uint64_t departures);
+  std::vector<Process> others_that_get(const Verified& result) const;
+  void ask_to_repeat(Verified& result, std::span<const Ballot> ballots);
+  void note_reduction(const MessageId& name, std::size_t departures);
+  void answer_askers(const Verified& result, std::size_t departures);
+  void on_again(const ControlMessage& message);
+  void settle_like_another(Verified& result, std::uint64_t departures);
+  void settle_as_voted(Verified& result, const Ballot& good, std::span<const Ballot> ballots);
+  bool unsettled(const MessageId& identity) const;
   void send_contested(int to_replica, const MessageId& result, const Copy& own);
   void answer_contests(const Verified& result);
   bool contest(Verified& result, std::span<const Ballot> ballots);
@@ -240,6 +290,7 @@ class Replica {
   Counters& counters_;
   Host& host_;
 
+  Decisions decisions_;
   Inbox inbox_;
   std::optional<DisputeTable> disputes_;  ///< under msg-plus-hash with three replicas or more
 
@@ -252,10 +303,13 @@ class Replica {
   std::unordered_map<MessageId, Copy, MessageIdHash> corrections_;  ///< arrived, not yet taken
   Polls polls_;
   std::unordered_map<MessageId, Contest, MessageIdHash> contests_;  ///< by result
+  std::unordered_map<MessageId, Repeat, MessageIdHash> repeats_;    ///< by reduction
+  std::unordered_map<std::uint64_t, Reductions> reductions_;        ///< by communicator
+  std::vector<int> departures_;                                     ///< replicas that are gone, in their order
   std::unordered_map<std::uint64_t, Transfer> transfers_;           ///< by token
   std::uint64_t next_token_ = 0;
-  std::vector<Question> asked_for_;                                       ///< and not compared here
-  std::unordered_map<MessageId, const Verified*, MessageIdHash> asking_;  ///< this replica's own, still unanswered
+  std::vector<Question> asked_for_;                                   ///< and not compared here
+  std::unordered_map<MessageId, std::string, MessageIdHash> asking_;  ///< about what it has asked, and has no answer
   std::map<std::pair<int, int>, std::uint64_t> wrong_copies_;
 };
 

@@ -153,7 +153,7 @@ void Replica::require_supply(const Verified& receive, std::span<const Ballot> ba
 /// message itself, and is asked to do that now: its application may be waiting for something else.
 void Replica::ask_for_correction(const Verified& receive, std::span<const Ballot> ballots) {
   const std::size_t own = static_cast<std::size_t>(team_.replica) % ballots.size();
-  asking_[receive.identity] = &receive;
+  asking_[receive.identity] = described(receive);
   send_statement(receive.supplier, receive.identity, {Statement::Kind::probe, ballots[own], {}, false});
 }
 
@@ -200,10 +200,9 @@ void Replica::on_late_answer(int from_replica, const MessageId& id) {
   for (const auto& [token, transfer] : transfers_)
     if (transfer.id == id && transfer.kind == RecordKind::correction) return;
   if (names_result(id))
-    host_.fail(Incident::uncorrected, described(*asked->second) +
-                                          ": a replica died while it was voted on, and replica " +
+    host_.fail(Incident::uncorrected, asked->second + ": a replica died while it was voted on, and replica " +
                                           std::to_string(from_replica) + ", which has the good copy, is past it");
-  host_.fail(Incident::uncorrected, described(*asked->second) +
+  host_.fail(Incident::uncorrected, asked->second +
                                         ": it was altered on its way, after its sender had announced it, and replica " +
                                         std::to_string(from_replica) + ", which has the good copy, is past it");
 }

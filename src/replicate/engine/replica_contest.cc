@@ -11,8 +11,7 @@ namespace holdfast::replicate {
 bool Replica::go_into_parts(Verified& result, std::span<const Ballot> ballots) {
   if (result.is_message()) return false;
   if (!result.repeatable) return contest(result, ballots);
-  result.without_majority = true;
-  result.stage = Verified::Stage::complete;
+  ask_to_repeat(result, ballots);
   return true;
 }
 
@@ -26,7 +25,7 @@ bool Replica::contest(Verified& result, std::span<const Ballot> ballots) {
   contest.present = team_.present;
   for (int k = 0; k < team_.degree; ++k)
     if (k != team_.replica && team_.here(k)) send_contested(k, result.identity, own);
-  asking_[result.identity] = &result;
+  asking_[result.identity] = described(result);
   result.stage = Verified::Stage::contested;
   return true;
 }

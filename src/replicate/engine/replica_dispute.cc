@@ -105,7 +105,7 @@ void Replica::on_statement(const ControlMessage& message) {
 
 /// Whether this replica has compared the message that others name so, or the result, of which it has said something.
 bool Replica::compared(const MessageId& id) {
-  if (names_result(id)) return !polls_.contains(id);
+  if (names_result(id)) return !polls_.contains(id) && !unsettled(id);
   const std::vector<Lane>& lanes = inbox_.lanes(id.channel);
   if (map_.partial())  // only those who say something about its messages have a lane in use
     return std::any_of(lanes.begin(), lanes.end(), [&](const Lane& lane) { return lane.took(id.ordinal); });

@@ -48,10 +48,26 @@ void Replica::give_to_mpi(Verified& receive) {
   receive.stage = Verified::Stage::native;
   const Requeued* requeued = find_requeued(receive.communicator, receive.source, receive.tag);
   if (!requeued) return host_.give_to_mpi(receive);
-  receive.take_requeued(*requeued->bytes, requeued->source, requeued->tag);
-  receive.pushed_back = true;
-  receive.stage = requeued->verified ? Verified::Stage::complete : Verified::Stage::placing;
+  const Requeued taken = *requeued;
   std::erase_if(requeued_, [&](const Requeued& one) { return &one == requeued; });
+  take(receive, taken);
+}
+
+void Replica::take(Verified& receive, const Requeued& message) {
+  const std::size_t fits = std::min<std::size_t>(message.bytes->size(), receive.capacity());
+  receive.take_requeued(std::span(*message.bytes).first(fits), message.source, message.tag);
+  receive.pushed_back = true;
+  receive.stage = message.stage;
+  receive.identity = message.identity;
+  receive.own = message.own;
+  receive.supplier = message.supplier;
+  receive.whole = message.whole;
+  receive.failed = message.failed;
+  if (receive.wildcard && forget_wildcard(receive)) {  // at one that leads since
+    decisions_.tell_match(receive.number, message.source, message.tag, receive.poster);
+    resolve(receive, message.source, message.tag);
+  }
+  if (receive.stage == Verified::Stage::disputed && disputes_) host_.watch(receive);
 }
 
 void Replica::post_now_placed(std::uint64_t communicator, const std::vector<ReceiveOrder::Ticket>& tickets) {
@@ -86,7 +102,7 @@ bool Replica::forget_wildcard(const Verified& receive) {
 void Replica::arrived(Verified& receive, std::int32_t source, std::int32_t tag, bool failed) {
   receive.failed = failed;
   if (receive.wildcard && forget_wildcard(receive)) {
-    host_.tell_match(receive.number, source, tag, receive.poster);
+    decisions_.tell_match(receive.number, source, tag, receive.poster);
     resolve(receive, source, tag);
   }
   receive.stage = Verified::Stage::placing;
@@ -120,22 +136,56 @@ void Replica::over(Verified& receive) {
   receive.has_ticket = false;
 }
 
+/// Takes it back from MPI where it has none.
+bool Replica::holds_message(Verified& receive) {
+  if (receive.stage == Verified::Stage::unplaced) return false;
+  return receive.stage != Verified::Stage::native || !host_.take_back(receive);
+}
+
+Replica::Requeued Replica::give_up(Verified& receive) {
+  using Stage = Verified::Stage;
+  if (receive.stage == Stage::disputed && disputes_) host_.forget(receive);
+  const bool compared = receive.stage == Stage::disputed || receive.stage == Stage::complete;
+  Requeued message;
+  message.communicator = receive.communicator;
+  message.stage = compared ? receive.stage : Stage::placing;
+  message.identity = receive.identity;
+  message.own = receive.own;
+  message.supplier = receive.supplier;
+  message.whole = receive.whole;
+  message.failed = receive.failed;
+  message.bytes = receive.give_up(message.source, message.tag);
+  return message;
+}
+
+/// One that leads since may hold a message as well, of a wildcard that the leader before it had cancelled.
 void Replica::cancelled(Verified& receive) {
   const auto line = waiting_.find(receive.communicator);
   if (line != waiting_.end()) {
     line->second.erase(receive.ticket);
     if (line->second.empty()) waiting_.erase(line);
   }
-  if (receive.wildcard) forget_wildcard(receive);
+  std::optional<Requeued> message;
+  if (holds_message(receive)) message = give_up(receive);
+  if (receive.wildcard && forget_wildcard(receive) && message) resolve(receive, message->source, message->tag);
   std::vector<ReceiveOrder::Ticket> now_placed;
-  receive.order->cancel(receive.ticket, now_placed);
+  std::vector<ReceiveOrder::Ticket> later;
+  receive.order->cancel(receive.ticket, now_placed, &later);
+  for (const ReceiveOrder::Ticket ticket : later) {
+    Verified* next = message ? host_.find_posted(*receive.order, ticket) : nullptr;
+    if (!next) continue;
+    const Requeued taken = std::move(*message);
+    message.reset();
+    if (holds_message(*next)) message = give_up(*next);
+    take(*next, taken);
+  }
+  if (message) requeued_.push_back(std::move(*message));
   post_now_placed(receive.communicator, now_placed);
   receive.stage = Verified::Stage::complete;
 }
 
-void Replica::requeue(const Verified& receive, std::uint64_t bytes, std::int32_t source, std::int32_t tag,
-                      bool verified) {
-  requeued_.push_back({receive.communicator, source, tag, verified, receive.copy(std::min(bytes, receive.capacity()))});
+bool Replica::probe_must_wait(const ReceiveOrder& order, std::int32_t source, std::int32_t tag) const {
+  return !(team_.leader() && active_leader_) && order.blocked(source, tag);
 }
 
 const Replica::Requeued* Replica::find_requeued(std::uint64_t communicator, std::int32_t source,

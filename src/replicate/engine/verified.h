@@ -44,6 +44,7 @@ class Verified : public Contents {
     placing,    ///< arrived; its ordinal on the channel is not known yet
     comparing,  ///< waiting for what the other replicas say about it
     contested,  ///< a result of which no whole copy has a majority: for the copies of the others
+    unsettled,  ///< a reduction without a majority: whether all ranks make it again
     disputed,   ///< they disagree; for the dispute's end, or for the correction
     complete,   ///< may be delivered
   };
@@ -67,6 +68,7 @@ class Verified : public Contents {
   std::vector<Lane>* lanes = nullptr;
   Ballot own;
   bool repeatable = false;        ///< a result that all ranks make again where no copy has a majority
+  std::uint64_t reduction = 0;    ///< its number among those of its communicator that are, alike in all ranks
   bool without_majority = false;  ///< it is to be made again
   int supplier = -1;  ///< disputed: the replica that sends the good copy, where each replica counts for itself
 
@@ -87,8 +89,12 @@ class Verified : public Contents {
   virtual bool overwrite(std::span<const std::byte> bytes) = 0;
   /// Takes a whole message that another receive had matched and left: writes it, and notes whom it is from.
   virtual void take_requeued(std::span<const std::byte> bytes, std::int32_t from, std::int32_t with_tag) = 0;
+  /// The message that it holds, which another receive gets, and whom it is from.
+  virtual Copy give_up(std::int32_t& from, std::int32_t& with_tag) = 0;
   /// "result of MPI_Allreduce at rank 3"; for results.
   virtual std::string result_name() const { return {}; }
+  /// The ranks of the application that get this result, where it is repeatable.
+  virtual std::vector<int> ranks() const { return {}; }
   /// Where each block of a result's copy() ends, ascending, where it consists of blocks that one rank each has given,
   /// or of the elements of a reduction; empty where it does not, or where no bytes of it can be compared (padding).
   virtual std::vector<std::size_t> block_ends() const { return {}; }

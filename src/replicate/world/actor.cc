@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-
-#include "replicate/engine/agreement.h"
+#include <utility>
 
 namespace holdfast::replicate {
 
@@ -14,88 +13,90 @@ Actor::Actor(Shared& shared, Process who)
       number_(shared.map.native(who.rank, who.replica)),
       reader_(shared.map, who, 500),
       seals_(static_cast<std::size_t>(shared.map.natives())),
-      sent_(static_cast<std::size_t>(shared.map.ranks())) {
+      mpi_(shared.plan),
+      sent_(static_cast<std::size_t>(shared.map.ranks())),
+      program_(run()),
+      resume_at_(program_.handle()) {
   team_.rank = who.rank;
   team_.replica = who.replica;
   team_.degree = shared.map.degree(who.rank);
   team_.gone.assign(static_cast<std::size_t>(shared.map.degree()), 0);
   team_.present = team_.degree;
-  engine_ = std::make_unique<Replica>(Replica::Setup{shared.plan.protocol, OnCorruption::stop}, team_, shared.map,
-                                      shared.counters, *this);
+  engine_ =
+      std::make_unique<Replica>(Replica::Setup{shared.plan.protocol, OnCorruption::stop, !shared.plan.deaths.empty()},
+                                team_, shared.map, shared.counters, *this);
   if (team_.leader()) engine_->take_lead();
   std::size_t count = 0;
-  for (const Step& step : plan().programs[static_cast<std::size_t>(who.rank)])
-    count += step.kind == Step::Kind::post ? 1 : 0;
-  receives_.resize(count);
+  for (const Step& step : steps()) {
+    const bool receives =
+        step.kind == Step::Kind::post || step.kind == Step::Kind::probe || step.kind == Step::Kind::matched;
+    count += receives ? 1 : step.count;
+  }
   deliveries_.resize(count);
 }
 
-// --- MPI as this process has it: the earliest posted receive that fits takes a message, and the message that came
-// first is taken by a receive.
-
-bool Actor::takes(const Buffer& receive, const PlannedMessage& message) {
-  return receive.communicator == static_cast<std::uint64_t>(message.round) + 1 &&
-         (receive.source == any_source || receive.source == message.from) &&
-         (receive.tag == any_tag || receive.tag == message.tag);
-}
-
-void Actor::give(Buffer& receive, Network::Message message) {
-  const PlannedMessage& planned = plan().messages[message.index];
-  receive.message = message.index;
-  receive.length = message.bytes.size();
-  std::copy(message.bytes.begin(), message.bytes.end(), receive.bytes.begin());
-  engine_->arrived(receive, planned.from, planned.tag, false);
-}
-
 void Actor::take(Network::Message message) {
-  unexpected_.push_back(std::move(message));
-  match();
-}
-
-bool Actor::match() {
-  bool matched = false;
-  for (std::size_t i = 0; i < unexpected_.size();) {
-    const PlannedMessage& planned = plan().messages[unexpected_[i].index];
-    const auto found =
-        std::find_if(posted_.begin(), posted_.end(), [&](const Buffer* receive) { return takes(*receive, planned); });
-    if (found == posted_.end()) {
-      ++i;
-      continue;
-    }
-    Buffer& receive = **found;
-    posted_.erase(found);
-    Network::Message message = std::move(unexpected_[i]);
-    unexpected_.erase(unexpected_.begin() + static_cast<std::ptrdiff_t>(i));
-    give(receive, std::move(message));
-    matched = true;
-    i = 0;  // the engine may have posted others since
-  }
-  return matched;
-}
-
-void Actor::give_to_mpi(Verified& verified) {
-  auto& receive = static_cast<Buffer&>(verified);
-  posted_.push_back(
-      &receive);  // what has come already is given to it by match(): the engine may not be called from here
+  mpi_.arrive(std::move(message));
+  ++shared_.progress;
 }
 
 // --- what the engine asks for
 
+namespace {
+
+bool lost(Planted planted, const Record& record, bool leads) {
+  switch (planted) {
+    case Planted::lost_statements:
+      return record.kind == RecordKind::statement;
+    case Planted::lost_corrections:
+      return record.kind == RecordKind::correction;
+    case Planted::lost_ballots:
+      return record.kind == RecordKind::collective;
+    case Planted::lost_contests:
+      return record.kind == RecordKind::contested;
+    case Planted::lost_decisions:
+      return record.kind == RecordKind::decision;
+    case Planted::lost_successions:
+      return record.kind == RecordKind::succession;
+    case Planted::lost_legacies:
+      return record.kind == RecordKind::decision && !leads;
+    case Planted::lost_repetitions:
+      return record.kind == RecordKind::again;
+    default:
+      return false;
+  }
+}
+
+/// A decision as a faulty leader would say it.
+void falsify(Planted planted, std::span<std::byte> tail, int ranks) {
+  for (; !tail.empty(); tail = tail.subspan(sizeof(Decision))) {
+    Decision decision;
+    std::memcpy(&decision, tail.data(), sizeof decision);
+    if (planted == Planted::false_matches && decision.kind == Decision::Kind::match)
+      decision.words[1] = (decision.words[1] + 1) % static_cast<std::uint64_t>(ranks);
+    if (planted == Planted::false_numbers && decision.kind == Decision::Kind::number) decision.words[0] ^= 1;
+    if (planted == Planted::false_flags && decision.kind == Decision::Kind::no) ++decision.words[0];
+    std::memcpy(tail.data(), &decision, sizeof decision);
+  }
+}
+
+}  // namespace
+
 void Actor::send(Process to, const Record& record, std::span<const std::byte> tail) {
   const Planted planted = shared_.planted;
-  if (planted == Planted::lost_statements && record.kind == RecordKind::statement) return;
-  if (planted == Planted::lost_corrections && record.kind == RecordKind::correction) return;
-  if (planted == Planted::lost_ballots && record.kind == RecordKind::collective) return;
-  if (planted == Planted::lost_contests && record.kind == RecordKind::contested) return;
-  if (planted == Planted::lost_matches && record.kind == RecordKind::decision) return;
+  if (lost(planted, record, team_.leader())) return;
+  Record said = record;
+  if (planted == Planted::false_majorities && record.kind == RecordKind::again) said.flags = 1;
+  std::vector<std::byte> behind(tail.begin(), tail.end());
+  if (record.kind == RecordKind::decision) falsify(planted, behind, shared_.map.ranks());
   const int number = shared_.map.native(to.rank, to.replica);
   const int times = planted == Planted::doubled_digests && record.kind == RecordKind::digest ? 2 : 1;
   for (int i = 0; i < times; ++i) {
-    Record sealed = record;
-    seals_[static_cast<std::size_t>(number)].seal(sealed, tail);
-    std::vector<std::byte> bytes(sizeof sealed + tail.size());
+    Record sealed = said;
+    seals_[static_cast<std::size_t>(number)].seal(sealed, behind);
+    std::vector<std::byte> bytes(sizeof sealed + behind.size());
     std::memcpy(bytes.data(), &sealed, sizeof sealed);
-    if (!tail.empty()) std::memcpy(bytes.data() + sizeof sealed, tail.data(), tail.size());
+    if (!behind.empty()) std::memcpy(bytes.data() + sizeof sealed, behind.data(), behind.size());
     int flips = shared_.draw.chance(plan().flipped_records, 1000000) ? 1 : 0;
     if (plan().broken_record && !shared_.broken && shared_.draw.chance(1, 10)) {
       shared_.broken = true;
@@ -133,18 +134,16 @@ void Actor::finish_copy(std::size_t which) {
   engine_->on_copy(one.token);
 }
 
-void Actor::tell_match(std::uint64_t number, std::int32_t source, std::int32_t tag, std::uint32_t) {
-  Decision match;
-  match.kind = Decision::Kind::match;
-  match.words = {number, static_cast<std::uint64_t>(source), static_cast<std::uint64_t>(tag)};
-  if (shared_.planted == Planted::false_matches)
-    match.words[1] = static_cast<std::uint64_t>((source + 1) % shared_.map.ranks());
-  Record record;
-  record.kind = RecordKind::decision;
-  record.ordinal = told_.size();
-  told_.push_back({number, source, tag});
-  for (int k = 0; k < team_.degree; ++k)
-    if (k != team_.replica && team_.here(k)) send({team_.rank, k}, record, std::as_bytes(std::span(&match, 1)));
+Verified* Actor::find_posted(const ReceiveOrder& order, ReceiveOrder::Ticket ticket) {
+  for (const auto& [which, receive] : receives_)
+    if (receive->order == &order && receive->has_ticket && receive->ticket == ticket) return receive;
+  return nullptr;
+}
+
+bool Actor::take_back(Verified& verified) {
+  auto& receive = static_cast<Buffer&>(verified);
+  mpi_.cancel(receive);
+  return receive.native == Buffer::Native::cancelled;
 }
 
 Ballot Actor::digest(std::span<const std::byte> bytes) const {
@@ -164,90 +163,33 @@ void Actor::read(Process from, std::vector<std::byte> bytes) {
   if (flaw > Flaw::repaired) fail(Incident::uncorrected, reader_.what_was_wrong());
   if (engine_->on_message(message)) return;
   if (message.record.kind == RecordKind::finished) finished_.insert(from.replica);
-  if (message.record.kind != RecordKind::decision || message.record.ordinal < told_.size()) return;
-  Decision match;
-  std::memcpy(&match, message.tail.data(), sizeof match);
-  early_[message.record.ordinal] = {match.words[0], static_cast<std::int32_t>(match.words[1]),
-                                    static_cast<std::int32_t>(match.words[2])};
-  hear_early_matches();
 }
 
-/// Those of the next leader may come before the last of the one before.
-void Actor::hear_early_matches() {
-  for (auto next = early_.find(told_.size()); next != early_.end(); next = early_.find(told_.size())) {
-    told_.push_back(next->second);
-    early_.erase(next);
-    hear_match(told_.size() - 1);
-  }
-}
-
-void Actor::hear_match(std::size_t place) {
-  const Match match = told_[place];
-  engine_->on_match(match.number, match.source, match.tag, 0);
-}
-
-/// The layer that agrees on the leader's answers (decide.cc) is stood in for by its promise: of what a leader that died
-/// had told anybody, every replica that is left has heard before the next one leads.
 void Actor::hear_of_death(int replica) {
-  heard_of_death = true;
+  ++deaths_heard;
   team_.gone[static_cast<std::size_t>(replica)] = 1;
   --team_.present;
-  engine_->peer_gone(replica);
   std::erase_if(incoming_, [&](const Incoming& one) { return shared_.map.replica(one.from) == replica; });
-  const std::vector<Match>* most = &told_;
-  for (const auto& other : shared_.all)
-    if (other->who_.rank == who_.rank && other->told_.size() > most->size()) most = &other->told_;
-  const std::vector<Match> all = *most;
-  while (told_.size() < all.size()) {
-    early_.erase(told_.size());
-    told_.push_back(all[told_.size()]);
-    hear_match(told_.size() - 1);
-  }
-  hear_early_matches();
-  if (replica != team_.leading) return;
   team_.leading = static_cast<int>(std::find(team_.gone.begin(), team_.gone.end(), 0) - team_.gone.begin());
-  if (team_.leader()) engine_->take_lead();
+  if (shared_.planted != Planted::unheard_deaths) engine_->peer_gone(replica);
 }
 
-// --- the program
+// --- as src/replicate/mpi goes on with what is open
+
+bool Actor::native_done(Buffer& receive) {
+  if (receive.stage != Verified::Stage::native) return true;
+  if (receive.native == Buffer::Native::posted) return false;
+  if (receive.native == Buffer::Native::cancelled) return false;
+  engine_->arrived(receive, receive.from, receive.with_tag, receive.refused);
+  return true;
+}
 
 bool Actor::advance(Buffer& receive) {
-  return receive.stage != Verified::Stage::native && engine_->advance(receive);
+  using Stage = Verified::Stage;
+  if (receive.stage == Stage::native && (!native_done(receive) || receive.stage == Stage::native)) return false;
+  return engine_->advance(receive);
 }
 
-void Actor::send_message(std::size_t index) {
-  const PlannedMessage& message = plan().messages[index];
-  std::uint64_t value = 0;
-  bool wire = false;
-  for (const PlannedFault& fault : plan().faults) {
-    if (fault.message != index || fault.replica != who_.replica) continue;
-    if (fault.kind == PlannedFault::Kind::wire) {
-      wire = true;
-    } else {
-      value = fault.value;
-    }
-  }
-  const std::vector<std::byte> bytes = contents(plan(), index, value);
-  for (int k = 0; k < shared_.map.degree(message.to); ++k) {
-    if (plan().giver(message, k) != who_.replica) continue;
-    std::vector<std::byte> given = bytes;
-    if (wire && !given.empty()) given[given.size() / 2] ^= std::byte{4};
-    shared_.network.messages[{number_, shared_.map.native(message.to, k)}].push_back({index, std::move(given)});
-  }
-  engine_->announce({static_cast<std::uint64_t>(message.round) + 1, who_.rank, message.tag, message.to,
-                     sent_[static_cast<std::size_t>(message.to)]++},
-                    SentBytes(bytes, shared_.planted == Planted::blind_digests));
-}
-
-void Actor::post(const Step& step) {
-  auto& receive = receives_[step.which];
-  receive = std::make_unique<Buffer>();
-  receive->blind = shared_.planted == Planted::blind_digests;
-  receive->idle_overwrite = shared_.planted == Planted::idle_overwrite;
-  engine_->post(*receive, static_cast<std::uint64_t>(step.round) + 1, orders_[step.round], step.source, step.tag, 0);
-}
-
-/// As mpi/collective/collective.cc does it.
 bool Actor::advance(ResultBytes& result) {
   using Stage = Verified::Stage;
   if (result.stage == Stage::comparing) {
@@ -255,62 +197,21 @@ bool Actor::advance(ResultBytes& result) {
     if (!poll) return false;
     engine_->settle(result, poll->ballots);
   }
+  if (result.stage == Stage::unsettled && !engine_->take_repeat(result)) return false;
   if (result.stage == Stage::contested && !engine_->take_contest(result)) return false;
   if (result.stage == Stage::disputed && !engine_->take_correction(result)) return false;
   return result.stage == Stage::complete;
 }
 
-void Actor::offer(std::size_t index) {
-  auto& result = results_[index];
-  result = std::make_unique<ResultBytes>();
-  result->bytes = result_contents(plan(), index, who_.replica);
-  result->blocks = plan().results[index].blocks;
-  result->blind = shared_.planted == Planted::blind_digests;
-  result->idle_overwrite = shared_.planted == Planted::idle_overwrite;
-  result->source = who_.rank;
-  result->identity = {{1000, -1, -1}, index};
-  result->own = result->ballot(result->capacity());
-  result->stage = Verified::Stage::comparing;
-  engine_->offer(result->identity, result->own);
-}
-
-bool Actor::take_result(std::size_t index) {
-  ResultBytes& result = *results_.at(index);
-  if (!advance(result)) return false;
-  results_taken_[index] = {true, result.bytes};
-  results_.erase(index);
-  return true;
-}
-
-bool Actor::run(const Step& step) {
-  if (step.kind == Step::Kind::offer) {
-    offer(step.which);
-    return true;
+bool Actor::look_around() {
+  bool moved = false;
+  for (Verified* wildcard : engine_->matches_to_look_for())
+    moved = native_done(static_cast<Buffer&>(*wildcard)) || moved;
+  if (engine_->others_wait()) {
+    for (const auto& [which, receive] : receives_)
+      if (!receive->cancelled && receive->stage != Verified::Stage::complete) advance(*receive);
+    engine_->said();
   }
-  if (step.kind == Step::Kind::take) return take_result(step.which);
-  if (step.kind == Step::Kind::send) {
-    send_message(step.which);
-    return true;
-  }
-  if (step.kind == Step::Kind::post) {
-    post(step);
-    return true;
-  }
-  Buffer& receive = *receives_[step.which];
-  if (!advance(receive)) return false;
-  deliveries_[step.which] = {
-      true,
-      receive.message,
-      receive.source,
-      receive.tag,
-      {receive.bytes.begin(), receive.bytes.begin() + static_cast<std::ptrdiff_t>(receive.length)}};
-  engine_->over(receive);
-  receives_[step.which].reset();
-  return true;
-}
-
-bool Actor::step() {
-  bool moved = match();
   const std::set<Verified*> watched = watched_;
   for (Verified* receive : watched) {
     const Verified::Stage before = receive->stage;
@@ -322,16 +223,16 @@ bool Actor::step() {
     advance(*result);
     moved = moved || result->stage != before;
   }
-  if (engine_->others_wait()) {
-    for (const auto& receive : receives_)
-      if (receive && receive->stage != Verified::Stage::complete) advance(*receive);
-    engine_->said();
-  }
-  const auto& program = plan().programs[static_cast<std::size_t>(who_.rank)];
+  return moved;
+}
+
+bool Actor::step() {
+  bool moved = look_around();
   if (!program_done()) {
-    if (!run(program[next_])) return moved;
-    ++next_;
-    return true;
+    const std::uint64_t before = shared_.progress;
+    std::exchange(resume_at_, nullptr).resume();
+    if (program_done()) program_.rethrow();
+    return moved || shared_.progress != before;
   }
   if (said_finished_ || !engine_->at_rest()) return moved;
   said_finished_ = true;
@@ -350,25 +251,26 @@ bool Actor::finished() const {
 }
 
 std::string Actor::left() const {
-  const std::string kept = engine_->kept();
+  std::string kept = engine_->kept();
+  if (mpi_.unexpected() > 0) kept += " " + std::to_string(mpi_.unexpected()) + " messages in MPI";
   if (kept.empty()) return {};
   return "rank " + std::to_string(who_.rank) + " replica " + std::to_string(who_.replica) + " keeps " + kept;
 }
 
 std::string Actor::state() const {
-  static constexpr const char* kinds[] = {"send", "post", "wait", "offer", "take"};
-  static constexpr const char* stages[] = {"unplaced",  "native",   "placing", "comparing",
-                                           "contested", "disputed", "complete"};
+  static constexpr const char* kinds[] = {"send",  "post",    "wait",  "test",  "wait_any", "cancel", "look",
+                                          "probe", "matched", "drain", "offer", "take",     "reduce"};
+  static constexpr const char* stages[] = {"unplaced",  "native",    "placing",  "comparing",
+                                           "contested", "unsettled", "disputed", "complete"};
   std::string text = "rank " + std::to_string(who_.rank) + " replica " + std::to_string(who_.replica);
   if (program_done()) return text + " is done, keeps " + engine_->kept();
-  const Step& step = plan().programs[static_cast<std::size_t>(who_.rank)][next_];
+  const Step& step = steps()[next_];
   text += " at " + std::string(kinds[static_cast<std::size_t>(step.kind)]) + " " + std::to_string(step.which);
-  const Verified* awaited = nullptr;
-  if (step.kind == Step::Kind::wait) awaited = receives_[step.which].get();
-  if (step.kind == Step::Kind::take) awaited = results_.at(step.which).get();
-  if (awaited)
-    text += std::string(" (") + stages[static_cast<std::size_t>(awaited->stage)] + ", supplier " +
-            std::to_string(awaited->supplier) + ")";
+  for (const auto& [which, receive] : receives_)
+    text += ", receive " + std::to_string(which) + " " + stages[static_cast<std::size_t>(receive->stage)] +
+            " (message " + std::to_string(receive->message) + ", place " + std::to_string(receive->place.ordinal) + ")";
+  for (const auto& [which, result] : results_)
+    text += ", result " + std::to_string(which) + " " + stages[static_cast<std::size_t>(result->stage)];
   return text + ", keeps " + engine_->kept();
 }
 

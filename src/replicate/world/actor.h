@@ -1,9 +1,10 @@
 #pragma once
 
+#include <coroutine>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -12,7 +13,10 @@
 #include "core/random/stream.h"
 #include "replicate/engine/replica.h"
 #include "replicate/world/buffer.h"
+#include "replicate/world/local_mpi.h"
+#include "replicate/world/network.h"
 #include "replicate/world/oracle.h"
+#include "replicate/world/task.h"
 #include "replicate/world/world.h"
 
 namespace holdfast::replicate {
@@ -22,24 +26,7 @@ struct JobEnds : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What lies between processes: messages of the application, in order from each sender to each receiver, control
-/// messages likewise, and copies, which have no order.
-struct Network {
-  struct Message {
-    std::size_t index;
-    std::vector<std::byte> bytes;
-  };
-  struct Control {
-    std::vector<std::byte> bytes;
-  };
-  using Pair = std::pair<int, int>;  ///< sender and receiver, as numbered by the world
-  std::map<Pair, std::deque<Message>> messages;
-  std::map<Pair, std::deque<Control>> controls;
-  std::map<std::pair<Pair, std::uint64_t>, Copy> copies;  ///< by tag
-  std::uint64_t next_tag = 0;
-};
-
-/// One process of a simulated job: the engine, the program that it runs, and MPI as this process sees it.
+/// One process of a simulated job: the engine, the program that it runs (program.cc), and MPI as this process sees it.
 class Actor final : public Host {
  public:
   struct Shared {
@@ -49,8 +36,8 @@ class Actor final : public Host {
     Planted planted;
     random::Stream& draw;
     Counters& counters;
-    std::vector<std::unique_ptr<Actor>>& all;
-    bool broken = false;  ///< the control message that is to be broken, was
+    bool broken = false;         ///< the control message that is to be broken, was
+    std::uint64_t progress = 0;  ///< steps of programs, messages matched
   };
   Actor(Shared& shared, Process who);
 
@@ -74,11 +61,13 @@ class Actor final : public Host {
   /// The program and the engine go on as far as they can; true when anything moved.
   bool step();
   void hear_of_death(int replica);
-  bool heard_of_death = false;
+  std::size_t deaths_heard = 0;
   bool finished() const;
-  bool program_done() const { return next_ == plan().programs[static_cast<std::size_t>(who_.rank)].size(); }
+  bool program_done() const { return program_.over(); }
   const std::vector<Delivery>& deliveries() const { return deliveries_; }
   const std::map<std::size_t, ResultTaken>& results_taken() const { return results_taken_; }
+  const std::map<std::size_t, ResultTaken>& reductions() const { return reductions_; }
+  const std::vector<std::int64_t>& decided() const { return decided_; }
   std::string left() const;
   /// Where its program is and what the engine keeps, for a person.
   std::string state() const;
@@ -87,8 +76,11 @@ class Actor final : public Host {
   std::uint64_t send_copy(Process to, Copy bytes) override;
   void receive_copy(Process from, std::uint64_t tag, std::shared_ptr<std::vector<std::byte>> into,
                     std::uint64_t token) override;
-  void give_to_mpi(Verified& receive) override;
-  void tell_match(std::uint64_t number, std::int32_t source, std::int32_t tag, std::uint32_t poster) override;
+  void give_to_mpi(Verified& receive) override { mpi_.post(static_cast<Buffer&>(receive)); }
+  void take_answers(std::uint64_t, std::span<const Decision>) override {}
+  void wake_for_turn(std::uint64_t) override {}
+  Verified* find_posted(const ReceiveOrder& order, ReceiveOrder::Ticket ticket) override;
+  bool take_back(Verified& receive) override;
   Ballot digest(std::span<const std::byte> bytes) const override;
   bool tolerates(const Verified&) override { return false; }
   void await(Awaited) override {}
@@ -101,24 +93,68 @@ class Actor final : public Host {
   std::string divergence_causes() const override { return {}; }
 
  private:
-  struct Match {
-    std::uint64_t number;
+  /// Where the program waits, until it is looked again whether it can go on.
+  struct Pause {
+    Actor& actor;
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> here) noexcept { actor.resume_at_ = here; }
+    void await_resume() const noexcept {}
+  };
+  template <class Ready>
+  Task<Done> until(Ready ready) {
+    while (!ready()) co_await Pause{*this};
+    co_return Done{};
+  }
+  struct Pattern {
+    std::uint64_t communicator;
     std::int32_t source;
     std::int32_t tag;
+    bool wild() const { return source == any_source || tag == any_tag; }
   };
+  /// What a probe of this process has found.
+  struct Found {
+    bool is = false;
+    bool matched = false;  ///< by a matched probe, which takes it
+    std::int32_t source = 0;
+    std::int32_t tag = 0;
+    std::optional<Network::Message> message;
+  };
+
   const Plan& plan() const { return shared_.plan; }
-  void hear_match(std::size_t place);
-  void hear_early_matches();
+  Decisions& decisions() { return engine_->decisions(); }
+  const std::vector<Step>& steps() const { return plan().programs[static_cast<std::size_t>(who_.rank)]; }
+
+  // The program (program.cc), as the hooks of src/replicate/mpi do it.
+  Task<Done> run();
+  Task<Done> perform(const Step& step);
+  Task<std::optional<bool>> told_flag();
+  Task<std::optional<std::int64_t>> told_number();
+  void tell(bool flag);
+  void tell(std::int64_t number);
+  void send_message(std::size_t index);
+  Buffer& make(const Step& step, std::size_t which);
+  void post(const Step& step, std::size_t which);
+  Task<Done> test(std::size_t which);
+  Task<Done> wait_any(const Step& step);
+  Task<Done> settle_cancellation(Buffer& receive);
+  Task<Done> complete(std::size_t which);
+  void finish(Buffer& receive);
+  Task<bool> probe(Pattern& pattern, bool once, Found& found);
+  bool look(const Pattern& pattern, Found& found);
+  Task<Done> receive_matched(const Step& step, const Pattern& pattern, Found& found);
+  Task<Done> drain(const Step& step);
+  void offer(ResultBytes& result);
+  void offer_planned(std::size_t index);
+  Task<Done> take_result(std::size_t index);
+  Task<std::vector<std::byte>> native_reduce(std::size_t index, int repetition, const std::vector<std::byte>& own);
+  Task<std::vector<std::byte>> compare(std::vector<std::byte> bytes, std::size_t blocks);
+  Task<Done> reduce(std::size_t index);
+
+  bool native_done(Buffer& receive);
   bool advance(Buffer& receive);
   bool advance(ResultBytes& result);
-  void offer(std::size_t index);
-  bool take_result(std::size_t index);
-  bool run(const Step& step);
-  void send_message(std::size_t index);
-  void post(const Step& step);
-  static bool takes(const Buffer& receive, const PlannedMessage& message);
-  void give(Buffer& receive, Network::Message message);
-  bool match();
+  bool done_now(Buffer& receive);
+  bool look_around();
 
   Shared& shared_;
   Process who_;
@@ -127,22 +163,28 @@ class Actor final : public Host {
   ControlReader reader_;
   std::vector<ControlSeal> seals_;
   std::unique_ptr<Replica> engine_;
-  std::map<int, ReceiveOrder> orders_;  ///< by round
-  std::vector<std::unique_ptr<Buffer>> receives_;
+  LocalMpi mpi_;
+  std::map<std::uint64_t, ReceiveOrder> orders_;  ///< by communicator
+  std::map<std::size_t, Buffer*> receives_;       ///< that are not over, by number
+  std::vector<std::unique_ptr<Buffer>> buffers_;  ///< all
+  std::vector<Buffer*> idle_;                     ///< of persistent requests that are not active
+  Requeued requeued_;
+  std::map<std::uint64_t, std::size_t> taken_;  ///< by communicator: messages
   std::vector<Delivery> deliveries_;
   std::map<std::size_t, std::unique_ptr<ResultBytes>> results_;  ///< offered, by index
   std::map<std::size_t, ResultTaken> results_taken_;
-  std::vector<std::uint64_t> sent_;  ///< by destination: numbers of messages
-  std::size_t next_ = 0;             ///< step of the program
+  std::map<std::size_t, ResultTaken> reductions_;
+  std::uint64_t collectives_ = 0;
+  std::vector<std::uint64_t> sent_;    ///< by destination: numbers of messages
+  std::vector<std::int64_t> decided_;  ///< what the program was told that only the leader's MPI said
+  std::size_t next_ = 0;               ///< step of the program
 
-  std::vector<Buffer*> posted_;              ///< MPI: in order
-  std::deque<Network::Message> unexpected_;  ///< MPI: in order of arrival
   std::set<Verified*> watched_;
   std::vector<Incoming> incoming_;
-  std::map<std::uint64_t, Match> early_;  ///< matches that were told before this process had heard of others
-  std::vector<Match> told_;               ///< matches of this rank, as far as this process has heard or told of them
   bool said_finished_ = false;
   std::set<int> finished_;
+  Task<Done> program_;
+  std::coroutine_handle<> resume_at_;
 };
 
 }  // namespace holdfast::replicate

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
+#include <cstdint>
+#include <deque>
+#include <map>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "core/integrity/digest.h"
@@ -33,16 +36,37 @@ class SentBytes final : public Contents {
   bool blind_;
 };
 
-/// The buffer of a simulated program's receive.
+/// Which messages of the plan were requeued, by communicator, source and tag.
+using Requeued = std::map<std::tuple<std::uint64_t, std::int32_t, std::int32_t>, std::deque<std::size_t>>;
+
+/// A simulated program's receive: its request and its buffer.
 class Buffer final : public Verified {
  public:
-  static constexpr std::size_t room = 512;  // more than any message has
+  enum class Native : std::uint8_t { none, posted, done, cancelled };
 
-  std::vector<std::byte> bytes = std::vector<std::byte>(room);
-  std::size_t length = 0;
+  explicit Buffer(std::size_t bytes_of_room) : bytes(bytes_of_room), room(bytes_of_room) {}
+
+  std::vector<std::byte> bytes;
+  std::size_t room;
+  Native native = Native::none;  ///< how far MPI is with it
+  std::int32_t posted_source = 0;
+  std::int32_t posted_tag = 0;
   std::size_t message = 0;  ///< that MPI matched
+  std::int32_t from = 0;
+  std::int32_t with_tag = 0;
+  std::size_t length = 0;
+  bool refused = false;  ///< by MPI, since it was too long
+
+  std::size_t which = 0;  ///< at its rank
+  bool optional = false;
+  bool cancelled = false;
+  bool was_corrected = false;
+
+  Requeued* requeued = nullptr;  ///< of its process
+
   bool blind = false;
   bool idle_overwrite = false;
+  bool idle_requeue = false;
 
   std::uint64_t capacity() const override { return room; }
   Ballot ballot(std::uint64_t n) const override { return SentBytes::digest(std::span(bytes).first(n), blind); }
@@ -57,11 +81,27 @@ class Buffer final : public Verified {
   Ballot ballot_of_copy(std::span<const std::byte> packed) const override { return SentBytes::digest(packed, blind); }
   bool overwrite(std::span<const std::byte> packed) override {
     if (idle_overwrite) return true;
-    length = packed.size();
-    std::copy(packed.begin(), packed.end(), bytes.begin());
+    was_corrected = true;
+    length = std::min(packed.size(), room);
+    std::copy_n(packed.begin(), length, bytes.begin());
     return true;
   }
-  void take_requeued(std::span<const std::byte> packed, std::int32_t, std::int32_t) override { overwrite(packed); }
+  Copy give_up(std::int32_t& its_source, std::int32_t& its_tag) override {
+    its_source = from;
+    its_tag = with_tag;
+    (*requeued)[{communicator, from, with_tag}].push_back(message);
+    return copy(length);
+  }
+  void take_requeued(std::span<const std::byte> packed, std::int32_t its_source, std::int32_t its_tag) override {
+    if (idle_requeue) packed = packed.first(packed.size() / 2);
+    length = packed.size();
+    std::copy(packed.begin(), packed.end(), bytes.begin());
+    from = its_source;
+    with_tag = its_tag;
+    auto& left = (*requeued)[{communicator, its_source, its_tag}];
+    message = left.front();
+    left.pop_front();
+  }
 };
 
 /// A result of a simulated program, in memory.
@@ -71,6 +111,7 @@ class ResultBytes final : public Verified {
   std::size_t blocks = 1;
   bool blind = false;
   bool idle_overwrite = false;
+  int ranks_of_job = 0;
 
   bool is_message() const override { return false; }
   std::uint64_t capacity() const override { return bytes.size(); }
@@ -86,8 +127,14 @@ class ResultBytes final : public Verified {
     if (!idle_overwrite) bytes.assign(packed.begin(), packed.end());
     return true;
   }
+  Copy give_up(std::int32_t&, std::int32_t&) override { return nullptr; }
   void take_requeued(std::span<const std::byte>, std::int32_t, std::int32_t) override {}
   std::string result_name() const override { return "result " + std::to_string(identity.ordinal); }
+  std::vector<int> ranks() const override {
+    std::vector<int> all(static_cast<std::size_t>(ranks_of_job));
+    for (int rank = 0; rank < ranks_of_job; ++rank) all[static_cast<std::size_t>(rank)] = rank;
+    return all;
+  }
   std::vector<std::size_t> block_ends() const override {
     std::vector<std::size_t> ends;
     for (std::size_t b = 1; blocks > 1 && b <= blocks; ++b) ends.push_back(b * (bytes.size() / blocks));

@@ -1,7 +1,9 @@
 #include "replicate/world/oracle.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
+#include <span>
 
 namespace holdfast::replicate {
 
@@ -13,13 +15,18 @@ struct Harm {
   std::size_t wrong = 0;    ///< of all, that gave or announced something else than the program's bytes
   bool wire = false;
   bool neighbours_alike = false;
+  bool may_be_cut = false;  ///< a buffer of the receiver has less room
 };
+
+bool receives(const Step& step) {
+  return step.kind == Step::Kind::post || step.kind == Step::Kind::probe || step.kind == Step::Kind::matched;
+}
 
 Harm harm_to(const Plan& plan, std::size_t message) {
   Harm harm;
   const auto from = static_cast<std::size_t>(plan.messages[message].from);
   const auto degree = static_cast<std::size_t>(plan.degrees[from]);
-  harm.senders = degree - (plan.dies >= 0 ? 1 : 0);
+  harm.senders = degree - plan.deaths.size();
   const std::vector<std::byte> right = contents(plan, message, 0);
   std::vector<std::vector<std::byte>> sent(degree, right);
   std::set<int> wrong;
@@ -33,6 +40,8 @@ Harm harm_to(const Plan& plan, std::size_t message) {
     }
   }
   harm.wrong = wrong.size();
+  for (const Step& step : plan.programs[static_cast<std::size_t>(plan.messages[message].to)])
+    harm.may_be_cut = harm.may_be_cut || (receives(step) && step.room < right.size());
   for (std::size_t k = 0; k < degree; ++k)
     if (sent[k] != right && sent[k] == sent[(k + 1) % degree]) harm.neighbours_alike = true;
   return harm;
@@ -49,9 +58,10 @@ bool promised(const Plan& plan, const Harm& harm) {
 /// Whether the job may end by an incident for this message.
 bool excused(const Plan& plan, const Harm& harm) {
   if (harm.wrong == 0) return false;
-  if (harm.senders < 2) return false;  // nobody can notice
+  if (harm.senders < 2 && plan.deaths.empty()) return false;  // nobody can notice
   const bool hash = plan.protocol == Protocol::msg_plus_hash;
-  return harm.wrong * 2 >= harm.senders || harm.wire || (hash && harm.neighbours_alike) || plan.dies >= 0;
+  return harm.wrong * 2 >= harm.senders || harm.wire || harm.may_be_cut || (hash && harm.neighbours_alike) ||
+         !plan.deaths.empty();
 }
 
 /// What is wrong with the copies of one result.
@@ -65,7 +75,7 @@ ResultHarm harm_to_result(const Plan& plan, std::size_t result) {
   ResultHarm harm;
   const PlannedResult& planned = plan.results[result];
   const int degree = plan.degrees[static_cast<std::size_t>(planned.rank)];
-  harm.copies = static_cast<std::size_t>(degree - (plan.dies >= 0 ? 1 : 0));
+  harm.copies = static_cast<std::size_t>(degree) - plan.deaths.size();
   const std::vector<std::byte> right = result_contents(plan, result, -1);
   std::vector<std::size_t> wrong_in(planned.blocks);
   for (int k = 0; k < degree; ++k) {
@@ -87,22 +97,132 @@ bool promised(const ResultHarm& harm) {
 }
 
 bool excused(const Plan& plan, const ResultHarm& harm) {
-  return !harm.wrong.empty() && harm.copies > 1 && (!harm.by_block || plan.dies >= 0);
+  return !harm.wrong.empty() && (!plan.deaths.empty() || (harm.copies > 1 && !harm.by_block));
 }
 
 std::string where(std::size_t rank, std::size_t replica, std::size_t receive) {
   return "rank " + std::to_string(rank) + " replica " + std::to_string(replica) + " receive " + std::to_string(receive);
 }
 
-void judge_delivery(const Plan& plan, const std::vector<Harm>& harms, const std::string& place,
+void judge_delivery(const Plan& plan, const std::vector<Harm>& harms, const std::string& place, std::size_t room,
                     const Delivery& delivery, std::vector<std::string>& complaints) {
   const PlannedMessage& message = plan.messages[delivery.message];
   if (delivery.source != message.from || delivery.tag != message.tag)
     complaints.push_back(place + ": the program was told another source or tag than the message's");
   const Harm& harm = harms[delivery.message];
-  const bool checked = harm.senders >= 2;
+  const bool checked = harm.senders >= 2 && message.bytes <= room;  // else it is the program's mistake
   if (checked && promised(plan, harm) && delivery.bytes != contents(plan, delivery.message, 0))
     complaints.push_back(place + ": wrong bytes of message " + std::to_string(delivery.message));
+}
+
+bool alike(const Delivery& a, const Delivery& b) {
+  return a.cancelled == b.cancelled && a.skipped == b.skipped && a.message == b.message;
+}
+
+/// How many bytes each receive of a rank has room for.
+std::vector<std::size_t> rooms(const Plan& plan, std::size_t rank, std::size_t count) {
+  std::vector<std::size_t> room(count, Plan::room);
+  for (const Step& step : plan.programs[rank])
+    if (receives(step)) room[step.which] = step.room;
+  return room;
+}
+
+void judge_deliveries(const Plan& plan, const Ending& ending, const std::vector<Harm>& harms, std::size_t rank,
+                      std::vector<std::string>& complaints) {
+  const auto& replicas = ending.deliveries[rank];
+  for (std::size_t k = 0; k < replicas.size(); ++k) {
+    const std::vector<std::size_t> room = rooms(plan, rank, replicas[k].size());
+    std::set<std::size_t> received;
+    for (std::size_t n = 0; n < replicas[k].size(); ++n) {
+      const Delivery& mine = replicas[k][n];
+      if (!mine.done) {
+        if (!ending.failed && !ending.stuck && !plan.dies(k))
+          complaints.push_back(where(rank, k, n) + ": nothing was received");
+        continue;
+      }
+      const bool message = !mine.cancelled && !mine.skipped;
+      if (message) judge_delivery(plan, harms, where(rank, k, n), room[n], mine, complaints);
+      if (message && !received.insert(mine.message).second)
+        complaints.push_back(where(rank, k, n) + ": a message that was received before");
+      // What a leader did that died, and nobody had heard, holds for it alone.
+      for (std::size_t other = 0; other < k && !plan.dies(k); ++other)
+        if (!plan.dies(other) && replicas[other][n].done && !alike(replicas[other][n], mine))
+          complaints.push_back(where(rank, k, n) + ": another message than in replica " + std::to_string(other));
+    }
+  }
+}
+
+void judge_decisions(const Plan& plan, const Ending& ending, std::size_t rank, std::vector<std::string>& complaints) {
+  const auto& replicas = ending.decided[rank];
+  for (std::size_t k = 0; k < replicas.size(); ++k)
+    for (std::size_t other = 0; other < k && !plan.dies(k); ++other) {
+      if (plan.dies(other)) continue;
+      const std::size_t both = std::min(replicas[k].size(), replicas[other].size());
+      if (!std::equal(replicas[k].begin(), replicas[k].begin() + static_cast<std::ptrdiff_t>(both),
+                      replicas[other].begin()))
+        complaints.push_back("rank " + std::to_string(rank) + ": replicas " + std::to_string(other) + " and " +
+                             std::to_string(k) + " were told different things");
+    }
+}
+
+/// What is wrong with one reduction.
+struct ReductionHarm {
+  bool any = false;
+  bool own_results = false;  ///< a rank got a wrong result of right operands
+  bool by_operand = true;    ///< of each rank's operands most are right
+  bool by_result = true;     ///< of each rank's results most are right
+};
+
+ReductionHarm harm_to_reduction(const Plan& plan, std::size_t reduction) {
+  ReductionHarm harm;
+  const auto copies = static_cast<std::size_t>(plan.degree()) - plan.deaths.size();
+  std::set<int> wrong_worlds;
+  for (int k = 0; k < plan.degree(); ++k)
+    for (int rank = 0; rank < plan.ranks(); ++rank)
+      if (operand(plan, reduction, rank, k) != operand(plan, reduction, rank, -1)) wrong_worlds.insert(k);
+  for (int rank = 0; rank < plan.ranks(); ++rank) {
+    std::size_t wrong_operands = 0;
+    std::set<int> wrong_results = wrong_worlds;
+    for (int k = 0; k < plan.degree(); ++k)
+      wrong_operands += operand(plan, reduction, rank, k) != operand(plan, reduction, rank, -1) ? 1 : 0;
+    for (const WrongElement& wrong : plan.wrong_elements) {
+      if (wrong.kind != WrongElement::Kind::result || wrong.reduction != reduction || wrong.rank != rank) continue;
+      wrong_results.insert(wrong.replica);
+      harm.own_results = true;
+    }
+    harm.any = harm.any || !wrong_results.empty();
+    harm.by_operand = harm.by_operand && wrong_operands * 2 < copies;
+    harm.by_result = harm.by_result && wrong_results.size() * 2 < copies;
+  }
+  return harm;
+}
+
+/// True when the job may have ended for one of them.
+bool judge_reductions(const Plan& plan, const Ending& ending, std::vector<std::string>& complaints) {
+  bool may_fail = false;
+  const auto copies = static_cast<std::size_t>(plan.degree()) - plan.deaths.size();
+  for (std::size_t n = 0; n < plan.reductions.size(); ++n) {
+    const ReductionHarm harm = harm_to_reduction(plan, n);
+    const bool mended = harm.by_result || (harm.by_operand && !harm.own_results);
+    may_fail = may_fail || (harm.any && (!mended || !plan.deaths.empty()));
+    std::vector<std::uint64_t> sums(plan.reductions[n].elements);
+    for (int rank = 0; rank < plan.ranks(); ++rank) {
+      const std::vector<std::uint64_t> given = operand(plan, n, rank, -1);
+      std::transform(sums.begin(), sums.end(), given.begin(), sums.begin(), std::plus<>());
+    }
+    const auto right = std::as_bytes(std::span(sums));
+    for (std::size_t rank = 0; rank < ending.reductions[n].size(); ++rank)
+      for (std::size_t k = 0; k < ending.reductions[n][rank].size(); ++k) {
+        const ResultTaken& taken = ending.reductions[n][rank][k];
+        const std::string place =
+            "reduction " + std::to_string(n) + " rank " + std::to_string(rank) + " replica " + std::to_string(k);
+        if (!taken.done && !ending.failed && !ending.stuck && !plan.dies(k))
+          complaints.push_back(place + ": nothing was given");
+        if (taken.done && copies > 1 && mended && !std::equal(taken.bytes.begin(), taken.bytes.end(), right.begin()))
+          complaints.push_back(place + ": wrong bytes");
+      }
+  }
+  return may_fail;
 }
 
 /// True when the job may have ended for one of them.
@@ -115,7 +235,7 @@ bool judge_results(const Plan& plan, const Ending& ending, std::vector<std::stri
     for (std::size_t k = 0; k < ending.results[n].size(); ++k) {
       const ResultTaken& taken = ending.results[n][k];
       const std::string place = "result " + std::to_string(n) + " replica " + std::to_string(k);
-      if (!taken.done && !ending.failed && !ending.stuck && static_cast<int>(k) != plan.dies)
+      if (!taken.done && !ending.failed && !ending.stuck && !plan.dies(k))
         complaints.push_back(place + ": nothing was given");
       if (taken.done && harm.copies > 1 && promised(harm) && taken.bytes != right)
         complaints.push_back(place + ": wrong bytes");
@@ -130,27 +250,14 @@ std::vector<std::string> judge(const Plan& plan, const Ending& ending) {
   std::vector<std::string> complaints;
   std::vector<Harm> harms;
   for (std::size_t i = 0; i < plan.messages.size(); ++i) harms.push_back(harm_to(plan, i));
-  const bool may_fail = judge_results(plan, ending, complaints) || plan.broken_record ||
-                        std::any_of(harms.begin(), harms.end(), [&](const Harm& harm) { return excused(plan, harm); });
+  bool may_fail = judge_results(plan, ending, complaints) || plan.broken_record ||
+                  std::any_of(harms.begin(), harms.end(), [&](const Harm& harm) { return excused(plan, harm); });
+  may_fail = judge_reductions(plan, ending, complaints) || may_fail || ending.incident == refused_matched_probe;
   if (ending.stuck) complaints.push_back("the world has no end");
   if (ending.failed && !may_fail) complaints.push_back("an incident without a cause: " + ending.incident);
   for (std::size_t rank = 0; rank < ending.deliveries.size(); ++rank) {
-    const auto& replicas = ending.deliveries[rank];
-    for (std::size_t k = 0; k < replicas.size(); ++k) {
-      for (std::size_t n = 0; n < replicas[k].size(); ++n) {
-        const Delivery& mine = replicas[k][n];
-        if (!mine.done) {
-          if (!ending.failed && !ending.stuck && static_cast<int>(k) != plan.dies)
-            complaints.push_back(where(rank, k, n) + ": nothing was received");
-          continue;
-        }
-        judge_delivery(plan, harms, where(rank, k, n), mine, complaints);
-        for (std::size_t other = 0; other < k; ++other) {
-          if (replicas[other][n].done && replicas[other][n].message != mine.message)
-            complaints.push_back(where(rank, k, n) + ": another message than in replica " + std::to_string(other));
-        }
-      }
-    }
+    judge_deliveries(plan, ending, harms, rank, complaints);
+    judge_decisions(plan, ending, rank, complaints);
   }
   if (!ending.failed && !ending.stuck)
     for (const std::string& kept : ending.left) complaints.push_back(kept);

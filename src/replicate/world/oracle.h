@@ -12,6 +12,8 @@ namespace holdfast::replicate {
 /// One receive of one process, as its program saw it.
 struct Delivery {
   bool done = false;
+  bool cancelled = false;   ///< it took no message
+  bool skipped = false;     ///< all messages had been received
   std::size_t message = 0;  ///< which one MPI matched, as the simulated MPI knows
   std::int32_t source = 0;  ///< what the program was told
   std::int32_t tag = 0;
@@ -29,9 +31,11 @@ struct Ending {
   bool stuck = false;  ///< nothing moves any more, and not everybody is done
   bool failed = false;
   std::string incident;
-  std::vector<std::vector<std::vector<Delivery>>> deliveries;  ///< by rank, replica and receive
-  std::vector<std::vector<ResultTaken>> results;               ///< by result and replica
-  std::vector<std::string> left;                               ///< what living processes still keep
+  std::vector<std::vector<std::vector<Delivery>>> deliveries;     ///< by rank, replica and receive
+  std::vector<std::vector<ResultTaken>> results;                  ///< by result and replica
+  std::vector<std::vector<std::vector<ResultTaken>>> reductions;  ///< by reduction, rank and replica
+  std::vector<std::vector<std::vector<std::int64_t>>> decided;    ///< by rank and replica: what programs were told
+  std::vector<std::string> left;                                  ///< what living processes still keep
 };
 
 /// What the engine promises, judged from the plan and from what programs were given, with nothing of the engine's: no

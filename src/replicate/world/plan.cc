@@ -10,71 +10,176 @@ namespace holdfast::replicate {
 
 namespace {
 
-/// The receives of one rank in one round. Its messages come on a communicator of the round's own. So that every order
-/// of matching serves every receive: of a channel at most as many receives name it as messages are left for it if all
-/// wildcards of the round took theirs from it; what is left is received by wildcards that take anything, at the end.
-void draw_receives(random::Stream& draw, const std::vector<PlannedMessage>& messages, int rank, int round,
-                   std::size_t& receives, std::vector<Step>& posts, std::vector<Step>& drains) {
+constexpr int groups = 2;  // communicators of a round
+
+std::uint64_t communicator_of(int round, int group) {
+  return static_cast<std::uint64_t>(round * groups + group) + 1;
+}
+
+int round_of(std::uint64_t communicator) {
+  return static_cast<int>(communicator - 1) / groups;
+}
+
+/// What one rank does in one round.
+struct Round {
+  std::vector<Step> sends;
+  std::vector<Step> posts;
+  std::vector<Step> probes;  ///< each receives what it finds
+  std::vector<Step> drains;
+};
+
+std::int32_t one_or_any(random::Stream& draw, std::uint64_t bound, std::int32_t any) {
+  return draw.chance(1, 2) ? any : static_cast<std::int32_t>(draw.below(bound));
+}
+
+Step draw_named(random::Stream& draw, std::uint64_t communicator, int source, std::int32_t tag) {
+  const std::uint64_t kind = draw.below(8);
+  Step step{kind < 6   ? Step::Kind::post
+            : kind < 7 ? Step::Kind::probe
+                       : Step::Kind::matched,
+            0, source, tag, communicator};
+  step.room = draw.chance(1, 16) ? draw.below(100) : Plan::room;
+  return step;
+}
+
+/// One that may take any message, or none.
+Step draw_wild(random::Stream& draw, std::uint64_t communicator, std::size_t ranks) {
+  const std::uint64_t kind = draw.below(8);
+  Step step{kind < 6   ? Step::Kind::post
+            : kind < 7 ? Step::Kind::probe
+                       : Step::Kind::matched,
+            0, any_source, any_tag, communicator};
+  step.room = Plan::room;
+  if (kind >= 3) return step;
+  step.optional = true;
+  step.source = one_or_any(draw, ranks, any_source);
+  step.tag = one_or_any(draw, 3, any_tag);
+  return step;
+}
+
+/// The receives of one rank on one communicator. So that every order of matching serves every receive: of a channel at
+/// most as many receives name it as messages are left for it if all that may take any message took theirs from it; what
+/// is left is received at the end.
+void draw_receives(random::Stream& draw, const std::vector<PlannedMessage>& messages, int rank, std::size_t ranks,
+                   std::uint64_t communicator, std::size_t& receives, Round& round) {
   std::map<std::pair<int, std::int32_t>, std::size_t> channels;
   std::size_t total = 0;
   for (const PlannedMessage& message : messages) {
-    if (message.to != rank || message.round != round) continue;
+    if (message.to != rank || message.communicator != communicator) continue;
     ++channels[{message.from, message.tag}];
     ++total;
   }
   const bool wild = draw.chance(2, 3);
   std::size_t wildcards = wild && total > 0 ? draw.below(total / 2 + 1) : 0;
   std::size_t named = 0;
+  std::vector<Step> steps;
   for (const auto& [channel, count] : channels) {
     if (count <= wildcards) continue;
     std::size_t of_it = count - wildcards;
     if (wild) of_it = draw.below(of_it + 1);
     named += of_it;
     for (std::size_t i = 0; i < of_it; ++i)
-      posts.push_back({Step::Kind::post, 0, channel.first, channel.second, round});
+      steps.push_back(draw_named(draw, communicator, channel.first, channel.second));
   }
   wildcards = std::min(wildcards, total - named);
-  for (std::size_t i = 0; i < wildcards; ++i) posts.push_back({Step::Kind::post, 0, any_source, any_tag, round});
-  for (std::size_t i = posts.size(); i > 1; --i) std::swap(posts[i - 1], posts[draw.below(i)]);
-  for (std::size_t i = named + wildcards; i < total; ++i)
-    drains.push_back({Step::Kind::post, 0, any_source, any_tag, round});
-  for (Step& step : posts) step.which = receives++;
-  for (Step& step : drains) step.which = receives++;
+  for (std::size_t i = 0; i < wildcards; ++i) steps.push_back(draw_wild(draw, communicator, ranks));
+  for (std::size_t i = steps.size(); i > 1; --i) std::swap(steps[i - 1], steps[draw.below(i)]);
+  for (Step& step : steps) {
+    step.which = receives++;
+    step.persistent = step.kind == Step::Kind::post && draw.chance(1, 3);
+    (step.kind == Step::Kind::post ? round.posts : round.probes).push_back(step);
+  }
+  Step drain{Step::Kind::drain, receives, any_source, any_tag, communicator};
+  drain.count = total;
+  receives += total;
+  round.drains.push_back(drain);
 }
 
-std::vector<Step> draw_program(random::Stream draw, const std::vector<PlannedMessage>& messages, int rank, int rounds) {
-  std::vector<Step> program;
-  std::size_t receives = 0;
-  for (int round = 0; round < rounds; ++round) {
-    std::vector<Step> posts;
-    std::vector<Step> drains;
-    draw_receives(draw, messages, rank, round, receives, posts, drains);
-    std::vector<Step> sends;
-    for (std::size_t i = 0; i < messages.size(); ++i)
-      if (messages[i].from == rank && messages[i].round == round) sends.push_back({Step::Kind::send, i, 0, 0, round});
-    // Sends wait for nothing, and come before the round's first wait, so that no two ranks wait for each other.
-    const std::size_t late = draw.below(posts.size() + 1);
-    std::size_t p = 0;
-    std::size_t s = 0;
-    std::vector<std::size_t> open;
-    while (s < sends.size() || p + late < posts.size()) {
-      const bool post = s == sends.size() || (p + late < posts.size() && draw.chance(1, 2));
-      if (post) open.push_back(posts[p].which);
-      program.push_back(post ? posts[p++] : sends[s++]);
+Step draw_completion(random::Stream& draw, const Step& posted) {
+  Step step = posted;
+  const std::uint64_t kind = draw.below(4);
+  step.kind = posted.optional ? Step::Kind::cancel : kind < 2 ? Step::Kind::wait : Step::Kind::test;
+  return step;
+}
+
+/// Sends wait for nothing, and come before the round's first wait, so that no two ranks wait for each other.
+void draw_order(random::Stream& draw, const Round& round, std::vector<Step>& program) {
+  const std::size_t late = draw.below(round.posts.size() + 1);
+  std::size_t p = 0;
+  std::size_t s = 0;
+  std::size_t found = 0;
+  std::vector<Step> open;
+  const auto post = [&] {
+    open.push_back(round.posts[p]);
+    program.push_back(round.posts[p++]);
+  };
+  while (s < round.sends.size() || p + late < round.posts.size()) {
+    if (s == round.sends.size() || (p + late < round.posts.size() && draw.chance(1, 2))) {
+      post();
+    } else {
+      program.push_back(round.sends[s++]);
     }
-    posts.insert(posts.end(), drains.begin(), drains.end());
-    while (p < posts.size() || !open.empty()) {
-      if (p < posts.size() && (open.empty() || draw.chance(1, 2))) {
-        open.push_back(posts[p].which);
-        program.push_back(posts[p++]);
-        continue;
-      }
+  }
+  while (p < round.posts.size() || found < round.probes.size() || !open.empty()) {
+    const std::uint64_t next = draw.below(8);
+    if (next < 3 && p < round.posts.size()) {
+      post();
+    } else if (next < 4 && found < round.probes.size()) {
+      program.push_back(round.probes[found++]);
+    } else if (next < 5) {
+      const Step& drain = round.drains[draw.below(round.drains.size())];
+      program.push_back({Step::Kind::look, 0, any_source, one_or_any(draw, 3, any_tag), drain.communicator});
+    } else if (next < 6 && !open.empty()) {
+      program.push_back({Step::Kind::wait_any, 0, 0, 0, open[draw.below(open.size())].communicator});
+    } else if (!open.empty()) {
       const std::size_t which = draw.below(open.size());
-      program.push_back({Step::Kind::wait, open[which], 0, 0, round});
+      program.push_back(draw_completion(draw, open[which]));
       open.erase(open.begin() + static_cast<std::ptrdiff_t>(which));
     }
   }
-  return program;
+  program.insert(program.end(), round.drains.begin(), round.drains.end());
+}
+
+void draw_program(random::Stream draw, Plan& plan, int rank, int rounds) {
+  std::vector<Step> program;
+  std::size_t receives = 0;
+  for (int number = 0; number < rounds; ++number) {
+    Round round;
+    for (int group = 0; group < groups; ++group)
+      draw_receives(draw, plan.messages, rank, plan.degrees.size(), communicator_of(number, group), receives, round);
+    for (std::size_t i = 0; i < plan.messages.size(); ++i)
+      if (plan.messages[i].from == rank && round_of(plan.messages[i].communicator) == number)
+        round.sends.push_back({Step::Kind::send, i, 0, 0, plan.messages[i].communicator});
+    draw_order(draw, round, program);
+    if (static_cast<std::size_t>(number) < plan.reductions.size())
+      program.push_back({Step::Kind::reduce, static_cast<std::size_t>(number), 0, 0, 0});
+  }
+  plan.programs.push_back(std::move(program));
+}
+
+/// Replicas of a rank have something to correct where there are more than two, and as many at all ranks.
+void draw_reductions(random::Stream draw, Plan& plan, int rounds) {
+  if (plan.partial() || plan.degree() < 3 || draw.chance(1, 3)) return;
+  const std::size_t count = draw.below(static_cast<std::uint64_t>(rounds) + 1);
+  for (std::size_t n = 0; n < count; ++n) {
+    plan.reductions.push_back({1 + draw.below(6)});
+    if (draw.chance(1, 3)) continue;
+    for (std::size_t wrong = 1 + draw.below(4); wrong > 0; --wrong)
+      plan.wrong_elements.push_back({draw.chance(1, 6) ? WrongElement::Kind::result : WrongElement::Kind::operand, n,
+                                     static_cast<int>(draw.below(plan.degrees.size())),
+                                     static_cast<int>(draw.below(static_cast<std::uint64_t>(plan.degree()))),
+                                     draw.below(plan.reductions.back().elements), 1 + (draw.next64() >> 1)});
+  }
+}
+
+/// Where a job is to go on after a death, digests go to all.
+void draw_deaths(random::Stream& draw, Plan& plan) {
+  if (plan.protocol == Protocol::msg_plus_hash || plan.partial() || plan.degree() < 3 || !draw.chance(1, 3)) return;
+  const auto degree = static_cast<std::uint64_t>(plan.degree());
+  plan.deaths.push_back(static_cast<int>(draw.chance(1, 3) ? 0 : draw.below(degree)));
+  if (!draw.chance(1, 3)) return;
+  const int second = static_cast<int>(draw.below(degree));
+  if (!plan.dies(static_cast<std::size_t>(second))) plan.deaths.push_back(second);
 }
 
 void draw_faults(random::Stream draw, Plan& plan) {
@@ -145,6 +250,10 @@ bool Plan::partial() const {
   return *std::min_element(degrees.begin(), degrees.end()) != degree();
 }
 
+bool Plan::dies(std::size_t replica) const {
+  return std::find(deaths.begin(), deaths.end(), static_cast<int>(replica)) != deaths.end();
+}
+
 int Plan::giver(const PlannedMessage& message, int receiver_replica) const {
   return receiver_replica % degrees[static_cast<std::size_t>(message.from)];
 }
@@ -165,22 +274,22 @@ Plan draw_plan(std::uint64_t seed) {
                                  : Protocol::all_to_all;
   // Where ranks have different numbers, and where a job is to go on after a death, digests go to all.
   if (plan.partial() && plan.protocol == Protocol::msg_plus_hash) plan.protocol = Protocol::msg_plus_vote;
-  if (plan.protocol != Protocol::msg_plus_hash && !plan.partial() && plan.degree() > 2 && draw.chance(1, 3))
-    plan.dies = static_cast<int>(draw.below(static_cast<std::uint64_t>(plan.degree())));
+  draw_deaths(draw, plan);
   const int rounds = static_cast<int>(1 + draw.below(3));
   const std::size_t count = draw.below(24);
   for (std::size_t i = 0; i < count; ++i) {
     PlannedMessage message;
     message.from = static_cast<int>(draw.below(ranks));
     message.to = static_cast<int>(draw.below(ranks));
-    message.round = static_cast<int>(draw.below(static_cast<std::uint64_t>(rounds)));
+    message.communicator =
+        communicator_of(static_cast<int>(draw.below(static_cast<std::uint64_t>(rounds))), draw.chance(1, 3) ? 1 : 0);
     message.tag = static_cast<std::int32_t>(draw.below(3));
     message.bytes = draw.chance(1, 8) ? 0 : 1 + draw.below(300);
     plan.messages.push_back(message);
   }
+  draw_reductions(root.child("reductions"), plan, rounds);
   for (std::size_t rank = 0; rank < ranks; ++rank)
-    plan.programs.push_back(
-        draw_program(root.child("program").child(rank), plan.messages, static_cast<int>(rank), rounds));
+    draw_program(root.child("program").child(rank), plan, static_cast<int>(rank), rounds);
   draw_faults(root.child("faults"), plan);
   for (std::size_t rank = 0; rank < ranks; ++rank)
     draw_results(root.child("results").child(rank), plan, static_cast<int>(rank));
@@ -189,6 +298,7 @@ Plan draw_plan(std::uint64_t seed) {
   if (records.chance(1, 4)) plan.flipped_records = static_cast<std::uint32_t>(1 + records.below(200000));
   plan.broken_record = records.chance(1, 12);
   plan.eager = records.chance(1, 2);
+  plan.says_cut = records.chance(1, 2);
   return plan;
 }
 
@@ -214,6 +324,18 @@ std::vector<std::byte> result_contents(const Plan& plan, std::size_t result, int
   return bytes;
 }
 
+std::vector<std::uint64_t> operand(const Plan& plan, std::size_t reduction, int rank, int replica) {
+  random::Stream draw =
+      random::Stream(plan.seed).child("operand").child(reduction).child(static_cast<std::uint64_t>(rank));
+  std::vector<std::uint64_t> elements(plan.reductions[reduction].elements);
+  for (std::uint64_t& element : elements) element = draw.next64();
+  for (const WrongElement& wrong : plan.wrong_elements)
+    if (wrong.kind == WrongElement::Kind::operand && wrong.reduction == reduction && wrong.rank == rank &&
+        wrong.replica == replica)
+      elements[wrong.element] ^= wrong.value;
+  return elements;
+}
+
 std::string Plan::describe() const {
   static constexpr const char* protocols[] = {"msg-plus-hash", "msg-plus-vote", "all-to-all"};
   std::string text = "seed " + std::to_string(seed) + ": degrees";
@@ -233,7 +355,11 @@ std::string Plan::describe() const {
             ": replica " + std::to_string(wrong.replica) + " value " + std::to_string(wrong.value) + "\n";
   if (flipped_records > 0) text += "  control messages flipped: " + std::to_string(flipped_records) + " per million\n";
   if (broken_record) text += "  one control message is broken\n";
-  if (dies >= 0) text += "  replica " + std::to_string(dies) + " dies\n";
+  for (const WrongElement& wrong : wrong_elements)
+    text += "  reduction " + std::to_string(wrong.reduction) + ", rank " + std::to_string(wrong.rank) + " replica " +
+            std::to_string(wrong.replica) + (wrong.kind == WrongElement::Kind::operand ? ": operand" : ": result") +
+            " value " + std::to_string(wrong.value) + " in element " + std::to_string(wrong.element) + "\n";
+  for (const int replica : deaths) text += "  replica " + std::to_string(replica) + " dies\n";
   return text;
 }
 

@@ -13,7 +13,7 @@ namespace holdfast::replicate {
 struct PlannedMessage {
   int from = 0;
   int to = 0;
-  int round = 0;
+  std::uint64_t communicator = 0;
   std::int32_t tag = 0;
   std::size_t bytes = 0;
 };
@@ -26,15 +26,38 @@ struct PlannedResult {
   std::size_t bytes() const { return blocks * block_bytes; }
 };
 
+/// A reduction over all ranks whose result all of them get: elements of eight bytes, which are added.
+struct PlannedReduction {
+  std::size_t elements = 0;
+};
+
 /// What a program does next, the same in all replicas of its rank.
 struct Step {
-  enum class Kind : std::uint8_t { send, post, wait, offer, take };
+  enum class Kind : std::uint8_t {
+    send,
+    post,      ///< a receive
+    wait,      ///< for a receive
+    test,      ///< in a loop, until it is done
+    wait_any,  ///< for one of those that are posted on the communicator and will have a message
+    cancel,    ///< and then waits for it
+    look,      ///< looks once whether there is a message
+    probe,     ///< waits for a message, and receives it by the source and the tag that were found
+    matched,   ///< the same by a matched probe
+    drain,     ///< receives what is left of the communicator's messages
+    offer,     ///< has a result
+    take,      ///< waits for it
+    reduce,    ///< a reduction
+  };
   Kind kind{};
-  std::size_t which = 0;    ///< send: the message's index; post, wait: the receive's number at this rank; offer, take:
-                            ///< the result's index
-  std::int32_t source = 0;  ///< post: may be any_source
-  std::int32_t tag = 0;     ///< post: may be any_tag
-  int round = 0;            ///< post: its communicator
+  std::size_t which = 0;    ///< send: the message's index; those that receive or complete: the receive's number at this
+                            ///< rank, of a drain the first one's; offer, take, reduce: the index of the result
+  std::int32_t source = 0;  ///< may be any_source
+  std::int32_t tag = 0;     ///< may be any_tag
+  std::uint64_t communicator = 0;
+  std::size_t room = 0;     ///< post: of the buffer, in bytes
+  std::size_t count = 0;    ///< drain: the communicator's messages
+  bool optional = false;    ///< post: will be cancelled
+  bool persistent = false;  ///< post: by a request that others of this rank use as well, one after the other
 };
 
 /// What goes wrong with one message on its way from one sender replica.
@@ -57,6 +80,20 @@ struct WrongBlock {
   std::uint64_t value = 1;  ///< which wrong bytes
 };
 
+/// What one replica of one rank has wrong at a reduction.
+struct WrongElement {
+  enum class Kind : std::uint8_t {
+    operand,  ///< what it gives, so that all ranks of its replica get a wrong result
+    result,   ///< what it gets the first time
+  };
+  Kind kind{};
+  std::size_t reduction = 0;
+  int rank = 0;
+  int replica = 0;
+  std::size_t element = 0;
+  std::uint64_t value = 1;
+};
+
 /// Everything that a seed decides before a world begins.
 struct Plan {
   std::uint64_t seed = 0;
@@ -67,18 +104,27 @@ struct Plan {
   std::vector<PlannedFault> faults;
   std::vector<PlannedResult> results;
   std::vector<WrongBlock> wrong_blocks;
+  std::vector<PlannedReduction> reductions;
+  std::vector<WrongElement> wrong_elements;
   std::uint32_t flipped_records = 0;  ///< per million: one bit of a control message
   bool broken_record = false;         ///< of one control message three bits are flipped
-  int dies = -1;                      ///< a replica that is taken out at a moment of the world's choice; -1: none
+  std::vector<int> deaths;            ///< replicas that are taken out at moments of the world's choice, in this order
   bool eager = false;                 ///< messages overtake control messages as a rule, or the other way round
+  bool says_cut = false;              ///< MPI says of a message that it was longer than its buffer, as MPICH does
+
+  static constexpr std::size_t room = 512;  ///< more than any message has
 
   int ranks() const { return static_cast<int>(degrees.size()); }
   int degree() const;
   bool partial() const;
+  bool dies(std::size_t replica) const;
   /// Which replica of the sender gives its message to that replica of the receiver.
   int giver(const PlannedMessage& message, int receiver_replica) const;
   std::string describe() const;
 };
+
+/// What a process says that refuses to take by a matched probe what a cancelled receive had taken.
+inline constexpr const char* refused_matched_probe = "a matched probe of a message that a cancelled receive had taken";
 
 Plan draw_plan(std::uint64_t seed);
 
@@ -87,5 +133,8 @@ std::vector<std::byte> contents(const Plan& plan, std::size_t message, std::uint
 
 /// A result as that replica of its rank has it from MPI; -1: as it should be.
 std::vector<std::byte> result_contents(const Plan& plan, std::size_t result, int replica);
+
+/// What a rank gives to a reduction in that replica; -1: as it should be.
+std::vector<std::uint64_t> operand(const Plan& plan, std::size_t reduction, int rank, int replica);
 
 }  // namespace holdfast::replicate

@@ -17,11 +17,13 @@ class World {
         map_(ReplicaMap::of_degrees(plan_.degrees).value()),
         draw_(random::Stream(seed).child("replicate").child("world").child("events")),
         told_(told),
-        shared_{plan_, map_, network_, planted, draw_, report_.counters, actors_} {
+        shared_{plan_, map_, network_, planted, draw_, report_.counters} {
     report_.seed = seed;
     for (int i = 0; i < map_.natives(); ++i)
       actors_.push_back(std::make_unique<Actor>(shared_, Process{map_.virtual_rank(i), map_.replica(i)}));
-    death_at_ = plan_.dies >= 0 ? draw_.below(100 + plan_.messages.size() * 20) : 0;
+    for (std::size_t n = 0; n < plan_.deaths.size(); ++n)
+      death_at_.push_back(draw_.below(100 + plan_.messages.size() * 20));
+    std::sort(death_at_.begin(), death_at_.end());
   }
 
   WorldReport run() {
@@ -54,7 +56,12 @@ class World {
     std::size_t idle = 0;
     while (idle < 4 * actors_.size() + 200) {
       ++report_.events;
-      if (plan_.dies >= 0 && !dead_ && report_.events >= death_at_) die();
+      while (dead_ < plan_.deaths.size() && report_.events >= death_at_[dead_]) die(plan_.deaths[dead_++]);
+      if (shared_.progress != progress_) {
+        progress_ = shared_.progress;
+        progress_at_ = report_.events;
+      }
+      if (report_.events > progress_at_ + longest_pause) return;
       idle = event() ? 0 : idle + 1;
       if (idle > 0 && nothing_under_way()) {
         bool moved = false;
@@ -70,7 +77,7 @@ class World {
     if (kind < 3) return plan_.eager ? deliver_control() : deliver_message();
     if (kind < 5) return plan_.eager ? deliver_message() : deliver_control();
     if (kind < 6) return deliver_copy();
-    if (kind < 7 && dead_ && tell_of_death()) return true;
+    if (kind < 7 && dead_ > 0 && tell_of_death()) return true;
     Actor& one = actor(static_cast<int>(draw_.below(actors_.size())));
     return one.alive && one.step();
   }
@@ -121,26 +128,26 @@ class World {
   }
 
   /// A process of that replica has died, so its whole world ends; what it had sent is still on its way.
-  void die() {
-    dead_ = true;
-    tell("replica " + std::to_string(plan_.dies) + " dies");
-    for (const auto& each : actors_) each->alive = each->alive && each->who().replica != plan_.dies;
+  void die(int replica) {
+    tell("replica " + std::to_string(replica) + " dies");
+    for (const auto& each : actors_) each->alive = each->alive && each->who().replica != replica;
     // A process that is dying may have got out some of what it was sending and not the rest.
     for (auto& [pair, queue] : network_.controls)
-      while (map_.replica(pair.first) == plan_.dies && !queue.empty() && draw_.chance(1, 3)) queue.pop_back();
+      while (map_.replica(pair.first) == replica && !queue.empty() && draw_.chance(1, 3)) queue.pop_back();
     std::erase_if(network_.copies, [&](const auto& entry) {
-      return map_.replica(entry.first.first.first) == plan_.dies && draw_.chance(1, 2);
+      return map_.replica(entry.first.first.first) == replica && draw_.chance(1, 2);
     });
   }
 
   bool tell_of_death() {
     std::vector<Actor*> unaware;
     for (const auto& each : actors_)
-      if (each->alive && !each->heard_of_death) unaware.push_back(each.get());
+      if (each->alive && each->deaths_heard < dead_) unaware.push_back(each.get());
     if (unaware.empty()) return false;
     Actor& one = *unaware[draw_.below(unaware.size())];
-    tell(name(one.number()) + " hears of it");
-    one.hear_of_death(plan_.dies);
+    const int replica = plan_.deaths[one.deaths_heard];
+    tell(name(one.number()) + " hears that replica " + std::to_string(replica) + " is gone");
+    one.hear_of_death(replica);
     return true;
   }
 
@@ -150,7 +157,7 @@ class World {
     if (!std::all_of(network_.controls.begin(), network_.controls.end(), empty)) return false;
     for (const auto& each : actors_) {
       if (!each->alive) continue;
-      if (dead_ && !each->heard_of_death) return false;
+      if (each->deaths_heard < dead_) return false;
       for (const Actor::Incoming& one : each->incoming())
         if (network_.copies.contains({{one.from, each->number()}, one.tag})) return false;
     }
@@ -162,9 +169,23 @@ class World {
                        [](const auto& each) { return !each->alive || each->finished(); });
   }
 
+  void collect_reductions(Ending& ending) {
+    ending.reductions.resize(plan_.reductions.size());
+    for (std::size_t n = 0; n < plan_.reductions.size(); ++n) {
+      ending.reductions[n].resize(plan_.degrees.size());
+      for (const auto& each : actors_) {
+        const auto found = each->reductions().find(n);
+        ending.reductions[n][static_cast<std::size_t>(each->who().rank)].push_back(
+            found == each->reductions().end() ? ResultTaken{} : found->second);
+      }
+    }
+  }
+
   void collect(Ending& ending) {
     ending.deliveries.resize(plan_.degrees.size());
+    ending.decided.resize(plan_.degrees.size());
     ending.results.resize(plan_.results.size());
+    collect_reductions(ending);
     for (std::size_t n = 0; n < plan_.results.size(); ++n) {
       const int rank = plan_.results[n].rank;
       for (int k = 0; k < plan_.degrees[static_cast<std::size_t>(rank)]; ++k) {
@@ -177,9 +198,10 @@ class World {
       for (int k = 0; k < plan_.degrees[rank]; ++k) {
         const Actor& one = actor(map_.native(static_cast<int>(rank), k));
         ending.deliveries[rank].push_back(one.deliveries());
+        ending.decided[rank].push_back(one.decided());
         for (const Delivery& delivery : one.deliveries()) report_.deliveries += delivery.done ? 1 : 0;
         if (one.alive && ending.stuck && !one.finished()) tell("stuck: " + one.state());
-        if (one.alive && plan_.dies < 0)
+        if (one.alive && plan_.deaths.empty())
           if (std::string left = one.left(); !left.empty()) ending.left.push_back(std::move(left));
       }
     }
@@ -193,8 +215,12 @@ class World {
   std::vector<std::unique_ptr<Actor>> actors_;
   WorldReport report_;
   Actor::Shared shared_;
-  std::uint64_t death_at_ = 0;
-  bool dead_ = false;
+  /// So many events without a step of any program are no delay.
+  static constexpr std::uint64_t longest_pause = 30000;
+  std::vector<std::uint64_t> death_at_;
+  std::size_t dead_ = 0;  ///< replicas, of the plan's deaths
+  std::uint64_t progress_ = 0;
+  std::uint64_t progress_at_ = 0;  ///< event
 };
 
 }  // namespace
@@ -203,10 +229,14 @@ const std::vector<PlantedName>& planted_names() {
   static const std::vector<PlantedName> names = {
       {Planted::blind_digests, "blind-digests"},       {Planted::lost_statements, "lost-statements"},
       {Planted::lost_corrections, "lost-corrections"}, {Planted::altered_corrections, "altered-corrections"},
-      {Planted::idle_overwrite, "idle-overwrite"},     {Planted::lost_matches, "lost-matches"},
+      {Planted::idle_overwrite, "idle-overwrite"},     {Planted::lost_decisions, "lost-decisions"},
       {Planted::false_matches, "false-matches"},       {Planted::doubled_digests, "doubled-digests"},
       {Planted::lost_ballots, "lost-ballots"},         {Planted::lost_contests, "lost-contests"},
-      {Planted::unread_checks, "unread-checks"},
+      {Planted::unread_checks, "unread-checks"},       {Planted::false_numbers, "false-numbers"},
+      {Planted::false_flags, "false-flags"},           {Planted::lost_successions, "lost-successions"},
+      {Planted::lost_legacies, "lost-legacies"},       {Planted::lost_repetitions, "lost-repetitions"},
+      {Planted::false_majorities, "false-majorities"}, {Planted::unheard_deaths, "unheard-deaths"},
+      {Planted::cut_requeues, "cut-requeues"},         {Planted::hasty_probes, "hasty-probes", 2000},
   };
   return names;
 }

@@ -19,8 +19,17 @@ enum class Planted : std::uint8_t {
   lost_corrections,     ///< nor do corrections
   altered_corrections,  ///< copies that correct others have a byte wrong
   idle_overwrite,       ///< what is to be corrected is not written
-  lost_matches,         ///< followers never hear of a match
+  lost_decisions,       ///< followers never hear what the leader decided
   false_matches,        ///< followers hear of another source
+  false_numbers,        ///< or of another request that is done, or another outcome of a cancel
+  false_flags,          ///< or that a test failed once more than it did
+  lost_successions,     ///< after a leader's death nobody says what it has heard
+  lost_legacies,        ///< nor gives others what it has heard
+  lost_repetitions,     ///< whoever has no majority for a reduction does not ask the others
+  false_majorities,     ///< or is told that they have one
+  unheard_deaths,       ///< the engine is not told that a replica is gone
+  cut_requeues,         ///< of a message that is kept for the next receive the second half is forgotten
+  hasty_probes,         ///< a follower's probe takes what an earlier receive may own
   doubled_digests,      ///< each digest arrives twice
   lost_ballots,         ///< what one has of a result is not said
   lost_contests,        ///< nor are copies of one without a majority sent
@@ -29,6 +38,7 @@ enum class Planted : std::uint8_t {
 struct PlantedName {
   Planted planted;
   std::string_view name;
+  std::uint64_t within = 200;  ///< so many worlds one notices
 };
 const std::vector<PlantedName>& planted_names();
 

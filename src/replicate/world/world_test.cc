@@ -34,7 +34,7 @@ TEST_P(Worlds, KeepTheirPromises) {
   EXPECT_GT(deliveries, 2000U);
   EXPECT_GT(failed, 10U);
   for (const Count must : {Count::corrections, Count::disputes, Count::statements, Count::records_repaired,
-                           Count::unverified, Count::payload_bytes}) {
+                           Count::unverified, Count::payload_bytes, Count::decisions}) {
     EXPECT_GT(counters[must], 0U) << counter_rows[static_cast<std::size_t>(must)].name;
   }
 }
@@ -50,12 +50,22 @@ TEST(World, IsTheSameAgain) {
   EXPECT_EQ(one, two);
 }
 
+/// What the worlds found, and was mended: messages of a cancelled receive that later receives were waiting for;
+/// disputes that went on in another receive; a probe of the next leader before it had posted the wildcards of the one
+/// before; a cancellation that the next leader inherited; ranks that repeated a reduction alone.
+TEST(World, WhatWasFoundStaysMended) {
+  for (const std::uint64_t seed : {155U, 7196U, 7455U, 8438U, 8940U, 12578U, 13818U}) {
+    const WorldReport report = run_world(seed);
+    EXPECT_TRUE(report.good()) << complaints(report);
+  }
+}
+
 class Oracles : public testing::TestWithParam<PlantedName> {};
 
 TEST_P(Oracles, SeePlantedFaults) {
   std::uint64_t seed = 1;
-  while (seed <= 200 && run_world(seed, GetParam().planted).good()) ++seed;
-  EXPECT_LE(seed, 200U) << "no world noticed";
+  while (seed <= GetParam().within && run_world(seed, GetParam().planted).good()) ++seed;
+  EXPECT_LE(seed, GetParam().within) << "no world noticed";
 }
 
 INSTANTIATE_TEST_SUITE_P(Planted, Oracles, testing::ValuesIn(planted_names()), [](const auto& each) {

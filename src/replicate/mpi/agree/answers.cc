@@ -58,13 +58,13 @@ void come_to_point(Book& book) {
 void send(std::uint64_t name, Book& book) {
   if (book.writer.queued() == 0) return;
   --books_with_answers;
-  send_decisions(name, book.writer.take());
+  runtime().engine->decisions().tell_answers(name, book.writer.take());
 }
 
 void write(std::uint64_t name, Book& book, std::uint32_t subject, const std::string& value) {
   if (book.writer.queued() == 0) ++books_with_answers;
   book.writer.answer(book.point, subject, value);
-  if (many_threads() || !pace.may_wait(monotonic_now_ns()) || book.writer.queued() >= decisions_per_message)
+  if (many_threads() || !pace.may_wait(monotonic_now_ns()) || book.writer.queued() >= Decisions::per_message)
     send(name, book);
   let_followers_catch_up();
 }
@@ -102,6 +102,10 @@ class Question {
   unsigned looks_ = 0;
   std::int64_t next_ns_ = 0;
 };
+
+bool succession_is_open() {
+  return runtime().engine && runtime().engine->decisions().succession_is_open();
+}
 
 /// Not before it is known what all have heard of the leader before: what is told is numbered on from there.
 bool decides_answers() {

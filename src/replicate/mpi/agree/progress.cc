@@ -7,7 +7,6 @@
 
 #include "real_functions.h"
 #include "replicate/mpi/agree/answers.h"
-#include "replicate/mpi/agree/decide.h"
 #include "replicate/mpi/agree/divergence.h"
 #include "replicate/mpi/agree/survivors.h"
 #include "replicate/mpi/collective/collective.h"
@@ -30,9 +29,6 @@ void deliver(const ControlMessage& message) {
   if (runtime().engine->on_message(message)) return;
   const int native = runtime().map->native(message.from.rank, replica);
   switch (record.kind) {
-    case RecordKind::decision:
-      receive_decisions(record.ordinal, record.communicator, message.tail);
-      break;
     case RecordKind::ask_answer:
       receive_answer_question(record);
       break;
@@ -47,9 +43,6 @@ void deliver(const ControlMessage& message) {
       break;
     case RecordKind::partitioned:
       file_partitioned_tag(record);
-      break;
-    case RecordKind::succession:
-      receive_succession(replica, record);
       break;
     case RecordKind::parted:
       file_parting(replica, record.source, record.ordinal);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "replicate/mpi/agree/decide.h"
 #include "replicate/mpi/io/file.h"
 #include "replicate/mpi/life/failure.h"
 #include "replicate/mpi/life/runtime.h"
@@ -36,13 +35,12 @@ void take_out(int replica) {
   state.gone[static_cast<std::size_t>(replica)] = 1;
   --state.present;
   for (int rank = 0; rank < state.ranks; ++rank) state.post.forget(state.map->native(rank, replica));
-  state.engine->peer_gone(replica);
   state.host.forget_copies_from(replica);
-  if (replica != state.leading) return go_on_with_succession();
-  require_nothing_in_hand();
-  const auto next = std::find(state.gone.begin(), state.gone.end(), 0);
-  state.leading = static_cast<int>(next - state.gone.begin());
-  begin_succession();
+  if (replica == state.leading) {
+    require_nothing_in_hand();
+    state.leading = static_cast<int>(std::find(state.gone.begin(), state.gone.end(), 0) - state.gone.begin());
+  }
+  state.engine->peer_gone(replica);
 }
 
 }  // namespace

@@ -191,6 +191,7 @@ bool Collective::verify_now() {
   prepare(op, function_, *comm_, std::move(outputs_));
   op.blocks = blocks_;
   op.repeatable = repeatable_;
+  if (repeatable_) op.reduction = comm_->reductions++;
   cast_ballot(op);
   wait_until([&] { return advance_collective(op); });
   outputs_ = std::move(op.outputs);
@@ -404,6 +405,10 @@ bool advance_collective(Operation& op) {
     if (op.queue) watch_in_background(op);  // other replicas may need this one's copy
   }
   if (op.stage == Operation::Stage::comparing && !count_ballots(op)) return false;
+  if (op.stage == Operation::Stage::unsettled && !runtime().engine->take_repeat(op)) {
+    set_awaited({Awaited::What::verdict, -1, -1});
+    return false;
+  }
   if (op.stage == Operation::Stage::contested && !runtime().engine->take_contest(op)) {
     set_awaited({Awaited::What::correction, runtime().rank, -1});
     return false;

@@ -40,6 +40,7 @@ struct Comm {
   ReceiveOrder order;               ///< application receives on this communicator
   std::uint64_t created = 0;        ///< communicators made from this one so far
   std::uint64_t collectives = 0;    ///< verified collectives so far
+  std::uint64_t reductions = 0;     ///< of those, reductions whose result all ranks get, which they may make again
   std::vector<std::uint64_t> sent;  ///< messages sent so far, by destination; grown when first needed
   std::unordered_map<std::uint64_t, std::uint64_t> sent_by_tag;  ///< the same by destination and tag, see below
   std::unordered_map<std::uint64_t, std::uint64_t> groups;       ///< MPI_Comm_create_group calls alike so far

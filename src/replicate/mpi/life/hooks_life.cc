@@ -207,9 +207,9 @@ void divide_world() {
     MPI_Comm payloads = MPI_COMM_NULL;
     real().Comm_dup(MPI_COMM_WORLD, &records);
     real().Comm_dup(MPI_COMM_WORLD, &payloads);
-    state.engine.emplace(Replica::Setup{state.options.protocol, state.options.on_corruption}, state, *state.map,
-                         state.counters, state.host);
-    if (state.leader()) take_office();
+    state.engine.emplace(Replica::Setup{state.options.protocol, state.options.on_corruption, state.survives}, state,
+                         *state.map, state.counters, state.host);
+    if (state.leader()) state.engine->take_lead();
     state.post.open(records, payloads, *state.map, {state.rank, state.replica}, state.injector);
     open_partitioned();
   }

@@ -4,11 +4,12 @@
 #include <utility>
 
 #include "real_functions.h"
-#include "replicate/mpi/agree/decide.h"
+#include "replicate/mpi/agree/answers.h"
 #include "replicate/mpi/agree/progress.h"
 #include "replicate/mpi/agree/thread_order.h"
 #include "replicate/mpi/life/failure.h"
 #include "replicate/mpi/life/runtime.h"
+#include "replicate/mpi/pointtopoint/receive.h"
 #include "replicate/mpi/verify/evidence.h"
 #include "replicate/mpi/verify/tolerance.h"
 
@@ -53,8 +54,26 @@ void EngineHost::give_to_mpi(Verified& receive) {
   }
 }
 
-void EngineHost::tell_match(std::uint64_t number, std::int32_t source, std::int32_t tag, std::uint32_t poster) {
-  publish_match(number, source, tag, poster);
+void EngineHost::take_answers(std::uint64_t book, std::span<const Decision> decisions) {
+  receive_answers(book, decisions);
+}
+
+void EngineHost::wake_for_turn(std::uint64_t thread) {
+  replicate::wake_for_turn(thread);
+}
+
+Verified* EngineHost::find_posted(const ReceiveOrder& order, ReceiveOrder::Ticket ticket) {
+  Verified* found = nullptr;
+  const auto look = [&](Operation& op) {
+    if (op.order == &order && op.has_ticket && op.ticket == ticket) found = &op;
+  };
+  runtime().requests.for_each(look);
+  for (Operation* op : runtime().requests.orphans()) look(*op);
+  return found;
+}
+
+bool EngineHost::take_back(Verified& receive) {
+  return cancel_with_mpi(operation(receive));
 }
 
 Ballot EngineHost::digest(std::span<const std::byte> bytes) const {

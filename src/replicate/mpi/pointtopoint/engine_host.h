@@ -20,7 +20,10 @@ class EngineHost final : public Host {
   void receive_copy(Process from, std::uint64_t tag, std::shared_ptr<std::vector<std::byte>> into,
                     std::uint64_t token) override;
   void give_to_mpi(Verified& receive) override;
-  void tell_match(std::uint64_t number, std::int32_t source, std::int32_t tag, std::uint32_t poster) override;
+  void take_answers(std::uint64_t book, std::span<const Decision> decisions) override;
+  void wake_for_turn(std::uint64_t thread) override;
+  Verified* find_posted(const ReceiveOrder& order, ReceiveOrder::Ticket ticket) override;
+  bool take_back(Verified& receive) override;
   Ballot digest(std::span<const std::byte> bytes) const override;
   bool tolerates(const Verified& verified) override;
   void await(Awaited awaited) override;

@@ -29,46 +29,15 @@ bool idle(MPI_Request request) {
 /// Whether the request can be completed now; frees nothing.
 bool done_now(MPI_Request request) {
   Operation* op = runtime().requests.find(request);
-  if (op) {
-    if (op->cancel_asked && op->stage != Operation::Stage::complete) {
-      int done = 0;
-      if (runtime().leader()) real().Request_get_status(op->native, &done, &op->status);
-      return done != 0;
-    }
-    return advance(*op);
-  }
+  if (op) return advance(*op);
   int done = 0;
   set_awaited({});
   real().Request_get_status(request, &done, MPI_STATUS_IGNORE);
   return done != 0;
 }
 
-void cancel_with_mpi(Operation& op) {
-  if (op.cancel_sent || op.native == MPI_REQUEST_NULL) return;
-  op.cancel_sent = true;
-  real().Cancel(&op.native);
-}
-
-/// A receive that the application asked to cancel: the leader's outcome counts.
-void settle_cancellation(Operation& op) {
-  const std::int64_t cancelled = decide_number([&] {
-    cancel_with_mpi(op);  // by one that has led since
-    wait_until([&] {
-      int done = 0;
-      real().Request_get_status(op.native, &done, &op.status);
-      return done != 0;
-    });
-    int outcome = 0;
-    real().Test_cancelled(&op.status, &outcome);
-    return op.native == MPI_REQUEST_NULL ? 1 : outcome;
-  });
-  op.cancel_asked = false;
-  settle_cancel(op, cancelled != 0);
-}
-
 int complete(MPI_Request* request, MPI_Status* status) {
   Operation* op = runtime().requests.find(*request);
-  if (op && op->cancel_asked) settle_cancellation(*op);
   if (op && !(op->persistent && !op->active)) {
     wait_until([&] { return advance(*op); });
     return finish(*op, request, status);
@@ -335,9 +304,8 @@ int hook::Cancel(MPI_Request* request) {
   if (op && op->persistent && !op->active && !op->partitions) return real().Cancel(request);
 #endif
   // A send that is not cancelled is one that was in time (MPI 3.1, 3.8.4): replicas need no agreement on that.
-  if (!op || op->kind != Operation::Kind::receive || op->partitions) return MPI_SUCCESS;
-  op->cancel_asked = true;
-  if (runtime().leader()) cancel_with_mpi(*op);
+  if (!op || op->kind != Operation::Kind::receive || op->partitions || !op->active) return MPI_SUCCESS;
+  cancel_receive(*op);
   return MPI_SUCCESS;
 }
 

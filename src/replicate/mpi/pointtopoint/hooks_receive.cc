@@ -27,7 +27,7 @@ std::unordered_map<std::uint64_t, Matched> matched;
 template <class Ask>
 bool look(Comm& comm, int source, int tag, Ask ask) {
   progress();
-  if (!runtime().leader() && comm.order.blocked(engine_source(source), engine_tag(tag))) return false;
+  if (runtime().engine->probe_must_wait(comm.order, engine_source(source), engine_tag(tag))) return false;
   return ask(source, tag);
 }
 
@@ -68,8 +68,12 @@ auto native_probe(MPI_Comm handle, Comm& comm, MPI_Status* status) {
   };
 }
 
-auto native_matched_probe(MPI_Comm handle, MPI_Message* message, MPI_Status* status) {
-  return [=](int source, int tag) {
+/// MPI has no handle for a message that it has given to a receive.
+auto native_matched_probe(MPI_Comm handle, Comm& comm, MPI_Message* message, MPI_Status* status) {
+  return [=, &comm](int source, int tag) {
+    if (requeued_matches(comm, source, tag, status))
+      refuse(Function::Improbe,
+             "a matched probe of a message that a cancelled receive had taken in this replica alone");
     int found = 0;
     real().Improbe(source, tag, handle, &found, message, status);
     return found != 0;
@@ -107,7 +111,7 @@ int matched_probe(Function function, int source, int tag, MPI_Comm handle, int* 
   note_probe(function, comm, source, tag, flag == nullptr);
   MPI_Status own{};
   const bool found =
-      agreed_probe(comm, source, tag, flag == nullptr, &own, native_matched_probe(handle, message, &own));
+      agreed_probe(comm, source, tag, flag == nullptr, &own, native_matched_probe(handle, comm, message, &own));
   if (flag) *flag = found ? 1 : 0;
   if (!found) return MPI_SUCCESS;
   file_matched(comm, *message, own);

@@ -317,7 +317,8 @@ int hook::Start(MPI_Request* request) {
     note_call(Function::Start, *op->comm, -1, 0, 0);
     if (!runtime().verifying) return real().Start(request);
     op->native = op->visible;
-    op->was_corrected = op->pushed_back = op->cancelled = op->cancel_asked = op->failed = false;
+    op->was_corrected = op->pushed_back = op->cancelled = op->cancel_sent = op->failed = false;
+    op->taken_back = false;
     op->stage = Operation::Stage::native;
     post_receive(*op, op->buffer, op->count, op->type, op->posted_source, op->posted_tag, *op->comm);
     return MPI_SUCCESS;

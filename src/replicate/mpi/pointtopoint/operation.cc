@@ -120,7 +120,14 @@ std::vector<std::size_t> Operation::block_ends() const {
   return ends;
 }
 
+Copy Operation::give_up(std::int32_t& from, std::int32_t& with_tag) {
+  from = status.MPI_SOURCE;
+  with_tag = status.MPI_TAG;
+  return copy(std::min(was_corrected ? corrected_bytes : received(), capacity()));
+}
+
 void Operation::take_requeued(std::span<const std::byte> bytes, std::int32_t from, std::int32_t with_tag) {
+  was_corrected = false;
   region.scatter(bytes);
   status.MPI_SOURCE = from;
   status.MPI_TAG = with_tag;
@@ -129,6 +136,12 @@ void Operation::take_requeued(std::span<const std::byte> bytes, std::int32_t fro
 
 std::string Operation::result_name() const {
   return std::string("result of ") + function_name(function) + " at rank " + std::to_string(runtime().rank);
+}
+
+std::vector<int> Operation::ranks() const {
+  std::vector<int> all(static_cast<std::size_t>(comm->peer_count));
+  for (int i = 0; i < comm->peer_count; ++i) all[static_cast<std::size_t>(i)] = comm->virtual_rank(i);
+  return all;
 }
 
 void Operation::put(std::span<const std::byte> bytes) const {

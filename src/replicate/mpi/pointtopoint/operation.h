@@ -41,8 +41,8 @@ struct Operation final : Verified {
   bool holds_comm = false;  ///< persistent: what the library knows of `comm` stays as long as the request (pending)
   bool active = true;       ///< persistent only: started and not completed
   bool cancelled = false;
-  bool cancel_asked = false;
-  bool cancel_sent = false;       ///< MPI was asked, too: at the leader
+  bool cancel_sent = false;       ///< MPI was asked to cancel it, by this library,
+  bool taken_back = false;        ///< and has: MPICH may forget it once it has said so
   bool orphan = false;            ///< the application freed the request; completed by us
   bool from_leader = false;       ///< collective: made by replica 0 alone, which gives the others its outcome
   bool by_test = false;           ///< MPI finishes `native` in MPI_Test only; the application has a placeholder
@@ -85,9 +85,11 @@ struct Operation final : Verified {
   bool torn_by(std::uint64_t bytes) const override { return region.torn_by(bytes); }
   Ballot ballot_of_copy(std::span<const std::byte> bytes) const override;
   bool overwrite(std::span<const std::byte> bytes) override;
+  Copy give_up(std::int32_t& from, std::int32_t& with_tag) override;
   void take_requeued(std::span<const std::byte> bytes, std::int32_t from, std::int32_t with_tag) override;
   std::vector<std::size_t> block_ends() const override;
   std::string result_name() const override;
+  std::vector<int> ranks() const override;
   /// Writes the leader's bytes where the results are.
   void put(std::span<const std::byte> bytes) const;
 };

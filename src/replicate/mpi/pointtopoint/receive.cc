@@ -25,11 +25,6 @@ bool native_done(Operation& op) {
     set_awaited({Awaited::What::own_world, op.source >= 0 ? op.comm->virtual_rank(op.source) : -1, runtime().replica});
     return false;
   }
-  if (op.cancel_asked) {
-    int cancelled = 0;
-    real().Test_cancelled(&op.status, &cancelled);
-    if (cancelled) return true;  // settle_cancel ends it
-  }
   int error_class = MPI_SUCCESS;
   if (op.status.MPI_ERROR != MPI_SUCCESS) real().Error_class(op.status.MPI_ERROR, &error_class);
   runtime().engine->arrived(op, op.status.MPI_SOURCE, op.status.MPI_TAG, error_class != MPI_SUCCESS);
@@ -41,12 +36,6 @@ void prepare(Operation& op, void* buffer, int count, MPI_Datatype type, Comm& co
   op.comm = &comm;
   ++comm.pending;
   op.region = Region::keep(buffer, static_cast<std::uint64_t>(count), type);
-}
-
-/// Keeps the message of a cancelled receive for the next one that fits.
-void requeue(const Operation& op, bool verified) {
-  runtime().engine->requeue(op, op.was_corrected ? op.corrected_bytes : op.received(), op.status.MPI_SOURCE,
-                            op.status.MPI_TAG, verified);
 }
 
 }  // namespace
@@ -77,12 +66,12 @@ bool advance_receive(Operation& op) {
 int finish_receive(Operation& op, MPI_Status* status) {
   int code = MPI_SUCCESS;
   MPI_Status own_status = op.status;
-  if (op.cancelled) {
-    // A follower's own may have got a message all the same; the application hears what the leader's outcome was.
-    if (op.native != MPI_REQUEST_NULL && !op.pushed_back) real().Wait(&op.native, MPI_STATUS_IGNORE);
-  } else if (op.was_corrected && !op.persistent && op.native != MPI_REQUEST_NULL && !op.pushed_back) {
+  if (op.cancelled || op.pushed_back) {
+    // MPI is done with it, or never had it; the application hears of the leader's outcome, or of another message.
+    if (op.native != MPI_REQUEST_NULL) real().Wait(&op.native, MPI_STATUS_IGNORE);
+  } else if (op.was_corrected && !op.persistent && op.native != MPI_REQUEST_NULL) {
     real().Request_free(&op.native);  // MPI's own message may have been too long; the one delivered instead is not
-  } else if (op.native != MPI_REQUEST_NULL && !op.pushed_back) {
+  } else if (op.native != MPI_REQUEST_NULL) {
     code = real().Wait(&op.native, MPI_STATUS_IGNORE);  // MPICH 4.2 has forgotten that of a persistent one, once asked
     if (code == MPI_SUCCESS && op.failed) {
       code = op.status.MPI_ERROR;
@@ -100,37 +89,28 @@ bool has_waiting_receives(const Comm& comm) {
   return runtime().engine && runtime().engine->has_waiting_receives(comm.id);
 }
 
-void take_office() {
-  runtime().engine->take_lead();
-}
-
 void poll_wildcards() {
   for (Verified* receive : runtime().engine->matches_to_look_for()) native_done(static_cast<Operation&>(*receive));
 }
 
-void resolve_wildcard(std::uint64_t wildcard, int source, int tag, std::uint32_t poster) {
-  runtime().engine->on_match(wildcard, source, tag, poster);
+bool cancel_with_mpi(Operation& op) {
+  if (op.native == MPI_REQUEST_NULL) return !op.pushed_back;
+  if (op.cancel_sent) return op.taken_back;
+  op.cancel_sent = true;
+  real().Cancel(&op.native);
+  int done = 0;
+  while (done == 0) real().Request_get_status(op.native, &done, &op.status);
+  int cancelled = 0;
+  real().Test_cancelled(&op.status, &cancelled);
+  op.taken_back = cancelled != 0;
+  return op.taken_back;
 }
 
-void settle_cancel(Operation& op, bool cancelled) {
-  if (!cancelled) return;  // it matched: completes as a receive
-  if (op.stage != Operation::Stage::unplaced && !runtime().leader()) {
-    if (op.stage != Operation::Stage::native) {
-      wait_until([&] { return advance_receive(op); });
-      requeue(op, true);
-      op.was_corrected = false;
-    } else {
-      real().Cancel(&op.native);
-      int done = 0;
-      wait_until([&] {
-        real().Request_get_status(op.native, &done, &op.status);
-        return done != 0;
-      });
-      int really = 0;
-      real().Test_cancelled(&op.status, &really);
-      if (!really) requeue(op, false);
-    }
-  }
+void cancel_receive(Operation& op) {
+  if (op.cancelled) return;
+  const std::int64_t cancelled =
+      decide_number([&] { return std::int64_t{!op.pushed_back && cancel_with_mpi(op) ? 1 : 0}; });
+  if (cancelled == 0) return;  // it matched: completes as a receive
   runtime().engine->cancelled(op);
   op.cancelled = true;
   real().Status_set_elements(&op.status, MPI_BYTE, 0);
@@ -141,7 +121,7 @@ void compare_what_others_ask_about() {
   Runtime& state = runtime();
   if (!state.engine->others_wait()) return;
   state.requests.for_each([](Operation& op) {
-    const bool waiting = op.kind == Operation::Kind::receive && op.active && !op.cancel_asked;
+    const bool waiting = op.kind == Operation::Kind::receive && op.active && !op.cancelled;
     if (waiting && op.stage != Operation::Stage::complete) advance_receive(op);
   });
   state.engine->said();

@@ -20,15 +20,14 @@ int finish_receive(Operation& op, MPI_Status* status);
 /// Whether receives on this communicator are still to be given to MPI.
 bool has_waiting_receives(const Comm& comm);
 
-/// Replica::take_lead().
-void take_office();
 /// Leader: looks for wildcard receives that have matched, and tells the followers.
 void poll_wildcards();
-/// Follower: the leader's wildcard receive number `wildcard` matched (source, tag).
-void resolve_wildcard(std::uint64_t wildcard, int source, int tag, std::uint32_t poster);
-/// The leader's receive was cancelled before it matched. At a follower whose own had matched already, the message is
-/// requeued for the next receive that fits.
-void settle_cancel(Operation& op, bool cancelled);
+/// Cancels a receive with MPI, which ends it one way or the other whatever other processes do (MPI 3.1, section 3.8.4);
+/// false where it has its message.
+bool cancel_with_mpi(Operation& op);
+/// MPI_Cancel of a receive: the leader's outcome counts. It is agreed upon here and not when the application completes
+/// the request: which message a later receive gets depends on it.
+void cancel_receive(Operation& op);
 
 /// While other replicas wait for this one's word on a message: compares every message that has arrived, also where the
 /// application does not wait for it yet.
