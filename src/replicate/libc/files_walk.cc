@@ -98,7 +98,7 @@ class FileWalk {
     const int code = visit_all(path, level, names);
     if (code != 0 && !(has(FTW_ACTIONRETVAL) && code == FTW_SKIP_SIBLINGS)) return code;
     if (!has(FTW_DEPTH)) return 0;
-    if (has(FTW_CHDIR) && ::chdir(place(path.substr(0, base)).c_str()) != 0) return -1;
+    if (has(FTW_CHDIR) && ::chdir(place(path).c_str()) != 0) return -1;  // where the GNU C library still is then
     return tell(path, base, level, status, FTW_DP);
   }
 
