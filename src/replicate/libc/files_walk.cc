@@ -41,6 +41,7 @@ class FileWalk {
     if (::stat(path.c_str(), &status) == 0) device_ = status.st_dev;
     const std::size_t slash = path.rfind('/');
     const std::size_t base = slash == std::string::npos || path.size() == 1 ? 0 : slash + 1;
+    if (has(FTW_CHDIR) && base > 0 && ::chdir(place(path.substr(0, base)).c_str()) != 0) return -1;
     const int code = visit(path, base, 0);
     if (has(FTW_CHDIR) && !start_.empty() && ::chdir(start_.c_str()) != 0) return -1;
     return has(FTW_ACTIONRETVAL) && (code == FTW_SKIP_SUBTREE || code == FTW_SKIP_SIBLINGS) ? 0 : code;
@@ -98,7 +99,7 @@ class FileWalk {
     const int code = visit_all(path, level, names);
     if (code != 0 && !(has(FTW_ACTIONRETVAL) && code == FTW_SKIP_SIBLINGS)) return code;
     if (!has(FTW_DEPTH)) return 0;
-    if (has(FTW_CHDIR) && ::chdir(place(path.substr(0, base)).c_str()) != 0) return -1;
+    if (has(FTW_CHDIR) && ::chdir(place(path).c_str()) != 0) return -1;  // where the GNU C library still is then
     return tell(path, base, level, status, FTW_DP);
   }
 
