@@ -42,8 +42,8 @@ JobSummary summarise(const Job& job, const JobOutcome& outcome) {
 }
 
 std::string to_text(const JobSummary& summary, const JobOutcome& outcome, const Protocol& protocol) {
-  std::string text =
-      fmt::format("job                   {}, {} ranks on {} hosts\n", summary.trace, summary.ranks, summary.hosts);
+  std::string text = fmt::format("job                   {}, {} ranks on {} {}\n", summary.trace, summary.ranks,
+                                 summary.hosts, summary.hosts == 1 ? "host" : "hosts");
   text +=
       fmt::format("  time                {:.6f} s{}, recorded {:.6f} s\n", static_cast<double>(summary.time_ps) / 1e12,
                   summary.ended ? "" : " when it came to a halt", static_cast<double>(summary.recorded_ns) / 1e9);

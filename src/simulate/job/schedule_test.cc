@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bitset>
 #include <deque>
 #include <map>
 #include <set>
@@ -68,23 +69,24 @@ std::vector<Collective> ranks_of(Operation operation, std::uint32_t size, std::u
   return ranks;
 }
 
+using Heard = std::bitset<128>;
+
 /// Runs the ranks' actions on an ideal machine whose sends end at once, or, `synchronous`, when they are received.
 /// Returns the ranks that each rank has heard of, itself included.
-std::vector<std::set<std::uint32_t>> play(const std::vector<std::vector<Action>>& ranks, bool synchronous,
-                                          std::string& wrong) {
+std::vector<Heard> play(const std::vector<std::vector<Action>>& ranks, bool synchronous, std::string& wrong) {
   struct Begun {
     bool over = false;
     bool receives = false;
     std::uint32_t peer = 0;
     std::uint64_t bytes = 0;
-    std::set<std::uint32_t> heard;
+    Heard heard;
   };
   const std::size_t size = ranks.size();
-  std::vector<std::set<std::uint32_t>> heard(size);
+  std::vector<Heard> heard(size);
   std::vector<std::vector<Begun>> begun(size);
-  std::vector<std::size_t> at(size, 0);
+  std::vector<std::size_t> at(size, 0), waited(size, 0);
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<std::size_t>> sends, receives;
-  for (std::uint32_t rank = 0; rank < size; ++rank) heard[rank].insert(rank);
+  for (std::uint32_t rank = 0; rank < size; ++rank) heard[rank].set(rank);
   const auto match = [&](std::uint32_t from, std::uint32_t to) {
     auto& sent = sends[{from, to}];
     auto& wanted = receives[{from, to}];
@@ -103,7 +105,7 @@ std::vector<std::set<std::uint32_t>> play(const std::vector<std::vector<Action>>
   const auto is_over = [&](std::uint32_t rank, std::size_t number) {
     Begun& one = begun[rank][number];
     if (!one.over) return false;
-    if (one.receives) heard[rank].insert(one.heard.begin(), one.heard.end());
+    if (one.receives) heard[rank] |= one.heard;
     return true;
   };
   bool moved = true;
@@ -114,7 +116,8 @@ std::vector<std::set<std::uint32_t>> play(const std::vector<std::vector<Action>>
         const Action& what = ranks[rank][at[rank]];
         bool goes_on = true;
         if (what.kind == Action::Kind::wait) {
-          for (std::size_t i = 0; i < begun[rank].size(); ++i) goes_on = is_over(rank, i) && goes_on;
+          while (waited[rank] < begun[rank].size() && is_over(rank, waited[rank])) ++waited[rank];
+          goes_on = waited[rank] == begun[rank].size();
         } else if (what.kind == Action::Kind::wait_for) {
           goes_on = is_over(rank, what.bytes);
         } else if (what.kind != Action::Kind::reduce) {
@@ -177,7 +180,7 @@ void expect_right(Operation operation, Algorithm algorithm, Rules rules, std::ui
     for (std::uint32_t from = 0; from < size; ++from)
       for (std::uint32_t to = 0; to < size; ++to)
         if (must_hear(operation, root, from, to)) {
-          ASSERT_TRUE(heard[to].contains(from)) << which << ": " << to << " has nothing of " << from;
+          ASSERT_TRUE(heard[to].test(from)) << which << ": " << to << " has nothing of " << from;
         }
   }
 }
@@ -208,7 +211,7 @@ TEST(Schedules, TwoLevels) {
           for (std::uint32_t to = 0; to < size; ++to)
             for (std::uint32_t from = 0; from < size; ++from)
               if (must_hear(operation, root, from, to)) {
-                ASSERT_TRUE(heard[to].contains(from)) << name(operation) << " of " << size << " on " << hosts;
+                ASSERT_TRUE(heard[to].test(from)) << name(operation) << " of " << size << " on " << hosts;
               }
         }
 }
@@ -217,8 +220,8 @@ TEST(Schedules, WhatTheRulesChooseIsRightToo) {
   for (const auto& [operation, algorithms] : cases())
     for (const Rules rules : {Rules::openmpi, Rules::mpich})
       for (const bool nonblocking : {false, true})
-        for (std::uint32_t size = 2; size <= 70; size += size < 20 ? 1 : 7)
-          for (const std::uint64_t bytes : {0, 1, 8, 100, 1024, 8192, 40'000, 131'072, 1 << 20, 8 << 20}) {
+        for (const std::uint32_t size : {2, 3, 4, 5, 7, 8, 12, 16, 33})
+          for (const std::uint64_t bytes : {0, 8, 1024, 40'000, 1 << 20}) {
             const auto ranks = ranks_of(operation, size, bytes, size - 1);
             std::set<Algorithm> chosen;
             std::vector<std::vector<Action>> actions;
