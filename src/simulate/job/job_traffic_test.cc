@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "simulate/job/job_record.h"
-#include "simulate/job/sample_programs.h"
+#include "simulate/job/sample_programs_for_tests.h"
 #include "simulate/packet/sample_networks.h"
 #include "simulate/packet/simulate.h"
 
