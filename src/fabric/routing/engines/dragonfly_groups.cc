@@ -42,6 +42,17 @@ std::size_t common_neighbours(const Beside& beside, std::uint32_t a, std::uint32
   return common.size();
 }
 
+/// Whether a cable leads from every group to every other.
+bool all_groups_joined(const Beside& beside, const DragonflyGroups& groups) {
+  std::vector<std::uint8_t> joined(std::size_t{groups.count} * groups.count, 0);
+  for (std::uint32_t row = 0; row < beside.size(); ++row) {
+    joined[std::size_t{groups.of_row[row]} * groups.count + groups.of_row[row]] = 1;
+    for (const std::uint32_t other : beside[row])
+      joined[std::size_t{groups.of_row[row]} * groups.count + groups.of_row[other]] = 1;
+  }
+  return std::find(joined.begin(), joined.end(), 0) == joined.end();
+}
+
 /// Routers with adapters, all of a group joined.
 std::optional<DragonflyGroups> find_cliques(const Beside& beside) {
   const auto rows = static_cast<std::uint32_t>(beside.size());
@@ -62,7 +73,7 @@ std::optional<DragonflyGroups> find_cliques(const Beside& beside) {
   for (std::uint32_t row = 0; row < rows; ++row) {
     const auto within = std::count_if(beside[row].begin(), beside[row].end(),
                                       [&](std::uint32_t other) { return groups.of_row[other] == groups.of_row[row]; });
-    if (within + 1 != size[groups.of_row[row]]) return std::nullopt;
+    if (within + 1 != size[groups.of_row[row]] || within < 2) return std::nullopt;
   }
   return groups;
 }
@@ -103,7 +114,7 @@ std::optional<DragonflyGroups> find_dragonfly_groups(const Fabric& fabric, const
   }
   const bool all = std::find(leaf.begin(), leaf.end(), 0) == leaf.end();
   std::optional<DragonflyGroups> groups = all ? find_cliques(beside) : find_trees(beside, leaf);
-  if (groups && groups->count < 2) return std::nullopt;
+  if (groups && (groups->count < 2 || !all_groups_joined(beside, *groups))) return std::nullopt;
   return groups;
 }
 

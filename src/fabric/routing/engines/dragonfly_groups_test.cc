@@ -42,7 +42,7 @@ TEST(DragonflyGroups, AreFoundInTheCables) {
 
 TEST(DragonflyGroups, AreNotSeenElsewhere) {
   for (const char* text : {"torus(5,5) hosts=25", "tree(4,3)", "hyperx(4,4) hosts=16", "slimfly(5) hosts=50",
-                           "mesh(2) hosts=4", "dragonfly(4,2,2,1)"}) {
+                           "kautz(2,3) hosts=24", "random(16,4) hosts=32", "mesh(2) hosts=4", "dragonfly(4,2,2,1)"}) {
     const Fabric fabric = generate(text).value();
     EXPECT_FALSE(find_dragonfly_groups(fabric, SwitchGraph(fabric))) << text;
     EXPECT_FALSE(route(fabric, "dragonfly").ok()) << text;

@@ -6,6 +6,7 @@
 #include "core/memory/available.h"
 #include "core/status/hint.h"
 #include "fabric/routing/engines/native_engines.h"
+#include "fabric/routing/engines/parx.h"
 #include "fabric/routing/graph/canonical_order.h"
 
 namespace holdfast::fabric {
@@ -37,12 +38,14 @@ constexpr std::array engine_rows = {
            "Domke, Hoefler, Matsuoka, HPDC 2016"},
     Engine{"lnmp", false, true, true, "a layer a LID: shortest paths, and those of one hop more in other layers",
            "Blach et al., NSDI 2024"},
+    Engine{"parx", false, true, false, "HyperX of two dimensions: each of four LIDs spares the cables of one half",
+           "Domke et al., SC 2019"},
     Engine{"dragonfly", false, true, false, "Dragonfly and Dragonfly+: straight, and by another group for further LIDs",
            "Kim et al., ISCA 2008; Shpiner et al., HiPINEB 2017"},
 };
 constexpr std::array<Route, engine_rows.size()> functions = {
-    route_minhop, route_updn,   route_dnup,       route_dor, route_ftree, route_dmodc,     route_lash,
-    route_sssp,   route_dfsssp, route_torus_2qos, route_nue, route_lnmp,  route_dragonfly,
+    route_minhop, route_updn,   route_dnup,       route_dor, route_ftree, route_dmodc, route_lash,
+    route_sssp,   route_dfsssp, route_torus_2qos, route_nue, route_lnmp,  route_parx,  route_dragonfly,
 };
 
 Result<std::size_t> index_of(std::string_view name) {

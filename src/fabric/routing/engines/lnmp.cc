@@ -1,8 +1,6 @@
-#include <algorithm>
-
 #include "fabric/routing/engines/almost_minimal.h"
-#include "fabric/routing/engines/balance.h"
 #include "fabric/routing/engines/lanes.h"
+#include "fabric/routing/engines/layers.h"
 #include "fabric/routing/engines/native_engines.h"
 
 // Layered routing: N. Blach, M. Besta et al., "A High-Performance Design, Implementation, Deployment, and Evaluation of
@@ -11,17 +9,6 @@
 
 namespace holdfast::fabric {
 namespace {
-
-std::uint32_t layer_of(const Fabric& fabric, const SwitchGraph::Terminal& terminal) {
-  return terminal.lid - fabric.port(terminal.adapter).lid;
-}
-
-std::uint32_t layers_in(const Fabric& fabric, const SwitchGraph& graph) {
-  std::uint32_t layers = 1;
-  for (const SwitchGraph::Terminal& terminal : graph.terminals())
-    layers = std::max(layers, layer_of(fabric, terminal) + 1);
-  return layers;
-}
 
 /// One layer of a switch as a destination: row * layers + layer. The layers from `with_detours` on have shortest paths.
 class LayeredRule {
@@ -39,32 +26,6 @@ class LayeredRule {
   std::uint32_t with_detours_;
 };
 
-/// The layers of a destination one after another, so that each sees where those before it lead.
-Forwarding lay_layers(const Fabric& fabric, const SwitchGraph& graph, std::uint32_t layers, std::uint32_t with_detours,
-                      unsigned threads) {
-  Forwarding tables = graph.local_tables(fabric);
-  Balance balance(graph);
-  std::vector<std::uint32_t> destinations;
-  for (const std::uint32_t row : scattered_rows(graph)) {
-    for (std::uint32_t layer = 0; layer < layers; ++layer) destinations.push_back(row * layers + layer);
-  }
-  const auto lay = [&](std::uint32_t destination, const Choices& choices) {
-    const std::uint32_t row = destination / layers;
-    if (const Lid own = graph.switch_lid(row); destination % layers == 0 && own != 0) {
-      balance.pick_in_turn(choices, row);
-      balance.enter(choices, own, tables);
-    }
-    for (const SwitchGraph::Terminal& terminal : graph.terminals_at(row)) {
-      if (layer_of(fabric, terminal) != destination % layers) continue;
-      balance.pick(choices);
-      balance.enter(choices, terminal.lid, tables);
-    }
-    return true;
-  };
-  for_each_destination(destinations, LayeredRule(graph, layers, with_detours), threads, lay);
-  return tables;
-}
-
 }  // namespace
 
 Result<Forwarding> route_lnmp(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options) {
@@ -73,7 +34,7 @@ Result<Forwarding> route_lnmp(const Fabric& fabric, const SwitchGraph& graph, co
   unsigned needed = 0;
   // Longer paths need more lanes: as many layers have some as lanes allow.
   for (std::uint32_t with_detours = layers;; with_detours = with_detours == 2 ? 1 : (with_detours + 1) / 2) {
-    Forwarding tables = lay_layers(fabric, graph, layers, with_detours, options.threads);
+    Forwarding tables = lay_layers(fabric, graph, layers, LayeredRule(graph, layers, with_detours), options.threads);
     const bool last = with_detours == 1;
     needed = assign_lanes(graph, tables, last ? any_number : options.lanes);
     if (needed <= options.lanes) {

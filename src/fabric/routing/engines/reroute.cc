@@ -103,8 +103,14 @@ class Mender {
   bool mend_all() {
     find_destinations();
     if (destinations_.empty()) return true;
+    if (care_ == Care::levels) {
+      for (Destination& destination : destinations_) {
+        if (!mend_beside(destination)) return false;
+      }
+      return true;
+    }
     for (Destination& destination : destinations_) break_ways(destination);
-    if (care_ != Care::none && care_ != Care::levels && !load_dependencies()) return false;
+    if (care_ != Care::none && !load_dependencies()) return false;
     for (const Destination& destination : destinations_) {
       if (!mend(destination)) return false;
     }
@@ -241,6 +247,76 @@ class Mender {
       kept_.emplace_back(space_);
       if (!kept_.back().load(one)) return false;
     }
+    return true;
+  }
+
+  void lose(std::uint32_t row, Destination& destination) {
+    const std::uint8_t port = tables_.out_port(row, destination.lid);
+    destination.old_ports.push_back(port);
+    broken_[row] = 1;
+    old_port_[row] = port;
+    note(row, none);
+    set_out_port(row, destination.lid, Forwarding::no_port);
+  }
+
+  /// On a tree: a switch whose way was cut takes another one that goes up or down as its old one did, so that whoever
+  /// sends to it keeps the entry; only where there is none do those lose their ways in turn.
+  bool mend_beside(Destination& destination) {
+    if (destination.row == none) {
+      break_ways(destination);
+      return true;
+    }
+    ++round_;
+    note(destination.row, 0);
+    std::vector<std::uint32_t>& lost = destination.lost;
+    for (const std::uint32_t row : lost) lose(row, destination);
+    std::size_t left = 0;  // of those looked at, the first ones have no way yet
+    for (std::size_t i = 0; i < lost.size(); ++i) {
+      const std::uint32_t row = lost[i];
+      if (destination.adapter && step_aside(row, destination)) continue;
+      for (const SwitchGraph::Arc& arc : graph_.arcs_of(row)) {
+        if (broken_[arc.to] != 0 || arcs_.next(arc.to, destination.lid) != arc.reverse) continue;
+        lost.push_back(arc.to);
+        lose(arc.to, destination);
+      }
+      std::swap(destination.old_ports[left], destination.old_ports[i]);
+      std::swap(lost[left++], lost[i]);
+    }
+    lost.resize(left);
+    destination.old_ports.resize(left);
+    return left == 0 || mend(destination);
+  }
+
+  /// Whether the old entry of a switch that lost its way led up, over a cable that may be dead.
+  bool led_up(std::uint32_t row) const {
+    const Node& node = fabric_.node(graph_.switch_at(row));
+    const std::uint8_t port = old_port_[row];
+    if (port == 0 || port > node.port_count || fabric_.port(node.first_port + port).link == none) return false;
+    const Link& cable = fabric_.link(fabric_.port(node.first_port + port).link);
+    const PortId far = cable.a == node.first_port + port ? cable.b : cable.a;
+    const std::uint32_t next = tables_.row_of(fabric_.port(far).node);
+    return next != none && up_down_->level(next) > up_down_->level(row);
+  }
+
+  /// The nearest other way of a switch that turns no route from down to up; of several the one whose port has the
+  /// fewest LIDs.
+  bool step_aside(std::uint32_t row, const Destination& destination) {
+    const bool went_up = led_up(row);
+    std::uint32_t best = none;
+    std::tuple<std::uint32_t, std::uint32_t> least;
+    for (std::uint32_t id = graph_.first_arc(row); id < graph_.first_arc(row + 1); ++id) {
+      if (up_down_->leads_up(id) && !went_up) continue;
+      const std::uint32_t hops = hops_from_here(graph_.arc(id).to, destination.lid);
+      if (hops == none || turns_up(id, destination)) continue;
+      const std::tuple cost(hops, lids_of(best_channel(id)));
+      if (best != none && cost >= least) continue;
+      best = id;
+      least = cost;
+    }
+    if (best == none) return false;
+    broken_[row] = 0;
+    note(row, std::get<0>(least) + 1);
+    enter(row, destination.lid, best);
     return true;
   }
 

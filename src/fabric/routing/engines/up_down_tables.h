@@ -17,6 +17,7 @@ class UpDownTables {
   /// `level`: by row; every arc joins neighbouring levels (fat_tree_levels()).
   UpDownTables(const SwitchGraph& graph, std::vector<std::uint32_t> level) : graph_(graph), level_(std::move(level)) {}
 
+  std::uint32_t level(std::uint32_t row) const { return level_[row]; }
   bool leads_up(std::uint32_t arc) const { return level_[graph_.arc(arc).to] > level_[graph_.arc(arc).from]; }
 
   /// Whether no route between adapters in these tables turns from down to up. Entries by which nobody sends, and those
