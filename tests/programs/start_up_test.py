@@ -32,7 +32,9 @@ def line_of(args, folder, program, on_failure, launcher=()):
 def run(args, script, on_failure):
     """What a script comes to in whose place the program starts; $native is the number of the process."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="holdfast-start-up-"))
-    text = f'native=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}\n{script}\nexec {shlex.quote(args.program)}\n'
+    # Past the environment as the program is told it, where this is the rank that it plays (docs/reference/agreed.md).
+    native = "$(tr '\\0' '\\n' < /proc/self/environ | sed -n 's/^OMPI_COMM_WORLD_RANK=//p; s/^PMI_RANK=//p')"
+    text = f'native={native}\n{script}\nexec {shlex.quote(args.program)}\n'
     line = line_of(args, folder, ["/bin/sh", "-c", text], on_failure)
     try:
         done = subprocess.run(line, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S,
