@@ -353,8 +353,17 @@ void add_reduction(const Collective& what, Algorithm algorithm, Rules rules, Bui
   switch (algorithm) {
     case Algorithm::linear:
       return linear_reduction(what, builder);
-    case Algorithm::chain:
-      return up(chain(what.me, what.size, what.root), what.bytes, builder);
+    case Algorithm::chain: {
+      // Open MPI's nonblocking chain goes in segments.
+      const std::uint64_t segment =
+          rules == Rules::openmpi && what.nonblocking ? 8192 : std::max<std::uint64_t>(what.bytes, 1);
+      std::uint64_t left = what.bytes;
+      do {
+        up(chain(what.me, what.size, what.root), std::min(segment, left), builder);
+        left -= std::min(segment, left);
+      } while (left > 0);
+      return;
+    }
     case Algorithm::binary:
       return up(binary_tree(what.me, what.size, what.root), what.bytes, builder);
     case Algorithm::in_order_binary:
