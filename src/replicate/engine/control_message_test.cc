@@ -160,7 +160,7 @@ TEST_F(Reader, RefusesWhatNoneCanSay) {
     EXPECT_EQ(read(record, {}, from), Flaw::unsound) << reader_.what_was_wrong();
   };
   wrong([](Record& r) { r.kind = RecordKind::none; });
-  wrong([](Record& r) { r.kind = static_cast<RecordKind>(16); });
+  wrong([](Record& r) { r.kind = static_cast<RecordKind>(17); });
   wrong([](Record& r) { r.kind = static_cast<RecordKind>(255); });
   wrong([](Record& r) { r.flags = 2; });
   wrong([](Record& r) { r.source = -1; });
@@ -174,6 +174,8 @@ TEST_F(Reader, RefusesWhatNoneCanSay) {
   wrong([](Record& r) { r.kind = RecordKind::collective, r.flags = 100; });
   wrong([](Record& r) { r.kind = RecordKind::state, r.flags = 100; });
   wrong([](Record& r) { r.kind = RecordKind::succession, r.flags = 4; });
+  wrong([](Record& r) { r.kind = RecordKind::again, r.flags = 2; });
+  wrong([](Record& r) { r.kind = RecordKind::again, r.flags = 1, r.extra = 4; });
   wrong([](Record& r) { r.kind = RecordKind::statement; });  // without what follows it
   wrong([](Record& r) { r.kind = RecordKind::decision; });
   // What replicas of one rank say to each other, from another rank and from itself.

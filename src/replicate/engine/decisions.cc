@@ -119,6 +119,7 @@ void Decisions::apply(Batch batch) {
   ++next_;
   if (survives_ && team_.degree > 2) {
     kept_.push_back(batch);
+    kept_end_ = next_;
     if (kept_.size() > most_kept) kept_.pop_front();
   }
   if (of_a_book(batch.decisions)) return listener_.on_answers(batch.order, batch.decisions);
@@ -137,6 +138,19 @@ void Decisions::peer_gone() {
     begin_succession();
   } else if (open_) {  // it may have been waited for
     settle_succession();
+  } else if (term_ > 0) {
+    supply_again();
+  }
+}
+
+/// The one that is gone may have been the one that gave the others what they lack, and not have done it.
+void Decisions::supply_again() {
+  const std::uint64_t first_kept = kept_end_ - kept_.size();
+  for (int k = 0; k < team_.degree; ++k) {
+    const auto said = heard_.find({term_, k});
+    if (k == team_.replica || !team_.here(k) || said == heard_.end()) continue;
+    for (std::uint64_t n = std::max(said->second, first_kept); n < std::min(legacy_end_, kept_end_); ++n)
+      send_batch(k, n, kept_[n - first_kept].order, kept_[n - first_kept].decisions);
   }
 }
 
@@ -176,6 +190,7 @@ void Decisions::settle_succession() {
   for (int k = 0; supplier == team_.replica && k < team_.degree; ++k)
     if (team_.here(k) && heard_[{term_, k}] < most) send_what_one_lacks(k, heard_[{term_, k}]);
   open_ = false;
+  legacy_end_ = most;
   whole_.follower.inherit();
   turns_.follower.inherit();
   for (auto& [name, order] : orders_) order.follower.inherit();

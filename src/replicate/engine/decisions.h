@@ -116,6 +116,7 @@ class Decisions {
   void begin_succession();
   void settle_succession();
   void send_what_one_lacks(int replica, std::uint64_t heard);
+  void supply_again();
 
   const Membership& team_;
   bool survives_;
@@ -135,6 +136,8 @@ class Decisions {
   int led_by_ = 0;          ///< as far as this part has noticed
   std::uint32_t term_ = 0;  ///< how many leaders are gone
   bool open_ = false;
+  std::uint64_t kept_end_ = 0;    ///< number behind the last one kept
+  std::uint64_t legacy_end_ = 0;  ///< and behind the last one of the leaders that are gone
   std::map<std::pair<std::uint32_t, int>, std::uint64_t> heard_;  ///< by term and replica: how many messages came there
 };
 

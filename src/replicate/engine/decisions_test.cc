@@ -184,6 +184,23 @@ TEST(Decisions, ALeaderThatDiesWhileItFollowsIsFollowed) {
   EXPECT_TRUE(team[2].leads(0));
 }
 
+TEST(Decisions, OneThatWasToSupplyOthersMayDieBeforeItHas) {
+  Team team(4);
+  team[0].tell_number(0, 5, 0);
+  EXPECT_TRUE(team.deliver(0, 2));
+  EXPECT_TRUE(team.deliver(0, 3));
+  for (const int who : {1, 2, 3}) team.hear(who, 0);
+  EXPECT_TRUE(team.deliver(1, 3));
+  EXPECT_TRUE(team.deliver(2, 3));
+  EXPECT_FALSE(team[3].succession_is_open());  // replica 2 gives it to replica 1
+  team.hear(1, 2);
+  team.hear(3, 2);
+  team.deliver_all();
+  EXPECT_EQ(team.led(1), 1);
+  std::int64_t number = 0;
+  EXPECT_EQ(number_at(team[1], number), Reply::told);
+}
+
 TEST(Decisions, OfALeaderThatWentAnotherWayNothingIsInherited) {
   Team team(3);
   team[0].tell_number(0, 5, 0);
