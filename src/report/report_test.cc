@@ -50,7 +50,7 @@ StudyRecord sample_record() {
   record.kind = "throughput";
   record.points = 4;
   record.finished = 4;
-  Panel panel{"g", "f", "t", {}, {{"a", "b", 2, 5}}, {"Take a & b."}, 3};
+  Panel panel{"g", "f", "t", "", {}, {{"a", "b", 2, 5}}, {"Take a & b."}, 3};
   Series series;
   series.engine = "a";
   series.samples = {{0, 10}, {3, 4}};

@@ -7,7 +7,7 @@
 
 #include "simulate/job/job_record.h"
 #include "simulate/job/sample_programs_for_tests.h"
-#include "simulate/packet/sample_networks.h"
+#include "simulate/packet/sample_networks_for_tests.h"
 #include "simulate/packet/simulate.h"
 
 /// Programs on an idle crossbar, where LogGP's closed forms (A. Alexandrov et al., 1995) hold to the picosecond.
