@@ -32,8 +32,9 @@ def line_of(args, folder, program, on_failure, launcher=()):
 def run(args, script, on_failure):
     """What a script comes to in whose place the program starts; $native is the number of the process."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="holdfast-start-up-"))
-    # Past the environment as the program is told it, where this is the rank that it plays (docs/reference/agreed.md).
-    native = "$(tr '\\0' '\\n' < /proc/self/environ | sed -n 's/^OMPI_COMM_WORLD_RANK=//p; s/^PMI_RANK=//p')"
+    # The launcher's own words, which the program's children are told beside those that are played (docs/reference/agreed.md).
+    native = ("$(printenv HOLDFAST_RUN_LAUNCHED | tr ' ' '\\n' | "
+              "sed -n 's/^\\(OMPI_COMM_WORLD_RANK\\|PMI_RANK\\)=\\([0-9]*\\)=.*/\\2/p')")
     text = f'native={native}\n{script}\nexec {shlex.quote(args.program)}\n'
     line = line_of(args, folder, ["/bin/sh", "-c", text], on_failure)
     try:
