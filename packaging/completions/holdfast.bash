@@ -85,7 +85,7 @@ _holdfast_words() {
       ;;
     'holdfast simulate')
       commands=''
-      flags='-h --help --fabric --fault --at --fault-seed --critical --not-rerouted --engine --tables --sl2vl --path-records --lanes --traffic --trace --seed --limit --sweep --steps --json --speed --config --simulate.mtu --simulate.input-buffer --simulate.output-buffer --simulate.input-queues --simulate.input-sends --simulate.crossbar-speedup --simulate.switch-latency --simulate.cable-length --simulate.propagation --simulate.pcie-generation --simulate.pcie-lanes --simulate.hiccup-period --simulate.hiccup --simulate.credit-update --simulate.hoq-life --simulate.vl-stall --simulate.vl-arbitration --simulate.deadlock-check --simulate.sample --simulate.confidence --simulate.steady-hosts --simulate.steady-width'
+      flags='-h --help --fabric --fault --at --fault-seed --critical --not-rerouted --engine --tables --sl2vl --path-records --lanes --traffic --trace --place --ranks-per-host --hosts --host-file --compute-scale --mpi.collectives --mpi.progress --mpi.eager-limit --mpi.header --mpi.send-overhead --mpi.receive-overhead --mpi.send-byte --mpi.receive-byte --mpi.reduce-byte --mpi.shared-eager-limit --mpi.shared-latency --mpi.shared-byte --seed --limit --sweep --steps --json --speed --config --simulate.mtu --simulate.input-buffer --simulate.output-buffer --simulate.input-queues --simulate.input-sends --simulate.crossbar-speedup --simulate.switch-latency --simulate.cable-length --simulate.propagation --simulate.pcie-generation --simulate.pcie-lanes --simulate.hiccup-period --simulate.hiccup --simulate.credit-update --simulate.hoq-life --simulate.vl-stall --simulate.vl-arbitration --simulate.deadlock-check --simulate.sample --simulate.confidence --simulate.steady-hosts --simulate.steady-width'
       ;;
     'holdfast trace')
       commands='show check convert'
@@ -266,6 +266,23 @@ _holdfast_value() {
     'holdfast simulate --lanes') value='OTHER' ;;
     'holdfast simulate --traffic') value='OTHER' ;;
     'holdfast simulate --trace') value='FILE' ;;
+    'holdfast simulate --place') value='OTHER' ;;
+    'holdfast simulate --ranks-per-host') value='OTHER' ;;
+    'holdfast simulate --hosts') value='OTHER' ;;
+    'holdfast simulate --host-file') value='FILE' ;;
+    'holdfast simulate --compute-scale') value='OTHER' ;;
+    'holdfast simulate --mpi.collectives') value='openmpi mpich' ;;
+    'holdfast simulate --mpi.progress') value='calls always' ;;
+    'holdfast simulate --mpi.eager-limit') value='OTHER' ;;
+    'holdfast simulate --mpi.header') value='OTHER' ;;
+    'holdfast simulate --mpi.send-overhead') value='OTHER' ;;
+    'holdfast simulate --mpi.receive-overhead') value='OTHER' ;;
+    'holdfast simulate --mpi.send-byte') value='OTHER' ;;
+    'holdfast simulate --mpi.receive-byte') value='OTHER' ;;
+    'holdfast simulate --mpi.reduce-byte') value='OTHER' ;;
+    'holdfast simulate --mpi.shared-eager-limit') value='OTHER' ;;
+    'holdfast simulate --mpi.shared-latency') value='OTHER' ;;
+    'holdfast simulate --mpi.shared-byte') value='OTHER' ;;
     'holdfast simulate --seed') value='OTHER' ;;
     'holdfast simulate --limit') value='OTHER' ;;
     'holdfast simulate --steps') value='OTHER' ;;
