@@ -165,6 +165,7 @@ static void walk_while_it_changes(void) {
     met_count = 0;
     if (native_rank() > 1) usleep(200000);
     nftw("made", meet, 8, FTW_PHYS);
+    MPI_Barrier(MPI_COMM_WORLD); /* both ranks walk before one of them writes */
     snprintf(path, sizeof path, "made/step %d", step);
     if (rank == 0) write_file(path, path);
     if (rank == 0 && step == 2) unlink("made/inner/zebra");
