@@ -79,7 +79,7 @@ TEST(StudyReport, SaysTheSameInAllForms) {
   EXPECT_THAT(text, HasSubstr("2 refused"));
   EXPECT_THAT(text, HasSubstr("-60.0 %"));
   const std::string csv = study_csv(record);
-  EXPECT_THAT(csv, HasSubstr("g,f,t,a,fail-link share 5%,,0.00,3,1,2.000000,3.000000,4.000000,5.000000,6.000000,"
+  EXPECT_THAT(csv, HasSubstr("g,f,t,,a,fail-link share 5%,,0.00,3,1,2.000000,3.000000,4.000000,5.000000,6.000000,"
                              "10.000000,-2.000000,1.000000\n"));
   const auto json = study_json(record);
   EXPECT_EQ(json["panels"][0]["engines"][0]["line"]["slope_gbytes_per_s"], -2);

@@ -138,7 +138,7 @@ class FabricCheck(unittest.TestCase):
         self.assertEqual(record["record"], "holdfast.fabric.check")
         self.assertTrue(record["good"])
         engines = {engine["engine"]: engine for engine in record["engines"]}
-        self.assertEqual(len(engines), 11)
+        self.assertEqual(len(engines), 14)
         self.assertFalse(engines["minhop"]["good"])
         self.assertTrue(engines["nue"]["good"])
 
