@@ -40,7 +40,7 @@ ageing = "fast"
 years = [2]
 traffic = ["bisection messages=10", "hotspot messages=10 load=0.5"]
 )toml"),
-            "xxh3-128:1937d0f2df76d4b74d1094dc3ee77a9b");
+            "xxh3-128:996c91ff97355f1cf4ba2cccb56105c7");
 }
 
 TEST(Computation, CollectivesAreWhatTheirVersionSays) {
