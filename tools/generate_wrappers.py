@@ -585,8 +585,8 @@ def reference_page(functions):
     lines = [
         "# What happens to each MPI function",
         "",
-        "Made from `src/replicate/mpi/intercept/functions.table` by `tools/generate_wrappers.py`; do not edit. A test holds this page",
-        "to the table, and the table to what the installed MPI libraries export.",
+        "Made from `src/replicate/mpi/intercept/functions.table` by `tools/generate_wrappers.py`; do not edit. A test",
+        "holds this page to the table, and the table to what the installed MPI libraries export.",
         "",
         "The policy says what Holdfast does with a call of a replicated program. Without replication, and for calls that the",
         "MPI library makes itself, every function goes to MPI as it is.",

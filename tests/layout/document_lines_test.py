@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 MOST = 120
-MADE_BY_TOOLS = ["docs/man", "docs/reference"]
+MADE_BY_TOOLS = ["docs/man"]
 
 
 def long_lines(text):

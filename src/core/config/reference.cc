@@ -22,8 +22,30 @@ std::string toml_line(const Option& option, std::string_view component) {
   return std::string(key) + " = " + quote + std::string(option.row.initial) + quote;
 }
 
+constexpr std::size_t most_columns = 120;
+
+/// Prose with its lines broken between words where they are longer than documents allow.
+std::string within_columns(std::string_view prose) {
+  std::string text;
+  std::size_t column = 0;
+  while (!prose.empty()) {
+    const std::size_t end = std::min(prose.find_first_of(" \n"), prose.size());
+    if (column > 0 && column + end > most_columns) {
+      text.back() = '\n';
+      column = 0;
+    }
+    text += prose.substr(0, end);
+    column += end;
+    if (end == prose.size()) break;
+    text += prose[end];
+    column = prose[end] == '\n' ? 0 : column + 1;
+    prose.remove_prefix(end + 1);
+  }
+  return text;
+}
+
 std::string markdown_entry(const AnyTable& table, const Option& option) {
-  std::string text = "### `" + std::string(option.row.name) + "`\n\n" + std::string(option.row.doc) + "\n\n";
+  std::string text = "### `" + std::string(option.row.name) + "`\n\n" + within_columns(option.row.doc) + "\n\n";
   text += "- flag: `" + flag_name(option.row.name) + " " + placeholder(option) + "`\n";
   text += "- environment: `" + environment_name(option.row.name) + "`\n";
   text += "- file: `[" + std::string(table.component()) + "]` `" + toml_line(option, table.component()) + "`\n";
@@ -59,8 +81,10 @@ std::string doc_line(const Row& row) {
 }
 
 std::string reference_markdown(std::span<const AnyTable* const> tables) {
-  std::string text = "# Options\n\nGenerated from the option rows; do not edit.\n\n" + std::string(precedence) +
-                     " `holdfast config explain` shows the effective values and where each came from.\n";
+  std::string text = "# Options\n\nGenerated from the option rows; do not edit.\n\n" +
+                     within_columns(std::string(precedence) +
+                                    " `holdfast config explain` shows the effective values and where each came from.") +
+                     "\n";
   for (const AnyTable* table : tables) {
     text += "\n## " + std::string(table->component()) + "\n";
     for (const Option& option : table->rows()) text += "\n" + markdown_entry(*table, option);

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <sstream>
+#include <string>
 
 #include "core/config/sample_options_for_tests.h"
 
@@ -36,6 +39,15 @@ TEST(Reference, EveryRowIsInThePage) {
   const std::string markdown = reference_markdown(tables);
   for (const Option& option : sample::table().rows())
     EXPECT_THAT(markdown, HasSubstr("### `" + std::string(option.row.name) + "`"));
+}
+
+TEST(Reference, ProseIsBrokenBetweenWords) {
+  std::string page = reference_markdown(tables);
+  std::istringstream lines(page);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120U) << line;
+  std::replace(page.begin(), page.end(), '\n', ' ');
+  EXPECT_THAT(page, HasSubstr("and the file over the default. `holdfast config explain` shows the effective values and "
+                              "where each came from."));
 }
 
 TEST(Reference, ACommittedFileIsHeldToTheRows) {

@@ -127,6 +127,8 @@ class Actor final : public Host {
   // The program (program.cc), as the hooks of src/replicate/mpi do it.
   Task<Done> run();
   Task<Done> perform(const Step& step);
+  template <class Answer, class Ask>
+  Task<std::optional<Answer>> told(Ask ask);  ///< what the leader decided; nothing where this one leads
   Task<std::optional<bool>> told_flag();
   Task<std::optional<std::int64_t>> told_number();
   void tell(bool flag);

@@ -85,13 +85,14 @@ Task<Done> Actor::perform(const Step& step) {
 
 // --- what the leader decides
 
-Task<std::optional<bool>> Actor::told_flag() {
+template <class Answer, class Ask>
+Task<std::optional<Answer>> Actor::told(Ask ask) {
   while (true) {
-    bool flag = false;
-    switch (decisions().follow_flag(0, flag, 0)) {
+    Answer answer{};
+    switch (ask(answer)) {
       case Decisions::Reply::told:
         ++shared_.progress;
-        co_return flag;
+        co_return answer;
       case Decisions::Reply::own:
         co_return std::nullopt;
       case Decisions::Reply::diverged:
@@ -102,21 +103,12 @@ Task<std::optional<bool>> Actor::told_flag() {
   }
 }
 
+Task<std::optional<bool>> Actor::told_flag() {
+  return told<bool>([this](bool& flag) { return decisions().follow_flag(0, flag, 0); });
+}
+
 Task<std::optional<std::int64_t>> Actor::told_number() {
-  while (true) {
-    std::int64_t number = 0;
-    switch (decisions().follow_number(0, number, 0)) {
-      case Decisions::Reply::told:
-        ++shared_.progress;
-        co_return number;
-      case Decisions::Reply::own:
-        co_return std::nullopt;
-      case Decisions::Reply::diverged:
-        fail(Incident::diverged, "replicas diverged: the leader " + std::string(decisions().leader_did(0)));
-      case Decisions::Reply::waiting:
-        co_await Pause{*this};
-    }
-  }
+  return told<std::int64_t>([this](std::int64_t& number) { return decisions().follow_number(0, number, 0); });
 }
 
 void Actor::tell(bool flag) {
