@@ -42,15 +42,15 @@ def run(args, script, on_failure):
                               check=False)
     except subprocess.TimeoutExpired:
         fail("the job hangs", shlex.join(line))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    done.launcher = "".join(path.read_text(errors="replace") for path in (folder / "run").glob("launcher.err"))
+    shutil.rmtree(folder, ignore_errors=True)
     return done
 
 
 def ends(args, script, codes, words, on_failure=None):
     done = run(args, script, on_failure)
     if done.returncode not in codes or words not in done.stderr:
-        fail(f"'{script}' ended with {done.returncode}, not {codes} and '{words}'", done.stderr)
+        fail(f"'{script}' ended with {done.returncode}, not {codes} and '{words}'", f"{done.stderr}\n{done.launcher}")
 
 
 def processes_of(run_directory):

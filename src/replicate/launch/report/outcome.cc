@@ -171,6 +171,9 @@ Outcome judge(const Evidence& evidence) {
   if (corrupt)
     return make(Exit::diverged,
                 "a process of the job failed: " + ending(ended) + after(evidence, cause_of(evidence, nullptr)));
+  if (ended.signal != 0)
+    return make(Exit::diverged, "the launcher itself was lost: " + ending(ended) +
+                                    ": it may have been killed from outside, or for want of memory");
   const bool killed = ended.exit_status == SIGKILL || ended.exit_status == 128 + SIGKILL;
   if (killed && !evidence.began)
     return make(Exit::diverged, "a process of the job was killed before any had begun with Holdfast's library");

@@ -130,6 +130,13 @@ TEST(Judge, TheApplicationsOwnStatusIsInTheMessage) {
   EXPECT_THAT(judge(evidence({}, 139)).message, HasSubstr("signal 11 (Segmentation fault)"));
 }
 
+TEST(Judge, ALauncherThatASignalEndedIsNotTheApplicationsFailure) {
+  Evidence lost = evidence({}, 0);
+  lost.ended.signal = SIGPIPE;
+  EXPECT_EQ(judge(lost).code, 4);
+  EXPECT_THAT(judge(lost).message, HasSubstr("the launcher itself was lost: signal 13 (Broken pipe) ended it"));
+}
+
 TEST(Judge, ALauncherThatStartedNothingFailedItself) {
   Evidence nothing = evidence({}, 213);
   nothing.record = nullptr;
