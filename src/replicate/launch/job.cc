@@ -173,6 +173,7 @@ Evidence gather(const JobPlan& plan, const Finished& finished) {
   evidence.goes_on = plan.goes_on;
   if (finished.roster) {
     evidence.deaths = finished.roster->deaths();
+    evidence.died_at_start = finished.roster->died_at_start();
     evidence.verdict = finished.roster->verdict();
     evidence.programs_doing = finished.roster->programs_doing();
     evidence.status = finished.roster->status();

@@ -166,7 +166,7 @@ Outcome judge(const Evidence& evidence) {
   const bool failed = ended.exit_status != 0 || ended.signal != 0;
   // A job that reached its end has compared statuses; one that did not, and was corrupt, did not fail by itself.
   const bool corrupt = failed && evidence.degree > 1 && evidence.record.is_null() && !evidence.corruption.empty();
-  if (!evidence.deaths.empty() && (by_signal(ended) || corrupt))
+  if (!evidence.deaths.empty() && (by_signal(ended) || corrupt || (failed && evidence.died_at_start)))
     return make(Exit::diverged, death_line(evidence.deaths.front()) + after(evidence, cause_of(evidence, nullptr)));
   if (corrupt)
     return make(Exit::diverged,

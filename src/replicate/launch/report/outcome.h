@@ -22,6 +22,7 @@ struct Evidence {
   std::vector<Corruption> corruption;  ///< that was seen, the earliest first
   std::vector<std::string> faults;     ///< injected
   std::vector<Death> deaths;           ///< in the order in which they were noticed
+  bool died_at_start = false;          ///< the first of them while others were in MPI_Init, which it left waiting
   bool goes_on = false;                ///< the job was to go on without those replicas
   std::string verdict;                 ///< why the job was ended: it could not go on, or not begin
   bool programs_doing = false;         ///< the verdict is on the program itself

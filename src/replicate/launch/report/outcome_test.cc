@@ -137,6 +137,15 @@ TEST(Judge, ALauncherThatASignalEndedIsNotTheApplicationsFailure) {
   EXPECT_THAT(judge(lost).message, HasSubstr("the launcher itself was lost: signal 13 (Broken pipe) ended it"));
 }
 
+TEST(Judge, AStatusThatFollowsFromADeathInMpiInitIsNotTheApplications) {
+  Evidence died = evidence({}, 1);
+  died.deaths = {{1, 1, 0.3, 0}};
+  EXPECT_EQ(judge(died).code, 1) << "it may have ended by _exit(1)";
+  died.died_at_start = true;
+  EXPECT_EQ(judge(died).code, 4);
+  EXPECT_THAT(judge(died).message, HasSubstr("rank 1 replica 1 died 0.3 s after the start"));
+}
+
 TEST(Judge, ALauncherThatStartedNothingFailedItself) {
   Evidence nothing = evidence({}, 213);
   nothing.record = nullptr;

@@ -82,7 +82,13 @@ void Roster::close(int member, double seconds) {
   const bool may_return = who.phase == Phase::joined;  // a shell that becomes the program, or one that ends without MPI
   if (may_return && !who.status) who.phase = Phase::absent;
   if (goes_on_) return may_return ? void() : lose(member, seconds);
-  if (!ended_by_program_ && deaths_.empty()) deaths_.push_back({rank_of(member), replica_of(member), seconds, 0});
+  // All of them: the first may be a shell that comes back as the program.
+  if (!ended_by_program_) deaths_.push_back({rank_of(member), replica_of(member), seconds, 0});
+}
+
+std::vector<Death> Roster::deaths() const {
+  if (goes_on_ || deaths_.empty()) return deaths_;
+  return {deaths_.front()};
 }
 
 void Roster::look(double seconds, const std::optional<std::set<int>>& living, double limit_s) {

@@ -62,6 +62,9 @@ class Roster {
   /// The verdict is on the program itself, which did the same in all replicas.
   bool programs_doing() const { return programs_doing_; }
   bool goes_on() const { return goes_on_; }
+  /// Somebody was in MPI_Init, which was never over everywhere, when another had ended without a word: whatever status
+  /// the launcher gives is perhaps that of one whose MPI_Init failed for it.
+  bool died_at_start() const { return entered_ && !launched_ && !deaths_.empty(); }
   /// How many processes the job has.
   std::size_t size() const { return members_.size(); }
   /// The job has outlived a death, and all processes that were left have said how they ended and are gone. (Open MPI's
@@ -69,7 +72,7 @@ class Roster {
   bool over() const;
   /// In the order in which they were noticed. Where the job does not go on: only the first, which the launcher's ending
   /// of all others follows.
-  const std::vector<Death>& deaths() const { return deaths_; }
+  std::vector<Death> deaths() const;
   bool gone(int replica) const { return gone_[static_cast<std::size_t>(replica)]; }
   int degree_left() const;
   /// The replica whose output and files are the job's: the lowest that is left, -1 without one.

@@ -201,6 +201,21 @@ TEST(Roster, WhereTheLauncherEndsTheJobTheFirstDeathIsTheCause) {
   EXPECT_TRUE(program.deaths().empty());
 }
 
+TEST(Roster, AShellThatBecomesTheProgramHidesNoDeath) {
+  Roster roster(2, 2, false);
+  for (int m = 0; m < 4; ++m) roster.join(m / 2, m % 2);
+  roster.close(0, 1);  // becomes the program
+  roster.close(3, 1.1);
+  roster.join(0, 0);
+  EXPECT_FALSE(roster.died_at_start()) << "nobody waits for it yet";
+  roster.hear(0, {Kind::starting});
+  EXPECT_TRUE(roster.died_at_start());
+  roster.close(1, 1.2);
+  ASSERT_EQ(roster.deaths().size(), 1U);
+  EXPECT_EQ(roster.deaths()[0].rank, 1);
+  EXPECT_EQ(roster.deaths()[0].replica, 1);
+}
+
 TEST(Roster, TheStatusIsThatOfMostOfThoseThatAreLeft) {
   Roster roster = started(2, 3, true);
   EXPECT_EQ(roster.status(), std::nullopt);
