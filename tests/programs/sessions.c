@@ -42,9 +42,10 @@ static int pass_round(MPI_Comm comm) {
   int rank, ranks, got = -1, sum = -1;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &ranks);
-  MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % ranks, 3, &got, 1, MPI_INT, MPI_ANY_SOURCE, 3, comm, MPI_STATUS_IGNORE);
+  const int word = rank; /* a flip strikes what is sent, which is not what the program steers by */
+  MPI_Sendrecv(&word, 1, MPI_INT, (rank + 1) % ranks, 3, &got, 1, MPI_INT, MPI_ANY_SOURCE, 3, comm, MPI_STATUS_IGNORE);
   CHECK(got == (rank + ranks - 1) % ranks);
-  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+  MPI_Allreduce(&word, &sum, 1, MPI_INT, MPI_SUM, comm);
   CHECK(sum == ranks * (ranks - 1) / 2);
   return rank;
 }

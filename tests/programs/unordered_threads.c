@@ -12,9 +12,9 @@ static int rank, replica;
 static pthread_barrier_t both, first_is_done;
 
 static void* test_a_request(void* argument) {
-  const int number = *(int*)argument;
+  const int number = *(int*)argument, word = rank; /* a flip strikes what is sent, not what the program steers by */
   /* Both threads ask on the same channel, the second after one call more. */
-  for (int i = 0; i <= number; ++i) MPI_Send(&rank, 1, MPI_INT, rank, 9, MPI_COMM_SELF);
+  for (int i = 0; i <= number; ++i) MPI_Send(&word, 1, MPI_INT, rank, 9, MPI_COMM_SELF);
   pthread_barrier_wait(&both);
   const int waits = number == replica % 2;
   if (waits) pthread_barrier_wait(&first_is_done);

@@ -18,8 +18,9 @@ static void communicate(int round) {
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
   MPI_Request requests[2];
   int from = 0;
+  const int word = rank; /* a flip strikes what is sent, which is not what the program steers by */
   MPI_Irecv(&from, 1, MPI_INT, MPI_ANY_SOURCE, round, MPI_COMM_WORLD, &requests[0]);
-  MPI_Isend(&rank, 1, MPI_INT, right, round, MPI_COMM_WORLD, &requests[1]);
+  MPI_Isend(&word, 1, MPI_INT, right, round, MPI_COMM_WORLD, &requests[1]);
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
   MPI_Allgather(own, count, MPI_INT, all, count, MPI_INT, MPI_COMM_WORLD);
   MPI_Barrier(half);

@@ -146,10 +146,11 @@ TEST(Discovery, AFileCutShortIsTold) {
       for (std::size_t at = 0; carriage_returns && (at = text.find('\n', at)) != std::string::npos; at += 2)
         text.insert(at, "\r");
       auto read = read_discovery(text, "cut");
-      if (!read.ok())
+      if (!read.ok()) {
         EXPECT_THAT(read.status().message(), HasSubstr("reading cut"));
-      else if (text.find('[') != std::string::npos)  // one switch alone may be all there is
+      } else if (text.find('[') != std::string::npos) {  // one switch alone may be all there is
         EXPECT_FALSE(read.value().notes.empty()) << text;
+      }
     }
   }
 }

@@ -45,7 +45,8 @@ Layout in_levels(const Fabric& fabric, const std::vector<std::uint32_t>& levels)
   }
   std::size_t largest = 1;
   for (const auto& row : rows) largest = std::max(largest, row.size());
-  const std::size_t in_line = std::max<std::size_t>(24, static_cast<std::size_t>(std::sqrt(4.0 * largest)));
+  const std::size_t in_line =
+      std::max<std::size_t>(24, static_cast<std::size_t>(std::sqrt(4.0 * static_cast<double>(largest))));
   const double width = static_cast<double>(std::min(largest, in_line)) * (box_width + 0.4);
   const double gap = std::clamp(width / 5, 5.0, 60.0);
   const double line_height = box_height + 0.6;

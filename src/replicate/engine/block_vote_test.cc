@@ -68,7 +68,9 @@ TEST(BlockVote, IsRightOrSaysNothing) {
     for (const std::size_t n : right) possible = possible && 2 * n > voters;
     const auto verdict = vote_on(copies, ends);
     ASSERT_EQ(verdict.has_value(), possible) << round;
-    if (verdict) ASSERT_EQ(verdict->bytes, good) << round;
+    if (verdict) {
+      ASSERT_EQ(verdict->bytes, good) << round;
+    }
   }
 }
 

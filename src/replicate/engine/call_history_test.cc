@@ -58,7 +58,9 @@ TEST(CallHistory, RemembersTheHashOfFewerCalls) {
   for (std::uint64_t calls = 0; calls <= 1001; ++calls) {
     const bool kept = calls >= 1000 - CallHistory::kept && calls <= 1000;
     ASSERT_EQ(history.hash_after(calls).has_value(), kept) << calls;
-    if (kept) EXPECT_EQ(*history.hash_after(calls), after[calls]);
+    if (kept) {
+      EXPECT_EQ(*history.hash_after(calls), after[calls]);
+    }
   }
 }
 

@@ -44,7 +44,9 @@ TEST(Injector, DrawsOfMessagesDoNotDependOnControlMessages) {
     const auto a = alone.message(0, 4096);
     const auto b = both.message(0, 4096);
     ASSERT_EQ(a.size(), b.size());
-    if (!a.empty()) EXPECT_EQ(a[0].bit, b[0].bit);
+    if (!a.empty()) {
+      EXPECT_EQ(a[0].bit, b[0].bit);
+    }
   }
 }
 

@@ -65,7 +65,8 @@ TEST(Matching, AsAPlainList) {
   Matching matching;
   Plain plain;
   for (std::uint32_t i = 0; i < 20'000; ++i) {
-    Envelope envelope{random() % 2, random() % 3, static_cast<std::int64_t>(random() % 3)};
+    const auto below = [&](std::uint32_t limit) { return static_cast<std::uint32_t>(random() % limit); };
+    Envelope envelope{below(2), below(3), below(3)};
     if (random() % 2 == 0) {
       ASSERT_EQ(matching.arrive(envelope, i), plain.arrive(envelope, i)) << i;
     } else {

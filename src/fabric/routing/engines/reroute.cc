@@ -44,7 +44,8 @@ bool any_within(std::span<const std::uint8_t> bytes, std::uint8_t low, std::uint
   std::size_t i = 0;
   for (; i + block <= bytes.size(); i += block) {
     std::uint8_t hits = 0;
-    for (std::size_t j = 0; j < block; ++j) hits |= lies_within(bytes[i + j]) ? 1 : 0;
+    for (std::size_t j = 0; j < block; ++j)
+      hits = static_cast<std::uint8_t>(hits | (lies_within(bytes[i + j]) ? 1 : 0));
     if (hits != 0) return true;
   }
   return std::any_of(bytes.begin() + static_cast<std::ptrdiff_t>(i), bytes.end(), lies_within);

@@ -105,7 +105,7 @@ TEST(Reroute, TablesThatTurnAreNotTakenForThoseThatDoNot) {
 
 TEST(Reroute, FindsEntriesIntoPortsThatNeverHadACable) {
   const Fabric fabric = generate("tree(3,2) ports=20").value();
-  for (const std::uint8_t port : {19, 20, 21, 200}) {
+  for (const std::uint8_t port : std::initializer_list<std::uint8_t>{19, 20, 21, 200}) {
     Forwarding tables = route(fabric, "updn").value();
     const Lid lid = fabric.port(fabric.port_of(fabric.switch_count(), 1)).lid;
     for (std::uint32_t row = 1; row < 3; ++row) tables.set_out_port(row, lid, port);
