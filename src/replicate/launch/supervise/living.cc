@@ -25,6 +25,21 @@ std::optional<std::string_view> value_in(std::string_view environment, std::stri
   return std::nullopt;
 }
 
+/// Which process of the launcher's this is. Its children have the rank that the program plays in its place, and what
+/// the launcher said in a variable of their own (libc/environment.cc): "NAME=SAID=TOLD " after each other.
+std::optional<std::string_view> rank_in(std::string_view environment) {
+  const std::string_view kept = value_in(environment, "HOLDFAST_RUN_LAUNCHED").value_or("");
+  for (const std::string_view name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}) {
+    const auto told = value_in(environment, name);
+    if (!told) continue;
+    const std::string entry = std::string(name) + "=";
+    std::size_t at = kept.find(entry);
+    while (at != std::string_view::npos && at > 0 && kept[at - 1] != ' ') at = kept.find(entry, at + 1);
+    return at == std::string_view::npos ? told : kept.substr(at + entry.size());
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::set<int> living_processes(const std::string& job) {
@@ -33,13 +48,10 @@ std::set<int> living_processes(const std::string& job) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
     const std::string environment{std::istreambuf_iterator<char>(file), {}};
     if (value_in(environment, "HOLDFAST_RUN_JOB") != job) continue;
-    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}) {
-      const auto text = value_in(environment, name);
-      int number = -1;
-      if (!text || std::from_chars(text->data(), text->data() + text->size(), number).ec != std::errc()) continue;
-      if (number >= 0) living.insert(number);
-      break;
-    }
+    const auto text = rank_in(environment);
+    int number = -1;
+    if (!text || std::from_chars(text->data(), text->data() + text->size(), number).ec != std::errc()) continue;
+    if (number >= 0) living.insert(number);
   }
   return living;
 }

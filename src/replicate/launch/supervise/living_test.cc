@@ -15,11 +15,11 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-pid_t start(const char* job, const char* rank) {
+pid_t start(const char* job, const char* rank, const char* launched = "NOTHING=") {
   const pid_t child = fork();
   if (child != 0) return child;
   const std::string own_job = std::string("HOLDFAST_RUN_JOB=") + job;
-  execl("/usr/bin/env", "env", own_job.c_str(), rank, "sleep", "1000", nullptr);
+  execl("/usr/bin/env", "env", own_job.c_str(), rank, launched, "sleep", "1000", nullptr);
   _exit(127);
 }
 
@@ -37,6 +37,15 @@ TEST(LivingProcesses, OfThisJobUntilTheyEnd) {
   for (const pid_t pid : {two, other}) kill(pid, SIGKILL);
   for (const pid_t pid : {one, two, other}) waitpid(pid, nullptr, 0);
   EXPECT_THAT(living_processes("this"), IsEmpty());
+}
+
+TEST(LivingProcesses, AChildOfTheProgramIsOfTheProcessThatTheLauncherStarted) {
+  const pid_t child =
+      start("this", "OMPI_COMM_WORLD_RANK=1", "HOLDFAST_RUN_LAUNCHED=PMIX_RANK=7=1 OMPI_COMM_WORLD_RANK=5=1 ");
+  while (living_processes("this").empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_THAT(living_processes("this"), ElementsAre(5));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
 }
 
 }  // namespace

@@ -104,6 +104,20 @@ TEST(StartUp, AllReplicasOfARankThatEndAreTheProgramsDoing) {
   }
 }
 
+TEST(StartUp, AReplicaThatIsSlowMayStillEndAsTheOtherHas) {
+  StartUp start = two_by_two();
+  come_and_enter(start, {0, 1});
+  for (const int m : {2, 3}) start.come(m);
+  start.leave(2, 1, 0);
+  const std::set<int> living{0, 1, 3};
+  for (double now = 0; now < 5; now += 0.25) EXPECT_FALSE(start.look(now, living, limit_s)) << now;
+  start.leave(3, 1, 5);
+  std::optional<StartUp::Missing> found;
+  for (double now = 5; now < 8 && !found; now += 0.25) found = start.look(now, std::set<int>{0, 1}, limit_s);
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->alike);
+}
+
 TEST(StartUp, ReplicasThatARankDoesNotHaveAreNotMissed) {
   StartUp start({1, 2}, 2);
   come_and_enter(start, {0, 2, 3});
