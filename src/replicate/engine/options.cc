@@ -108,7 +108,8 @@ const config::Table<Options>& options_table() {
                .initial = "120s",
                .least = "100ms",
                .most = "24h",
-               .doc = "How long one replica may lag behind another before the job ends."}),
+               .doc = "How long one replica may lag behind another, or stay silent, before the job ends.\n"
+                      "A process that computes meanwhile is not taken for lost: others wait on."}),
       });
   return table;
 }
