@@ -172,7 +172,7 @@ class Replica final : private DecisionListener {
     MessageId id;
     int from_replica;
     std::shared_ptr<std::vector<std::byte>> bytes;
-    std::vector<Lane>* lanes = nullptr;  ///< all-to-all: where the copy belongs
+    std::vector<Stream>* streams = nullptr;  ///< all-to-all: where the copy belongs
     std::uint64_t ordinal = 0;
   };
 

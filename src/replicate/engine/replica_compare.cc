@@ -30,7 +30,7 @@ void Replica::read_message(Verified& receive) {
     receive.stage = Verified::Stage::complete;
     return;
   }
-  receive.lanes = &inbox_.lanes(receive.channel());
+  receive.streams = &inbox_.streams(receive.channel());
   receive.whole = false;
   if (receive.failed) {
     receive.own = {{}, 0, false};
@@ -61,15 +61,15 @@ bool Replica::compare(Verified& receive) {
 
 /// msg-plus-hash: the sender replica below has said something about the message.
 bool Replica::compare_with_below(Verified& receive) {
-  Lane& lane = (*receive.lanes)[static_cast<std::size_t>(team_.below())];
-  const Arrival* said = lane.find(receive.place.ordinal);
+  Stream& stream = (*receive.streams)[static_cast<std::size_t>(team_.below())];
+  const Arrival* said = stream.find(receive.place.ordinal);
   if (!said) {
     host_.await({Awaited::What::verdict, receive.sender_rank(), team_.below()});
     return false;
   }
   receive.identity = {receive.channel(), said->sequence};
   const Ballot announced = comparable(receive, *said);
-  lane.take(receive.place.ordinal);
+  stream.take(receive.place.ordinal);
   // Too long for the buffer in both replicas: the application's mistake, which MPI tells it at completion. Open MPI
   // does not tell before; of two replicas, the one whose message did fit reports the difference.
   const std::uint64_t capacity = receive.capacity();
@@ -99,7 +99,7 @@ bool Replica::compare_with_all(Verified& receive) {
   std::vector<Copy> copies(senders);
   for (std::size_t k = 0; k < senders; ++k) {
     if (k == own || !team_.here(static_cast<int>(k))) continue;
-    const Arrival* said = (*receive.lanes)[k].find(receive.place.ordinal);
+    const Arrival* said = (*receive.streams)[k].find(receive.place.ordinal);
     if (!said || !said->complete) {
       host_.await({Awaited::What::verdict, receive.sender_rank(), static_cast<int>(k)});
       return false;
@@ -110,7 +110,7 @@ bool Replica::compare_with_all(Verified& receive) {
   }
   ballots[own] = receive.own;
   for (std::size_t k = 0; k < senders; ++k)
-    if (k != own && team_.here(static_cast<int>(k))) (*receive.lanes)[k].take(receive.place.ordinal);
+    if (k != own && team_.here(static_cast<int>(k))) (*receive.streams)[k].take(receive.place.ordinal);
   if (mistaken_everywhere(receive, ballots, own)) {
     receive.failed = true;
     deliverable(receive);

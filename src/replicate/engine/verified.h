@@ -65,7 +65,7 @@ class Verified : public Contents {
   std::uint32_t poster = 0;  ///< a wildcard: who posted it, of several threads
   MessageId place;           ///< channel and local ordinal
   MessageId identity;        ///< channel and the sender's sequence number: the name all replicas use
-  std::vector<Lane>* lanes = nullptr;
+  std::vector<Stream>* streams = nullptr;
   Ballot own;
   bool repeatable = false;        ///< a result that all ranks make again where no copy has a majority
   std::uint64_t reduction = 0;    ///< its number among those of its communicator that are, alike in all ranks
