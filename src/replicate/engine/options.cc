@@ -97,7 +97,7 @@ const config::Table<Options>& options_table() {
           option<&Options::map>(
               {.name = "replicate.map",
                .initial = "",
-               .doc = "File that maps native ranks to ranks and replicas. On several hosts native ranks\n"
+               .doc = "File that maps physical ranks to ranks and replicas. On several hosts physical ranks\n"
                       "fill them in order, so that it says which processes share one."}),
           option<&Options::tolerate>({.name = "replicate.tolerate",
                                       .initial = "",

@@ -93,9 +93,9 @@ struct Finished {
 std::optional<std::set<int>> living_members(const JobPlan& plan) {
   if (!plan.one_host) return std::nullopt;
   std::set<int> members;
-  for (const int native : living_processes(plan.job))
-    if (native < plan.map.natives())
-      members.insert(plan.map.virtual_rank(native) * plan.map.degree() + plan.map.replica(native));
+  for (const int physical : living_processes(plan.job))
+    if (physical < plan.map.physical_ranks())
+      members.insert(plan.map.virtual_rank(physical) * plan.map.degree() + plan.map.replica(physical));
   return members;
 }
 

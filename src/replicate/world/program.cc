@@ -138,7 +138,7 @@ void Actor::send_message(std::size_t index) {
     if (plan().giver(message, k) != who_.replica) continue;
     std::vector<std::byte> given = bytes;
     if (wire && !given.empty()) given[given.size() / 2] ^= std::byte{4};
-    shared_.network.messages[{number_, shared_.map.native(message.to, k)}].push_back({index, std::move(given)});
+    shared_.network.messages[{number_, shared_.map.physical_rank(message.to, k)}].push_back({index, std::move(given)});
   }
   engine_->announce(
       {message.communicator, who_.rank, message.tag, message.to, sent_[static_cast<std::size_t>(message.to)]++},

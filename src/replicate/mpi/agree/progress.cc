@@ -27,16 +27,16 @@ void deliver(const ControlMessage& message) {
   const int replica = message.from.replica;
   if (!runtime().here(replica)) return;  // on its way when it was taken out
   if (runtime().engine->on_message(message)) return;
-  const int native = runtime().map->native(message.from.rank, replica);
+  const int physical = runtime().map->physical_rank(message.from.rank, replica);
   switch (record.kind) {
     case RecordKind::ask_answer:
       receive_answer_question(record);
       break;
     case RecordKind::ask_state:
-      answer_state_question(native, record);
+      answer_state_question(physical, record);
       break;
     case RecordKind::state:
-      file_state_answer(native, record);
+      file_state_answer(physical, record);
       break;
     case RecordKind::finished:
       file_finished(replica);

@@ -40,8 +40,8 @@ class Watch {
 bool answer_overdue();
 
 /// Answers "what are you doing?" and files the answers of others.
-void answer_state_question(int native, const Record& question);
-void file_state_answer(int native, const Record& record);
+void answer_state_question(int physical, const Record& question);
+void file_state_answer(int physical, const Record& record);
 
 /// Nanoseconds of the real steady clock, whatever the application is told.
 std::uint64_t steady_now_ns();

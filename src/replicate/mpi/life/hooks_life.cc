@@ -63,22 +63,22 @@ void read_options() {
 }
 
 /// Open MPI 5 makes a process whose mpirun has just ended a job of its own; it is one that ended with its launcher.
-void end_without_launcher(int natives) {
+void end_without_launcher(int physical_ranks) {
   const char* size = std::getenv("OMPI_COMM_WORLD_SIZE");
-  if (natives > 1 || size == nullptr || std::atoi(size) <= 1) return;
+  if (physical_ranks > 1 || size == nullptr || std::atoi(size) <= 1) return;
   std::fprintf(stderr, "holdfast: mpirun ended while this process began: it ends, too\n");
   _exit(EXIT_FAILURE);
 }
 
-ReplicaMap read_map(int natives) {
-  end_without_launcher(natives);
+ReplicaMap read_map(int physical_ranks) {
+  end_without_launcher(physical_ranks);
   const Options& options = runtime().options;
   const auto degrees = Degrees::parse(options.degree);
   if (!degrees) fail(Incident::bad_input, degrees.status().message());
   if (options.map.empty()) {
-    const auto ranks = degrees.value().ranks(natives);
+    const auto ranks = degrees.value().ranks(physical_ranks);
     if (!ranks) {
-      fail(Incident::bad_input, "dividing " + std::to_string(natives) + " processes among " + options.degree +
+      fail(Incident::bad_input, "dividing " + std::to_string(physical_ranks) + " processes among " + options.degree +
                                     " replicas: it does not come out even: start ranks x replicas processes");
     }
     auto map = ReplicaMap::of(degrees.value(), *ranks);
@@ -90,11 +90,11 @@ ReplicaMap read_map(int natives) {
   text << file.rdbuf();
   auto map = ReplicaMap::parse(text.str(), options.map);
   if (!map) fail(Incident::bad_input, map.status().message());
-  if (map.value().natives() != natives || std::to_string(map.value().degree()) != options.degree) {
+  if (map.value().physical_ranks() != physical_ranks || std::to_string(map.value().degree()) != options.degree) {
     fail(Incident::bad_input, "using the map file " + options.map + ": it is for " +
-                                  std::to_string(map.value().natives()) + " processes in " +
+                                  std::to_string(map.value().physical_ranks()) + " processes in " +
                                   std::to_string(map.value().degree()) + " replicas, the job has " +
-                                  std::to_string(natives) + " in " + options.degree);
+                                  std::to_string(physical_ranks) + " in " + options.degree);
   }
   return std::move(map).value();
 }
@@ -169,14 +169,14 @@ void survive() {
 
 void divide_world() {
   Runtime& state = runtime();
-  int natives = 0;
-  real().Comm_size(MPI_COMM_WORLD, &natives);
-  real().Comm_rank(MPI_COMM_WORLD, &state.native);
+  int physical_ranks = 0;
+  real().Comm_size(MPI_COMM_WORLD, &physical_ranks);
+  real().Comm_rank(MPI_COMM_WORLD, &state.physical_rank);
   state.real_world = MPI_COMM_WORLD;
-  state.map = read_map(natives);
+  state.map = read_map(physical_ranks);
   state.ranks = state.map->ranks();
-  state.rank = state.map->virtual_rank(state.native);
-  state.replica = state.map->replica(state.native);
+  state.rank = state.map->virtual_rank(state.physical_rank);
+  state.replica = state.map->replica(state.physical_rank);
   state.degree = state.map->degree(state.rank);
   tally_in_file(state.rank, state.replica);
   state.partial = state.map->partial();
@@ -194,7 +194,7 @@ void divide_world() {
   real().Comm_split(MPI_COMM_WORLD, state.rank, state.replica, &team);
   share_leader_name(team);
   const bool native = state.options.collectives == Collectives::native;
-  if (state.verifying && native && placed_differently(state.world, team) && state.native == 0) {
+  if (state.verifying && native && placed_differently(state.world, team) && state.physical_rank == 0) {
     say("replicas are placed on hosts in different ways: MPI's own reductions may round differently in each, which "
         "would be taken for corruption: use --collectives p2p");
   }

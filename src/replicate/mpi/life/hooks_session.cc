@@ -94,9 +94,9 @@ int hook::Group_from_session_pset(MPI_Session session, const char* pset_name, MP
   int members = 0;
   real().Group_size(native, &members);
   real().Group_free(&native);
-  int natives = 0;
-  real().Comm_size(MPI_COMM_WORLD, &natives);
-  if (members != 1 && members != natives) {
+  int physical_ranks = 0;
+  real().Comm_size(MPI_COMM_WORLD, &physical_ranks);
+  if (members != 1 && members != physical_ranks) {
     fail_unsupported(std::string("the process set ") + pset_name, "only mpi://WORLD and mpi://SELF are protected");
   }
   return real().Comm_group(members == 1 ? MPI_COMM_SELF : protection.world, newgroup);

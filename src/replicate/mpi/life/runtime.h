@@ -30,7 +30,7 @@ namespace holdfast::replicate {
 struct Runtime : Membership {
   Options options;
   std::optional<ReplicaMap> map;
-  int native = 0;  ///< own rank in the real world
+  int physical_rank = 0;  ///< own rank in the real world
   int ranks = 1;
   bool partial = false;     ///< other ranks have more or fewer
   bool verifying = false;   ///< some rank has more than one
@@ -54,7 +54,7 @@ struct Runtime : Membership {
   /// Another replica may not get on without an answer of this one about a message that is long past here, so that this
   /// process must not disappear into a blocking MPI call that waits for others.
   bool must_answer() const { return survives || partial || (engine && engine->answers_late()); }
-  int team_native(int of_replica) const { return map->native(rank, of_replica); }
+  int team_physical_rank(int of_replica) const { return map->physical_rank(rank, of_replica); }
 };
 
 Runtime& runtime();

@@ -21,23 +21,23 @@ Operation& operation(Verified& verified) {
   return static_cast<Operation&>(verified);
 }
 
-int native_rank(Process process) {
-  return runtime().map->native(process.rank, process.replica);
+int physical_rank(Process process) {
+  return runtime().map->physical_rank(process.rank, process.replica);
 }
 
 }  // namespace
 
 void EngineHost::send(Process to, const Record& record, std::span<const std::byte> tail) {
-  runtime().post.send(native_rank(to), record, tail);
+  runtime().post.send(physical_rank(to), record, tail);
 }
 
 std::uint64_t EngineHost::send_copy(Process to, Copy bytes) {
-  return static_cast<std::uint64_t>(runtime().post.send_payload(native_rank(to), std::move(bytes)));
+  return static_cast<std::uint64_t>(runtime().post.send_payload(physical_rank(to), std::move(bytes)));
 }
 
 void EngineHost::receive_copy(Process from, std::uint64_t tag, std::shared_ptr<std::vector<std::byte>> into,
                               std::uint64_t token) {
-  const MPI_Request request = runtime().post.receive_payload(native_rank(from), static_cast<int>(tag), *into);
+  const MPI_Request request = runtime().post.receive_payload(physical_rank(from), static_cast<int>(tag), *into);
   incoming_.push_back({token, from.replica, request, std::move(into)});
 }
 

@@ -51,7 +51,7 @@ void PostOffice::open(MPI_Comm records, MPI_Comm payloads, const ReplicaMap& map
   map_ = &map;
   injector_ = &injector;
   reader_.emplace(map, self, function_count);
-  seals_.resize(static_cast<std::size_t>(map.natives()));
+  seals_.resize(static_cast<std::size_t>(map.physical_ranks()));
   ring_.resize(ring_size);
   posted_.assign(ring_size, MPI_REQUEST_NULL);
   for (std::size_t i = 0; i < ring_size; ++i) repost(i);
@@ -80,33 +80,34 @@ void PostOffice::abandon() {
   outgoing_.clear();
 }
 
-void PostOffice::forget(int native) {
-  if (forgotten_.size() <= static_cast<std::size_t>(native)) forgotten_.resize(static_cast<std::size_t>(native) + 1);
-  forgotten_[static_cast<std::size_t>(native)] = 1;
+void PostOffice::forget(int physical) {
+  if (forgotten_.size() <= static_cast<std::size_t>(physical))
+    forgotten_.resize(static_cast<std::size_t>(physical) + 1);
+  forgotten_[static_cast<std::size_t>(physical)] = 1;
   for (std::size_t i = outgoing_.size(); i-- > 0;) {
-    if (outgoing_[i].native != native) continue;
+    if (outgoing_[i].physical != physical) continue;
     never_sent_.push_back(std::move(outgoing_[i]));
     outgoing_.erase(outgoing_.begin() + static_cast<std::ptrdiff_t>(i));
   }
 }
 
-void PostOffice::send(int native, const Record& record, std::span<const std::byte> tail) {
-  if (forgotten(native)) return;
+void PostOffice::send(int physical, const Record& record, std::span<const std::byte> tail) {
+  if (forgotten(physical)) return;
   if (!spare_) spare_ = std::make_unique<Slot>();
   spare_->record = record;
   if (!tail.empty()) std::memcpy(spare_->tail.data(), tail.data(), tail.size());
-  seals_[static_cast<std::size_t>(native)].seal(spare_->record, tail);
+  seals_[static_cast<std::size_t>(physical)].seal(spare_->record, tail);
   const std::size_t bytes = sizeof(Record) + tail.size();
-  inject({reinterpret_cast<std::byte*>(spare_.get()), bytes}, native);
+  inject({reinterpret_cast<std::byte*>(spare_.get()), bytes}, physical);
   MPI_Request request = MPI_REQUEST_NULL;
-  real().Isend(spare_.get(), static_cast<int>(bytes), MPI_BYTE, native, record_tag, records_, &request);
+  real().Isend(spare_.get(), static_cast<int>(bytes), MPI_BYTE, physical, record_tag, records_, &request);
   int done = 0;
   real().Test(&request, &done, MPI_STATUS_IGNORE);
-  if (!done) outgoing_.push_back({native, request, std::move(spare_), nullptr});
+  if (!done) outgoing_.push_back({physical, request, std::move(spare_), nullptr});
 }
 
-void PostOffice::inject(std::span<std::byte> message, int native) {
-  for (const Injector::Strike& strike : injector_->control(map_->virtual_rank(native), message.size() * 8)) {
+void PostOffice::inject(std::span<std::byte> message, int physical) {
+  for (const Injector::Strike& strike : injector_->control(map_->virtual_rank(physical), message.size() * 8)) {
     message[strike.bit / 8] ^= static_cast<std::byte>(1U << (strike.bit % 8));
     note_struck(strike.fault);
     ++runtime().counters[Count::injected];
@@ -131,20 +132,20 @@ std::optional<Flaw> PostOffice::take(ControlMessage& message) {
   return reader_->read(from, {reinterpret_cast<std::byte*>(&ring_[head_]), length}, message);
 }
 
-int PostOffice::send_payload(int native, std::shared_ptr<const std::vector<std::byte>> bytes) {
+int PostOffice::send_payload(int physical, std::shared_ptr<const std::vector<std::byte>> bytes) {
   const int tag = static_cast<int>(next_tag_++ % tag_range);
-  if (forgotten(native)) return tag;
+  if (forgotten(physical)) return tag;
   MPI_Request request = MPI_REQUEST_NULL;
   const ByteRun run(bytes->size());
-  real().Isend(bytes->data(), run.count, run.type, native, tag, payloads_, &request);
-  outgoing_.push_back({native, request, nullptr, std::move(bytes)});
+  real().Isend(bytes->data(), run.count, run.type, physical, tag, payloads_, &request);
+  outgoing_.push_back({physical, request, nullptr, std::move(bytes)});
   return tag;
 }
 
-MPI_Request PostOffice::receive_payload(int native, int tag, std::span<std::byte> into) {
+MPI_Request PostOffice::receive_payload(int physical, int tag, std::span<std::byte> into) {
   MPI_Request request = MPI_REQUEST_NULL;
   const ByteRun run(into.size());
-  real().Irecv(into.data(), run.count, run.type, native, tag, payloads_, &request);
+  real().Irecv(into.data(), run.count, run.type, physical, tag, payloads_, &request);
   return request;
 }
 

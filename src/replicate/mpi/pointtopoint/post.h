@@ -33,16 +33,16 @@ class PostOffice {
   void abandon();
 
   /// Sends a record, and up to tail_capacity bytes behind it.
-  void send(int native, const Record& record, std::span<const std::byte> tail = {});
+  void send(int physical, const Record& record, std::span<const std::byte> tail = {});
   /// Takes the next message that has come, in the order of sending per sender, and what is wrong with it; nothing when
   /// there is none now. What is wrong with the last one in words: reader().
   std::optional<Flaw> take(ControlMessage& message);
   const ControlReader& reader() const { return *reader_; }
 
   /// Starts sending bytes that the office owns from here on; returns the tag that the announcing record must carry.
-  int send_payload(int native, std::shared_ptr<const std::vector<std::byte>> bytes);
+  int send_payload(int physical, std::shared_ptr<const std::vector<std::byte>> bytes);
   /// Starts receiving an announced payload into `into`, which must stay until the request completes.
-  MPI_Request receive_payload(int native, int tag, std::span<std::byte> into);
+  MPI_Request receive_payload(int physical, int tag, std::span<std::byte> into);
 
   /// How many messages MPI has not finished with, as far as tidy() has looked.
   std::size_t unsent() const { return outgoing_.size(); }
@@ -50,7 +50,7 @@ class PostOffice {
   void tidy();
 
   /// Nothing is sent to that process any more; what MPI has not finished sending to it, it never will.
-  void forget(int native);
+  void forget(int physical);
 
  private:
   static constexpr std::size_t ring_size = 64;
@@ -59,15 +59,16 @@ class PostOffice {
     std::array<std::byte, tail_capacity> tail;
   };
   struct Outgoing {
-    int native;
+    int physical;
     MPI_Request request;
     std::unique_ptr<Slot> slot;
     std::shared_ptr<const std::vector<std::byte>> payload;
   };
   void repost(std::size_t index);
-  void inject(std::span<std::byte> message, int native);
-  bool forgotten(int native) const {
-    return static_cast<std::size_t>(native) < forgotten_.size() && forgotten_[static_cast<std::size_t>(native)] != 0;
+  void inject(std::span<std::byte> message, int physical);
+  bool forgotten(int physical) const {
+    return static_cast<std::size_t>(physical) < forgotten_.size() &&
+           forgotten_[static_cast<std::size_t>(physical)] != 0;
   }
 
   MPI_Comm records_ = MPI_COMM_NULL;
@@ -75,7 +76,7 @@ class PostOffice {
   const ReplicaMap* map_ = nullptr;
   Injector* injector_ = nullptr;
   std::optional<ControlReader> reader_;
-  std::vector<ControlSeal> seals_;  ///< by native rank
+  std::vector<ControlSeal> seals_;  ///< by physical rank
   std::vector<Slot> ring_;
   std::vector<MPI_Request> posted_;
   std::size_t head_ = 0;
@@ -83,7 +84,7 @@ class PostOffice {
   std::deque<Outgoing> outgoing_;
   std::unique_ptr<Slot> spare_;
   std::uint32_t next_tag_ = 0;
-  std::vector<char> forgotten_;       ///< by native rank; empty: none
+  std::vector<char> forgotten_;       ///< by physical rank; empty: none
   std::vector<Outgoing> never_sent_;  ///< MPI may still read their memory
 };
 
