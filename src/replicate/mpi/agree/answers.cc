@@ -95,7 +95,7 @@ class Question {
     record.kind = RecordKind::ask_answer;
     record.communicator = book;
     record.ordinal = point;
-    state.post.send(state.team_physical_rank(state.leading), record);
+    state.control.send(state.team_physical_rank(state.leading), record);
   }
 
  private:

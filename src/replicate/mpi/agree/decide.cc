@@ -64,11 +64,11 @@ bool leads() {
 }
 
 void let_followers_catch_up() {
-  PostOffice& post = runtime().post;
-  if (post.unsent() < most_unsent) return;
+  MpiControlChannel& control = runtime().control;
+  if (control.unsent() < most_unsent) return;
   wait_until([&] {
     set_awaited({Awaited::What::team, runtime().rank, -1});
-    return post.unsent() < most_unsent / 2;
+    return control.unsent() < most_unsent / 2;
   });
 }
 

@@ -47,7 +47,7 @@ void part_from_leader(const std::string& why) {
   record.ordinal = state.history.count();
   record.source = state.leading;
   for (int k = 0; k < state.degree; ++k)
-    if (k != state.replica && state.here(k)) state.post.send(state.team_physical_rank(k), record);
+    if (k != state.replica && state.here(k)) state.control.send(state.team_physical_rank(k), record);
   accuse(state.leading, why);
 }
 

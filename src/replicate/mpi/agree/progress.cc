@@ -65,7 +65,7 @@ void require_sound(Flaw flaw) {
     return;
   }
   const Incident incident = flaw == Flaw::damaged ? Incident::uncorrected : Incident::diverged;
-  fail(incident, state.post.reader().what_was_wrong());
+  fail(incident, state.control.reader().what_was_wrong());
 }
 
 }  // namespace
@@ -75,11 +75,11 @@ void progress() {
   if (!state.verifying) return;
   notice_departures();
   ControlMessage message;
-  while (const auto flaw = state.post.take(message)) {
+  while (const auto flaw = state.control.take(message)) {
     require_sound(*flaw);
     deliver(message);
   }
-  state.post.tidy();
+  state.control.tidy();
   state.host.look_for_copies();
   poll_wildcards();
   compare_what_others_ask_about();

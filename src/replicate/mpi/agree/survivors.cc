@@ -34,7 +34,7 @@ void take_out(int replica) {
   if (!state.here(replica)) return;
   state.gone[static_cast<std::size_t>(replica)] = 1;
   --state.present;
-  for (int rank = 0; rank < state.ranks; ++rank) state.post.forget(state.map->physical_rank(rank, replica));
+  for (int rank = 0; rank < state.ranks; ++rank) state.control.forget(state.map->physical_rank(rank, replica));
   state.host.forget_copies_from(replica);
   if (replica == state.leading) {
     require_nothing_in_hand();

@@ -120,7 +120,7 @@ void ask(int rank) {
   question.ordinal = state.history.count();
   for (int k = 0; k < state.map->degree(rank); ++k) {
     const int physical = state.map->physical_rank(rank, k);
-    if (physical != state.physical_rank && state.here(k)) state.post.send(physical, question);
+    if (physical != state.physical_rank && state.here(k)) state.control.send(physical, question);
   }
 }
 
@@ -232,7 +232,7 @@ void answer_state_question(int physical, const Record& question) {
   answer.extra = history.hash();
   answer.digest.low = then.value_or(0);
   answer.bytes = (then ? knows_hash : 0) | (waits_for_replicas() ? waits_for_team : 0);
-  runtime().post.send(physical, answer);
+  runtime().control.send(physical, answer);
 }
 
 void file_state_answer(int physical, const Record& record) {

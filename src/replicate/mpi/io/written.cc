@@ -99,7 +99,7 @@ void send_to_team(const Said& one) {
   record.bytes = one.ballot.bytes;
   record.digest = one.ballot.digest;
   for (int k = 0; k < state.degree; ++k)
-    if (k != state.replica && state.here(k)) state.post.send(state.team_physical_rank(k), record);
+    if (k != state.replica && state.here(k)) state.control.send(state.team_physical_rank(k), record);
 }
 
 }  // namespace

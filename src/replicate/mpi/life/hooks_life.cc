@@ -210,7 +210,7 @@ void divide_world() {
     state.engine.emplace(Replica::Setup{state.options.protocol, state.options.on_corruption, state.survives}, state,
                          *state.map, state.counters, state.host);
     if (state.leader()) state.engine->take_lead();
-    state.post.open(records, payloads, *state.map, {state.rank, state.replica}, state.injector);
+    state.control.open(records, payloads, *state.map, {state.rank, state.replica}, state.injector);
     open_partitioned();
   }
   protection.world = state.world;
@@ -330,11 +330,11 @@ void end_with_those_left() {
   });
   protection.active.store(false, std::memory_order_relaxed);
   if (told_ending() == Ending::leave) {
-    state.post.abandon();
+    state.control.abandon();
     left_without_mpi = true;
     return;
   }
-  state.post.close();
+  state.control.close();
   close_partitioned();
   state.comms.close();
   forget_fatal_errors();
@@ -364,7 +364,7 @@ void end() {
   }
   protection.active.store(false, std::memory_order_relaxed);
   write_record(MPI_COMM_WORLD, "record.json");
-  if (state.verifying) state.post.close();
+  if (state.verifying) state.control.close();
   close_partitioned();
   state.comms.close();
   forget_fatal_errors();

@@ -18,9 +18,9 @@
 #include "replicate/engine/replica.h"
 #include "replicate/engine/replica_map.h"
 #include "replicate/mpi/life/comms.h"
+#include "replicate/mpi/pointtopoint/control_channel.h"
 #include "replicate/mpi/pointtopoint/engine_host.h"
 #include "replicate/mpi/pointtopoint/operation.h"
-#include "replicate/mpi/pointtopoint/post.h"
 #include "replicate/process/tally.h"
 
 namespace holdfast::replicate {
@@ -41,7 +41,7 @@ struct Runtime : Membership {
   MPI_Comm world = MPI_COMM_NULL;      ///< this replica's own world
   std::vector<Comm::Carried> carried;  ///< the worlds beyond this rank's degree in which this process plays it too
   Comms comms;
-  PostOffice post;
+  MpiControlChannel control;
   Requests requests;
   CallHistory history;
   Counters& counters = tallied_counters();

@@ -28,16 +28,16 @@ int physical_rank(Process process) {
 }  // namespace
 
 void EngineHost::send(Process to, const Record& record, std::span<const std::byte> tail) {
-  runtime().post.send(physical_rank(to), record, tail);
+  runtime().control.send(physical_rank(to), record, tail);
 }
 
 std::uint64_t EngineHost::send_copy(Process to, Copy bytes) {
-  return static_cast<std::uint64_t>(runtime().post.send_payload(physical_rank(to), std::move(bytes)));
+  return static_cast<std::uint64_t>(runtime().control.send_payload(physical_rank(to), std::move(bytes)));
 }
 
 void EngineHost::receive_copy(Process from, std::uint64_t tag, std::shared_ptr<std::vector<std::byte>> into,
                               std::uint64_t token) {
-  const MPI_Request request = runtime().post.receive_payload(physical_rank(from), static_cast<int>(tag), *into);
+  const MPI_Request request = runtime().control.receive_payload(physical_rank(from), static_cast<int>(tag), *into);
   incoming_.push_back({token, from.replica, request, std::move(into)});
 }
 

@@ -11,8 +11,8 @@
 
 namespace holdfast::replicate {
 
-/// What the engine asks of this process: control messages and copies by way of the real world's communicators (post.h),
-/// and the rest by the parts of the adapter that have it.
+/// What the engine asks of this process: control messages and copies by way of the real world's communicators
+/// (control_channel.h), and the rest by the parts of the adapter that have it.
 class EngineHost final : public Host {
  public:
   void send(Process to, const Record& record, std::span<const std::byte> tail) override;

@@ -89,7 +89,7 @@ void finish_team() {
   record.kind = RecordKind::finished;
   record.ordinal = state.history.count();
   for (int k = 0; k < state.degree; ++k) {
-    if (k != state.replica && state.here(k)) state.post.send(state.team_physical_rank(k), record);
+    if (k != state.replica && state.here(k)) state.control.send(state.team_physical_rank(k), record);
   }
   wait_until([&] {
     set_awaited({Awaited::What::team, state.rank, -1});

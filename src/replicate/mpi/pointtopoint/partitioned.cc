@@ -87,7 +87,7 @@ void make_partitioned_send(Operation& op, int partitions, int destination, int t
   record.set_id(op.partitions->channel);
   record.extra = static_cast<std::uint64_t>(op.tag);
   for (int to = replication.replica; to < replication.map->degree(op.source); to += replication.degree)
-    replication.post.send(replication.map->physical_rank(op.source, to), record);  // those that get its message
+    replication.control.send(replication.map->physical_rank(op.source, to), record);  // those that get its message
 }
 
 void make_partitioned_receive(Operation& op, int partitions, int source, int tag) {

@@ -20,7 +20,7 @@ namespace holdfast::replicate {
 /// received into a ring of receives posted ahead of time, and payloads (whole messages) that a record has announced.
 ///
 /// Nothing here blocks: sends that MPI has not finished are kept and looked at again by tidy(). One thread at a time.
-class PostOffice {
+class MpiControlChannel {
  public:
   static constexpr std::size_t tail_capacity = most_tail_bytes;
 
@@ -39,7 +39,7 @@ class PostOffice {
   std::optional<Flaw> take(ControlMessage& message);
   const ControlReader& reader() const { return *reader_; }
 
-  /// Starts sending bytes that the office owns from here on; returns the tag that the announcing record must carry.
+  /// Starts sending bytes that the channel owns from here on; returns the tag that the announcing record must carry.
   int send_payload(int physical, std::shared_ptr<const std::vector<std::byte>> bytes);
   /// Starts receiving an announced payload into `into`, which must stay until the request completes.
   MPI_Request receive_payload(int physical, int tag, std::span<std::byte> into);

@@ -1,4 +1,4 @@
-#include "replicate/mpi/pointtopoint/post.h"
+#include "replicate/mpi/pointtopoint/control_channel.h"
 
 #include <algorithm>
 #include <climits>
@@ -45,7 +45,8 @@ class ByteRun {
 };
 }  // namespace
 
-void PostOffice::open(MPI_Comm records, MPI_Comm payloads, const ReplicaMap& map, Process self, Injector& injector) {
+void MpiControlChannel::open(MPI_Comm records, MPI_Comm payloads, const ReplicaMap& map, Process self,
+                             Injector& injector) {
   records_ = records;
   payloads_ = payloads;
   map_ = &map;
@@ -57,11 +58,11 @@ void PostOffice::open(MPI_Comm records, MPI_Comm payloads, const ReplicaMap& map
   for (std::size_t i = 0; i < ring_size; ++i) repost(i);
 }
 
-void PostOffice::repost(std::size_t index) {
+void MpiControlChannel::repost(std::size_t index) {
   real().Irecv(&ring_[index], sizeof(Slot), MPI_BYTE, MPI_ANY_SOURCE, record_tag, records_, &posted_[index]);
 }
 
-void PostOffice::close() {
+void MpiControlChannel::close() {
   for (Outgoing& out : outgoing_) real().Wait(&out.request, MPI_STATUS_IGNORE);
   outgoing_.clear();
   for (std::size_t i = 0; i < posted_.size(); ++i) {
@@ -75,12 +76,12 @@ void PostOffice::close() {
   real().Comm_free(&payloads_);
 }
 
-void PostOffice::abandon() {
+void MpiControlChannel::abandon() {
   for (Outgoing& out : outgoing_) never_sent_.push_back(std::move(out));
   outgoing_.clear();
 }
 
-void PostOffice::forget(int physical) {
+void MpiControlChannel::forget(int physical) {
   if (forgotten_.size() <= static_cast<std::size_t>(physical))
     forgotten_.resize(static_cast<std::size_t>(physical) + 1);
   forgotten_[static_cast<std::size_t>(physical)] = 1;
@@ -91,7 +92,7 @@ void PostOffice::forget(int physical) {
   }
 }
 
-void PostOffice::send(int physical, const Record& record, std::span<const std::byte> tail) {
+void MpiControlChannel::send(int physical, const Record& record, std::span<const std::byte> tail) {
   if (forgotten(physical)) return;
   if (!spare_) spare_ = std::make_unique<Slot>();
   spare_->record = record;
@@ -106,7 +107,7 @@ void PostOffice::send(int physical, const Record& record, std::span<const std::b
   if (!done) outgoing_.push_back({physical, request, std::move(spare_), nullptr});
 }
 
-void PostOffice::inject(std::span<std::byte> message, int physical) {
+void MpiControlChannel::inject(std::span<std::byte> message, int physical) {
   for (const Injector::Strike& strike : injector_->control(map_->virtual_rank(physical), message.size() * 8)) {
     message[strike.bit / 8] ^= static_cast<std::byte>(1U << (strike.bit % 8));
     note_struck(strike.fault);
@@ -114,7 +115,7 @@ void PostOffice::inject(std::span<std::byte> message, int physical) {
   }
 }
 
-std::optional<Flaw> PostOffice::take(ControlMessage& message) {
+std::optional<Flaw> MpiControlChannel::take(ControlMessage& message) {
   if (head_taken_) {  // the message handed out last may be overwritten only now
     repost(head_);
     head_ = (head_ + 1) % ring_size;
@@ -132,7 +133,7 @@ std::optional<Flaw> PostOffice::take(ControlMessage& message) {
   return reader_->read(from, {reinterpret_cast<std::byte*>(&ring_[head_]), length}, message);
 }
 
-int PostOffice::send_payload(int physical, std::shared_ptr<const std::vector<std::byte>> bytes) {
+int MpiControlChannel::send_payload(int physical, std::shared_ptr<const std::vector<std::byte>> bytes) {
   const int tag = static_cast<int>(next_tag_++ % tag_range);
   if (forgotten(physical)) return tag;
   MPI_Request request = MPI_REQUEST_NULL;
@@ -142,14 +143,14 @@ int PostOffice::send_payload(int physical, std::shared_ptr<const std::vector<std
   return tag;
 }
 
-MPI_Request PostOffice::receive_payload(int physical, int tag, std::span<std::byte> into) {
+MPI_Request MpiControlChannel::receive_payload(int physical, int tag, std::span<std::byte> into) {
   MPI_Request request = MPI_REQUEST_NULL;
   const ByteRun run(into.size());
   real().Irecv(into.data(), run.count, run.type, physical, tag, payloads_, &request);
   return request;
 }
 
-void PostOffice::tidy() {
+void MpiControlChannel::tidy() {
   while (!outgoing_.empty()) {
     int done = 0;
     real().Test(&outgoing_.front().request, &done, MPI_STATUS_IGNORE);
