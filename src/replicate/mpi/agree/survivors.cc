@@ -6,7 +6,7 @@
 #include "replicate/mpi/io/file.h"
 #include "replicate/mpi/life/failure.h"
 #include "replicate/mpi/life/runtime.h"
-#include "replicate/mpi/onesided/turns.h"
+#include "replicate/mpi/onesided/lock_sequencer.h"
 #include "replicate/mpi/onesided/window.h"
 #include "replicate/process/attendance.h"
 
@@ -25,7 +25,7 @@ std::size_t noticed = 0;
 /// What the leader alone holds in its hands.
 void require_nothing_in_hand() {
   if (files().live() > 0) cannot_take_over("a file open through MPI-IO, which the leader alone writes");
-  if (windows().live() > 0 && turns_were_taken())
+  if (windows().live() > 0 && lock_order_was_taken())
     cannot_take_over("a window with lock epochs, whose order the leader's world decides");
 }
 

@@ -15,7 +15,7 @@ namespace holdfast::replicate {
 ///
 /// All members take and give back places in the same order, and use one only between two calls that all of them are in:
 /// those that make and free the window that it is for.
-class TurnCounts {
+class SequencerCounts {
  public:
   struct Place {
     MPI_Win window = MPI_WIN_NULL;
@@ -41,14 +41,14 @@ class TurnCounts {
 /// on it (tickets, queues, mutexes made of MPI_Compare_and_swap), so the leader's world takes turns as they come,
 /// counts them, and each follower takes the turn with its leader's number.
 ///
-/// The counts stand at each target (TurnCounts): how many exclusive and shared lock epochs have ended there, how many
-/// atomic accesses were asked for and how many were made, and, in the leader's world, who holds what now. All is done
-/// by adding: MPI_Compare_and_swap of Open MPI 4.1 fails on one's own memory (btl/vader). One thread at a time. Waits
-/// by testing.
-class Turns {
+/// The counts stand at each target (SequencerCounts): how many exclusive and shared lock epochs have ended there, how
+/// many atomic accesses were asked for and how many were made, and, in the leader's world, who holds what now. All is
+/// done by adding: MPI_Compare_and_swap of Open MPI 4.1 fails on one's own memory (btl/vader). One thread at a time.
+/// Waits by testing.
+class LockSequencer {
  public:
   /// `place`: one of its own.
-  explicit Turns(const TurnCounts::Place& place) : place_(place) {}
+  explicit LockSequencer(const SequencerCounts::Place& place) : place_(place) {}
 
   static constexpr std::size_t counts = 5;  ///< of a window at a target, each of 8 bytes
 
@@ -64,10 +64,10 @@ class Turns {
   bool hold(bool exclusive, int target);
   void wait_for(Slot slot, int target, std::int64_t value);
 
-  TurnCounts::Place place_;
+  SequencerCounts::Place place_;
 };
 
 /// Whether this process has ever been in a turn, or in an epoch: what the leader's world holds then is nobody else's.
-bool turns_were_taken();
+bool lock_order_was_taken();
 
 }  // namespace holdfast::replicate

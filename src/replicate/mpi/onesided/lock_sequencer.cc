@@ -1,4 +1,4 @@
-#include "replicate/mpi/onesided/turns.h"
+#include "replicate/mpi/onesided/lock_sequencer.h"
 
 #include <algorithm>
 #include <utility>
@@ -19,12 +19,12 @@ constexpr std::int64_t writer = std::int64_t{1} << 32;  // a reader counts one
 
 // A whole cache line: with 40 bytes MPICH 4.0.2 was seen to answer with the value of another rank's slot.
 constexpr std::size_t place_counts = 64 / sizeof(std::int64_t);
-static_assert(Turns::counts <= place_counts);
+static_assert(LockSequencer::counts <= place_counts);
 constexpr std::size_t places_a_page = 16;
 
 }  // namespace
 
-TurnCounts::Page& TurnCounts::with_room(MPI_Comm members) {
+SequencerCounts::Page& SequencerCounts::with_room(MPI_Comm members) {
   for (Page& page : pages_)
     if (std::find(page.used.begin(), page.used.end(), false) != page.used.end()) return page;
   Page page;
@@ -40,14 +40,14 @@ TurnCounts::Page& TurnCounts::with_room(MPI_Comm members) {
   return pages_.emplace_back(std::move(page));
 }
 
-TurnCounts::Place TurnCounts::take(MPI_Comm members) {
+SequencerCounts::Place SequencerCounts::take(MPI_Comm members) {
   Page& page = with_room(members);
   const auto free = std::find(page.used.begin(), page.used.end(), false);
   *free = true;
   return {page.window, (free - page.used.begin()) * static_cast<MPI_Aint>(place_counts)};
 }
 
-void TurnCounts::give_back(const Place& place) {
+void SequencerCounts::give_back(const Place& place) {
   for (Page& page : pages_) {
     if (page.window != place.window) continue;
     page.used[static_cast<std::size_t>(place.first) / place_counts] = false;
@@ -56,7 +56,7 @@ void TurnCounts::give_back(const Place& place) {
   }
 }
 
-void TurnCounts::close() {
+void SequencerCounts::close() {
   for (Page& page : pages_) {
     real().Win_unlock_all(page.window);
     call_that_waits([&] { return real().Win_free(&page.window); });
@@ -64,11 +64,11 @@ void TurnCounts::close() {
   pages_.clear();
 }
 
-std::int64_t Turns::read(Slot slot, int target) {
+std::int64_t LockSequencer::read(Slot slot, int target) {
   return add(slot, target, 0);
 }
 
-std::int64_t Turns::add(Slot slot, int target, std::int64_t value) {
+std::int64_t LockSequencer::add(Slot slot, int target, std::int64_t value) {
   std::int64_t before = 0;
   real().Fetch_and_op(&value, &before, MPI_INT64_T, target, place_.first + static_cast<MPI_Aint>(slot), MPI_SUM,
                       place_.window);
@@ -77,25 +77,25 @@ std::int64_t Turns::add(Slot slot, int target, std::int64_t value) {
 }
 
 /// Takes hold of the target for an epoch, or leaves everything as it was.
-bool Turns::hold(bool exclusive, int target) {
+bool LockSequencer::hold(bool exclusive, int target) {
   const std::int64_t before = add(Slot::holders, target, exclusive ? writer : 1);
   if (exclusive ? before == 0 : before < writer) return true;
   add(Slot::holders, target, exclusive ? -writer : -1);
   return false;
 }
 
-void Turns::wait_for(Slot slot, int target, std::int64_t value) {
+void LockSequencer::wait_for(Slot slot, int target, std::int64_t value) {
   wait_until([&] {
     set_awaited({});
     return read(slot, target) == value;
   });
 }
 
-bool turns_were_taken() {
+bool lock_order_was_taken() {
   return taken;
 }
 
-void Turns::begin_epoch(int type, int target) {
+void LockSequencer::begin_epoch(int type, int target) {
   taken = true;
   const bool exclusive = type == MPI_LOCK_EXCLUSIVE;
   if (!runtime().leader()) {
@@ -111,13 +111,13 @@ void Turns::begin_epoch(int type, int target) {
   if (exclusive) decide_index(read(Slot::shared_ended, target));
 }
 
-void Turns::end_epoch(int type, int target) {
+void LockSequencer::end_epoch(int type, int target) {
   const bool exclusive = type == MPI_LOCK_EXCLUSIVE;
   add(exclusive ? Slot::exclusive_ended : Slot::shared_ended, target, 1);
   if (runtime().leader()) add(Slot::holders, target, exclusive ? -writer : -1);
 }
 
-int Turns::take_turn(int target, const std::function<int()>& access) {
+int LockSequencer::take_turn(int target, const std::function<int()>& access) {
   taken = true;
   const bool leader = runtime().leader();
   const std::int64_t turn = decide_index(leader ? add(Slot::asked, target, 1) : 0);
