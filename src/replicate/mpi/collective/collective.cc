@@ -9,7 +9,7 @@
 #include "replicate/mpi/intercept/guard.h"
 #include "replicate/mpi/life/failure.h"
 #include "replicate/mpi/life/runtime.h"
-#include "replicate/mpi/pointtopoint/carry.h"
+#include "replicate/mpi/pointtopoint/cross_world_send.h"
 
 namespace holdfast::replicate {
 
@@ -176,9 +176,10 @@ void Collective::enter() {
   const CollectiveEntry how = state.options.collective_entry;
   if (how == CollectiveEntry::direct || (how == CollectiveEntry::automatic && !state.crowded && !state.must_answer()))
     return say_point();
-  std::vector<MPI_Request> arrived(1 + comm_->carried.size());
+  std::vector<MPI_Request> arrived(1 + comm_->other_worlds.size());
   real().Ibarrier(comm_->handle, &arrived[0]);
-  for (std::size_t i = 0; i < comm_->carried.size(); ++i) real().Ibarrier(comm_->carried[i].handle, &arrived[i + 1]);
+  for (std::size_t i = 0; i < comm_->other_worlds.size(); ++i)
+    real().Ibarrier(comm_->other_worlds[i].handle, &arrived[i + 1]);
   wait_until([&] {
     set_awaited({});
     return all_done(arrived);

@@ -16,8 +16,8 @@ constexpr std::uint64_t world_id = 1;
 constexpr std::uint64_t self_id = 2;
 constexpr std::uint64_t shadow_mark = 0x736861646f77;  // tells a shadow's id from its communicator's
 
-void free_carried(Comm& comm) {
-  for (Comm::Carried& carried : comm.carried) real().Comm_free(&carried.handle);
+void free_in_other_worlds(Comm& comm) {
+  for (Comm::InWorld& other : comm.other_worlds) real().Comm_free(&other.handle);
 }
 
 /// A communicator of the same members; a duplicate would call the application's attribute callbacks.
@@ -37,10 +37,10 @@ bool known(MPI_Comm comm) {
   return runtime().comms.has(comm);
 }
 
-void Comms::open(MPI_Comm world, const std::vector<Comm::Carried>& carried, int rank, bool shadows) {
+void Comms::open(MPI_Comm world, const std::vector<Comm::InWorld>& other_worlds, int rank, bool shadows) {
   shadows_ = shadows;
   real().Comm_group(world, &world_group_);
-  file(world, carried, world_id).default_errors = true;
+  file(world, other_worlds, world_id).default_errors = true;
   Comm& self = file(MPI_COMM_SELF, {}, self_id);
   self.default_errors = true;
   self.peers = {rank};
@@ -67,45 +67,45 @@ Comm& Comms::find(MPI_Comm handle) {
   return *last_;
 }
 
-void Comms::add(MPI_Comm handle, const std::vector<Comm::Carried>& carried, Comm& parent,
+void Comms::add(MPI_Comm handle, const std::vector<Comm::InWorld>& other_worlds, Comm& parent,
                 std::uint64_t distinguishing) {
   const std::uint64_t id = next_id(parent, distinguishing);
-  if (handle != MPI_COMM_NULL) add_with_id(handle, carried, parent, id);
+  if (handle != MPI_COMM_NULL) add_with_id(handle, other_worlds, parent, id);
 }
 
 std::uint64_t Comms::next_id(Comm& parent, std::uint64_t distinguishing) {
   return mix(mix(parent.id, parent.created++), distinguishing);
 }
 
-void Comms::add_with_id(MPI_Comm handle, const std::vector<Comm::Carried>& carried, const Comm& parent,
+void Comms::add_with_id(MPI_Comm handle, const std::vector<Comm::InWorld>& other_worlds, const Comm& parent,
                         std::uint64_t id, MPI_Comm shadow) {
-  file(handle, carried, id, shadow).default_errors = parent.default_errors;
+  file(handle, other_worlds, id, shadow).default_errors = parent.default_errors;
 }
 
-Comm& Comms::file(MPI_Comm handle, const std::vector<Comm::Carried>& carried, std::uint64_t id, MPI_Comm shadow) {
+Comm& Comms::file(MPI_Comm handle, const std::vector<Comm::InWorld>& other_worlds, std::uint64_t id, MPI_Comm shadow) {
   auto comm = describe(handle, id);
-  comm->carried = carried;
+  comm->other_worlds = other_worlds;
   if (shadow != MPI_COMM_NULL) {
     real().Comm_set_errhandler(shadow, MPI_ERRORS_RETURN);
     comm->shadow = describe(shadow, mix(id, shadow_mark));
   } else if (shadows_ && (!comm->inter || runtime().partial)) {
-    comm->shadow = make_hidden(handle, carried, mix(id, shadow_mark));
+    comm->shadow = make_hidden(handle, other_worlds, mix(id, shadow_mark));
   }
   last_ = nullptr;
   return *(comms_[handle_key(handle)] = std::move(comm));
 }
 
-std::unique_ptr<Comm> Comms::make_hidden(MPI_Comm of, const std::vector<Comm::Carried>& carried,
+std::unique_ptr<Comm> Comms::make_hidden(MPI_Comm of, const std::vector<Comm::InWorld>& other_worlds,
                                          std::uint64_t id) const {
   std::unique_ptr<Comm> hidden = describe(twin(of), id);
   hidden->ordered_by_tag = true;
-  for (const Comm::Carried& each : carried) hidden->carried.push_back({each.world, twin(each.handle)});
+  for (const Comm::InWorld& each : other_worlds) hidden->other_worlds.push_back({each.world, twin(each.handle)});
   return hidden;
 }
 
 void Comms::free_hidden(Comm& hidden) {
   real().Comm_free(&hidden.handle);
-  free_carried(hidden);
+  free_in_other_worlds(hidden);
 }
 
 std::unique_ptr<Comm> Comms::describe(MPI_Comm handle, std::uint64_t id) const {
@@ -151,7 +151,7 @@ void Comms::free_idle() {
   std::erase_if(freed_, [](const auto& comm) {
     if (comm->pending > 0) return false;
     if (comm->shadow) free_hidden(*comm->shadow);
-    free_carried(*comm);
+    free_in_other_worlds(*comm);
     if (comm->held) real().Comm_free(&comm->handle);
     return true;
   });

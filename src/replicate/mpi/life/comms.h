@@ -22,8 +22,8 @@ struct WindowMembers;
 /// What the library knows of one communicator of the application. The handle is the MPI library's own; this stands
 /// beside.
 struct Comm {
-  /// The same communicator in a world that this process carries (carry.h).
-  struct Carried {
+  /// The same communicator in another world in which this process plays its rank (cross_world_send.h).
+  struct InWorld {
     int world;
     MPI_Comm handle;
   };
@@ -36,12 +36,12 @@ struct Comm {
   int peer_count = 0;  ///< how many ranks can be a peer: the remote group's size for an intercommunicator
   /// Virtual rank of each rank that can be a peer (the remote group's for an intercommunicator); empty when identical.
   std::vector<int> peers;
-  std::vector<Carried> carried;     ///< ascending; empty where all ranks have as many replicas
-  ReceiveOrder order;               ///< application receives on this communicator
-  std::uint64_t created = 0;        ///< communicators made from this one so far
-  std::uint64_t collectives = 0;    ///< verified collectives so far
-  std::uint64_t reductions = 0;     ///< of those, reductions whose result all ranks get, which they may make again
-  std::vector<std::uint64_t> sent;  ///< messages sent so far, by destination; grown when first needed
+  std::vector<InWorld> other_worlds;  ///< ascending; empty where all ranks have as many replicas
+  ReceiveOrder order;                 ///< application receives on this communicator
+  std::uint64_t created = 0;          ///< communicators made from this one so far
+  std::uint64_t collectives = 0;      ///< verified collectives so far
+  std::uint64_t reductions = 0;       ///< of those, reductions whose result all ranks get, which they may make again
+  std::vector<std::uint64_t> sent;    ///< messages sent so far, by destination; grown when first needed
   std::unordered_map<std::uint64_t, std::uint64_t> sent_by_tag;  ///< the same by destination and tag, see below
   std::unordered_map<std::uint64_t, std::uint64_t> groups;       ///< MPI_Comm_create_group calls alike so far
   int pending = 0;                                               ///< operations that refer to this
@@ -72,28 +72,29 @@ class Comms {
  public:
   /// Registers the application's world (already this replica's own communicator) and MPI_COMM_SELF. `shadows`: every
   /// intracommunicator gets a shadow, and where ranks have different numbers of replicas every other one, too.
-  void open(MPI_Comm world, const std::vector<Comm::Carried>& carried, int rank, bool shadows);
+  void open(MPI_Comm world, const std::vector<Comm::InWorld>& other_worlds, int rank, bool shadows);
   void close();
 
   Comm& find(MPI_Comm handle);
   bool has(MPI_Comm handle) const { return (last_ && last_handle_ == handle) || comms_.contains(handle_key(handle)); }
   /// Registers a communicator that a call on `parent` made, with an id that every member derives alike: from the
   /// parent, how many were made from it before, and a distinguishing value (the colour of a split).
-  void add(MPI_Comm handle, const std::vector<Comm::Carried>& carried, Comm& parent, std::uint64_t distinguishing);
+  void add(MPI_Comm handle, const std::vector<Comm::InWorld>& other_worlds, Comm& parent, std::uint64_t distinguishing);
   /// The same for communicators made by calls that only some of the parent's members make: the id comes from what those
   /// members share, agreed by communication on the new communicator where nothing else is shared.
   /// `shadow`: where it has been made already.
-  void add_with_id(MPI_Comm handle, const std::vector<Comm::Carried>& carried, const Comm& parent, std::uint64_t id,
-                   MPI_Comm shadow = MPI_COMM_NULL);
+  void add_with_id(MPI_Comm handle, const std::vector<Comm::InWorld>& other_worlds, const Comm& parent,
+                   std::uint64_t id, MPI_Comm shadow = MPI_COMM_NULL);
   /// The id of the next communicator made from `parent`, as add() gives it.
   static std::uint64_t next_id(Comm& parent, std::uint64_t distinguishing);
   /// The application has freed it. Operations on it that are pending go on (MPI 3.1, 6.4.3): what they travel on in its
-  /// place, a shadow and the communicators of carried worlds, is freed when they are over. So is the communicator
+  /// place, a shadow and the communicators of other worlds, is freed when they are over. So is the communicator
   /// itself where MPI has not freed it (`held`).
   void remove(MPI_Comm handle, bool held = false);
   /// A communicator of the same groups that the application cannot see, for its members to make together, in the worlds
-  /// of `carried` too. Its owner frees it with free_hidden().
-  std::unique_ptr<Comm> make_hidden(MPI_Comm of, const std::vector<Comm::Carried>& carried, std::uint64_t id) const;
+  /// of `other_worlds` too. Its owner frees it with free_hidden().
+  std::unique_ptr<Comm> make_hidden(MPI_Comm of, const std::vector<Comm::InWorld>& other_worlds,
+                                    std::uint64_t id) const;
   /// Frees its handles; MPI finishes what is pending there.
   static void free_hidden(Comm& hidden);
 
@@ -110,7 +111,7 @@ class Comms {
   void free_idle();
   std::unordered_map<std::uint64_t, std::unique_ptr<Comm>> comms_;
   std::unique_ptr<Comm> describe(MPI_Comm handle, std::uint64_t id) const;
-  Comm& file(MPI_Comm handle, const std::vector<Comm::Carried>& carried, std::uint64_t id,
+  Comm& file(MPI_Comm handle, const std::vector<Comm::InWorld>& other_worlds, std::uint64_t id,
              MPI_Comm shadow = MPI_COMM_NULL);
 
   std::vector<std::unique_ptr<Comm>> freed_;  ///< freed by the application while operations are pending

@@ -148,7 +148,7 @@ void make_worlds() {
     real().Comm_split(MPI_COMM_WORLD, member ? 0 : MPI_UNDEFINED, state.rank, &made);
     if (world == state.replica) state.world = made;
     if (member && world != state.replica) {
-      state.carried.push_back({world, made});
+      state.other_worlds.push_back({world, made});
       real().Comm_set_errhandler(made, MPI_ERRORS_RETURN);
     }
   }
@@ -199,7 +199,7 @@ void divide_world() {
         "would be taken for corruption: use --collectives p2p");
   }
   real().Comm_free(&team);
-  state.comms.open(state.world, state.carried, state.rank,
+  state.comms.open(state.world, state.other_worlds, state.rank,
                    state.verifying && state.options.collectives == Collectives::p2p);
   state.crowded = more_processes_than_cores();
   if (state.verifying) {
@@ -314,7 +314,7 @@ void count_what_is_left() {
 void free_worlds() {
   Runtime& state = runtime();
   real().Comm_free(&state.world);
-  for (Comm::Carried& carried : state.carried) real().Comm_free(&carried.handle);
+  for (Comm::InWorld& other : state.other_worlds) real().Comm_free(&other.handle);
 }
 
 /// Each replica's world makes its own record, and MPI's end is waited for only when all are there to reach it: where

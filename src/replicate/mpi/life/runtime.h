@@ -38,8 +38,8 @@ struct Runtime : Membership {
   bool crowded = false;     ///< more processes than cores on this host: give the core away while waiting
 
   MPI_Comm real_world = MPI_COMM_NULL;
-  MPI_Comm world = MPI_COMM_NULL;      ///< this replica's own world
-  std::vector<Comm::Carried> carried;  ///< the worlds beyond this rank's degree in which this process plays it too
+  MPI_Comm world = MPI_COMM_NULL;           ///< this replica's own world
+  std::vector<Comm::InWorld> other_worlds;  ///< the worlds beyond this rank's degree in which this process plays it too
   Comms comms;
   MpiControlChannel control;
   Requests requests;

@@ -14,7 +14,7 @@
 #include "replicate/mpi/life/runtime.h"
 #include "replicate/mpi/onesided/window.h"
 #include "replicate/mpi/onesided/window_backing.h"
-#include "replicate/mpi/pointtopoint/carry.h"
+#include "replicate/mpi/pointtopoint/cross_world_send.h"
 #include "replicate/mpi/pointtopoint/send.h"
 #include "replicate/mpi/verify/type_contents.h"
 

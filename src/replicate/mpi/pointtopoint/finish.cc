@@ -24,7 +24,7 @@ int finish_native(Operation& op, MPI_Status* status) {
   MPI_Status own = op.status;
   int code = op.schedule ? op.schedule->code() : MPI_SUCCESS;
   if (op.native != MPI_REQUEST_NULL && !op.schedule) code = real().Wait(&op.native, &own);
-  for (MPI_Request& carried : op.carried) real().Wait(&carried, MPI_STATUS_IGNORE);
+  for (MPI_Request& other : op.other_worlds) real().Wait(&other, MPI_STATUS_IGNORE);
   hand_over(own, status);
   return code;
 }
@@ -60,7 +60,7 @@ int finish(Operation& op, MPI_Request* request, MPI_Status* status) {
     op.native = op.visible;
     if (op.orphan) {
       real().Request_free(&op.native);
-      for (MPI_Request& carried : op.carried) real().Request_free(&carried);
+      for (MPI_Request& other : op.other_worlds) real().Request_free(&other);
       runtime().requests.drop(op);
     }
     return code;

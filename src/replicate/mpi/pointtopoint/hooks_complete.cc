@@ -287,7 +287,7 @@ int hook::Request_free(MPI_Request* request) {
   }
   if (op->persistent && !op->active) {
     if (op->partitions) forget_partitioned(*op);
-    for (MPI_Request& carried : op->carried) real().Request_free(&carried);
+    for (MPI_Request& other : op->other_worlds) real().Request_free(&other);
     runtime().requests.drop(*op);
     return real().Request_free(request);
   }

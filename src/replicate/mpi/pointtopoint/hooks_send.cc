@@ -7,7 +7,7 @@
 #include "replicate/mpi/collective/collective.h"
 #include "replicate/mpi/intercept/guard.h"
 #include "replicate/mpi/life/runtime.h"
-#include "replicate/mpi/pointtopoint/carry.h"
+#include "replicate/mpi/pointtopoint/cross_world_send.h"
 #include "replicate/mpi/pointtopoint/finish.h"
 #include "replicate/mpi/pointtopoint/receive.h"
 #include "replicate/mpi/pointtopoint/send.h"

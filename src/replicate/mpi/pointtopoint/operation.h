@@ -51,7 +51,7 @@ struct Operation final : Verified {
 
   MPI_Request native = MPI_REQUEST_NULL;   ///< what MPI works on; null before placement and where nothing is left
   MPI_Request visible = MPI_REQUEST_NULL;  ///< the application's handle; equals `native` wherever possible
-  std::vector<MPI_Request> carried;        ///< sends: the same in the worlds that this process carries
+  std::vector<MPI_Request> other_worlds;   ///< sends: the same in the other worlds of this process
   MPI_Status status{};
   Comm* comm = nullptr;
   Region region;

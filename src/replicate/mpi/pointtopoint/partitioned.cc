@@ -7,7 +7,7 @@
 
 #include "real_functions.h"
 #include "replicate/mpi/life/runtime.h"
-#include "replicate/mpi/pointtopoint/carry.h"
+#include "replicate/mpi/pointtopoint/cross_world_send.h"
 #include "replicate/mpi/pointtopoint/receive.h"
 #include "replicate/mpi/pointtopoint/send.h"
 #include "replicate/process/threads.h"
@@ -63,7 +63,7 @@ void prepare(Operation& op, int partitions) {
 
 void open_partitioned() {
   Runtime& replication = runtime();
-  state().comm = replication.comms.make_hidden(replication.world, replication.carried, mix(1, partitioned_mark));
+  state().comm = replication.comms.make_hidden(replication.world, replication.other_worlds, mix(1, partitioned_mark));
 }
 
 void close_partitioned() {

@@ -7,7 +7,7 @@
 #include "replicate/mpi/agree/decide.h"
 #include "replicate/mpi/life/failure.h"
 #include "replicate/mpi/life/runtime.h"
-#include "replicate/mpi/pointtopoint/carry.h"
+#include "replicate/mpi/pointtopoint/cross_world_send.h"
 #include "replicate/mpi/verify/evidence.h"
 #include "replicate/process/threads.h"
 
@@ -73,8 +73,8 @@ bool advance_send(Operation& op) {
   if (op.partitions && op.partitions->unready > 0) return false;
   int done = 0;
   real().Request_get_status(op.native, &done, &op.status);
-  for (std::size_t i = 0; done && i < op.carried.size(); ++i)
-    real().Request_get_status(op.carried[i], &done, MPI_STATUS_IGNORE);
+  for (std::size_t i = 0; done && i < op.other_worlds.size(); ++i)
+    real().Request_get_status(op.other_worlds[i], &done, MPI_STATUS_IGNORE);
   return done != 0;
 }
 

@@ -1,4 +1,4 @@
-#include "replicate/mpi/pointtopoint/carry.h"
+#include "replicate/mpi/pointtopoint/cross_world_send.h"
 
 #include <climits>
 #include <memory>
@@ -29,7 +29,7 @@ int to_nobody(Comm& comm, int tag, Sends& sends) {
 /// has attached is for one send.
 void buffer_for_others(const void* buffer, int count, MPI_Datatype type, int destination, int tag, const Comm& comm) {
   const int receivers = receivers_at(comm, destination);
-  if (comm.carried.empty() || comm.carried.front().world >= receivers) return;
+  if (comm.other_worlds.empty() || comm.other_worlds.front().world >= receivers) return;
   const Region region = Region::borrow(buffer, static_cast<std::uint64_t>(count), type);
   if (region.bytes() > INT_MAX)
     fail_unsupported("a buffered send of more than 2 GiB between ranks with different numbers of replicas",
@@ -37,10 +37,10 @@ void buffer_for_others(const void* buffer, int count, MPI_Datatype type, int des
   auto copy = std::make_shared<std::vector<std::byte>>();
   region.gather(region.bytes(), *copy);
   Sends others;
-  for (const Comm::Carried& carried : comm.carried) {
-    if (carried.world >= receivers) break;
+  for (const Comm::InWorld& other : comm.other_worlds) {
+    if (other.world >= receivers) break;
     others.emplace_back();
-    real().Isend(copy->data(), static_cast<int>(copy->size()), MPI_BYTE, destination, tag, carried.handle,
+    real().Isend(copy->data(), static_cast<int>(copy->size()), MPI_BYTE, destination, tag, other.handle,
                  &others.back());
   }
   Operation& op = follow_sends(std::move(others));
@@ -56,10 +56,10 @@ int start_in_worlds(StartSend start, const void* buffer, int count, MPI_Datatype
   if (runtime().replica >= receivers) return to_nobody(comm, tag, sends);
   sends.emplace_back();
   int code = start(buffer, count, type, destination, tag, comm.handle, &sends.back());
-  for (const Comm::Carried& carried : comm.carried) {
-    if (code != MPI_SUCCESS || carried.world >= receivers) break;
+  for (const Comm::InWorld& other : comm.other_worlds) {
+    if (code != MPI_SUCCESS || other.world >= receivers) break;
     sends.emplace_back();
-    code = start(buffer, count, type, destination, tag, carried.handle, &sends.back());
+    code = start(buffer, count, type, destination, tag, other.handle, &sends.back());
   }
   return code;
 }
@@ -78,10 +78,10 @@ int make_in_worlds(StartSend make, Operation& op) {
   const int destination = runtime().replica < receivers ? op.source : MPI_PROC_NULL;
   int code = make(op.buffer, op.count, op.type, destination, op.tag, op.comm->handle, &op.native);
   if (op.function == Function::Bsend_init) return code;
-  for (const Comm::Carried& carried : op.comm->carried) {
-    if (code != MPI_SUCCESS || carried.world >= receivers || destination == MPI_PROC_NULL) break;
-    op.carried.emplace_back();
-    code = make(op.buffer, op.count, op.type, destination, op.tag, carried.handle, &op.carried.back());
+  for (const Comm::InWorld& other : op.comm->other_worlds) {
+    if (code != MPI_SUCCESS || other.world >= receivers || destination == MPI_PROC_NULL) break;
+    op.other_worlds.emplace_back();
+    code = make(op.buffer, op.count, op.type, destination, op.tag, other.handle, &op.other_worlds.back());
   }
   return code;
 }
@@ -89,7 +89,7 @@ int make_in_worlds(StartSend make, Operation& op) {
 int start_made(Operation& op) {
   const int code = real().Start(&op.native);
   if (code != MPI_SUCCESS) return code;
-  if (!op.carried.empty()) real().Startall(static_cast<int>(op.carried.size()), op.carried.data());
+  if (!op.other_worlds.empty()) real().Startall(static_cast<int>(op.other_worlds.size()), op.other_worlds.data());
   if (op.function == Function::Bsend_init) buffer_for_others(op.buffer, op.count, op.type, op.source, op.tag, *op.comm);
   return code;
 }
@@ -99,7 +99,7 @@ Operation& follow_sends(Sends sends) {
   op.kind = Operation::Kind::send;
   op.native = sends.front();
   sends.erase(sends.begin());
-  op.carried = std::move(sends);
+  op.other_worlds = std::move(sends);
   runtime().requests.give_placeholder(op);  // MPI may use one handle for many sends that are over at once
   runtime().requests.file(op);
   return op;
