@@ -5,7 +5,7 @@
 
 #include "replicate/mpi/life/failure.h"
 #include "replicate/mpi/life/runtime.h"
-#include "replicate/process/attendance.h"
+#include "replicate/process/liveness.h"
 #include "replicate/process/threads.h"
 
 namespace holdfast::replicate {

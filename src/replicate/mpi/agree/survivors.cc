@@ -8,7 +8,7 @@
 #include "replicate/mpi/life/runtime.h"
 #include "replicate/mpi/onesided/lock_sequencer.h"
 #include "replicate/mpi/onesided/window.h"
-#include "replicate/process/attendance.h"
+#include "replicate/process/liveness.h"
 
 namespace holdfast::replicate {
 

@@ -18,8 +18,8 @@
 #include "functions.h"
 #include "replicate/mpi/life/failure.h"
 #include "replicate/mpi/life/runtime.h"
-#include "replicate/process/attendance.h"
 #include "replicate/process/job.h"
+#include "replicate/process/liveness.h"
 
 namespace holdfast::replicate {
 

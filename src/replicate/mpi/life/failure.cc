@@ -9,9 +9,9 @@
 #include "real_functions.h"
 #include "replicate/mpi/intercept/guard.h"
 #include "replicate/mpi/life/runtime.h"
-#include "replicate/process/attendance.h"
 #include "replicate/process/call_site.h"
 #include "replicate/process/job.h"
+#include "replicate/process/liveness.h"
 #include "replicate/process/streams.h"
 
 namespace holdfast::replicate {

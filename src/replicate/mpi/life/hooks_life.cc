@@ -37,8 +37,8 @@
 #include "replicate/mpi/pointtopoint/partitioned.h"
 #include "replicate/mpi/pointtopoint/receive.h"
 #include "replicate/mpi/verify/tolerance.h"
-#include "replicate/process/attendance.h"
 #include "replicate/process/job.h"
+#include "replicate/process/liveness.h"
 #include "replicate/process/start_time.h"
 
 namespace holdfast::replicate {
@@ -162,7 +162,7 @@ void survive() {
     fail(Incident::bad_input,
          "going on after a failure: no other replica can go on with the order of threads that the leader makes for "
          "--same-thread-order: leave one of the two out");
-  if (!attending()) fail(Incident::bad_input, "going on after a failure: 'holdfast run' cannot be reached");
+  if (!liveness_is_watched()) fail(Incident::bad_input, "going on after a failure: 'holdfast run' cannot be reached");
   state.survives = true;
   if (state.options.protocol == Protocol::msg_plus_hash) state.options.protocol = Protocol::msg_plus_vote;
 }
@@ -386,7 +386,7 @@ Model model;
 template <class Start>
 int start(Start call) {
   init_was_called();
-  attend();
+  begin_liveness();
   say_starting();
   separate_window_backing();
   const int code = call();

@@ -11,10 +11,10 @@ namespace holdfast::replicate {
 
 /// Connects and says who this is, once; nothing without a roster in the run directory. False when there is one that
 /// cannot be reached. A child of the program does not attend.
-bool attend();
-bool attending();
+bool begin_liveness();
+bool liveness_is_watched();
 /// The same for the program itself and nobody else: before its first instruction.
-void attend_program();
+void begin_liveness_of_program();
 
 /// Whether everybody is past MPI_Init, so that a death is survived; true as well when `holdfast run` is heard no more.
 /// Any thread.

@@ -1,4 +1,4 @@
-#include "replicate/process/attendance.h"
+#include "replicate/process/liveness.h"
 
 #include <fcntl.h>
 #include <netdb.h>
@@ -102,7 +102,7 @@ void send_line(const std::string& line) {
 
 /// Signals wait meanwhile: their handlers may end the program, and say so.
 void say(const RollCall& message) {
-  if (!attending() || !line_to_run.seal) return;
+  if (!liveness_is_watched() || !line_to_run.seal) return;
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -234,9 +234,9 @@ bool start_listening(RollCallReader* heard) {
 
 }  // namespace
 
-bool attend() {
+bool begin_liveness() {
   record_streams();
-  if (attending()) return true;
+  if (liveness_is_watched()) return true;
   const Depth inside;
   const std::optional<Place> place = launched_place();
   const std::optional<Roster> roster = place ? announced_roster() : std::nullopt;
@@ -256,11 +256,11 @@ bool attend() {
   return start_listening(heard.release());  // the thread's, which nobody ends
 }
 
-void attend_program() {
-  if (program_asks()) (void)attend();
+void begin_liveness_of_program() {
+  if (program_asks()) (void)begin_liveness();
 }
 
-bool attending() {
+bool liveness_is_watched() {
   return line_to_run.socket >= 0 && line_to_run.process == real_process_id();
 }
 
