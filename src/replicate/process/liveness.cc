@@ -20,8 +20,8 @@
 #include <string>
 
 #include "core/secret/secret_file.h"
-#include "replicate/engine/roll_call_reader.h"
-#include "replicate/engine/roll_call_seal.h"
+#include "replicate/engine/membership_reader.h"
+#include "replicate/engine/membership_seal.h"
 #include "replicate/process/depth.h"
 #include "replicate/process/job.h"
 #include "replicate/process/program.h"
@@ -41,7 +41,7 @@ struct Line {
   int socket = -1;
   pid_t process = 0;  ///< a child of it has the copy of a descriptor, and nothing to say
   int replica = -1;
-  std::optional<RollCallSeal> seal;  ///< once `holdfast run` believes us
+  std::optional<MembershipSeal> seal;  ///< once `holdfast run` believes us
   pthread_mutex_t speaking = PTHREAD_MUTEX_INITIALIZER;
   /// Of the thread that attends: how deep it is in calls, and to how many agreed points it has come.
   const int* depth = nullptr;
@@ -59,28 +59,28 @@ struct News {
 };
 constinit News news;
 
-struct Roster {
+struct MembershipServer {
   std::string host;
   std::string port;
   secret::Key secret{};
 };
 
-std::optional<Roster> announced_roster() {
+std::optional<MembershipServer> announced_server() {
   const char* directory = run_directory();
   if (!directory) return std::nullopt;
-  std::ifstream file(std::string(directory) + "/roster");
-  Roster roster;
-  if (!(file >> roster.host >> roster.port)) return std::nullopt;
-  if (auto key = secret::read_key(std::string(directory) + "/secret"); key.ok()) roster.secret = key.value();
-  return roster;  // without the secret nobody there believes us, which is said where it is found out
+  std::ifstream file(std::string(directory) + "/membership");
+  MembershipServer server;
+  if (!(file >> server.host >> server.port)) return std::nullopt;
+  if (auto key = secret::read_key(std::string(directory) + "/secret"); key.ok()) server.secret = key.value();
+  return server;  // without the secret nobody there believes us, which is said where it is found out
 }
 
-int connect_to(const Roster& roster) {
+int connect_to(const MembershipServer& server) {
   addrinfo hints{};
   hints.ai_family = AF_INET;
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  if (::getaddrinfo(roster.host.c_str(), roster.port.c_str(), &hints, &found) != 0) return -1;
+  if (::getaddrinfo(server.host.c_str(), server.port.c_str(), &hints, &found) != 0) return -1;
   int connected = -1;
   for (const addrinfo* at = found; at && connected < 0; at = at->ai_next) {
     const int socket = ::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
@@ -101,7 +101,7 @@ void send_line(const std::string& line) {
 }
 
 /// Signals wait meanwhile: their handlers may end the program, and say so.
-void say(const RollCall& message) {
+void say(const MembershipMessage& message) {
   if (!liveness_is_watched() || !line_to_run.seal) return;
   sigset_t all;
   sigset_t before;
@@ -114,7 +114,7 @@ void say(const RollCall& message) {
 }
 
 /// The next line of a connection on which the other side has something to say; nothing when it has ended, or is silent.
-std::optional<RollCall> hear_next(RollCallReader& heard) {
+std::optional<MembershipMessage> hear_next(MembershipReader& heard) {
   std::array<char, 512> buffer;
   while (true) {
     if (auto message = heard.next()) return message;
@@ -132,24 +132,25 @@ void give_up_after(int seconds) {
 }
 
 /// Says who this is, and that it has the job's secret. False when the other side does not show that it has it as well.
-bool join_roster(const Roster& roster, const Place& place, RollCallReader& heard) {
+bool join_membership(const MembershipServer& server, const Place& place, MembershipReader& heard) {
   give_up_after(answer_seconds);
-  const std::optional<RollCall> challenge = hear_next(heard);
-  if (!challenge || challenge->kind != RollCall::Kind::challenge) return false;
-  RollCall join;
-  join.kind = RollCall::Kind::join;
+  const std::optional<MembershipMessage> challenge = hear_next(heard);
+  if (!challenge || challenge->kind != MembershipMessage::Kind::challenge) return false;
+  MembershipMessage join;
+  join.kind = MembershipMessage::Kind::join;
   join.rank = place.rank;
   join.number = place.replica;
   join.nonce = nonce_from(secret::new_key());
-  join.proof = roll_call_proof(roster.secret, join, challenge->nonce, RollCall::Kind::join);
-  send_line(format_roll_call(join));
-  const std::optional<RollCall> welcome = hear_next(heard);
+  join.proof = membership_proof(server.secret, join, challenge->nonce, MembershipMessage::Kind::join);
+  send_line(format_membership_message(join));
+  const std::optional<MembershipMessage> welcome = hear_next(heard);
   give_up_after(0);
-  if (!welcome || welcome->kind != RollCall::Kind::welcome ||
-      !same_proof(welcome->proof, roll_call_proof(roster.secret, join, challenge->nonce, RollCall::Kind::welcome)))
+  if (!welcome || welcome->kind != MembershipMessage::Kind::welcome ||
+      !same_proof(welcome->proof,
+                  membership_proof(server.secret, join, challenge->nonce, MembershipMessage::Kind::welcome)))
     return false;
-  line_to_run.seal.emplace(roster.secret, join, challenge->nonce, RollCallSeal::From::process);
-  heard.expect({roster.secret, join, challenge->nonce, RollCallSeal::From::run});
+  line_to_run.seal.emplace(server.secret, join, challenge->nonce, MembershipSeal::From::process);
+  heard.expect({server.secret, join, challenge->nonce, MembershipSeal::From::run});
   return true;
 }
 
@@ -167,25 +168,25 @@ std::uint64_t processor_time_ms() {
 
 /// Where several threads call MPI, what the first one does says little of the others.
 void say_what_it_does() {
-  RollCall message;
-  message.kind = RollCall::Kind::inside;
+  MembershipMessage message;
+  message.kind = MembershipMessage::Kind::inside;
   if (!many_threads() && peek(line_to_run.depth) == 0) {
-    message.kind = RollCall::Kind::outside;
+    message.kind = MembershipMessage::Kind::outside;
     message.used_ms = processor_time_ms();
     message.points = peek(line_to_run.points);
   }
   say(message);
 }
 
-void take(const RollCall& message) {
+void take(const MembershipMessage& message) {
   switch (message.kind) {
-    case RollCall::Kind::look:
+    case MembershipMessage::Kind::look:
       return say_what_it_does();
-    case RollCall::Kind::working:
+    case MembershipMessage::Kind::working:
       return news.working.store(true, std::memory_order_release);
-    case RollCall::Kind::idle:
+    case MembershipMessage::Kind::idle:
       return news.working.store(false, std::memory_order_release);
-    case RollCall::Kind::gone: {
+    case MembershipMessage::Kind::gone: {
       if (message.number == line_to_run.replica) ::_exit(0);  // this replica's world is no longer whole
       const std::size_t n = news.gone_count.load(std::memory_order_relaxed);
       if (n == most_replicas) return;
@@ -193,13 +194,13 @@ void take(const RollCall& message) {
       news.gone_count.store(n + 1, std::memory_order_release);
       return;
     }
-    case RollCall::Kind::started:
+    case MembershipMessage::Kind::started:
       news.all_started.store(true, std::memory_order_release);
       return;
-    case RollCall::Kind::finalize:
+    case MembershipMessage::Kind::finalize:
       news.ending.store(Ending::finalize, std::memory_order_release);
       return;
-    case RollCall::Kind::leave:
+    case MembershipMessage::Kind::leave:
       news.ending.store(Ending::leave, std::memory_order_release);
       return;
     default:
@@ -209,7 +210,7 @@ void take(const RollCall& message) {
 
 void* listen_to_run(void* reader) {
   depth = 1;  // nothing that this thread does is the program's
-  while (const auto message = hear_next(*static_cast<RollCallReader*>(reader))) take(*message);
+  while (const auto message = hear_next(*static_cast<MembershipReader*>(reader))) take(*message);
   news.all_started.store(true, std::memory_order_release);
   return nullptr;
 }
@@ -220,7 +221,7 @@ void close_in_child() {
   line_to_run.socket = -1;
 }
 
-bool start_listening(RollCallReader* heard) {
+bool start_listening(MembershipReader* heard) {
   sigset_t all;  // the program's signals are its own
   sigset_t before;
   sigfillset(&all);
@@ -239,17 +240,17 @@ bool begin_liveness() {
   if (liveness_is_watched()) return true;
   const Depth inside;
   const std::optional<Place> place = launched_place();
-  const std::optional<Roster> roster = place ? announced_roster() : std::nullopt;
-  if (!roster) return true;
-  line_to_run.socket = connect_to(*roster);
+  const std::optional<MembershipServer> server = place ? announced_server() : std::nullopt;
+  if (!server) return true;
+  line_to_run.socket = connect_to(*server);
   if (line_to_run.socket < 0) return false;
   line_to_run.process = real_process_id();
   line_to_run.depth = &depth;
   line_to_run.points = &asking.points;
   line_to_run.replica = place->replica;
   ::pthread_atfork(nullptr, nullptr, close_in_child);
-  auto heard = std::make_unique<RollCallReader>();
-  if (!join_roster(*roster, *place, *heard)) {
+  auto heard = std::make_unique<MembershipReader>();
+  if (!join_membership(*server, *place, *heard)) {
     close_in_child();
     return false;
   }
@@ -265,37 +266,37 @@ bool liveness_is_watched() {
 }
 
 void say_starting() {
-  say({RollCall::Kind::starting});
+  say({MembershipMessage::Kind::starting});
 }
 void say_ready() {
-  say({RollCall::Kind::ready});
+  say({MembershipMessage::Kind::ready});
 }
 void say_finishing() {
-  say({RollCall::Kind::finishing});
+  say({MembershipMessage::Kind::finishing});
 }
 void say_finished() {
-  say({RollCall::Kind::finished});
+  say({MembershipMessage::Kind::finished});
 }
 void say_diverged(int replica) {
-  RollCall message;
-  message.kind = RollCall::Kind::accuse;
+  MembershipMessage message;
+  message.kind = MembershipMessage::Kind::accuse;
   message.number = replica;
   say(message);
 }
 void say_failed() {
-  say({RollCall::Kind::failed});
+  say({MembershipMessage::Kind::failed});
 }
 void say_exit(int status) {
-  RollCall message;
-  message.kind = RollCall::Kind::exit;
+  MembershipMessage message;
+  message.kind = MembershipMessage::Kind::exit;
   message.number = status & 0xff;
   say(message);
 }
 
 void say_waits(int rank, int replica) {
   news.working.store(false, std::memory_order_release);
-  RollCall message;
-  message.kind = RollCall::Kind::waits;
+  MembershipMessage message;
+  message.kind = MembershipMessage::Kind::waits;
   message.rank = rank;
   message.number = rank < 0 ? -1 : replica;
   say(message);

@@ -5,11 +5,11 @@
 
 namespace holdfast::replicate {
 
-/// This process's connection to `holdfast run` (launch/supervise/roster_server.h), whose end is how others hear of its
-/// death, and what it is told through it: which replicas were taken out. A thread of its own reads it, which calls
+/// This process's connection to `holdfast run` (launch/supervise/membership_server.h), whose end is how others hear of
+/// its death, and what it is told through it: which replicas were taken out. A thread of its own reads it, which calls
 /// neither MPI nor the program; when this process's own replica was taken out, the thread ends the process.
 
-/// Connects and says who this is, once; nothing without a roster in the run directory. False when there is one that
+/// Connects and says who this is, once; nothing without a membership in the run directory. False when there is one that
 /// cannot be reached. A child of the program does not attend.
 bool begin_liveness();
 bool liveness_is_watched();

@@ -20,7 +20,7 @@ bool takes_no_more(const std::string& path);
 ///   rank-<v>.replica-<k>.other.out, .other.err   what else came out of processes whose output is not shown
 ///   record.json                      what the library counted, written at the end by physical rank 0
 ///   record.<k>.json                  the same of one replica, where the job goes on when a process dies
-///   roster                           where processes say that they are there (roster_server.h)
+///   membership                       where processes say that they are there (membership_server.h)
 ///   incident-<v>.<k>.json            why a job ended early, written by whoever diagnosed it
 ///   counted-<v>.<k>                  what a process has counted, at any time (tally.h)
 ///   status-<v>.<k>                   with what a process ended after MPI_Finalize

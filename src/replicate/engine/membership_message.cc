@@ -1,4 +1,4 @@
-#include "replicate/engine/roll_call.h"
+#include "replicate/engine/membership_message.h"
 
 #include <array>
 #include <charconv>
@@ -51,8 +51,8 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
   return text;
 }
 
-std::string roll_call_proof(const secret::Key& job, const RollCall& join, std::string_view challenge,
-                            RollCall::Kind of) {
+std::string membership_proof(const secret::Key& job, const MembershipMessage& join, std::string_view challenge,
+                             MembershipMessage::Kind of) {
   return hexadecimal(secret::KeyedDigest(secret::derive(job, "holdfast roll call"))
                          .number(static_cast<std::uint64_t>(of))
                          .text(challenge)
@@ -70,36 +70,36 @@ std::string nonce_from(const secret::Key& random) {
   return hexadecimal(std::span(random).first(nonce_digits / 2));
 }
 
-std::optional<RollCall> parse_roll_call(std::string_view line) {
+std::optional<MembershipMessage> parse_membership_message(std::string_view line) {
   const std::vector<std::string_view> words = words_of(line);
   std::size_t kind = 0;
   while (kind < names.size() && names[kind] != words[0]) ++kind;
   if (kind == names.size()) return std::nullopt;
-  RollCall message;
-  message.kind = static_cast<RollCall::Kind>(kind);
+  MembershipMessage message;
+  message.kind = static_cast<MembershipMessage::Kind>(kind);
   switch (message.kind) {
-    case RollCall::Kind::join:
+    case MembershipMessage::Kind::join:
       if (words.size() != 5 || !read(words[1], message.rank) || !read(words[2], message.number) ||
           !read_digits(words[3], nonce_digits, message.nonce) || !read_digits(words[4], proof_digits, message.proof))
         return std::nullopt;
       return message;
-    case RollCall::Kind::challenge:
+    case MembershipMessage::Kind::challenge:
       if (words.size() != 2 || !read_digits(words[1], nonce_digits, message.nonce)) return std::nullopt;
       return message;
-    case RollCall::Kind::welcome:
+    case MembershipMessage::Kind::welcome:
       if (words.size() != 2 || !read_digits(words[1], proof_digits, message.proof)) return std::nullopt;
       return message;
-    case RollCall::Kind::exit:
-    case RollCall::Kind::gone:
-    case RollCall::Kind::accuse:
+    case MembershipMessage::Kind::exit:
+    case MembershipMessage::Kind::gone:
+    case MembershipMessage::Kind::accuse:
       if (words.size() != 2 || !read(words[1], message.number)) return std::nullopt;
       return message;
-    case RollCall::Kind::waits:
+    case MembershipMessage::Kind::waits:
       if (words.size() > 3 || (words.size() > 1 && !read(words[1], message.rank)) ||
           (words.size() > 2 && !read(words[2], message.number)))
         return std::nullopt;
       return message;
-    case RollCall::Kind::outside:
+    case MembershipMessage::Kind::outside:
       if (words.size() != 3 || !read(words[1], message.used_ms) || !read(words[2], message.points)) return std::nullopt;
       return message;
     default:
@@ -107,15 +107,16 @@ std::optional<RollCall> parse_roll_call(std::string_view line) {
   }
 }
 
-std::string format_roll_call(const RollCall& message) {
+std::string format_membership_message(const MembershipMessage& message) {
   std::string line(names[static_cast<std::size_t>(message.kind)]);
-  const bool ranked = message.kind == RollCall::Kind::join || message.kind == RollCall::Kind::waits;
+  const bool ranked = message.kind == MembershipMessage::Kind::join || message.kind == MembershipMessage::Kind::waits;
   if (ranked && message.rank >= 0) line += " " + std::to_string(message.rank);
-  const bool numbered = message.kind == RollCall::Kind::join || message.kind == RollCall::Kind::exit ||
-                        message.kind == RollCall::Kind::gone || message.kind == RollCall::Kind::accuse ||
-                        (message.kind == RollCall::Kind::waits && message.rank >= 0);
+  const bool numbered =
+      message.kind == MembershipMessage::Kind::join || message.kind == MembershipMessage::Kind::exit ||
+      message.kind == MembershipMessage::Kind::gone || message.kind == MembershipMessage::Kind::accuse ||
+      (message.kind == MembershipMessage::Kind::waits && message.rank >= 0);
   if (numbered && message.number >= 0) line += " " + std::to_string(message.number);
-  if (message.kind == RollCall::Kind::outside)
+  if (message.kind == MembershipMessage::Kind::outside)
     line += " " + std::to_string(message.used_ms) + " " + std::to_string(message.points);
   if (!message.nonce.empty()) line += " " + message.nonce;
   if (!message.proof.empty()) line += " " + message.proof;

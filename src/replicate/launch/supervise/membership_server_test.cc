@@ -1,5 +1,5 @@
 // Who is let in, who is not, and what strangers cost.
-#include "replicate/launch/supervise/roster_server.h"
+#include "replicate/launch/supervise/membership_server.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -16,15 +16,15 @@
 
 #include "core/scratch/scratch_folder.h"
 #include "core/secret/secret_file.h"
-#include "replicate/engine/roll_call_reader.h"
-#include "replicate/engine/roll_call_seal.h"
+#include "replicate/engine/membership_reader.h"
+#include "replicate/engine/membership_seal.h"
 
 namespace holdfast::launch {
 namespace {
 
-using replicate::RollCall;
-using replicate::RollCallSeal;
-using Kind = RollCall::Kind;
+using replicate::MembershipMessage;
+using replicate::MembershipSeal;
+using Kind = MembershipMessage::Kind;
 
 /// One end of a connection, as a process of the job or a stranger has it.
 class Visitor {
@@ -45,7 +45,7 @@ class Visitor {
   }
   void say(const std::string& text) const { (void)::send(socket_, text.data(), text.size(), MSG_NOSIGNAL); }
   /// The next message; nothing when the other side has closed.
-  std::optional<RollCall> hear() {
+  std::optional<MembershipMessage> hear() {
     while (true) {
       if (auto message = reader_.next()) return message;
       char bytes[512];
@@ -61,31 +61,31 @@ class Visitor {
     }
     return !timed_out_;
   }
-  RollCall join(const secret::Key& key, int rank, int replica) {
+  MembershipMessage join(const secret::Key& key, int rank, int replica) {
     connect();
     challenge_ = hear()->nonce;
-    RollCall join{Kind::join, rank, replica, replicate::nonce_from(secret::new_key()), {}};
-    join.proof = roll_call_proof(key, join, challenge_, Kind::join);
-    say(format_roll_call(join));
+    MembershipMessage join{Kind::join, rank, replica, replicate::nonce_from(secret::new_key()), {}};
+    join.proof = membership_proof(key, join, challenge_, Kind::join);
+    say(format_membership_message(join));
     return join;
   }
   /// Joins, hears that it is believed, and from then on expects tags.
   void be_believed(const secret::Key& key, int rank, int replica) {
-    const RollCall words = join(key, rank, replica);
+    const MembershipMessage words = join(key, rank, replica);
     const auto welcome = hear();
     ASSERT_TRUE(welcome && welcome->kind == Kind::welcome);
-    reader_.expect({key, words, challenge_, RollCallSeal::From::run});
-    seal_.emplace(key, words, challenge_, RollCallSeal::From::process);
+    reader_.expect({key, words, challenge_, MembershipSeal::From::run});
+    seal_.emplace(key, words, challenge_, MembershipSeal::From::process);
   }
-  void say_sealed(const RollCall& message) { say(seal_->line(message)); }
+  void say_sealed(const MembershipMessage& message) { say(seal_->line(message)); }
   const std::string& challenge() const { return challenge_; }
   const std::string& heard() const { return heard_; }
 
  private:
   int socket_;
   int port_;
-  replicate::RollCallReader reader_;
-  std::optional<RollCallSeal> seal_;
+  replicate::MembershipReader reader_;
+  std::optional<MembershipSeal> seal_;
   std::string challenge_;
   std::string heard_;
   bool timed_out_ = false;
@@ -94,11 +94,11 @@ class Visitor {
 class RosterDoor : public testing::Test {
  protected:
   void start(std::chrono::milliseconds patience = std::chrono::milliseconds(60'000), int ranks = 2) {
-    auto started =
-        RosterServer::start({folder_.path(), true, key_, patience}, Roster(ranks, 2, true), [](const Death&) {});
+    auto started = MembershipServer::start({folder_.path(), true, key_, patience}, JobMembership(ranks, 2, true),
+                                           [](const Death&) {});
     ASSERT_TRUE(started.ok());
     server_ = std::move(started).value();
-    std::ifstream file(folder_.file("roster"));
+    std::ifstream file(folder_.file("membership"));
     std::string host;
     ASSERT_TRUE(file >> host >> port_);
     std::string rest;
@@ -107,18 +107,18 @@ class RosterDoor : public testing::Test {
 
   scratch::ScratchFolder folder_;
   secret::Key key_ = secret::new_key();
-  std::unique_ptr<RosterServer> server_;
+  std::unique_ptr<MembershipServer> server_;
   int port_ = 0;
 };
 
 TEST_F(RosterDoor, WhoHasTheSecretIsLetInAndToldSo) {
   start();
   Visitor one(port_);
-  const RollCall join = one.join(key_, 1, 0);
+  const MembershipMessage join = one.join(key_, 1, 0);
   const auto welcome = one.hear();
   ASSERT_TRUE(welcome);
   EXPECT_EQ(welcome->kind, Kind::welcome);
-  EXPECT_EQ(welcome->proof, roll_call_proof(key_, join, one.challenge(), Kind::welcome));
+  EXPECT_EQ(welcome->proof, membership_proof(key_, join, one.challenge(), Kind::welcome));
 }
 
 TEST_F(RosterDoor, WhoHasAnotherSecretOrNoneIsNot) {
@@ -141,15 +141,15 @@ TEST_F(RosterDoor, WhoHasAnotherSecretOrNoneIsNot) {
 TEST_F(RosterDoor, WhatWasHeardOfOneConnectionIsOfNoUseOnAnother) {
   start();
   Visitor one(port_);
-  const RollCall join = one.join(key_, 1, 0);
+  const MembershipMessage join = one.join(key_, 1, 0);
   ASSERT_TRUE(one.hear());
-  RollCall elsewhere = join;
+  MembershipMessage elsewhere = join;
   elsewhere.rank = 0;
-  for (const RollCall& again : {join, elsewhere}) {
+  for (const MembershipMessage& again : {join, elsewhere}) {
     Visitor other(port_);
     other.connect();
     ASSERT_TRUE(other.hear());
-    other.say(format_roll_call(again));
+    other.say(format_membership_message(again));
     EXPECT_TRUE(other.was_closed());
   }
 }
@@ -185,7 +185,7 @@ TEST_F(RosterDoor, AStrangerWhoSaysNothingIsSentAway) {
 TEST_F(RosterDoor, StrangersAreFewAtATimeAndTheOldestGoesFirst) {
   start();
   std::vector<std::unique_ptr<Visitor>> crowd;
-  const std::size_t most = 4 + RosterServer::spare_strangers;
+  const std::size_t most = 4 + MembershipServer::spare_strangers;
   for (std::size_t i = 0; i < most + 20; ++i) {
     crowd.push_back(std::make_unique<Visitor>(port_));
     crowd.back()->connect();

@@ -1,4 +1,4 @@
-#include "replicate/engine/roll_call_seal.h"
+#include "replicate/engine/membership_seal.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 namespace holdfast::replicate {
 namespace {
 
-using Kind = RollCall::Kind;
-using From = RollCallSeal::From;
+using Kind = MembershipMessage::Kind;
+using From = MembershipSeal::From;
 
 secret::Key key(unsigned char first) {
   secret::Key made{};
@@ -16,8 +16,8 @@ secret::Key key(unsigned char first) {
   return made;
 }
 
-RollCall join_of(int rank) {
-  RollCall join;
+MembershipMessage join_of(int rank) {
+  MembershipMessage join;
   join.kind = Kind::join;
   join.rank = rank;
   join.number = 1;
@@ -25,7 +25,7 @@ RollCall join_of(int rank) {
   return join;
 }
 
-RollCallSeal seal(From from, int rank = 0, unsigned char secret = 1, char challenge = 'c') {
+MembershipSeal seal(From from, int rank = 0, unsigned char secret = 1, char challenge = 'c') {
   return {key(secret), join_of(rank), std::string(nonce_digits, challenge), from};
 }
 
@@ -35,17 +35,18 @@ std::string without_end(std::string line) {
   return line;
 }
 
-TEST(RollCallSeal, LinesOfOneSideAreBelievedByTheOther) {
-  RollCallSeal sender = seal(From::process);
-  RollCallSeal receiver = seal(From::process);
-  for (const RollCall& message : {RollCall{Kind::ready}, RollCall{Kind::exit, -1, 3}, RollCall{Kind::ready}}) {
+TEST(MembershipSeal, LinesOfOneSideAreBelievedByTheOther) {
+  MembershipSeal sender = seal(From::process);
+  MembershipSeal receiver = seal(From::process);
+  for (const MembershipMessage& message :
+       {MembershipMessage{Kind::ready}, MembershipMessage{Kind::exit, -1, 3}, MembershipMessage{Kind::ready}}) {
     const std::string line = without_end(sender.line(message));
-    EXPECT_LE(line.size(), longest_roll_call);
+    EXPECT_LE(line.size(), longest_membership_message);
     EXPECT_EQ(receiver.open(line), message);
   }
 }
 
-TEST(RollCallSeal, ALineOfSomebodyElseIsNot) {
+TEST(MembershipSeal, ALineOfSomebodyElseIsNot) {
   const std::string line = without_end(seal(From::process).line({Kind::exit, -1, 3}));
   EXPECT_TRUE(seal(From::process).open(line));
   EXPECT_FALSE(seal(From::run).open(line)) << "sent back to who sent it";
@@ -55,8 +56,8 @@ TEST(RollCallSeal, ALineOfSomebodyElseIsNot) {
   for (const char* bare : {"", "ready", "exit 0", "ready "}) EXPECT_FALSE(seal(From::process).open(bare));
 }
 
-TEST(RollCallSeal, NoLineIsChangedRepeatedLeftOutOrMoved) {
-  RollCallSeal sender = seal(From::run);
+TEST(MembershipSeal, NoLineIsChangedRepeatedLeftOutOrMoved) {
+  MembershipSeal sender = seal(From::run);
   const std::string first = without_end(sender.line({Kind::gone, -1, 0}));
   const std::string second = without_end(sender.line({Kind::gone, -1, 0}));
   EXPECT_NE(first, second);
@@ -66,7 +67,7 @@ TEST(RollCallSeal, NoLineIsChangedRepeatedLeftOutOrMoved) {
     changed[at] = static_cast<char>(changed[at] ^ 1);
     EXPECT_FALSE(seal(From::run).open(changed)) << changed;
   }
-  RollCallSeal receiver = seal(From::run);
+  MembershipSeal receiver = seal(From::run);
   EXPECT_TRUE(receiver.open(first));
   EXPECT_FALSE(receiver.open(first)) << "repeated";
   EXPECT_TRUE(receiver.open(second));

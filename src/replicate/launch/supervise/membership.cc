@@ -1,4 +1,4 @@
-#include "replicate/launch/supervise/roster.h"
+#include "replicate/launch/supervise/membership.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 
 namespace holdfast::launch {
 
-using replicate::RollCall;
+using replicate::MembershipMessage;
 
-Roster::Roster(const std::vector<int>& degrees, bool goes_on, double silence_limit_s)
+JobMembership::JobMembership(const std::vector<int>& degrees, bool goes_on, double silence_limit_s)
     : ranks_(static_cast<int>(degrees.size())),
       degree_(*std::max_element(degrees.begin(), degrees.end())),
       goes_on_(goes_on),
@@ -21,7 +21,7 @@ Roster::Roster(const std::vector<int>& degrees, bool goes_on, double silence_lim
     members_[static_cast<std::size_t>(m)].exists = replica_of(m) < degrees[static_cast<std::size_t>(rank_of(m))];
 }
 
-int Roster::join(int rank, int replica) {
+int JobMembership::join(int rank, int replica) {
   if (rank < 0 || rank >= ranks_ || replica < 0 || replica >= degree_) return -1;
   const int member = rank * degree_ + replica;
   Member& who = members_[static_cast<std::size_t>(member)];
@@ -30,50 +30,50 @@ int Roster::join(int rank, int replica) {
   who.there = who.came = true;
   start_.come(member);
   std::erase_if(deaths_, [&](const Death& death) { return death.rank == rank && death.replica == replica; });
-  if (gone(replica)) tell(member, RollCall::Kind::gone, replica);
+  if (gone(replica)) tell(member, MembershipMessage::Kind::gone, replica);
   return member;
 }
 
-void Roster::hear(int member, const RollCall& message, double seconds) {
+void JobMembership::hear(int member, const MembershipMessage& message, double seconds) {
   Member& who = members_[static_cast<std::size_t>(member)];
   switch (message.kind) {
-    case RollCall::Kind::starting:
+    case MembershipMessage::Kind::starting:
       who.phase = std::max(who.phase, Phase::starting);
       entered_ = true;
       return start_.enter(member);
-    case RollCall::Kind::ready:
+    case MembershipMessage::Kind::ready:
       who.phase = std::max(who.phase, Phase::ready);
       return start_together();
-    case RollCall::Kind::finishing:
+    case MembershipMessage::Kind::finishing:
       who.phase = std::max(who.phase, Phase::finishing);
       return end_together();
-    case RollCall::Kind::finished:
+    case MembershipMessage::Kind::finished:
       who.phase = Phase::finished;
       who.past_mpi = true;
       return;
-    case RollCall::Kind::exit:
+    case MembershipMessage::Kind::exit:
       who.status = message.number;
       if (who.phase < Phase::finished) ended_by_program_ = ended_by_program_ || deaths_.empty();
       return;
-    case RollCall::Kind::failed:
+    case MembershipMessage::Kind::failed:
       if (goes_on_ && verdict_.empty())
         verdict_ = "rank " + std::to_string(rank_of(member)) + " replica " + std::to_string(replica_of(member)) +
                    " found what the job cannot go on with";
       return;
-    case RollCall::Kind::accuse:
+    case MembershipMessage::Kind::accuse:
       return accuse(member, message.number, seconds);
-    case RollCall::Kind::waits:
+    case MembershipMessage::Kind::waits:
       return answer_waiting(member, message, seconds);
-    case RollCall::Kind::outside:
+    case MembershipMessage::Kind::outside:
       return patience_.outside(member, message.used_ms, message.points, seconds);
-    case RollCall::Kind::inside:
+    case MembershipMessage::Kind::inside:
       return patience_.inside(member);
     default:
-      return;  // what only the roster says
+      return;  // what only the membership says
   }
 }
 
-void Roster::close(int member, double seconds) {
+void JobMembership::close(int member, double seconds) {
   Member& who = members_[static_cast<std::size_t>(member)];
   who.there = false;
   patience_.leave(member);
@@ -85,7 +85,7 @@ void Roster::close(int member, double seconds) {
   if (!ended_by_program_ && deaths_.empty()) deaths_.push_back({rank_of(member), replica_of(member), seconds, 0});
 }
 
-void Roster::look(double seconds, const std::optional<std::set<int>>& living, double limit_s) {
+void JobMembership::look(double seconds, const std::optional<std::set<int>>& living, double limit_s) {
   if (!starting()) return;
   const auto missing = start_.look(seconds, living, limit_s);
   if (!missing) return;
@@ -105,12 +105,12 @@ void Roster::look(double seconds, const std::optional<std::set<int>>& living, do
   deaths_.push_back({rank, replica_of(missing->member), missing->seconds, 0});
 }
 
-void Roster::lose(int member, double seconds) {
+void JobMembership::lose(int member, double seconds) {
   take_out({rank_of(member), replica_of(member), seconds, degree_left() - 1});
 }
 
 /// One that most replicas of its rank accuse goes: those that are left agree, and are at least two.
-void Roster::accuse(int member, int replica, double seconds) {
+void JobMembership::accuse(int member, int replica, double seconds) {
   const bool known = replica >= 0 && replica < degree_ && replica != replica_of(member);
   if (!goes_on_ || !known || gone(replica) || gone(replica_of(member)) || !verdict_.empty()) return;
   if (!launched_ || ending_told_ || degree_left() < 3) return;
@@ -120,7 +120,7 @@ void Roster::accuse(int member, int replica, double seconds) {
   if (2 * left > degree_left()) take_out({rank_of(member), replica, seconds, degree_left() - 1, true});
 }
 
-void Roster::take_out(const Death& death) {
+void JobMembership::take_out(const Death& death) {
   const int replica = death.replica;
   gone_[static_cast<std::size_t>(replica)] = true;
   deaths_.push_back(death);
@@ -135,37 +135,38 @@ void Roster::take_out(const Death& death) {
   }
   if (!verdict_.empty()) return;
   for (int m = 0; m < static_cast<int>(members_.size()); ++m)
-    if (members_[static_cast<std::size_t>(m)].there) tell(m, RollCall::Kind::gone, replica);
+    if (members_[static_cast<std::size_t>(m)].there) tell(m, MembershipMessage::Kind::gone, replica);
   end_together();
 }
 
-void Roster::answer_waiting(int member, const RollCall& message, double seconds) {
+void JobMembership::answer_waiting(int member, const MembershipMessage& message, double seconds) {
   const bool look = patience_.waits(member, message.rank, message.number, seconds);
-  tell(member, patience_.waits_for_work(member, seconds) ? RollCall::Kind::working : RollCall::Kind::idle);
+  tell(member,
+       patience_.waits_for_work(member, seconds) ? MembershipMessage::Kind::working : MembershipMessage::Kind::idle);
   for (int m = 0; look && m < static_cast<int>(members_.size()); ++m)
-    if (members_[static_cast<std::size_t>(m)].there) tell(m, RollCall::Kind::look);
+    if (members_[static_cast<std::size_t>(m)].there) tell(m, MembershipMessage::Kind::look);
 }
 
 /// When the last process is past MPI_Init all hear that, and leave it: who dies after that has died after all were.
-void Roster::start_together() {
+void JobMembership::start_together() {
   if (launched_ || !all_past(Phase::ready)) return;
   launched_ = true;
   for (int m = 0; goes_on_ && m < static_cast<int>(members_.size()); ++m)
-    if (members_[static_cast<std::size_t>(m)].there) tell(m, RollCall::Kind::started);
+    if (members_[static_cast<std::size_t>(m)].there) tell(m, MembershipMessage::Kind::started);
 }
 
 /// When the last process that is left has reached the end, all hear how to go on.
-void Roster::end_together() {
+void JobMembership::end_together() {
   if (!goes_on_ || ending_told_ || !all_past(Phase::finishing)) return;
   ending_told_ = deaths_.empty();
   for (int m = 0; m < static_cast<int>(members_.size()); ++m) {
     if (gone(replica_of(m))) continue;
-    tell(m, deaths_.empty() ? RollCall::Kind::finalize : RollCall::Kind::leave);
+    tell(m, deaths_.empty() ? MembershipMessage::Kind::finalize : MembershipMessage::Kind::leave);
     if (!deaths_.empty()) members_[static_cast<std::size_t>(m)].phase = Phase::finished;
   }
 }
 
-bool Roster::all_past(Phase phase) const {
+bool JobMembership::all_past(Phase phase) const {
   for (int m = 0; m < static_cast<int>(members_.size()); ++m)
     if (members_[static_cast<std::size_t>(m)].exists && !gone(replica_of(m)) &&
         members_[static_cast<std::size_t>(m)].phase < phase)
@@ -173,23 +174,23 @@ bool Roster::all_past(Phase phase) const {
   return true;
 }
 
-void Roster::tell(int member, RollCall::Kind kind, int number) {
-  RollCall message;
+void JobMembership::tell(int member, MembershipMessage::Kind kind, int number) {
+  MembershipMessage message;
   message.kind = kind;
   message.number = number;
   outgoing_.push_back({member, message});
 }
 
-bool Roster::deserted() const {
+bool JobMembership::deserted() const {
   const bool came = std::any_of(members_.begin(), members_.end(), [](const Member& m) { return m.came; });
   return came && std::none_of(members_.begin(), members_.end(), [](const Member& m) { return m.there; });
 }
 
-std::optional<int> Roster::status_of(const Member& member) {
+std::optional<int> JobMembership::status_of(const Member& member) {
   return !member.status && member.past_mpi ? 0 : member.status;
 }
 
-bool Roster::over() const {
+bool JobMembership::over() const {
   if (!goes_on_ || deaths_.empty() || !verdict_.empty()) return false;
   for (int m = 0; m < static_cast<int>(members_.size()); ++m) {
     const Member& who = members_[static_cast<std::size_t>(m)];
@@ -198,16 +199,16 @@ bool Roster::over() const {
   return true;
 }
 
-int Roster::degree_left() const {
+int JobMembership::degree_left() const {
   return static_cast<int>(std::count(gone_.begin(), gone_.end(), false));
 }
 
-int Roster::leader() const {
+int JobMembership::leader() const {
   const auto found = std::find(gone_.begin(), gone_.end(), false);
   return found == gone_.end() ? -1 : static_cast<int>(found - gone_.begin());
 }
 
-std::optional<int> Roster::status() const {
+std::optional<int> JobMembership::status() const {
   std::optional<int> whole = 0;
   for (int rank = 0; rank < ranks_; ++rank) {
     std::map<int, int> said;

@@ -1,4 +1,4 @@
-#include "replicate/launch/supervise/roster_server.h"
+#include "replicate/launch/supervise/membership_server.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -20,15 +20,15 @@
 #include <vector>
 
 #include "core/secret/secret_file.h"
-#include "replicate/engine/roll_call_reader.h"
-#include "replicate/engine/roll_call_seal.h"
+#include "replicate/engine/membership_reader.h"
+#include "replicate/engine/membership_seal.h"
 
 namespace holdfast::launch {
 
-using replicate::format_roll_call;
-using replicate::RollCall;
-using replicate::RollCallReader;
-using replicate::RollCallSeal;
+using replicate::format_membership_message;
+using replicate::MembershipMessage;
+using replicate::MembershipReader;
+using replicate::MembershipSeal;
 
 namespace {
 
@@ -80,9 +80,9 @@ Status write_place(const std::string& path, const std::string& host, int port) {
 }  // namespace
 
 /// The sockets.
-class RosterServer::Desk {
+class MembershipServer::Desk {
  public:
-  explicit Desk(Roster& roster) : roster_(roster) {}
+  explicit Desk(JobMembership& membership) : membership_(membership) {}
   ~Desk() {
     for (const auto& guest : guests_) ::close(guest.socket);
     if (listening_ >= 0) ::close(listening_);
@@ -105,7 +105,7 @@ class RosterServer::Desk {
         ::getsockname(listening_, any, &length) != 0)
       return {Code::unavailable, "listening for the processes of the job", std::strerror(errno),
               "see that TCP sockets can be opened here"};
-    return write_place(place.run_directory + "/roster", place.one_host ? "127.0.0.1" : host_name(),
+    return write_place(place.run_directory + "/membership", place.one_host ? "127.0.0.1" : host_name(),
                        ntohs(address.sin_port));
   }
 
@@ -132,8 +132,8 @@ class RosterServer::Desk {
     Clock::time_point came = Clock::now();
     int member = -1;
     bool believed = false;  ///< has shown that it has the job's secret
-    RollCallReader reader{};
-    std::optional<RollCallSeal> seal{};  ///< of what is said to it, once it is believed
+    MembershipReader reader{};
+    std::optional<MembershipSeal> seal{};  ///< of what is said to it, once it is believed
 
     bool is_stranger() const { return !believed; }
   };
@@ -163,9 +163,9 @@ class RosterServer::Desk {
         return;
       }
       keep_alive(socket);
-      if (strangers() >= roster_.size() + spare_strangers) drop_oldest_stranger();
-      RollCall challenge;
-      challenge.kind = RollCall::Kind::challenge;
+      if (strangers() >= membership_.size() + spare_strangers) drop_oldest_stranger();
+      MembershipMessage challenge;
+      challenge.kind = MembershipMessage::Kind::challenge;
       challenge.nonce = replicate::nonce_from(secret::new_key());
       guests_.push_back({socket, challenge.nonce});
       watch(socket);
@@ -214,8 +214,8 @@ class RosterServer::Desk {
   }
 
   /// A full buffer is that of a process that has stopped reading: it is dying.
-  static void say(Guest& guest, const RollCall& message) {
-    const std::string line = guest.seal ? guest.seal->line(message) : format_roll_call(message);
+  static void say(Guest& guest, const MembershipMessage& message) {
+    const std::string line = guest.seal ? guest.seal->line(message) : format_membership_message(message);
     (void)::send(guest.socket, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   }
 
@@ -233,26 +233,26 @@ class RosterServer::Desk {
     leave(index);
   }
 
-  bool hear(Guest& guest, const RollCall& message) {
+  bool hear(Guest& guest, const MembershipMessage& message) {
     if (guest.member >= 0) {
-      roster_.hear(guest.member, message, seconds());
+      membership_.hear(guest.member, message, seconds());
       return true;
     }
-    if (message.kind != RollCall::Kind::join) return false;
-    const auto proof = [&](RollCall::Kind of) { return roll_call_proof(secret_, message, guest.nonce, of); };
-    if (!replicate::same_proof(message.proof, proof(RollCall::Kind::join))) return false;
-    const int member = roster_.join(message.rank, message.number);
+    if (message.kind != MembershipMessage::Kind::join) return false;
+    const auto proof = [&](MembershipMessage::Kind of) { return membership_proof(secret_, message, guest.nonce, of); };
+    if (!replicate::same_proof(message.proof, proof(MembershipMessage::Kind::join))) return false;
+    const int member = membership_.join(message.rank, message.number);
     if (member < 0) return false;
     for (Guest& other : guests_)
       if (other.member == member) other.member = -1;  // the shell that has started this one
     guest.member = member;
     guest.believed = true;
-    RollCall welcome;
-    welcome.kind = RollCall::Kind::welcome;
-    welcome.proof = proof(RollCall::Kind::welcome);
+    MembershipMessage welcome;
+    welcome.kind = MembershipMessage::Kind::welcome;
+    welcome.proof = proof(MembershipMessage::Kind::welcome);
     say(guest, welcome);
-    guest.seal.emplace(secret_, message, guest.nonce, RollCallSeal::From::run);
-    guest.reader.expect({secret_, message, guest.nonce, RollCallSeal::From::process});
+    guest.seal.emplace(secret_, message, guest.nonce, MembershipSeal::From::run);
+    guest.reader.expect({secret_, message, guest.nonce, MembershipSeal::From::process});
     return true;
   }
 
@@ -261,17 +261,17 @@ class RosterServer::Desk {
     guests_.erase(guests_.begin() + static_cast<std::ptrdiff_t>(index));
     ::close(guest.socket);
     const std::chrono::duration<double> since = Clock::now() - started_;
-    if (guest.member >= 0) roster_.close(guest.member, since.count());
+    if (guest.member >= 0) membership_.close(guest.member, since.count());
   }
 
   void deliver() {
-    for (const Roster::Letter& letter : roster_.outgoing())
+    for (const JobMembership::Addressed& addressed : membership_.outgoing())
       for (Guest& guest : guests_)
-        if (guest.member == letter.member) say(guest, letter.message);
-    roster_.outgoing().clear();
+        if (guest.member == addressed.member) say(guest, addressed.message);
+    membership_.outgoing().clear();
   }
 
-  Roster& roster_;
+  JobMembership& membership_;
   secret::Key secret_{};
   std::chrono::milliseconds patience_{};
   Clock::time_point shut_until_{};
@@ -281,18 +281,18 @@ class RosterServer::Desk {
   std::vector<Guest> guests_;
 };
 
-RosterServer::RosterServer(Place place, Roster roster, std::function<void(const Death&)> tell)
+MembershipServer::MembershipServer(Place place, JobMembership membership, std::function<void(const Death&)> tell)
     : place_(std::move(place)),
-      roster_(std::move(roster)),
+      membership_(std::move(membership)),
       tell_(std::move(tell)),
-      desk_(std::make_unique<Desk>(roster_)),
+      desk_(std::make_unique<Desk>(membership_)),
       stop_(eventfd(0, EFD_CLOEXEC)),
       end_(eventfd(0, EFD_CLOEXEC)),
       over_(eventfd(0, EFD_CLOEXEC)) {}
 
-Result<std::unique_ptr<RosterServer>> RosterServer::start(const Place& place, Roster roster,
-                                                          std::function<void(const Death&)> tell) {
-  std::unique_ptr<RosterServer> server(new RosterServer(place, std::move(roster), std::move(tell)));
+Result<std::unique_ptr<MembershipServer>> MembershipServer::start(const Place& place, JobMembership membership,
+                                                                  std::function<void(const Death&)> tell) {
+  std::unique_ptr<MembershipServer> server(new MembershipServer(place, std::move(membership), std::move(tell)));
   Status ready = server->desk_->open(place);
   if (!ready.ok()) return ready;
   sigset_t all;  // signals belong to the main thread
@@ -304,38 +304,39 @@ Result<std::unique_ptr<RosterServer>> RosterServer::start(const Place& place, Ro
   return server;
 }
 
-void RosterServer::serve() {
+void MembershipServer::serve() {
   std::size_t told = 0;
   bool ended = false;
   bool over = false;
   bool seen = false;  // processes of the job, by looking for them
-  while (desk_->serve_once(stop_, roster_.starting() || (roster_.deserted() && !over) ? look_ms : -1)) {
-    const bool deserted = roster_.deserted();
-    const auto living = !seen || deserted || roster_.starting() ? place_.living() : std::nullopt;
+  while (desk_->serve_once(stop_, membership_.starting() || (membership_.deserted() && !over) ? look_ms : -1)) {
+    const bool deserted = membership_.deserted();
+    const auto living = !seen || deserted || membership_.starting() ? place_.living() : std::nullopt;
     seen = seen || (living && !living->empty());
-    if (roster_.starting()) roster_.look(desk_->seconds(), living, place_.limit_s);
+    if (membership_.starting()) membership_.look(desk_->seconds(), living, place_.limit_s);
     // mpirun may wait for ever for processes that have all ended, when one of them had failed at the start.
     const bool nobody_lives = deserted && seen && living && living->empty();
-    leader_ = roster_.leader();
-    for (; roster_.goes_on() && told < roster_.deaths().size(); ++told)
-      if (roster_.deaths()[told].degree_left > 0 && roster_.verdict().empty()) tell_(roster_.deaths()[told]);
+    leader_ = membership_.leader();
+    for (; membership_.goes_on() && told < membership_.deaths().size(); ++told)
+      if (membership_.deaths()[told].degree_left > 0 && membership_.verdict().empty())
+        tell_(membership_.deaths()[told]);
     const std::uint64_t one = 1;
-    if (!ended && !roster_.verdict().empty()) ended = ::write(end_, &one, sizeof one) == sizeof one;
-    if (!over && (roster_.over() || nobody_lives)) over = ::write(over_, &one, sizeof one) == sizeof one;
+    if (!ended && !membership_.verdict().empty()) ended = ::write(end_, &one, sizeof one) == sizeof one;
+    if (!over && (membership_.over() || nobody_lives)) over = ::write(over_, &one, sizeof one) == sizeof one;
   }
 }
 
-const Roster& RosterServer::stop() {
-  if (!thread_.joinable()) return roster_;
+const JobMembership& MembershipServer::stop() {
+  if (!thread_.joinable()) return membership_;
   const std::uint64_t one = 1;
   while (::write(stop_, &one, sizeof one) < 0 && errno == EINTR) {
   }
   thread_.join();
   for (int i = 0; i < 64; ++i) desk_->serve_once(-1, 0);  // the last words of processes that have ended
-  return roster_;
+  return membership_;
 }
 
-RosterServer::~RosterServer() {
+MembershipServer::~MembershipServer() {
   stop();
   desk_.reset();
   ::close(stop_);

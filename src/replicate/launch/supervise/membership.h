@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "replicate/engine/roll_call.h"
+#include "replicate/engine/membership_message.h"
 #include "replicate/launch/supervise/patience.h"
 #include "replicate/launch/supervise/start_up.h"
 
@@ -25,24 +25,24 @@ struct Death {
 /// Who of a job is there: each process by its connection, and what follows when one ends without a word, or goes
 /// another way than most replicas of its rank (docs/design/dead-replicas.md). Where the job is to go on, the process's
 /// whole replica is taken out, and everybody is told, in one order. No I/O, no clock; one thread at a time.
-class Roster {
+class JobMembership {
  public:
-  /// `goes_on`: as long as a replica is left; else the launcher ends the job, and the roster only remembers why.
-  Roster(int ranks, int degree, bool goes_on)
-      : Roster(std::vector<int>(static_cast<std::size_t>(ranks), degree), goes_on) {}
+  /// `goes_on`: as long as a replica is left; else the launcher ends the job, and the membership only remembers why.
+  JobMembership(int ranks, int degree, bool goes_on)
+      : JobMembership(std::vector<int>(static_cast<std::size_t>(ranks), degree), goes_on) {}
   /// `degrees`: replicas by rank; the same for all where the job goes on. `silence_limit_s`: of its processes.
-  Roster(const std::vector<int>& degrees, bool goes_on, double silence_limit_s = 120);
+  JobMembership(const std::vector<int>& degrees, bool goes_on, double silence_limit_s = 120);
 
-  struct Letter {
+  struct Addressed {
     int member;
-    replicate::RollCall message;
+    replicate::MembershipMessage message;
   };
 
   /// A connection's first word. The member it stands for, -1 when it is nobody's, or the member is in MPI already.
   /// Before that a second one takes the place of the first: a shell has started the program and waits for it.
   int join(int rank, int replica);
   /// What a member has said, so many seconds after the start.
-  void hear(int member, const replicate::RollCall& message, double seconds = 0);
+  void hear(int member, const replicate::MembershipMessage& message, double seconds = 0);
   /// The connection of a member has ended, so many seconds after the start.
   void close(int member, double seconds);
 
@@ -56,7 +56,7 @@ class Roster {
   bool deserted() const;
 
   /// What is to be sent; emptied by the caller.
-  std::vector<Letter>& outgoing() { return outgoing_; }
+  std::vector<Addressed>& outgoing() { return outgoing_; }
   /// Why the job must be ended now; empty: it need not.
   const std::string& verdict() const { return verdict_; }
   /// The verdict is on the program itself, which did the same in all replicas.
@@ -94,11 +94,11 @@ class Roster {
   int rank_of(int member) const { return member / degree_; }
   int replica_of(int member) const { return member % degree_; }
   bool all_past(Phase phase) const;
-  void tell(int member, replicate::RollCall::Kind kind, int number = -1);
+  void tell(int member, replicate::MembershipMessage::Kind kind, int number = -1);
   void lose(int member, double seconds);
   void accuse(int member, int replica, double seconds);
   void take_out(const Death& death);
-  void answer_waiting(int member, const replicate::RollCall& message, double seconds);
+  void answer_waiting(int member, const replicate::MembershipMessage& message, double seconds);
   void start_together();
   void end_together();
 
@@ -113,7 +113,7 @@ class Roster {
   std::vector<bool> gone_;
   std::map<int, std::set<int>> accusers_;  ///< members, by the member that they say has diverged
   std::vector<Death> deaths_;
-  std::vector<Letter> outgoing_;
+  std::vector<Addressed> outgoing_;
   std::string verdict_;
   bool programs_doing_ = false;
   StartUp start_;

@@ -1,4 +1,4 @@
-#include "replicate/engine/roll_call_reader.h"
+#include "replicate/engine/membership_reader.h"
 
 #include <gtest/gtest.h>
 
@@ -8,28 +8,28 @@
 namespace holdfast::replicate {
 namespace {
 
-using Kind = RollCall::Kind;
+using Kind = MembershipMessage::Kind;
 
-TEST(RollCallReader, AStreamIsCutIntoMessagesWhereverItIsSplit) {
+TEST(MembershipReader, AStreamIsCutIntoMessagesWhereverItIsSplit) {
   const std::string nonce(nonce_digits, 'a');
   const std::string proof(proof_digits, '7');
   const std::string stream = "join 1 2 " + nonce + " " + proof + "\nready\nexit 3\n";
   for (std::size_t split = 0; split <= stream.size(); ++split) {
-    RollCallReader reader;
-    std::vector<RollCall> messages;
+    MembershipReader reader;
+    std::vector<MembershipMessage> messages;
     for (const std::string& part : {stream.substr(0, split), stream.substr(split)}) {
       reader.push(part);
       while (auto message = reader.next()) messages.push_back(*message);
     }
     ASSERT_EQ(messages.size(), 3U);
-    EXPECT_EQ(messages[0], (RollCall{Kind::join, 1, 2, nonce, proof}));
-    EXPECT_EQ(messages[2], (RollCall{Kind::exit, -1, 3}));
+    EXPECT_EQ(messages[0], (MembershipMessage{Kind::join, 1, 2, nonce, proof}));
+    EXPECT_EQ(messages[2], (MembershipMessage{Kind::exit, -1, 3}));
     EXPECT_FALSE(reader.spoilt());
   }
 }
 
-TEST(RollCallReader, NothingIsBelievedAfterALineThatSaysNothing) {
-  RollCallReader reader;
+TEST(MembershipReader, NothingIsBelievedAfterALineThatSaysNothing) {
+  MembershipReader reader;
   reader.push("ready\nnonsense\nready\n");
   EXPECT_TRUE(reader.next());
   EXPECT_FALSE(reader.next());
@@ -37,26 +37,26 @@ TEST(RollCallReader, NothingIsBelievedAfterALineThatSaysNothing) {
   EXPECT_FALSE(reader.next());
 }
 
-TEST(RollCallReader, AnEndlessLineIsNotKept) {
-  RollCallReader reader;
-  reader.push(std::string(longest_roll_call + 1, 'x'));
+TEST(MembershipReader, AnEndlessLineIsNotKept) {
+  MembershipReader reader;
+  reader.push(std::string(longest_membership_message + 1, 'x'));
   EXPECT_FALSE(reader.next());
   EXPECT_TRUE(reader.spoilt());
 }
 
-TEST(RollCallReader, FromAPointOnEachLineMustHaveItsTag) {
-  RollCall join{Kind::join, 1, 2, std::string(nonce_digits, 'a'), std::string(proof_digits, '7')};
-  const RollCallSeal seal(secret::Key{}, join, std::string(nonce_digits, 'c'), RollCallSeal::From::process);
-  RollCallSeal sender = seal;
-  RollCallReader reader;
-  reader.push(format_roll_call(join));
+TEST(MembershipReader, FromAPointOnEachLineMustHaveItsTag) {
+  MembershipMessage join{Kind::join, 1, 2, std::string(nonce_digits, 'a'), std::string(proof_digits, '7')};
+  const MembershipSeal seal(secret::Key{}, join, std::string(nonce_digits, 'c'), MembershipSeal::From::process);
+  MembershipSeal sender = seal;
+  MembershipReader reader;
+  reader.push(format_membership_message(join));
   reader.push(sender.line({Kind::ready}));
   reader.push(sender.line({Kind::exit, -1, 3}));
   reader.push("exit 0\n");
   EXPECT_EQ(reader.next(), join);
   reader.expect(seal);
-  EXPECT_EQ(reader.next(), RollCall{Kind::ready});
-  EXPECT_EQ(reader.next(), (RollCall{Kind::exit, -1, 3}));
+  EXPECT_EQ(reader.next(), MembershipMessage{Kind::ready});
+  EXPECT_EQ(reader.next(), (MembershipMessage{Kind::exit, -1, 3}));
   EXPECT_FALSE(reader.next()) << "without a tag";
   EXPECT_TRUE(reader.spoilt());
 }

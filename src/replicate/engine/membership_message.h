@@ -13,7 +13,7 @@ namespace holdfast::replicate {
 
 /// What a process of a job and `holdfast run` say to each other over the connection whose end tells of the process's
 /// death (docs/design/dead-replicas.md). One line a message; what follows join and welcome carries a tag each
-/// (roll_call_seal.h):
+/// (membership_seal.h):
 ///
 ///   challenge NONCE           the first word of all, of `holdfast run`
 ///   join RANK REPLICA NONCE PROOF   the first word of a process, before MPI_Init where it can
@@ -35,7 +35,7 @@ namespace holdfast::replicate {
 ///   inside                    the answer of one that is in a call of MPI
 ///   working                   to one that waits: whom it waits for computes, or waits for one that does
 ///   idle                      to one that waits: nobody does, as far as is known
-struct RollCall {
+struct MembershipMessage {
   enum class Kind : std::uint8_t {
     challenge,
     join,
@@ -66,18 +66,18 @@ struct RollCall {
   std::uint64_t used_ms = 0;  ///< outside
   std::uint64_t points = 0;   ///< outside
 
-  friend bool operator==(const RollCall&, const RollCall&) = default;
+  friend bool operator==(const MembershipMessage&, const MembershipMessage&) = default;
 };
 
 /// The longest line, without its end.
-inline constexpr std::size_t longest_roll_call = 160;
+inline constexpr std::size_t longest_membership_message = 160;
 inline constexpr std::size_t nonce_digits = 32;
 inline constexpr std::size_t proof_digits = 64;
 
 /// What shows that whoever sends `join` has the job's secret, which itself is never sent: a digest of both nonces, so
 /// that what was heard of one connection is of no use on another. The proof of `welcome` is another one.
-std::string roll_call_proof(const secret::Key& job, const RollCall& join, std::string_view challenge,
-                            RollCall::Kind of);
+std::string membership_proof(const secret::Key& job, const MembershipMessage& join, std::string_view challenge,
+                             MembershipMessage::Kind of);
 /// Whether two proofs are equal, in a time that does not depend on where they differ.
 bool same_proof(std::string_view one, std::string_view other);
 /// Bytes as hexadecimal digits, in lower case.
@@ -86,9 +86,9 @@ std::string hexadecimal(std::span<const std::byte> bytes);
 std::string nonce_from(const secret::Key& random);
 
 /// The message in a line without its end; nothing where it is none.
-std::optional<RollCall> parse_roll_call(std::string_view line);
+std::optional<MembershipMessage> parse_membership_message(std::string_view line);
 
 /// The line, with its end.
-std::string format_roll_call(const RollCall& message);
+std::string format_membership_message(const MembershipMessage& message);
 
 }  // namespace holdfast::replicate
