@@ -182,7 +182,7 @@ int start_to_make(Function function, MPI_Comm parent, MPI_Comm* result, MPI_Requ
   return code;
 }
 
-/// The same at once, in every other worlds of this process.
+/// The same at once, in each of the other worlds of this process.
 int make_now(Function function, MPI_Comm parent, MPI_Info info, MPI_Comm* result, MPI_Request* request) {
   const int code = make(function, parent, result, [&](MPI_Comm on, MPI_Comm* made) {
     return info == MPI_INFO_NULL ? real().Comm_dup(on, made) : real().Comm_dup_with_info(on, info, made);
