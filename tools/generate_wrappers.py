@@ -340,7 +340,7 @@ def real_source(functions):
 
 #include <dlfcn.h>
 
-#include "replicate/mpi/life/failure.h"
+#include "replicate/mpi/context/failure.h"
 
 namespace holdfast::replicate {{
 namespace {{
@@ -533,7 +533,7 @@ def large_counts_source(functions):
     return f"""{GENERATED}#include <mpi.h>
 
 #include "hooks.h"
-#include "replicate/mpi/intercept/large_count.h"
+#include "replicate/mpi/bindings/large_count.h"
 
 namespace holdfast::replicate {{
 

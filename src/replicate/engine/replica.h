@@ -114,7 +114,7 @@ class Replica final : private DecisionListener {
   bool take_correction(Verified& verified);
   /// Whether the vote on a result's blocks is over (replica_contest.cc), which ends the job where one has no majority.
   bool take_contest(Verified& result);
-  /// Whether it is known if a reduction without a majority is made again: it is where `without_majority` is set
+  /// Whether it is known if a reduction without a majority is made again: it is in stage `repeated`
   /// (replica_repeat.cc).
   bool take_repeat(Verified& result);
   /// Sends this replica's copy to another one of its rank, or to all that are left.

@@ -1,4 +1,4 @@
-// What the other senders said of a message that has arrived.
+// A message that has arrived: its place among the receives, and what the other senders said of it.
 #include <algorithm>
 
 #include "replicate/engine/replica.h"
@@ -205,6 +205,43 @@ void Replica::on_late_answer(int from_replica, const MessageId& id) {
   host_.fail(Incident::uncorrected, asked->second +
                                         ": it was altered on its way, after its sender had announced it, and replica " +
                                         std::to_string(from_replica) + ", which has the good copy, is past it");
+}
+
+void Replica::arrived(Verified& receive, std::int32_t source, std::int32_t tag, bool failed) {
+  receive.failed = failed;
+  if (receive.wildcard && forget_wildcard(receive)) {
+    decisions_.tell_match(receive.number, source, tag, receive.poster);
+    resolve(receive, source, tag);
+  }
+  receive.stage = Verified::Stage::placing;
+}
+
+bool Replica::advance(Verified& receive) {
+  using Stage = Verified::Stage;
+  if (receive.stage == Stage::unplaced) {
+    host_.await({Awaited::What::decision, team_.rank, team_.leading});
+    return false;
+  }
+  if (receive.stage == Stage::placing) {
+    if (receive.ticket && !receive.order->placed(*receive.ticket)) {
+      host_.await({Awaited::What::own_world, -1, team_.replica});
+      return false;
+    }
+    if (receive.ticket) receive.place = receive.order->place(*receive.ticket);
+    read_message(receive);
+  }
+  if (receive.stage == Stage::comparing && !compare(receive)) return false;
+  if (receive.stage == Stage::disputed) {
+    if (!disputes_) host_.await({Awaited::What::correction, team_.rank, -1});
+    if (!(disputes_ ? advance_dispute(receive) : take_correction(receive))) return false;
+    deliverable(receive);
+  }
+  return receive.stage == Stage::complete;
+}
+
+void Replica::over(Verified& receive) {
+  if (receive.ticket) receive.order->done(*receive.ticket);
+  receive.ticket.reset();
 }
 
 }  // namespace holdfast::replicate

@@ -136,7 +136,7 @@ void Actor::finish_copy(std::size_t which) {
 
 Verified* Actor::find_posted(const ReceiveOrder& order, ReceiveOrder::Ticket ticket) {
   for (const auto& [which, receive] : receives_)
-    if (receive->order == &order && receive->has_ticket && receive->ticket == ticket) return receive;
+    if (receive->order == &order && receive->ticket == ticket) return receive;
   return nullptr;
 }
 
@@ -200,7 +200,7 @@ bool Actor::advance(ResultBytes& result) {
   if (result.stage == Stage::unsettled && !engine_->take_repeat(result)) return false;
   if (result.stage == Stage::contested && !engine_->take_contest(result)) return false;
   if (result.stage == Stage::disputed && !engine_->take_correction(result)) return false;
-  return result.stage == Stage::complete;
+  return result.finished();
 }
 
 bool Actor::look_around() {
@@ -260,8 +260,8 @@ std::string Actor::left() const {
 std::string Actor::state() const {
   static constexpr const char* kinds[] = {"send",  "post",    "wait",  "test",  "wait_any", "cancel", "look",
                                           "probe", "matched", "drain", "offer", "take",     "reduce"};
-  static constexpr const char* stages[] = {"unplaced",  "native",    "placing",  "comparing",
-                                           "contested", "unsettled", "disputed", "complete"};
+  static constexpr const char* stages[] = {"unplaced",  "native",   "placing",  "comparing", "contested",
+                                           "unsettled", "disputed", "complete", "repeated"};
   std::string text = "rank " + std::to_string(who_.rank) + " replica " + std::to_string(who_.replica);
   if (program_done()) return text + " is done, keeps " + engine_->kept();
   const Step& step = steps()[next_];

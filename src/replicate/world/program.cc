@@ -153,7 +153,7 @@ Buffer& Actor::make(const Step& step, std::size_t which) {
   if (step.persistent && found != idle_.end()) {
     receive = *found;
     idle_.erase(found);
-    receive->was_corrected = receive->pushed_back = receive->failed = false;
+    receive->was_corrected = receive->took_requeued = receive->failed = false;
     receive->cancelled = false;
   } else {
     buffers_.push_back(std::make_unique<Buffer>(step.kind == Step::Kind::drain ? Plan::room : step.room));
@@ -400,11 +400,10 @@ Task<Done> Actor::reduce(std::size_t index) {
   ResultBytes result;
   result.bytes = co_await native_reduce(index, 0, own);
   result.identity = {{2000, -1, -1}, collectives_++};
-  result.repeatable = true;
   result.reduction = index;
   offer(result);
   co_await until([&] { return advance(result); });
-  if (result.without_majority) {
+  if (result.stage == Verified::Stage::repeated) {
     own = co_await compare(std::move(own), 1);
     const std::vector<std::byte> again = co_await native_reduce(index, 1, own);
     result.bytes = co_await compare(again, elements.size());

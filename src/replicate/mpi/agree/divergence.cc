@@ -3,8 +3,9 @@
 #include <map>
 #include <set>
 
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
+#include "replicate/mpi/agree/control_channel.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/process/liveness.h"
 #include "replicate/process/threads.h"
 

@@ -8,14 +8,14 @@
 
 #include "functions.h"
 #include "replicate/engine/standing.h"
-#include "replicate/mpi/agree/decide.h"
+#include "replicate/mpi/agree/accesses_apart.h"
+#include "replicate/mpi/agree/control_channel.h"
 #include "replicate/mpi/agree/divergence.h"
-#include "replicate/mpi/agree/real_clock.h"
-#include "replicate/mpi/agree/thread_order.h"
-#include "replicate/mpi/collective/collective.h"
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
+#include "replicate/mpi/agree/threads_advice.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/process/liveness.h"
+#include "replicate/process/real_clock.h"
 #include "replicate/process/threads.h"
 
 namespace holdfast::replicate {
@@ -163,6 +163,11 @@ std::string silence() {
              "lock of the program while it calls MPI that another one takes before its own call" +
              threads_advice());
   fail(Incident::diverged, silence());
+}
+
+/// By all threads of this process.
+std::uint64_t turns_taken() {
+  return runtime().engine ? runtime().engine->decisions().turns_taken() : 0;
 }
 
 }  // namespace

@@ -7,8 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
+#include "replicate/mpi/agree/control_channel.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 
 namespace holdfast::replicate {
 

@@ -7,14 +7,15 @@
 
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/engine/mix.h"
 #include "replicate/mpi/agree/answers.h"
 #include "replicate/mpi/agree/progress.h"
 #include "replicate/mpi/collective/collective.h"
-#include "replicate/mpi/intercept/callbacks.h"
+#include "replicate/mpi/context/callbacks.h"
+#include "replicate/mpi/context/comms.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
-#include "replicate/mpi/life/comms.h"
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
 #include "replicate/mpi/pointtopoint/cross_world_send.h"
 #include "replicate/mpi/pointtopoint/receive.h"
 #include "replicate/mpi/pointtopoint/send.h"
@@ -90,9 +91,9 @@ std::vector<int> members(MPI_Comm comm, MPI_Comm parent) {
 /// Makes the communicator in the other worlds of this process, too; in ascending order everywhere, so that nobody
 /// waits for somebody who waits for it.
 template <class Make>
-std::vector<Comm::InWorld> make_in_other_worlds(Function function, const Comm& from, MPI_Comm made, Make call) {
-  std::vector<Comm::InWorld> other_worlds;
-  for (const Comm::InWorld& parent : from.other_worlds) {
+std::vector<InWorld> make_in_other_worlds(Function function, const Comm& from, MPI_Comm made, Make call) {
+  std::vector<InWorld> other_worlds;
+  for (const InWorld& parent : from.other_worlds) {
     MPI_Comm same = MPI_COMM_NULL;
     const int code = call_that_waits([&] { return call(parent.handle, &same); });
     if (code != MPI_SUCCESS || members(same, parent.handle) != members(made, from.handle)) {
@@ -108,7 +109,7 @@ std::vector<Comm::InWorld> make_in_other_worlds(Function function, const Comm& f
 
 /// The same communicator in another world in which this process plays its rank.
 MPI_Comm in_world(MPI_Comm comm, int world) {
-  const std::vector<Comm::InWorld>& other_worlds = runtime().comms.find(comm).other_worlds;
+  const std::vector<InWorld>& other_worlds = runtime().comms.find(comm).other_worlds;
   const auto found =
       std::find_if(other_worlds.begin(), other_worlds.end(), [&](const auto& each) { return each.world == world; });
   return found == other_worlds.end() ? MPI_COMM_NULL : found->handle;
@@ -121,7 +122,7 @@ int make(Function function, MPI_Comm parent, MPI_Comm* result, Make call) {
   Collective entry(function, parent);
   const int code = entry.create([&] { return call(parent, result); });
   if (code == MPI_SUCCESS) {
-    const std::vector<Comm::InWorld> other_worlds = make_in_other_worlds(function, from, *result, call);
+    const std::vector<InWorld> other_worlds = make_in_other_worlds(function, from, *result, call);
     runtime().comms.add(*result, other_worlds, from, *result == MPI_COMM_NULL ? 0 : first_member(*result));
   }
   return code;
@@ -240,8 +241,7 @@ int hook::Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* n
   };
   const int code = call_that_waits([&] { return create(comm, newcomm); });
   if (code != MPI_SUCCESS || *newcomm == MPI_COMM_NULL) return code;
-  const std::vector<Comm::InWorld> other_worlds =
-      make_in_other_worlds(Function::Comm_create_group, from, *newcomm, create);
+  const std::vector<InWorld> other_worlds = make_in_other_worlds(Function::Comm_create_group, from, *newcomm, create);
   std::uint64_t id = mix(from.id, static_cast<std::uint64_t>(tag));
   for (const int rank : members(*newcomm, comm)) id = mix(id, static_cast<std::uint64_t>(rank));
   runtime().comms.add_with_id(*newcomm, other_worlds, from, mix(id, ++from.groups[id]));
@@ -261,8 +261,8 @@ int hook::Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_
   };
   const int code = call_that_waits([&] { return create(local_comm, peer_comm, newintercomm); });
   if (code != MPI_SUCCESS) return code;
-  std::vector<Comm::InWorld> other_worlds;
-  for (const Comm::InWorld& local : from.other_worlds) {
+  std::vector<InWorld> other_worlds;
+  for (const InWorld& local : from.other_worlds) {
     MPI_Comm same = MPI_COMM_NULL;
     const MPI_Comm peer = from.rank == local_leader ? in_world(peer_comm, local.world) : MPI_COMM_NULL;
     call_that_waits([&] { return create(local.handle, peer, &same); });

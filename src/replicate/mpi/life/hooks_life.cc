@@ -14,28 +14,34 @@
 #include "core/event/record.h"
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/mpi/agree/agreeing_thread.h"
 #include "replicate/mpi/agree/answers.h"
+#include "replicate/mpi/agree/control_channel.h"
 #include "replicate/mpi/agree/decide.h"
 #include "replicate/mpi/agree/progress.h"
-#include "replicate/mpi/agree/real_clock.h"
 #include "replicate/mpi/agree/thread_order.h"
 #include "replicate/mpi/collective/collective.h"
-#include "replicate/mpi/intercept/callbacks.h"
-#include "replicate/mpi/intercept/error_handlers.h"
+#include "replicate/mpi/context/callbacks.h"
+#include "replicate/mpi/context/comms.h"
+#include "replicate/mpi/context/crash.h"
+#include "replicate/mpi/context/error_handlers.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
 #include "replicate/mpi/io/file.h"
 #include "replicate/mpi/life/closing.h"
-#include "replicate/mpi/life/crash.h"
 #include "replicate/mpi/life/exit_status.h"
-#include "replicate/mpi/life/failure.h"
+#include "replicate/mpi/life/looks.h"
 #include "replicate/mpi/life/placement.h"
-#include "replicate/mpi/life/runtime.h"
 #include "replicate/mpi/life/sessions.h"
+#include "replicate/mpi/life/team.h"
 #include "replicate/mpi/onesided/window.h"
 #include "replicate/mpi/onesided/window_backing.h"
-#include "replicate/mpi/pointtopoint/finish.h"
+#include "replicate/mpi/pointtopoint/engine_host.h"
+#include "replicate/mpi/pointtopoint/operation.h"
 #include "replicate/mpi/pointtopoint/partitioned.h"
 #include "replicate/mpi/pointtopoint/receive.h"
+#include "replicate/mpi/pointtopoint/send.h"
 #include "replicate/mpi/verify/tolerance.h"
 #include "replicate/process/job.h"
 #include "replicate/process/liveness.h"
@@ -43,9 +49,27 @@
 
 namespace holdfast::replicate {
 
+namespace {
+
+/// The process context with the parts of all rooms that it refers to.
+struct ProcessContext {
+  Comms comms;
+  MpiControlChannel control;
+  Requests requests;
+  LooksOfAllRooms looks;
+  EngineHost host;
+  Runtime runtime{comms, control, requests, looks};
+};
+
+ProcessContext& context() {
+  static auto* all = new ProcessContext();  // lives until the process ends: hooks run in exit handlers
+  return *all;
+}
+
+}  // namespace
+
 Runtime& runtime() {
-  static auto* state = new Runtime();  // lives until the process ends: hooks run in exit handlers
-  return *state;
+  return context().runtime;
 }
 
 namespace {
@@ -208,7 +232,7 @@ void divide_world() {
     real().Comm_dup(MPI_COMM_WORLD, &records);
     real().Comm_dup(MPI_COMM_WORLD, &payloads);
     state.engine.emplace(Replica::Setup{state.options.protocol, state.options.on_corruption, state.survives}, state,
-                         *state.map, state.counters, state.host);
+                         *state.map, state.counters, context().host);
     if (state.leader()) state.engine->take_lead();
     state.control.open(records, payloads, *state.map, {state.rank, state.replica}, state.injector);
     open_partitioned();
@@ -314,7 +338,7 @@ void count_what_is_left() {
 void free_worlds() {
   Runtime& state = runtime();
   real().Comm_free(&state.world);
-  for (Comm::InWorld& other : state.other_worlds) real().Comm_free(&other.handle);
+  for (InWorld& other : state.other_worlds) real().Comm_free(&other.handle);
 }
 
 /// Each replica's world makes its own record, and MPI's end is waited for only when all are there to reach it: where
@@ -465,10 +489,6 @@ int hook::Get_processor_name(char* name, int* resultlen) {
   std::copy_n(leader_name, leader_name_length + 1, name);
   *resultlen = leader_name_length;
   return MPI_SUCCESS;
-}
-
-int refuse(Function function, const char* because) {
-  fail(Incident::refused, std::string(function_name(function)) + " is refused under replication: " + because);
 }
 
 }  // namespace holdfast::replicate

@@ -7,9 +7,10 @@
 #include "hooks.h"
 #include "real_functions.h"
 #include "replicate/engine/degrees.h"
+#include "replicate/engine/mix.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
 #include "replicate/mpi/life/sessions.h"
 
 #ifdef HOLDFAST_HAS_Session_init

@@ -6,7 +6,7 @@
 #include "real_functions.h"
 #include "replicate/mpi/agree/decide.h"
 #include "replicate/mpi/agree/progress.h"
-#include "replicate/mpi/life/runtime.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/process/threads.h"
 
 namespace holdfast::replicate {

@@ -6,11 +6,13 @@
 #include <utility>
 
 #include "real_functions.h"
+#include "replicate/engine/mix.h"
 #include "replicate/mpi/agree/progress.h"
 #include "replicate/mpi/collective/collective.h"
+#include "replicate/mpi/context/comms.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/handle.h"
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
 #include "replicate/process/threads.h"
 
 namespace holdfast::replicate {

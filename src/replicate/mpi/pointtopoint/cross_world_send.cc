@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "real_functions.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
 #include "replicate/mpi/pointtopoint/send.h"
 
 namespace holdfast::replicate {
@@ -37,7 +37,7 @@ void buffer_for_others(const void* buffer, int count, MPI_Datatype type, int des
   auto copy = std::make_shared<std::vector<std::byte>>();
   region.gather(region.bytes(), *copy);
   Sends others;
-  for (const Comm::InWorld& other : comm.other_worlds) {
+  for (const InWorld& other : comm.other_worlds) {
     if (other.world >= receivers) break;
     others.emplace_back();
     real().Isend(copy->data(), static_cast<int>(copy->size()), MPI_BYTE, destination, tag, other.handle,
@@ -56,7 +56,7 @@ int start_in_worlds(StartSend start, const void* buffer, int count, MPI_Datatype
   if (runtime().replica >= receivers) return to_nobody(comm, tag, sends);
   sends.emplace_back();
   int code = start(buffer, count, type, destination, tag, comm.handle, &sends.back());
-  for (const Comm::InWorld& other : comm.other_worlds) {
+  for (const InWorld& other : comm.other_worlds) {
     if (code != MPI_SUCCESS || other.world >= receivers) break;
     sends.emplace_back();
     code = start(buffer, count, type, destination, tag, other.handle, &sends.back());
@@ -78,7 +78,7 @@ int make_in_worlds(StartSend make, Operation& op) {
   const int destination = runtime().replica < receivers ? op.source : MPI_PROC_NULL;
   int code = make(op.buffer, op.count, op.type, destination, op.tag, op.comm->handle, &op.native);
   if (op.function == Function::Bsend_init) return code;
-  for (const Comm::InWorld& other : op.comm->other_worlds) {
+  for (const InWorld& other : op.comm->other_worlds) {
     if (code != MPI_SUCCESS || other.world >= receivers || destination == MPI_PROC_NULL) break;
     op.other_worlds.emplace_back();
     code = make(op.buffer, op.count, op.type, destination, op.tag, other.handle, &op.other_worlds.back());
@@ -97,6 +97,7 @@ int start_made(Operation& op) {
 Operation& follow_sends(Sends sends) {
   Operation& op = runtime().requests.make();
   op.kind = Operation::Kind::send;
+  op.advance = advance_send;
   op.native = sends.front();
   sends.erase(sends.begin());
   op.other_worlds = std::move(sends);

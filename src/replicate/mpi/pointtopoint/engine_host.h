@@ -34,21 +34,6 @@ class EngineHost final : public Host {
   [[noreturn]] void fail(Incident incident, std::string_view message) override;
   std::string other_causes() const override;
   std::string divergence_causes() const override;
-
-  /// Tells the engine of copies that have come.
-  void look_for_copies();
-  /// What a replica that was taken out was sending will never come.
-  void forget_copies_from(int replica);
-
- private:
-  struct Incoming {
-    std::uint64_t token;
-    int from_replica;
-    MPI_Request request;
-    std::shared_ptr<std::vector<std::byte>> bytes;
-  };
-  std::vector<Incoming> incoming_;
-  std::vector<Incoming> never_to_come_;  ///< MPI may still write into their memory
 };
 
 }  // namespace holdfast::replicate

@@ -4,9 +4,12 @@
 #include "replicate/mpi/agree/decide.h"
 #include "replicate/mpi/agree/progress.h"
 #include "replicate/mpi/agree/thread_order.h"
+#include "replicate/mpi/context/comms.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/handle.h"
-#include "replicate/mpi/life/runtime.h"
-#include "replicate/mpi/pointtopoint/finish.h"
+#include "replicate/mpi/pointtopoint/completion.h"
+#include "replicate/mpi/pointtopoint/operation.h"
+#include "replicate/mpi/pointtopoint/post_receive.h"
 #include "replicate/mpi/pointtopoint/receive.h"
 #include "replicate/mpi/pointtopoint/send.h"
 #include "replicate/mpi/pointtopoint/status.h"
@@ -168,8 +171,9 @@ int hook::Recv_init(void* buf, int count, MPI_Datatype datatype, int source, int
   if (code != MPI_SUCCESS || source == MPI_PROC_NULL || !runtime().verifying) return code;
   Operation& op = runtime().requests.make();
   op.kind = Operation::Kind::receive;
-  op.persistent = true;
-  op.active = false;
+  op.advance = advance_receive;
+  op.use = Operation::Use::inactive;
+
   op.native = *request;
   op.comm = &runtime().comms.find(comm);
   op.buffer = buf;

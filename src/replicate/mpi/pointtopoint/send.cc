@@ -1,14 +1,14 @@
 #include "replicate/mpi/pointtopoint/send.h"
-#include "replicate/mpi/agree/answers.h"
 
 #include <utility>
 
 #include "real_functions.h"
+#include "replicate/engine/mix.h"
+#include "replicate/mpi/agree/answers.h"
 #include "replicate/mpi/agree/decide.h"
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
-#include "replicate/mpi/pointtopoint/cross_world_send.h"
-#include "replicate/mpi/verify/evidence.h"
+#include "replicate/mpi/context/evidence.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/process/threads.h"
 
 namespace holdfast::replicate {

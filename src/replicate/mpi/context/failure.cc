@@ -1,4 +1,4 @@
-#include "replicate/mpi/life/failure.h"
+#include "replicate/mpi/context/failure.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -6,9 +6,10 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "functions.h"
 #include "real_functions.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
-#include "replicate/mpi/life/runtime.h"
 #include "replicate/process/call_site.h"
 #include "replicate/process/job.h"
 #include "replicate/process/liveness.h"
@@ -131,6 +132,10 @@ void fail(Incident incident, std::string_view message) {
 
 void fail_unsupported(std::string_view what, std::string_view remedy) {
   fail(Incident::refused, std::string(what) + ": " + std::string(remedy));
+}
+
+int refuse(Function function, const char* because) {
+  fail(Incident::refused, std::string(function_name(function)) + " is refused under replication: " + because);
 }
 
 }  // namespace holdfast::replicate

@@ -1,15 +1,10 @@
-#include "replicate/mpi/agree/real_clock.h"
+#include "replicate/process/real_clock.h"
 
 #include <dlfcn.h>
-
-#include "replicate/mpi/intercept/guard.h"
-#include "replicate/mpi/life/runtime.h"
 
 namespace holdfast::replicate {
 
 namespace {
-
-[[gnu::tls_model("initial-exec")]] constinit thread_local bool agreeing = false;
 
 template <class Function>
 Function next(const char* name) {
@@ -52,18 +47,6 @@ std::int64_t monotonic_now_ns() {
   timespec now{};
   real_clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
-}
-
-bool agreed_clocks() {
-  return agreeing && depth == 0 && active() && runtime().verifying && runtime().options.clocks;
-}
-
-bool agreeing_thread() {
-  return agreeing;
-}
-
-void agree_on_this_thread() {
-  agreeing = true;
 }
 
 }  // namespace holdfast::replicate

@@ -1,4 +1,4 @@
-#include "replicate/mpi/verify/evidence.h"
+#include "replicate/mpi/context/evidence.h"
 
 #include <fcntl.h>
 #include <time.h>
@@ -8,10 +8,10 @@
 #include <set>
 #include <string>
 
-#include "replicate/mpi/agree/real_clock.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
-#include "replicate/mpi/life/runtime.h"
 #include "replicate/process/job.h"
+#include "replicate/process/real_clock.h"
 
 namespace holdfast::replicate {
 

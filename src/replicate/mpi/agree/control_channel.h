@@ -44,6 +44,22 @@ class MpiControlChannel {
   /// Starts receiving an announced payload into `into`, which must stay until the request completes.
   MPI_Request receive_payload(int physical, int tag, std::span<std::byte> into);
 
+  /// The same for bytes that the channel keeps a hold on until they have come: `token` names them then.
+  void receive_copy(int physical, int tag, std::shared_ptr<std::vector<std::byte>> into, std::uint64_t token);
+  /// Calls `came` with the tokens of copies that have come; it may ask for others.
+  template <class Came>
+  void look_for_copies(Came came) {
+    for (std::size_t i = 0; i < incoming_.size();) {
+      if (const std::optional<std::uint64_t> token = take_copy(i)) {
+        came(*token);
+      } else {
+        ++i;
+      }
+    }
+  }
+  /// What a replica that was taken out was sending will never come.
+  void forget_copies_from(int replica);
+
   /// How many messages MPI has not finished with, as far as tidy() has looked.
   std::size_t unsent() const { return outgoing_.size(); }
   /// Frees what MPI has finished with.
@@ -64,7 +80,15 @@ class MpiControlChannel {
     std::unique_ptr<Slot> slot;
     std::shared_ptr<const std::vector<std::byte>> payload;
   };
+  struct Incoming {
+    std::uint64_t token;
+    int from_replica;
+    MPI_Request request;
+    std::shared_ptr<std::vector<std::byte>> bytes;
+  };
   void repost(std::size_t index);
+  /// Forgets that copy and gives its token, when it has come.
+  std::optional<std::uint64_t> take_copy(std::size_t index);
   void inject(std::span<std::byte> message, int physical);
   bool forgotten(int physical) const {
     return static_cast<std::size_t>(physical) < forgotten_.size() &&
@@ -86,6 +110,8 @@ class MpiControlChannel {
   std::uint32_t next_tag_ = 0;
   std::vector<char> forgotten_;       ///< by physical rank; empty: none
   std::vector<Outgoing> never_sent_;  ///< MPI may still read their memory
+  std::vector<Incoming> incoming_;
+  std::vector<Incoming> never_to_come_;  ///< MPI may still write into their memory
 };
 
 }  // namespace holdfast::replicate

@@ -10,7 +10,7 @@
 #include <unordered_map>
 
 #include "real_functions.h"
-#include "replicate/mpi/intercept/callbacks.h"
+#include "replicate/mpi/context/callbacks.h"
 
 namespace holdfast::replicate {
 namespace {

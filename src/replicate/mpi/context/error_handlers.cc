@@ -8,15 +8,16 @@
 // MPICH raises the errors of a communicator that never had a handler on MPI_COMM_WORLD, so that it follows what is set
 // there later; the standard (MPI 3.1, 8.3) has it inherit the handler that its parent had. Ours, which is set at the
 // start, would stay there: so the world's is set on each of those, too.
-#include "replicate/mpi/intercept/error_handlers.h"
+#include "replicate/mpi/context/error_handlers.h"
 
 #include <string>
 
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/mpi/context/comms.h"
+#include "replicate/mpi/context/crash.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
-#include "replicate/mpi/life/crash.h"
-#include "replicate/mpi/life/runtime.h"
 
 namespace holdfast::replicate {
 

@@ -2,14 +2,10 @@
 
 #include <mpi.h>
 
-#include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
-#include "replicate/engine/agreement.h"
 #include "replicate/engine/call_history.h"
 #include "replicate/engine/counters.h"
 #include "replicate/engine/injector.h"
@@ -17,17 +13,28 @@
 #include "replicate/engine/options.h"
 #include "replicate/engine/replica.h"
 #include "replicate/engine/replica_map.h"
-#include "replicate/mpi/life/comms.h"
-#include "replicate/mpi/pointtopoint/control_channel.h"
-#include "replicate/mpi/pointtopoint/engine_host.h"
-#include "replicate/mpi/pointtopoint/operation.h"
 #include "replicate/process/tally.h"
 
 namespace holdfast::replicate {
 
+class Comms;
+class Looks;
+class MpiControlChannel;
+class Requests;
+
+/// A communicator's handle in another world in which this process plays its rank (cross_world_send.h).
+struct InWorld {
+  int world;
+  MPI_Comm handle;
+};
+
 /// The state of replication in this process: made by MPI_Init, gone after MPI_Finalize. Hooks run on one thread at a
-/// time (threads.h), so nothing here is locked.
+/// time (threads.h), so nothing here is locked. What is a class of a room above is made by life/hooks_life.cc, and only
+/// referred to here.
 struct Runtime : Membership {
+  Runtime(Comms& all_comms, MpiControlChannel& channel, Requests& all_requests, Looks& at_looks)
+      : comms(all_comms), control(channel), requests(all_requests), looks(at_looks) {}
+
   Options options;
   std::optional<ReplicaMap> map;
   int physical_rank = 0;  ///< own rank in the real world
@@ -38,15 +45,15 @@ struct Runtime : Membership {
   bool crowded = false;     ///< more processes than cores on this host: give the core away while waiting
 
   MPI_Comm real_world = MPI_COMM_NULL;
-  MPI_Comm world = MPI_COMM_NULL;           ///< this replica's own world
-  std::vector<Comm::InWorld> other_worlds;  ///< the worlds beyond this rank's degree in which this process plays it too
-  Comms comms;
-  MpiControlChannel control;
-  Requests requests;
+  MPI_Comm world = MPI_COMM_NULL;     ///< this replica's own world
+  std::vector<InWorld> other_worlds;  ///< those beyond this rank's degree in which this process plays it too
+  Comms& comms;
+  MpiControlChannel& control;
+  Requests& requests;
+  Looks& looks;
   CallHistory history;
   Counters& counters = tallied_counters();
   Injector injector;
-  EngineHost host;
   std::optional<Replica> engine;  ///< where anything is verified
 
   bool survives = false;  ///< the job goes on without the replica of a process that dies

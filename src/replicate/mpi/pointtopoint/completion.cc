@@ -1,12 +1,10 @@
-#include "replicate/mpi/pointtopoint/finish.h"
+#include "replicate/mpi/pointtopoint/completion.h"
 
 #include <vector>
 
 #include "real_functions.h"
-#include "replicate/mpi/agree/progress.h"
-#include "replicate/mpi/collective/schedule.h"
-#include "replicate/mpi/io/written.h"
-#include "replicate/mpi/life/runtime.h"
+#include "replicate/mpi/agree/watch.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/pointtopoint/receive.h"
 #include "replicate/mpi/pointtopoint/status.h"
 
@@ -14,15 +12,11 @@ namespace holdfast::replicate {
 
 namespace {
 
-std::vector<char> finished;  // by replica
-
-bool has_finished(int replica) {
-  return static_cast<std::size_t>(replica) < finished.size() && finished[static_cast<std::size_t>(replica)] != 0;
-}
+std::vector<Operation*> background;
 
 int finish_native(Operation& op, MPI_Status* status) {
   MPI_Status own = op.status;
-  int code = op.schedule ? op.schedule->code() : MPI_SUCCESS;
+  int code = op.schedule_code;
   if (op.native != MPI_REQUEST_NULL && !op.schedule) code = real().Wait(&op.native, &own);
   for (MPI_Request& other : op.other_worlds) real().Wait(&other, MPI_STATUS_IGNORE);
   hand_over(own, status);
@@ -30,7 +24,7 @@ int finish_native(Operation& op, MPI_Status* status) {
 }
 
 void end_placeholder(Operation& op, bool placeholder) {
-  if (!placeholder || op.persistent || op.visible == MPI_REQUEST_NULL) return;
+  if (!placeholder || op.persistent() || op.visible == MPI_REQUEST_NULL) return;
   real().Grequest_complete(op.visible);
   MPI_Request visible = op.visible;
   real().Wait(&visible, MPI_STATUS_IGNORE);
@@ -55,17 +49,17 @@ int finish(Operation& op, MPI_Request* request, MPI_Status* status) {
     status->MPI_SOURCE = op.posted_source;
     status->MPI_TAG = op.posted_tag;
   }
-  if (op.persistent) {
-    op.active = false;
+  if (op.persistent()) {
+    op.use = Operation::Use::inactive;
     op.native = op.visible;
-    if (op.orphan) {
+    if (op.holder == Operation::Holder::library) {
       real().Request_free(&op.native);
       for (MPI_Request& other : op.other_worlds) real().Request_free(&other);
       runtime().requests.drop(op);
     }
     return code;
   }
-  if (!op.orphan) end_placeholder(op, placeholder);
+  if (op.holder == Operation::Holder::application) end_placeholder(op, placeholder);
   runtime().requests.drop(op);
   if (request) *request = MPI_REQUEST_NULL;
   return code;
@@ -78,30 +72,38 @@ void finish_orphans() {
   }
 }
 
-void finish_team() {
-  Runtime& state = runtime();
-  wait_until([&] {
-    set_awaited({Awaited::What::team, state.rank, -1});
-    return state.requests.orphans().empty() && state.engine->at_rest();
-  });
-  compare_what_was_written();
-  Record record;
-  record.kind = RecordKind::finished;
-  record.ordinal = state.history.count();
-  for (int k = 0; k < state.degree; ++k) {
-    if (k != state.replica && state.here(k)) state.control.send(state.team_physical_rank(k), record);
-  }
-  wait_until([&] {
-    set_awaited({Awaited::What::team, state.rank, -1});
-    for (int k = 0; k < state.degree; ++k)
-      if (k != state.replica && state.here(k) && !has_finished(k)) return false;
+namespace {
+
+bool companion_done(Operation& op) {
+  if (op.companion == MPI_REQUEST_NULL) return true;
+  if (Operation* send = runtime().requests.find(op.companion)) {
+    if (!advance(*send)) return false;
+    finish(*send, &op.companion, MPI_STATUS_IGNORE);
     return true;
-  });
+  }
+  int done = 0;
+  set_awaited({});
+  real().Test(&op.companion, &done, MPI_STATUS_IGNORE);
+  return done != 0;
 }
 
-void file_finished(int replica) {
-  if (finished.size() <= static_cast<std::size_t>(replica)) finished.resize(static_cast<std::size_t>(replica) + 1);
-  finished[static_cast<std::size_t>(replica)] = 1;
+}  // namespace
+
+bool advance(Operation& op) {
+  if (op.stage == Operation::Stage::complete) return companion_done(op);
+  return op.advance(op) && companion_done(op);
+}
+
+void watch_in_background(Operation& op) {
+  background.push_back(&op);
+}
+
+void forget_in_background(Operation& op) {
+  std::erase(background, &op);
+}
+
+void advance_background() {
+  for (std::size_t i = 0; i < background.size(); ++i) advance(*background[i]);
 }
 
 }  // namespace holdfast::replicate

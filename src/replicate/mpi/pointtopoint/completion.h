@@ -11,8 +11,14 @@ int finish(Operation& op, MPI_Request* request, MPI_Status* status);
 /// Ends operations whose request the application freed, as they complete.
 void finish_orphans();
 
-/// At MPI_Finalize: waits until all replicas of this rank are here and nothing of theirs is under way.
-void finish_team();
-void file_finished(int replica);
+/// Adds an operation to those that advance_background() advances even while the application waits for something else.
+void watch_in_background(Operation& op);
+void forget_in_background(Operation& op);
+
+/// Moves one operation as far as it goes now; true when it is complete. Callable again after completion.
+bool advance(Operation& op);
+
+/// Advances those, once.
+void advance_background();
 
 }  // namespace holdfast::replicate

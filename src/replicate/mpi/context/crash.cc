@@ -1,7 +1,7 @@
 // A replica that ends alone went another way than the others; replicas that end alike show a fault of the application.
 // So whoever is about to end notes it in the run directory, and waits a moment for the others of its rank to do the
 // same, before the launcher ends everybody. In a signal handler: nothing here but system calls (POSIX, 2.4.3).
-#include "replicate/mpi/life/crash.h"
+#include "replicate/mpi/context/crash.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "functions.h"
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/process/job.h"
 #include "replicate/process/liveness.h"
 

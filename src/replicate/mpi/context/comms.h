@@ -11,6 +11,7 @@
 
 #include "replicate/engine/mix.h"
 #include "replicate/engine/ordering.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/handle.h"
 
 namespace holdfast::replicate {
@@ -22,12 +23,6 @@ struct WindowMembers;
 /// What the library knows of one communicator of the application. The handle is the MPI library's own; this stands
 /// beside.
 struct Comm {
-  /// The same communicator in another world in which this process plays its rank (cross_world_send.h).
-  struct InWorld {
-    int world;
-    MPI_Comm handle;
-  };
-
   MPI_Comm handle = MPI_COMM_NULL;
   std::uint64_t id = 0;  ///< the same number in every member and every replica
   int rank = 0;          ///< own rank in the (local) group
@@ -72,19 +67,19 @@ class Comms {
  public:
   /// Registers the application's world (already this replica's own communicator) and MPI_COMM_SELF. `shadows`: every
   /// intracommunicator gets a shadow, and where ranks have different numbers of replicas every other one, too.
-  void open(MPI_Comm world, const std::vector<Comm::InWorld>& other_worlds, int rank, bool shadows);
+  void open(MPI_Comm world, const std::vector<InWorld>& other_worlds, int rank, bool shadows);
   void close();
 
   Comm& find(MPI_Comm handle);
   bool has(MPI_Comm handle) const { return (last_ && last_handle_ == handle) || comms_.contains(handle_key(handle)); }
   /// Registers a communicator that a call on `parent` made, with an id that every member derives alike: from the
   /// parent, how many were made from it before, and a distinguishing value (the colour of a split).
-  void add(MPI_Comm handle, const std::vector<Comm::InWorld>& other_worlds, Comm& parent, std::uint64_t distinguishing);
+  void add(MPI_Comm handle, const std::vector<InWorld>& other_worlds, Comm& parent, std::uint64_t distinguishing);
   /// The same for communicators made by calls that only some of the parent's members make: the id comes from what those
   /// members share, agreed by communication on the new communicator where nothing else is shared.
   /// `shadow`: where it has been made already.
-  void add_with_id(MPI_Comm handle, const std::vector<Comm::InWorld>& other_worlds, const Comm& parent,
-                   std::uint64_t id, MPI_Comm shadow = MPI_COMM_NULL);
+  void add_with_id(MPI_Comm handle, const std::vector<InWorld>& other_worlds, const Comm& parent, std::uint64_t id,
+                   MPI_Comm shadow = MPI_COMM_NULL);
   /// The id of the next communicator made from `parent`, as add() gives it.
   static std::uint64_t next_id(Comm& parent, std::uint64_t distinguishing);
   /// The application has freed it. Operations on it that are pending go on (MPI 3.1, 6.4.3): what they travel on in its
@@ -93,8 +88,7 @@ class Comms {
   void remove(MPI_Comm handle, bool held = false);
   /// A communicator of the same groups that the application cannot see, for its members to make together, in the worlds
   /// of `other_worlds` too. Its owner frees it with free_hidden().
-  std::unique_ptr<Comm> make_hidden(MPI_Comm of, const std::vector<Comm::InWorld>& other_worlds,
-                                    std::uint64_t id) const;
+  std::unique_ptr<Comm> make_hidden(MPI_Comm of, const std::vector<InWorld>& other_worlds, std::uint64_t id) const;
   /// Frees its handles; MPI finishes what is pending there.
   static void free_hidden(Comm& hidden);
 
@@ -111,7 +105,7 @@ class Comms {
   void free_idle();
   std::unordered_map<std::uint64_t, std::unique_ptr<Comm>> comms_;
   std::unique_ptr<Comm> describe(MPI_Comm handle, std::uint64_t id) const;
-  Comm& file(MPI_Comm handle, const std::vector<Comm::InWorld>& other_worlds, std::uint64_t id,
+  Comm& file(MPI_Comm handle, const std::vector<InWorld>& other_worlds, std::uint64_t id,
              MPI_Comm shadow = MPI_COMM_NULL);
 
   std::vector<std::unique_ptr<Comm>> freed_;  ///< freed by the application while operations are pending

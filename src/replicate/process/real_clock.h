@@ -20,12 +20,4 @@ clock_t real_times(tms* times);
 /// CLOCK_MONOTONIC of this host, whatever the application is told.
 std::int64_t monotonic_now_ns();
 
-/// True when the calling thread's clock readings are to be agreed on: it is the thread that called MPI_Init, it is
-/// outside MPI, and replication is active.
-bool agreed_clocks();
-/// Whether it is the thread that called MPI_Init.
-bool agreeing_thread();
-/// Makes the calling thread the one whose readings are agreed on.
-void agree_on_this_thread();
-
 }  // namespace holdfast::replicate

@@ -1,13 +1,14 @@
-#include "replicate/mpi/pointtopoint/control_channel.h"
+#include "replicate/mpi/agree/control_channel.h"
 
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <utility>
 
 #include "functions.h"
 #include "real_functions.h"
-#include "replicate/mpi/life/runtime.h"
-#include "replicate/mpi/verify/evidence.h"
+#include "replicate/mpi/context/evidence.h"
+#include "replicate/mpi/context/runtime.h"
 
 namespace holdfast::replicate {
 
@@ -148,6 +149,29 @@ MPI_Request MpiControlChannel::receive_payload(int physical, int tag, std::span<
   const ByteRun run(into.size());
   real().Irecv(into.data(), run.count, run.type, physical, tag, payloads_, &request);
   return request;
+}
+
+void MpiControlChannel::receive_copy(int physical, int tag, std::shared_ptr<std::vector<std::byte>> into,
+                                     std::uint64_t token) {
+  const MPI_Request request = receive_payload(physical, tag, *into);
+  incoming_.push_back({token, map_->replica(physical), request, std::move(into)});
+}
+
+std::optional<std::uint64_t> MpiControlChannel::take_copy(std::size_t index) {
+  int done = 0;
+  real().Test(&incoming_[index].request, &done, MPI_STATUS_IGNORE);
+  if (!done) return std::nullopt;
+  const std::uint64_t token = incoming_[index].token;
+  incoming_.erase(incoming_.begin() + static_cast<std::ptrdiff_t>(index));
+  return token;
+}
+
+void MpiControlChannel::forget_copies_from(int replica) {
+  for (std::size_t i = incoming_.size(); i-- > 0;) {
+    if (incoming_[i].from_replica != replica) continue;
+    never_to_come_.push_back(std::move(incoming_[i]));
+    incoming_.erase(incoming_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
 }
 
 void MpiControlChannel::tidy() {

@@ -1,4 +1,4 @@
-#include "replicate/mpi/intercept/large_count.h"
+#include "replicate/mpi/bindings/large_count.h"
 
 #include <algorithm>
 #include <limits>
@@ -6,8 +6,10 @@
 
 #include "real_functions.h"
 #include "replicate/mpi/collective/neighbours.h"
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
+#include "replicate/mpi/context/comms.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
+#include "replicate/mpi/pointtopoint/operation.h"
 #include "replicate/mpi/verify/layout.h"
 
 #ifdef MPICH

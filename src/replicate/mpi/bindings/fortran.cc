@@ -6,9 +6,9 @@
 #include <mpi.h>
 
 #include "real_functions.h"
-#include "replicate/mpi/intercept/callbacks.h"
+#include "replicate/mpi/context/callbacks.h"
+#include "replicate/mpi/intercept/attributes.h"
 #include "replicate/mpi/intercept/guard.h"
-#include "replicate/mpi/pointtopoint/attached.h"
 
 namespace holdfast::replicate {
 namespace {

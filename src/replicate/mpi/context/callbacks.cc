@@ -1,4 +1,4 @@
-#include "replicate/mpi/intercept/callbacks.h"
+#include "replicate/mpi/context/callbacks.h"
 
 #include <dlfcn.h>
 
@@ -14,8 +14,8 @@
 
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/mpi/context/failure.h"
 #include "replicate/mpi/intercept/handle.h"
-#include "replicate/mpi/life/failure.h"
 
 // Functions of the MPI library that mpi.h names where a callback is expected: null in a program without MPI.
 #ifdef OPEN_MPI

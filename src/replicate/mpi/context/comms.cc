@@ -1,13 +1,13 @@
-#include "replicate/mpi/life/comms.h"
+#include "replicate/mpi/context/comms.h"
 
 #include <algorithm>
 #include <numeric>
 
 #include "real_functions.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
 #include "replicate/mpi/intercept/handle.h"
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
 
 namespace holdfast::replicate {
 
@@ -17,7 +17,7 @@ constexpr std::uint64_t self_id = 2;
 constexpr std::uint64_t shadow_mark = 0x736861646f77;  // tells a shadow's id from its communicator's
 
 void free_in_other_worlds(Comm& comm) {
-  for (Comm::InWorld& other : comm.other_worlds) real().Comm_free(&other.handle);
+  for (InWorld& other : comm.other_worlds) real().Comm_free(&other.handle);
 }
 
 /// A communicator of the same members; a duplicate would call the application's attribute callbacks.
@@ -37,7 +37,7 @@ bool known(MPI_Comm comm) {
   return runtime().comms.has(comm);
 }
 
-void Comms::open(MPI_Comm world, const std::vector<Comm::InWorld>& other_worlds, int rank, bool shadows) {
+void Comms::open(MPI_Comm world, const std::vector<InWorld>& other_worlds, int rank, bool shadows) {
   shadows_ = shadows;
   real().Comm_group(world, &world_group_);
   file(world, other_worlds, world_id).default_errors = true;
@@ -67,8 +67,7 @@ Comm& Comms::find(MPI_Comm handle) {
   return *last_;
 }
 
-void Comms::add(MPI_Comm handle, const std::vector<Comm::InWorld>& other_worlds, Comm& parent,
-                std::uint64_t distinguishing) {
+void Comms::add(MPI_Comm handle, const std::vector<InWorld>& other_worlds, Comm& parent, std::uint64_t distinguishing) {
   const std::uint64_t id = next_id(parent, distinguishing);
   if (handle != MPI_COMM_NULL) add_with_id(handle, other_worlds, parent, id);
 }
@@ -77,12 +76,12 @@ std::uint64_t Comms::next_id(Comm& parent, std::uint64_t distinguishing) {
   return mix(mix(parent.id, parent.created++), distinguishing);
 }
 
-void Comms::add_with_id(MPI_Comm handle, const std::vector<Comm::InWorld>& other_worlds, const Comm& parent,
-                        std::uint64_t id, MPI_Comm shadow) {
+void Comms::add_with_id(MPI_Comm handle, const std::vector<InWorld>& other_worlds, const Comm& parent, std::uint64_t id,
+                        MPI_Comm shadow) {
   file(handle, other_worlds, id, shadow).default_errors = parent.default_errors;
 }
 
-Comm& Comms::file(MPI_Comm handle, const std::vector<Comm::InWorld>& other_worlds, std::uint64_t id, MPI_Comm shadow) {
+Comm& Comms::file(MPI_Comm handle, const std::vector<InWorld>& other_worlds, std::uint64_t id, MPI_Comm shadow) {
   auto comm = describe(handle, id);
   comm->other_worlds = other_worlds;
   if (shadow != MPI_COMM_NULL) {
@@ -95,11 +94,11 @@ Comm& Comms::file(MPI_Comm handle, const std::vector<Comm::InWorld>& other_world
   return *(comms_[handle_key(handle)] = std::move(comm));
 }
 
-std::unique_ptr<Comm> Comms::make_hidden(MPI_Comm of, const std::vector<Comm::InWorld>& other_worlds,
+std::unique_ptr<Comm> Comms::make_hidden(MPI_Comm of, const std::vector<InWorld>& other_worlds,
                                          std::uint64_t id) const {
   std::unique_ptr<Comm> hidden = describe(twin(of), id);
   hidden->ordered_by_tag = true;
-  for (const Comm::InWorld& each : other_worlds) hidden->other_worlds.push_back({each.world, twin(each.handle)});
+  for (const InWorld& each : other_worlds) hidden->other_worlds.push_back({each.world, twin(each.handle)});
   return hidden;
 }
 
