@@ -92,6 +92,10 @@ class Replica final : private DecisionListener {
 
   /// Whether a message that MPI would find for a probe now may belong to a wildcard receive that MPI has not got yet.
   bool probe_must_wait(const ReceiveOrder& order, std::int32_t source, std::int32_t tag) const;
+  /// The leader's probe has found a message from there, so that MPI has given the wildcard receives before it, which
+  /// could take it, another one, but has not said so of all. What the probe found must not be told before that: a
+  /// replica that leads next, and knows of the probe alone, could give the message to such a receive.
+  bool match_is_unsaid(const ReceiveOrder& order, std::int32_t source, std::int32_t tag) const;
 
   /// Whether receives on this communicator are still to be given to MPI.
   bool has_waiting_receives(std::uint64_t communicator) const { return waiting_.contains(communicator); }
@@ -222,6 +226,7 @@ class Replica final : private DecisionListener {
   void resolve(Verified& receive, std::int32_t source, std::int32_t tag);
   bool holds_message(Verified& receive);
   Requeued give_up(Verified& receive);
+  void requeue(Requeued message);
   void take(Verified& receive, const Requeued& message);
   bool forget_wildcard(const Verified& receive);
 

@@ -121,6 +121,15 @@ Replica::Requeued Replica::give_up(Verified& receive) {
   return message;
 }
 
+/// What another cancelled receive of the channel has left is a later message: that receive was posted after this one,
+/// and receives that were posted since have taken what was there.
+void Replica::requeue(Requeued message) {
+  const auto later = std::find_if(requeued_.begin(), requeued_.end(), [&](const Requeued& one) {
+    return one.communicator == message.communicator && one.source == message.source && one.tag == message.tag;
+  });
+  requeued_.insert(later, std::move(message));
+}
+
 /// One that leads since may hold a message as well, of a wildcard that the leader before it had cancelled.
 void Replica::cancelled(Verified& receive) {
   const auto line = waiting_.find(receive.communicator);
@@ -142,13 +151,17 @@ void Replica::cancelled(Verified& receive) {
     if (holds_message(*next)) message = give_up(*next);
     take(*next, taken);
   }
-  if (message) requeued_.push_back(std::move(*message));
+  if (message) requeue(std::move(*message));
   post_now_placed(receive.communicator, now_placed);
   receive.stage = Verified::Stage::complete;
 }
 
 bool Replica::probe_must_wait(const ReceiveOrder& order, std::int32_t source, std::int32_t tag) const {
   return !(team_.leader() && active_leader_) && order.blocked(source, tag);
+}
+
+bool Replica::match_is_unsaid(const ReceiveOrder& order, std::int32_t source, std::int32_t tag) const {
+  return setup_.survives && team_.leader() && order.blocked(source, tag);
 }
 
 const Replica::Requeued* Replica::find_requeued(std::uint64_t communicator, std::int32_t source,

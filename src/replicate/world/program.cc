@@ -263,7 +263,11 @@ Task<Done> Actor::settle_cancellation(Buffer& receive) {
 
 /// Asks MPI once. An earlier wildcard receive that is not resolved yet could own the message at a follower.
 bool Actor::look(const Pattern& pattern, Found& found) {
-  if (found.is) return true;
+  if (!found.is && !find(pattern, found)) return false;
+  return !engine_->match_is_unsaid(orders_[pattern.communicator], found.source, found.tag);
+}
+
+bool Actor::find(const Pattern& pattern, Found& found) {
   const bool hasty = shared_.planted == Planted::hasty_probes;
   if (!hasty && engine_->probe_must_wait(orders_[pattern.communicator], pattern.source, pattern.tag)) return false;
   if (const Replica::Requeued* one = engine_->find_requeued(pattern.communicator, pattern.source, pattern.tag)) {

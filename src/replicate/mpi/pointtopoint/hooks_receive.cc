@@ -34,6 +34,14 @@ bool look(Comm& comm, int source, int tag, Ask ask) {
   return ask(source, tag);
 }
 
+void wait_for_matches_before(Comm& comm, const MPI_Status& found) {
+  if (!runtime().engine->match_is_unsaid(comm.order, found.MPI_SOURCE, found.MPI_TAG)) return;
+  wait_until([&] {
+    set_awaited({});
+    return !runtime().engine->match_is_unsaid(comm.order, found.MPI_SOURCE, found.MPI_TAG);
+  });
+}
+
 /// A probe in which the leader decides; `once` has looked and found nothing yet. Returns whether there is a message,
 /// with source and tag set to the leader's. Where threads go in the leader's order, finding has a turn of its own, so
 /// that no other thread's receive takes the message before, and the messages of matched probes are taken in one order.
@@ -41,6 +49,7 @@ template <class Ask>
 bool agreed_probe(Comm& comm, int& source, int& tag, bool blocking, MPI_Status* status, Ask ask) {
   const auto mine = [&] {
     const bool found = look(comm, source, tag, ask);
+    if (found) wait_for_matches_before(comm, *status);
     set_awaited({});
     return found;
   };
