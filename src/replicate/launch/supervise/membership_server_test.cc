@@ -91,7 +91,7 @@ class Visitor {
   bool timed_out_ = false;
 };
 
-class RosterDoor : public testing::Test {
+class MembershipDoor : public testing::Test {
  protected:
   void start(std::chrono::milliseconds patience = std::chrono::milliseconds(60'000), int ranks = 2) {
     auto started = MembershipServer::start({folder_.path(), true, key_, patience}, JobMembership(ranks, 2, true),
@@ -111,7 +111,7 @@ class RosterDoor : public testing::Test {
   int port_ = 0;
 };
 
-TEST_F(RosterDoor, WhoHasTheSecretIsLetInAndToldSo) {
+TEST_F(MembershipDoor, WhoHasTheSecretIsLetInAndToldSo) {
   start();
   Visitor one(port_);
   const MembershipMessage join = one.join(key_, 1, 0);
@@ -121,7 +121,7 @@ TEST_F(RosterDoor, WhoHasTheSecretIsLetInAndToldSo) {
   EXPECT_EQ(welcome->proof, membership_proof(key_, join, one.challenge(), Kind::welcome));
 }
 
-TEST_F(RosterDoor, WhoHasAnotherSecretOrNoneIsNot) {
+TEST_F(MembershipDoor, WhoHasAnotherSecretOrNoneIsNot) {
   start();
   Visitor one(port_);
   one.join(secret::new_key(), 1, 0);
@@ -138,7 +138,7 @@ TEST_F(RosterDoor, WhoHasAnotherSecretOrNoneIsNot) {
 }
 
 // The token that was in clear could be heard and said again.
-TEST_F(RosterDoor, WhatWasHeardOfOneConnectionIsOfNoUseOnAnother) {
+TEST_F(MembershipDoor, WhatWasHeardOfOneConnectionIsOfNoUseOnAnother) {
   start();
   Visitor one(port_);
   const MembershipMessage join = one.join(key_, 1, 0);
@@ -155,7 +155,7 @@ TEST_F(RosterDoor, WhatWasHeardOfOneConnectionIsOfNoUseOnAnother) {
 }
 
 // Who sits on the way could speak in a process's name, or in that of `holdfast run`, once the process was believed.
-TEST_F(RosterDoor, NobodyElseSpeaksOnTheConnectionOfAProcess) {
+TEST_F(MembershipDoor, NobodyElseSpeaksOnTheConnectionOfAProcess) {
   start(std::chrono::milliseconds(60'000), 1);
   Visitor process(port_);
   Visitor other(port_);
@@ -170,7 +170,7 @@ TEST_F(RosterDoor, NobodyElseSpeaksOnTheConnectionOfAProcess) {
   EXPECT_EQ(server_->stop().deaths().size(), 1U) << "its end is a death that is seen";
 }
 
-TEST_F(RosterDoor, AStrangerWhoSaysNothingIsSentAway) {
+TEST_F(MembershipDoor, AStrangerWhoSaysNothingIsSentAway) {
   start(std::chrono::milliseconds(50));
   Visitor process(port_);
   process.be_believed(key_, 0, 0);
@@ -182,7 +182,7 @@ TEST_F(RosterDoor, AStrangerWhoSaysNothingIsSentAway) {
   EXPECT_EQ(server_->stop().deaths().size(), 0U);
 }
 
-TEST_F(RosterDoor, StrangersAreFewAtATimeAndTheOldestGoesFirst) {
+TEST_F(MembershipDoor, StrangersAreFewAtATimeAndTheOldestGoesFirst) {
   start();
   std::vector<std::unique_ptr<Visitor>> crowd;
   const std::size_t most = 4 + MembershipServer::spare_strangers;
@@ -205,7 +205,7 @@ double cpu_seconds() {
 
 // Before, the thread was woken again at once by the connection that it could not accept: a whole core until the job's
 // end.
-TEST_F(RosterDoor, WithoutAFileForAnotherConnectionItWaits) {
+TEST_F(MembershipDoor, WithoutAFileForAnotherConnectionItWaits) {
   start();
   Visitor late(port_);
   rlimit before{};
