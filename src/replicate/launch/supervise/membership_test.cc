@@ -36,7 +36,7 @@ TEST(JobMembership, ADeathTakesOutTheReplicaAndEverybodyHearsOfItOnce) {
   JobMembership membership = started(2, 3, true);
   membership.close(4, 1.5);  // rank 1 replica 1
   EXPECT_EQ(membership.outgoing().size(), 5U);
-  for (const auto& letter : membership.outgoing())
+  for (const auto& addressed : membership.outgoing())
     EXPECT_EQ(addressed.message, (MembershipMessage{Kind::gone, -1, 1, {}, {}}));
   membership.outgoing().clear();
   membership.close(1, 1.6);  // its companion leaves
@@ -62,7 +62,7 @@ TEST(JobMembership, TheEndIsToldWhenAllThatAreLeftHaveReachedIt) {
     membership.hear(2, {Kind::finishing});
     if (!with_death) membership.hear(3, {Kind::finishing});
     ASSERT_EQ(membership.outgoing().size(), with_death ? 2U : 4U);
-    for (const auto& letter : membership.outgoing())
+    for (const auto& addressed : membership.outgoing())
       EXPECT_EQ(addressed.message.kind, with_death ? Kind::leave : Kind::finalize);
   }
 }
@@ -127,7 +127,7 @@ TEST(JobMembership, NobodyLeavesMpiInitBeforeAllAreReady) {
     EXPECT_TRUE(membership.outgoing().empty());
     membership.hear(1, {Kind::ready});
     ASSERT_EQ(membership.outgoing().size(), goes_on ? 4U : 0U);
-    for (const auto& letter : membership.outgoing()) EXPECT_EQ(addressed.message.kind, Kind::started);
+    for (const auto& addressed : membership.outgoing()) EXPECT_EQ(addressed.message.kind, Kind::started);
     membership.outgoing().clear();
     membership.hear(1, {Kind::ready});
     EXPECT_TRUE(membership.outgoing().empty()) << "told once";
