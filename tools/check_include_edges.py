@@ -10,6 +10,11 @@ import sys
 FOUNDATIONS = ["core/arithmetic", "core/status", "core/time"]
 STANDARD_LIBRARY = r"<[a-z0-9_]+>"
 
+# The adapter to MPI, from the bottom up: what stands in front of MPI's functions; what all know of the process and its
+# communicators; what of a message is compared; what replicas agree on, and how they wait; messages; collectives; windows;
+# files; the beginning and the end, which know all of them; other languages' ways to the hooks.
+ROOMS_OF_MPI = ["intercept", "context", "verify", "agree", "pointtopoint", "collective", "onesided", "io", "life", "bindings"]
+
 # folder -> the folders, or patterns of files, that it may include besides itself. The longest folder that holds a file
 # decides. A folder under src/ without a row is a violation, so that a new one is thought about.
 EDGES = {
@@ -51,7 +56,9 @@ EDGES = {
     "replicate/launch": ["core", "record", "replicate/engine"],
     "replicate/shadow": ["core"],
     "replicate/process": ["core", "replicate/engine"],
-    "replicate/mpi": ["core", "replicate/engine", "replicate/process", "replicate/shadow"],
+    # The rooms of the adapter, each above those before it.
+    **{f"replicate/mpi/{room}": ["core", "replicate/engine", "replicate/process", "replicate/shadow"] +
+       [f"replicate/mpi/{below}" for below in ROOMS_OF_MPI[:at]] for at, room in enumerate(ROOMS_OF_MPI)},
     "replicate/libc": ["core", "replicate/engine", "replicate/process", "replicate/shadow", "replicate/mpi"],
     "transport/wire": ["core"],
     "transport/engine": ["core", "transport/wire"],
@@ -73,8 +80,11 @@ EDGES = {
 # Rows that cover a folder's files but not what is below it: each folder of core stands for itself.
 SIBLINGS_ARE_STRANGERS = ["core"]
 
+# Components whose modules (a header and its source) form an order: what a source includes counts, too.
+MODULES_IN_ORDER = ["replicate/mpi"]
+
 # Components whose rooms have rows of their own
-COMPONENTS_OF_ROOMS = ["fabric", "simulate", "replicate/launch"]
+COMPONENTS_OF_ROOMS = ["fabric", "simulate", "replicate/launch", "replicate/mpi"]
 
 # Tests, fuzzers and benchmarks may use all of their component: an oracle is often found next door.
 OF_A_TEST = re.compile(r"_(test|fuzz|bench)\.cc$")
@@ -208,12 +218,16 @@ def circles(edges):
 
 
 def circles_of_includes(source, files):
-    """Yields one line for each circle of files, and of folders with rows of their own; tests are in none."""
+    """Yields one line for each circle of files, of modules, and of folders with rows of their own; tests are in none."""
     of_files = {path: includes_of(source, path) for path in files if not OF_A_TEST.search(path)}
     of_rows = {}
+    of_modules = {}
     for path, targets in of_files.items():
+        module = os.path.splitext(path)[0]
+        if any(inside(path, component) for component in MODULES_IN_ORDER):
+            of_modules.setdefault(module, set()).update({os.path.splitext(target)[0] for target in targets} - {module})
         of_rows.setdefault(home_of(path, row_of(path)), set()).update(home_of(target, row_of(target)) for target in targets)
-    for what, edges in (("files", of_files), ("folders", {row: targets - {row} for row, targets in of_rows.items()})):
+    for what, edges in (("files", of_files), ("modules", of_modules), ("folders", {row: targets - {row} for row, targets in of_rows.items()})):
         for circle in circles(edges):
             yield f"{what} that include each other in a circle: {', '.join(circle)}"
 

@@ -289,47 +289,33 @@ bool is_local(std::uint32_t function) {{
 
 
 def next_header(functions):
-    pointers = "".join(f"  {f.result} (*{f.name})({f.parameters}) = nullptr;\n" for f in functions)
-    has = "".join(f"#define HOLDFAST_HAS_{f.name} 1\n" for f in functions)
     return f"""{GENERATED}#pragma once
 
 #include <mpi.h>
 
 #include <atomic>
 
-{has}
+{wrappers.has_macros(functions)}
 namespace holdfast::record {{
 
 /// The functions of whoever stands behind this library: the replication library, a profiling tool, or MPI itself.
 struct Next {{
   void resolve(bool profiling);
 
-{pointers}  std::atomic<bool> resolved{{false}};
+{wrappers.pointers(functions)}  std::atomic<bool> resolved{{false}};
 }};
 
 extern Next next_functions;
 extern Next next_profiling_functions;
 
-/// Where a call of MPI_X goes on. Any thread.
-inline const Next& next_tool() {{
-  if (!next_functions.resolved.load(std::memory_order_acquire)) [[unlikely]]
-    next_functions.resolve(false);
-  return next_functions;
-}}
-
-/// Where a call of PMPI_X goes on, and what this library calls itself. Any thread.
-inline const Next& next_library() {{
-  if (!next_profiling_functions.resolved.load(std::memory_order_acquire)) [[unlikely]]
-    next_profiling_functions.resolve(true);
-  return next_profiling_functions;
-}}
-
+{wrappers.accessor("Where a call of MPI_X goes on. Any thread.", "Next", "next_tool", "next_functions", "false")}
+{wrappers.accessor("Where a call of PMPI_X goes on, and what this library calls itself. Any thread.", "Next",
+                   "next_library", "next_profiling_functions", "true")}
 }}  // namespace holdfast::record
 """
 
 
 def next_source(functions):
-    lookups = "".join(f'  find({f.name}, profiling, "P{f.symbol}");\n' for f in functions)
     return f"""{GENERATED}#include "next_functions.h"
 
 #include <dlfcn.h>
@@ -339,22 +325,14 @@ def next_source(functions):
 namespace holdfast::record {{
 namespace {{
 
-// Threads that resolve at the same time store the same values; the relaxed atomic store keeps that defined.
-template <class Pointer>
-void find(Pointer& pointer, bool profiling, const char* profiling_name) {{
-  const char* name = profiling ? profiling_name : profiling_name + 1;
-  std::atomic_ref<Pointer>(pointer).store(reinterpret_cast<Pointer>(dlsym(RTLD_NEXT, name)), std::memory_order_relaxed);
-}}
-
+{wrappers.finder("bool", "profiling", "profiling")}
 }}  // namespace
 
 constinit Next next_functions;
 constinit Next next_profiling_functions;
 
 void Next::resolve(bool profiling) {{
-{lookups}  if (Init == nullptr || MPI_COMM_WORLD == MPI_Comm{{}}) fail_unseen();
-  resolved.store(true, std::memory_order_release);
-}}
+{wrappers.resolution(functions, "profiling")}}}
 
 }}  // namespace holdfast::record
 """

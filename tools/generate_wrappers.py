@@ -287,9 +287,46 @@ const char* function_name(Function function) {{
 """
 
 
+def pointers(functions):
+    """The members of a struct of pointers to the functions that a library stands in front of."""
+    return "".join(f"  {f.result} (*{f.name})({f.parameters}) = nullptr;\n" for f in functions)
+
+
+def has_macros(functions):
+    return "".join(f"#define HOLDFAST_HAS_{f.name} 1\n" for f in functions)
+
+
+def accessor(comment, struct, name, variable, argument):
+    """A function that gives such a struct, whose pointers are found at the first call."""
+    return f"""/// {comment}
+inline const {struct}& {name}() {{
+  if (!{variable}.resolved.load(std::memory_order_acquire)) [[unlikely]]
+    {variable}.resolve({argument});
+  return {variable};
+}}
+"""
+
+
+def finder(parameter, name, profiling):
+    """A function template that finds one of them: PMPI_X where `profiling`, a condition on the parameter, holds."""
+    return f"""// Threads that resolve at the same time store the same values; the relaxed atomic store keeps that defined.
+template <class Pointer>
+void find(Pointer& pointer, {parameter} {name}, const char* profiling_name) {{
+  const char* name = {profiling} ? profiling_name : profiling_name + 1;
+  std::atomic_ref<Pointer>(pointer).store(reinterpret_cast<Pointer>(dlsym(RTLD_NEXT, name)), std::memory_order_relaxed);
+}}
+"""
+
+
+def resolution(functions, name):
+    """The statements that find them all."""
+    lookups = "".join(f'  find({f.name}, {name}, "P{f.symbol}");\n' for f in functions)
+    return lookups + """  if (Init == nullptr || MPI_COMM_WORLD == MPI_Comm{}) fail_unseen();
+  resolved.store(true, std::memory_order_release);
+"""
+
+
 def real_header(functions):
-    pointers = "".join(f"  {f.result} (*{f.name})({f.parameters}) = nullptr;\n" for f in functions)
-    has = "".join(f"#define HOLDFAST_HAS_{f.name} 1\n" for f in functions)
     return f"""{GENERATED}#pragma once
 
 #include <mpi.h>
@@ -297,7 +334,7 @@ def real_header(functions):
 #include <atomic>
 
 // Which functions this MPI has; of others, hooks are left out.
-{has}
+{has_macros(functions)}
 namespace holdfast::replicate {{
 
 /// Where a call goes on: to the MPI library itself, or to the next profiling tool that defines MPI_X.
@@ -307,7 +344,7 @@ enum class Entry {{ library, next_tool }};
 struct Real {{
   void resolve(Entry entry);
 
-{pointers}  std::atomic<bool> resolved{{false}};
+{pointers(functions)}  std::atomic<bool> resolved{{false}};
 }};
 
 extern Real real_functions;
@@ -316,42 +353,25 @@ extern Real library_functions;
 /// Which entry real() leads to; asked once.
 Entry chosen_entry();
 
-/// What hooks call: the MPI library, or in chain mode the next tool. Any thread.
-inline const Real& real() {{
-  if (!real_functions.resolved.load(std::memory_order_acquire)) [[unlikely]]
-    real_functions.resolve(chosen_entry());
-  return real_functions;
-}}
-
-/// The MPI library itself, past any tool. Any thread.
-inline const Real& library() {{
-  if (!library_functions.resolved.load(std::memory_order_acquire)) [[unlikely]]
-    library_functions.resolve(Entry::library);
-  return library_functions;
-}}
-
+{accessor("What hooks call: the MPI library, or in chain mode the next tool. Any thread.", "Real", "real",
+          "real_functions", "chosen_entry()")}
+{accessor("The MPI library itself, past any tool. Any thread.", "Real", "library", "library_functions",
+          "Entry::library")}
 }}  // namespace holdfast::replicate
 """
 
 
 def real_source(functions):
-    lookups = "".join(f'  find({f.name}, entry, "P{f.symbol}");\n' for f in functions)
     return f"""{GENERATED}#include "real_functions.h"
 
 #include <dlfcn.h>
 
-#include "replicate/mpi/life/failure.h"
+#include "replicate/mpi/context/failure.h"
 
 namespace holdfast::replicate {{
 namespace {{
 
-// Threads that resolve at the same time store the same values; the relaxed atomic store keeps that defined.
-template <class Pointer>
-void find(Pointer& pointer, Entry entry, const char* profiling_name) {{
-  const char* name = entry == Entry::library ? profiling_name : profiling_name + 1;
-  std::atomic_ref<Pointer>(pointer).store(reinterpret_cast<Pointer>(dlsym(RTLD_NEXT, name)), std::memory_order_relaxed);
-}}
-
+{finder("Entry", "entry", "entry == Entry::library")}
 }}  // namespace
 
 constinit Real real_functions;
@@ -360,9 +380,7 @@ constinit Real library_functions;
 // RTLD_NEXT sees only what all may see, and predefined handles only what was loaded when the process began: not an MPI
 // library that the program opens by itself.
 void Real::resolve(Entry entry) {{
-{lookups}  if (Init == nullptr || MPI_COMM_WORLD == MPI_Comm{{}}) fail_unseen();
-  resolved.store(true, std::memory_order_release);
-}}
+{resolution(functions, "entry")}}}
 
 }}  // namespace holdfast::replicate
 """
@@ -533,7 +551,7 @@ def large_counts_source(functions):
     return f"""{GENERATED}#include <mpi.h>
 
 #include "hooks.h"
-#include "replicate/mpi/intercept/large_count.h"
+#include "replicate/mpi/bindings/large_count.h"
 
 namespace holdfast::replicate {{
 

@@ -252,7 +252,7 @@ class Files(Case):
             shutil.copy(STAND_IN, self.path(f"lib/libholdfast-replicate-{flavour}.so"))
         environment = {**os.environ, "HOLDFAST_LIBRARY_PATH": self.path("lib")}
         os.symlink("target", self.path("link"))
-        job = ("run", "-q", "-n", "1", "--on-failure", "abort", "--json")  # the stand-in joins no roster
+        job = ("run", "-q", "-n", "1", "--on-failure", "abort", "--json")  # the stand-in joins no membership
         rest = ("--", f"{JOBS}/job-{FLAVOURS[0]}", "exit", "0")
         self.assertEqual(self.holdfast(*job, "link", *rest, env=environment).returncode, 0)
         self.assertTrue(os.path.islink(self.path("link")))

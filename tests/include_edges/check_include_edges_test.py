@@ -39,8 +39,8 @@ class GoodTree(unittest.TestCase):
         self.assert_good("src/core/fault/a.cc", '"core/random/stream.h"', '"core/time/clock.h"', "<sys/time.h>")
         self.assert_good("src/core/event/a.cc", '"core/stats/mean.h"', "<nlohmann/json.hpp>")
         self.assert_good("src/simulate/study/mpi/a.cc", "<mpi.h>")
-        self.assert_good("src/replicate/mpi/sub/a.cc", "<mpi.h>", '"replicate/engine/vote.h"', '"core/fault/fault.h"')
-        self.assert_good("src/replicate/libc/a.cc", '"replicate/mpi/life/runtime.h"', '"replicate/engine/vote.h"')
+        self.assert_good("src/replicate/mpi/agree/a.cc", "<mpi.h>", '"replicate/engine/vote.h"', '"core/fault/fault.h"')
+        self.assert_good("src/replicate/libc/a.cc", '"replicate/mpi/context/runtime.h"', '"replicate/engine/vote.h"')
         self.assert_good("src/replicate/launch/a.cc", '"replicate/engine/replica_map.h"', '"core/config/table.h"')
         self.assert_good("src/transport/ofi/a.cc", "<rdma/fabric.h>", '"transport/engine/peer.h"')
         self.assert_good("src/transport/rail/a.cc", "<rdma/fabric.h>", '"transport/wire/packet.h"')
@@ -68,9 +68,9 @@ class BadTree(unittest.TestCase):
                 ("src/core/config/a.h", "core/random/stream.h"), ("src/core/integrity/a_test.cc", "core/random/a.h"),
                 ("src/core/fault/a.h", "core/config/table.h"), ("src/core/event/a.h", "replicate/engine/vote.h"),
                 ("src/fabric/check/a.h", "simulate/kernel/queue.h"), ("src/plan/a.h", "fabric/topology/graph.h"),
-                ("src/replicate/engine/a.h", "replicate/mpi/life/runtime.h"), ("src/replicate/mpi/a.h", "transport/wire/a.h"),
-                ("src/replicate/mpi/a.h", "replicate/libc/time.h"), ("src/replicate/launch/a.h", "replicate/mpi/a.h"),
-                ("src/replicate/process/a.h", "replicate/mpi/life/runtime.h"),
+                ("src/replicate/engine/a.h", "replicate/mpi/context/runtime.h"), ("src/replicate/mpi/agree/a.h", "transport/wire/a.h"),
+                ("src/replicate/mpi/agree/a.h", "replicate/libc/time.h"), ("src/replicate/launch/a.h", "replicate/mpi/a.h"),
+                ("src/replicate/process/a.h", "replicate/mpi/context/runtime.h"),
                 ("src/transport/engine/a.h", "transport/rail/rail.h"), ("src/transport/wire/a.h", "transport/engine/a.h"),
                 ("src/simulate/a.h", "transport/ofi/provider.h"), ("src/simulate/a.h", "replicate/mpi/a.h"),
                 ("src/report/a.h", "simulate/kernel/queue.h"), ("src/cli/a.cc", "replicate/mpi/a.h"),
@@ -111,6 +111,12 @@ class BadTree(unittest.TestCase):
         files = {"src/plan/a.h": "", "src/plan/a.cc": '#include "plan/b.h"\n', "src/plan/b.h": '#include "plan/a.h"\n'}
         self.assertEqual(check(files), (0, ["include edges: all good"]))
 
+    def test_circles_of_modules(self):
+        files = {"src/replicate/mpi/agree/a.h": "", "src/replicate/mpi/agree/a.cc": '#include "replicate/mpi/agree/b.h"\n',
+                 "src/replicate/mpi/agree/b.h": '#include "replicate/mpi/agree/a.h"\n'}
+        self.assertEqual(check(files), (1, ["modules that include each other in a circle: "
+                                            "replicate/mpi/agree/a, replicate/mpi/agree/b"]))
+
     def test_circles_of_folders(self):
         folders = {"fabric/formats": "fabric/routing/graph", "fabric/routing/graph": "fabric/tables",
                    "fabric/routing/engines": "fabric/check"}
@@ -129,6 +135,8 @@ class BadTree(unittest.TestCase):
         self.assert_bad("src/simulate/packet/a.h", '"simulate/traffic/pattern.h"', "simulate/packet may not include")
         self.assert_bad("src/simulate/collective/a.h", '"simulate/study/study.h"', "simulate/collective may not include")
         self.assert_bad("src/replicate/launch/detect/a.h", '"replicate/launch/plan/hosts.h"', "may not include")
+        self.assert_bad("src/replicate/mpi/agree/a.cc", '"replicate/mpi/pointtopoint/send.h"', "mpi/agree may not include")
+        self.assert_bad("src/replicate/mpi/context/a.h", '"replicate/mpi/life/team.h"', "mpi/context may not include")
         self.assertEqual(check(including("src/fabric/check/a_test.cc", '"fabric/routing/engines/engine.h"')),
                          (0, ["include edges: all good"]))
 

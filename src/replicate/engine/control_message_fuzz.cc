@@ -22,7 +22,7 @@ struct Engine {
   void take(const ControlMessage& message) {
     const Record& record = message.record;
     if (record.kind == RecordKind::digest)
-      inbox.lanes(record.id().channel)[static_cast<std::size_t>(message.from.replica)].push({});
+      inbox.streams(record.id().channel)[static_cast<std::size_t>(message.from.replica)].push({});
     if (record.kind == RecordKind::statement) {
       const Statement said = statement_in(message);
       if (said.kind > Statement::Kind::agrees) std::abort();

@@ -71,7 +71,7 @@ class Decisions {
   void tell_number(std::uint64_t order, std::int64_t number, std::uint32_t asker);
   void tell_match(std::uint64_t number, std::int32_t source, std::int32_t tag, std::uint32_t poster);
   void tell_turn(std::uint64_t thread);
-  void tell_answers(std::uint64_t book, const std::vector<Decision>& answers) { send(book, answers); }
+  void tell_answers(std::uint64_t book, const std::vector<Decision>& told) { send(book, told); }
   /// Sends what waits for company: before this process does anything that may wait. Cheap when there is nothing.
   void flush();
 

@@ -5,16 +5,16 @@
 
 namespace holdfast::replicate {
 
-Arrival& Lane::push(Arrival arrival) {
+Arrival& Stream::push(Arrival arrival) {
   return arrivals_.emplace_back(std::move(arrival));
 }
 
-Arrival* Lane::find(std::uint64_t ordinal) {
+Arrival* Stream::find(std::uint64_t ordinal) {
   const std::uint64_t index = ordinal - base_;
   return index < arrivals_.size() ? &arrivals_[index] : nullptr;
 }
 
-void Lane::take(std::uint64_t ordinal) {
+void Stream::take(std::uint64_t ordinal) {
   Arrival* arrival = find(ordinal);
   if (!arrival) return;
   arrival->taken = true;
@@ -26,7 +26,7 @@ void Lane::take(std::uint64_t ordinal) {
   }
 }
 
-bool Lane::took(std::uint64_t sequence) const {
+bool Stream::took(std::uint64_t sequence) const {
   if (sequence < taken_up_to_) return true;
   return std::any_of(arrivals_.begin(), arrivals_.end(),
                      [&](const Arrival& arrival) { return arrival.taken && arrival.sequence == sequence; });
@@ -39,18 +39,18 @@ std::size_t Inbox::Hash::operator()(const Channel& c) const {
   return static_cast<std::size_t>(x ^ (x >> 29));
 }
 
-std::vector<Lane>& Inbox::lanes(const Channel& channel) {
-  auto found = lanes_.find(channel);
-  if (found == lanes_.end()) {
-    found = lanes_.emplace(channel, std::make_unique<std::vector<Lane>>(degree_)).first;
+std::vector<Stream>& Inbox::streams(const Channel& channel) {
+  auto found = streams_.find(channel);
+  if (found == streams_.end()) {
+    found = streams_.emplace(channel, std::make_unique<std::vector<Stream>>(degree_)).first;
   }
   return *found->second;
 }
 
 std::size_t Inbox::waiting() const {
   std::size_t count = 0;
-  for (const auto& [channel, lanes] : lanes_) {
-    for (const Lane& lane : *lanes) count += lane.waiting();
+  for (const auto& [channel, streams] : streams_) {
+    for (const Stream& stream : *streams) count += stream.waiting();
   }
   return count;
 }

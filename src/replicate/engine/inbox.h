@@ -25,10 +25,10 @@ struct Arrival {
 };
 
 /// The arrivals from one sender replica on one channel, in the order of sending.
-class Lane {
+class Stream {
  public:
   Arrival& push(Arrival arrival);
-  /// The ordinal-th arrival ever on this lane; null while it has not come. Not for one that was taken.
+  /// The ordinal-th arrival ever on this stream; null while it has not come. Not for one that was taken.
   Arrival* find(std::uint64_t ordinal);
   /// The arrival has served its purpose.
   void take(std::uint64_t ordinal);
@@ -44,22 +44,22 @@ class Lane {
   std::deque<Arrival> arrivals_;
 };
 
-/// Arrivals by channel and sender replica. References to lanes stay valid. One thread at a time.
+/// Arrivals by channel and sender replica. References to streams stay valid. One thread at a time.
 class Inbox {
  public:
   explicit Inbox(int degree) : degree_(degree) {}
-  /// The lanes of a channel, one for each sender replica.
-  std::vector<Lane>& lanes(const Channel& channel);
+  /// The streams of a channel, one for each sender replica.
+  std::vector<Stream>& streams(const Channel& channel);
   /// Arrivals of all channels that nobody has taken yet; for the end of the job and for diagnosis.
   std::size_t waiting() const;
-  std::size_t channels() const { return lanes_.size(); }
+  std::size_t channels() const { return streams_.size(); }
 
  private:
   struct Hash {
     std::size_t operator()(const Channel& c) const;
   };
   int degree_;
-  std::unordered_map<Channel, std::unique_ptr<std::vector<Lane>>, Hash> lanes_;
+  std::unordered_map<Channel, std::unique_ptr<std::vector<Stream>>, Hash> streams_;
 };
 
 }  // namespace holdfast::replicate

@@ -97,7 +97,7 @@ const config::Table<Options>& options_table() {
           option<&Options::map>(
               {.name = "replicate.map",
                .initial = "",
-               .doc = "File that maps native ranks to ranks and replicas. On several hosts native ranks\n"
+               .doc = "File that maps physical ranks to ranks and replicas. On several hosts physical ranks\n"
                       "fill them in order, so that it says which processes share one."}),
           option<&Options::tolerate>({.name = "replicate.tolerate",
                                       .initial = "",
@@ -108,7 +108,8 @@ const config::Table<Options>& options_table() {
                .initial = "120s",
                .least = "100ms",
                .most = "24h",
-               .doc = "How long one replica may lag behind another before the job ends."}),
+               .doc = "How long one replica may lag behind another, or stay silent, before the job ends.\n"
+                      "A process that computes meanwhile is not taken for lost: others wait on."}),
       });
   return table;
 }

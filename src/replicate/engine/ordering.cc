@@ -207,10 +207,6 @@ std::size_t ReceiveOrder::unresolved_wildcards() const {
   return state_->unresolved;
 }
 
-std::uint64_t ReceiveOrder::take(std::int32_t source, std::int32_t tag) {
-  return state_->next_ordinal[{source, tag}]++;
-}
-
 bool ReceiveOrder::blocked(std::int32_t source, std::int32_t tag) const {
   const State& s = *state_;
   if (s.unresolved == 0) return false;

@@ -50,10 +50,6 @@ class ReceiveOrder {
   void done(Ticket ticket);
   /// Number of wildcard receives that have not been resolved.
   std::size_t unresolved_wildcards() const;
-  /// Takes the next ordinal of a channel at once: for the message of a matched probe (at the moment of MPI_Mprobe or
-  /// MPI_Improbe, which take it out of the queue) or a receive that is known to be placed. Requires that no unresolved
-  /// wildcard could match (source, tag).
-  std::uint64_t take(std::int32_t source, std::int32_t tag);
   /// True when an unresolved wildcard receive posted earlier could match (source, tag), wildcards included.
   bool blocked(std::int32_t source, std::int32_t tag) const;
 

@@ -50,7 +50,7 @@ void Replica::on_digest(const ControlMessage& message) {
   arrival.sequence = record.ordinal;
   arrival.padded = (record.flags & padded_elements) != 0;
   arrival.whole = record.extra;
-  inbox_.lanes(record.id().channel)[static_cast<std::size_t>(message.from.replica)].push(std::move(arrival));
+  inbox_.streams(record.id().channel)[static_cast<std::size_t>(message.from.replica)].push(std::move(arrival));
 }
 
 void Replica::on_announced_copy(const ControlMessage& message) {
@@ -58,13 +58,13 @@ void Replica::on_announced_copy(const ControlMessage& message) {
   Transfer transfer{record.kind, record.id(), message.from.replica,
                     std::make_shared<std::vector<std::byte>>(record.bytes)};
   if (record.kind == RecordKind::payload) {
-    transfer.lanes = &inbox_.lanes(transfer.id.channel);
-    Lane& lane = (*transfer.lanes)[static_cast<std::size_t>(transfer.from_replica)];
-    transfer.ordinal = lane.pushed();
+    transfer.streams = &inbox_.streams(transfer.id.channel);
+    Stream& stream = (*transfer.streams)[static_cast<std::size_t>(transfer.from_replica)];
+    transfer.ordinal = stream.pushed();
     Arrival arrival;
     arrival.sequence = record.ordinal;
     arrival.complete = false;
-    lane.push(std::move(arrival));
+    stream.push(std::move(arrival));
   }
   const std::uint64_t token = next_token_++;
   host_.receive_copy(message.from, record.extra, transfer.bytes, token);
@@ -87,7 +87,7 @@ void Replica::on_copy(std::uint64_t token) {
     contests_[transfer.id].copies[transfer.from_replica] = transfer.bytes;
     return;
   }
-  Arrival* arrival = (*transfer.lanes)[static_cast<std::size_t>(transfer.from_replica)].find(transfer.ordinal);
+  Arrival* arrival = (*transfer.streams)[static_cast<std::size_t>(transfer.from_replica)].find(transfer.ordinal);
   if (!arrival) return;
   arrival->ballot = host_.digest(*transfer.bytes);
   arrival->copy = transfer.bytes;

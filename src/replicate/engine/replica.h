@@ -92,6 +92,10 @@ class Replica final : private DecisionListener {
 
   /// Whether a message that MPI would find for a probe now may belong to a wildcard receive that MPI has not got yet.
   bool probe_must_wait(const ReceiveOrder& order, std::int32_t source, std::int32_t tag) const;
+  /// The leader's probe has found a message from there, so that MPI has given the wildcard receives before it, which
+  /// could take it, another one, but has not said so of all. What the probe found must not be told before that: a
+  /// replica that leads next, and knows of the probe alone, could give the message to such a receive.
+  bool match_is_unsaid(const ReceiveOrder& order, std::int32_t source, std::int32_t tag) const;
 
   /// Whether receives on this communicator are still to be given to MPI.
   bool has_waiting_receives(std::uint64_t communicator) const { return waiting_.contains(communicator); }
@@ -114,7 +118,7 @@ class Replica final : private DecisionListener {
   bool take_correction(Verified& verified);
   /// Whether the vote on a result's blocks is over (replica_contest.cc), which ends the job where one has no majority.
   bool take_contest(Verified& result);
-  /// Whether it is known if a reduction without a majority is made again: it is where `without_majority` is set
+  /// Whether it is known if a reduction without a majority is made again: it is in stage `repeated`
   /// (replica_repeat.cc).
   bool take_repeat(Verified& result);
   /// Sends this replica's copy to another one of its rank, or to all that are left.
@@ -172,7 +176,7 @@ class Replica final : private DecisionListener {
     MessageId id;
     int from_replica;
     std::shared_ptr<std::vector<std::byte>> bytes;
-    std::vector<Lane>* lanes = nullptr;  ///< all-to-all: where the copy belongs
+    std::vector<Stream>* streams = nullptr;  ///< all-to-all: where the copy belongs
     std::uint64_t ordinal = 0;
   };
 
@@ -222,6 +226,7 @@ class Replica final : private DecisionListener {
   void resolve(Verified& receive, std::int32_t source, std::int32_t tag);
   bool holds_message(Verified& receive);
   Requeued give_up(Verified& receive);
+  void requeue(Requeued message);
   void take(Verified& receive, const Requeued& message);
   bool forget_wildcard(const Verified& receive);
 

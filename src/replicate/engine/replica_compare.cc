@@ -1,4 +1,4 @@
-// What the other senders said of a message that has arrived.
+// A message that has arrived: its place among the receives, and what the other senders said of it.
 #include <algorithm>
 
 #include "replicate/engine/replica.h"
@@ -30,7 +30,7 @@ void Replica::read_message(Verified& receive) {
     receive.stage = Verified::Stage::complete;
     return;
   }
-  receive.lanes = &inbox_.lanes(receive.channel());
+  receive.streams = &inbox_.streams(receive.channel());
   receive.whole = false;
   if (receive.failed) {
     receive.own = {{}, 0, false};
@@ -61,15 +61,15 @@ bool Replica::compare(Verified& receive) {
 
 /// msg-plus-hash: the sender replica below has said something about the message.
 bool Replica::compare_with_below(Verified& receive) {
-  Lane& lane = (*receive.lanes)[static_cast<std::size_t>(team_.below())];
-  const Arrival* said = lane.find(receive.place.ordinal);
+  Stream& stream = (*receive.streams)[static_cast<std::size_t>(team_.below())];
+  const Arrival* said = stream.find(receive.place.ordinal);
   if (!said) {
     host_.await({Awaited::What::verdict, receive.sender_rank(), team_.below()});
     return false;
   }
   receive.identity = {receive.channel(), said->sequence};
   const Ballot announced = comparable(receive, *said);
-  lane.take(receive.place.ordinal);
+  stream.take(receive.place.ordinal);
   // Too long for the buffer in both replicas: the application's mistake, which MPI tells it at completion. Open MPI
   // does not tell before; of two replicas, the one whose message did fit reports the difference.
   const std::uint64_t capacity = receive.capacity();
@@ -99,7 +99,7 @@ bool Replica::compare_with_all(Verified& receive) {
   std::vector<Copy> copies(senders);
   for (std::size_t k = 0; k < senders; ++k) {
     if (k == own || !team_.here(static_cast<int>(k))) continue;
-    const Arrival* said = (*receive.lanes)[k].find(receive.place.ordinal);
+    const Arrival* said = (*receive.streams)[k].find(receive.place.ordinal);
     if (!said || !said->complete) {
       host_.await({Awaited::What::verdict, receive.sender_rank(), static_cast<int>(k)});
       return false;
@@ -110,7 +110,7 @@ bool Replica::compare_with_all(Verified& receive) {
   }
   ballots[own] = receive.own;
   for (std::size_t k = 0; k < senders; ++k)
-    if (k != own && team_.here(static_cast<int>(k))) (*receive.lanes)[k].take(receive.place.ordinal);
+    if (k != own && team_.here(static_cast<int>(k))) (*receive.streams)[k].take(receive.place.ordinal);
   if (mistaken_everywhere(receive, ballots, own)) {
     receive.failed = true;
     deliverable(receive);
@@ -205,6 +205,43 @@ void Replica::on_late_answer(int from_replica, const MessageId& id) {
   host_.fail(Incident::uncorrected, asked->second +
                                         ": it was altered on its way, after its sender had announced it, and replica " +
                                         std::to_string(from_replica) + ", which has the good copy, is past it");
+}
+
+void Replica::arrived(Verified& receive, std::int32_t source, std::int32_t tag, bool failed) {
+  receive.failed = failed;
+  if (receive.wildcard && forget_wildcard(receive)) {
+    decisions_.tell_match(receive.number, source, tag, receive.poster);
+    resolve(receive, source, tag);
+  }
+  receive.stage = Verified::Stage::placing;
+}
+
+bool Replica::advance(Verified& receive) {
+  using Stage = Verified::Stage;
+  if (receive.stage == Stage::unplaced) {
+    host_.await({Awaited::What::decision, team_.rank, team_.leading});
+    return false;
+  }
+  if (receive.stage == Stage::placing) {
+    if (receive.ticket && !receive.order->placed(*receive.ticket)) {
+      host_.await({Awaited::What::own_world, -1, team_.replica});
+      return false;
+    }
+    if (receive.ticket) receive.place = receive.order->place(*receive.ticket);
+    read_message(receive);
+  }
+  if (receive.stage == Stage::comparing && !compare(receive)) return false;
+  if (receive.stage == Stage::disputed) {
+    if (!disputes_) host_.await({Awaited::What::correction, team_.rank, -1});
+    if (!(disputes_ ? advance_dispute(receive) : take_correction(receive))) return false;
+    deliverable(receive);
+  }
+  return receive.stage == Stage::complete;
+}
+
+void Replica::over(Verified& receive) {
+  if (receive.ticket) receive.order->done(*receive.ticket);
+  receive.ticket.reset();
 }
 
 }  // namespace holdfast::replicate

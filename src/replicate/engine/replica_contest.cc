@@ -10,7 +10,7 @@ namespace holdfast::replicate {
 /// No whole copy of a result has a majority: whether what it was made of may have one.
 bool Replica::go_into_parts(Verified& result, std::span<const Ballot> ballots) {
   if (result.is_message()) return false;
-  if (!result.repeatable) return contest(result, ballots);
+  if (!result.reduction) return contest(result, ballots);
   ask_to_repeat(result, ballots);
   return true;
 }

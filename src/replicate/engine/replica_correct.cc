@@ -77,7 +77,7 @@ void Replica::note_outvoted(const Verified& verified, const Ballot& good, std::s
 void Replica::settle(Verified& verified, std::span<const Ballot> ballots, std::span<const Copy> copies) {
   decide(verified, ballots, copies);
   if (verified.stage == Verified::Stage::unsettled) return;
-  if (verified.repeatable) answer_askers(verified, departures_.size());
+  if (verified.reduction) answer_askers(verified, departures_.size());
   if (!verified.is_message() && verified.stage != Verified::Stage::contested) answer_contests(verified);
 }
 

@@ -106,12 +106,12 @@ void Replica::on_statement(const ControlMessage& message) {
 /// Whether this replica has compared the message that others name so, or the result, of which it has said something.
 bool Replica::compared(const MessageId& id) {
   if (names_result(id)) return !polls_.contains(id) && !unsettled(id);
-  const std::vector<Lane>& lanes = inbox_.lanes(id.channel);
-  if (map_.partial())  // only those who say something about its messages have a lane in use
-    return std::any_of(lanes.begin(), lanes.end(), [&](const Lane& lane) { return lane.took(id.ordinal); });
+  const std::vector<Stream>& streams = inbox_.streams(id.channel);
+  if (map_.partial())  // only those who say something about its messages have a stream in use
+    return std::any_of(streams.begin(), streams.end(), [&](const Stream& stream) { return stream.took(id.ordinal); });
   int below = team_.below();
   while (!team_.here(below)) below = (below + team_.degree - 1) % team_.degree;
-  return lanes[static_cast<std::size_t>(below)].took(id.ordinal);
+  return streams[static_cast<std::size_t>(below)].took(id.ordinal);
 }
 
 void Replica::said() {

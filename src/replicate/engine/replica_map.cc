@@ -20,12 +20,12 @@ struct Field {
 };
 
 struct Line {
-  Field native;
+  Field physical;
   Field virtual_rank;
   Field replica;
 };
 
-constexpr std::string_view shape = "write one line a native rank, \"native virtual replica\"";
+constexpr std::string_view shape = "write one line a physical rank, \"physical virtual replica\"";
 
 std::string place(std::string_view name, std::size_t line, std::size_t column) {
   return std::string(name) + ":" + std::to_string(line) + ":" + std::to_string(column);
@@ -66,7 +66,7 @@ std::string parse_number(std::string_view word, int& value) {
 /// Reads one line's fields. `found` says whether there were any.
 Status parse_line(std::string_view text, std::string_view name, std::size_t number, Line& line, bool& found) {
   text = text.substr(0, text.find('#'));
-  std::array<Field*, 3> fields{&line.native, &line.virtual_rank, &line.replica};
+  std::array<Field*, 3> fields{&line.physical, &line.virtual_rank, &line.replica};
   std::size_t count = 0;
   std::size_t at = 0;
   while (true) {
@@ -103,22 +103,22 @@ Status parse_lines(std::string_view text, std::string_view name, std::vector<Lin
 }
 
 Status check_native_ranks(const std::vector<Line>& lines, std::string_view name) {
-  const std::size_t natives = lines.size();
-  std::vector<const Field*> seen(natives, nullptr);
+  const std::size_t physical_ranks = lines.size();
+  std::vector<const Field*> seen(physical_ranks, nullptr);
   for (const Line& line : lines) {
-    const Field& native = line.native;
-    if (static_cast<std::size_t>(native.value) >= natives)
-      return error_at(name, native,
-                      "native rank " + std::to_string(native.value) + " in a map of " + std::to_string(natives) +
-                          " lines, so that a smaller one is missing",
-                      "number the native ranks 0.." + std::to_string(natives - 1));
-    const Field*& first = seen[static_cast<std::size_t>(native.value)];
+    const Field& physical = line.physical;
+    if (static_cast<std::size_t>(physical.value) >= physical_ranks)
+      return error_at(name, physical,
+                      "physical rank " + std::to_string(physical.value) + " in a map of " +
+                          std::to_string(physical_ranks) + " lines, so that a smaller one is missing",
+                      "number the physical ranks 0.." + std::to_string(physical_ranks - 1));
+    const Field*& first = seen[static_cast<std::size_t>(physical.value)];
     if (first != nullptr)
-      return error_at(
-          name, native,
-          "native rank " + std::to_string(native.value) + " is already mapped in line " + std::to_string(first->line),
-          "map every native rank once");
-    first = &native;
+      return error_at(name, physical,
+                      "physical rank " + std::to_string(physical.value) + " is already mapped in line " +
+                          std::to_string(first->line),
+                      "map every physical rank once");
+    first = &physical;
   }
   return {};
 }
@@ -138,8 +138,8 @@ Result<std::vector<int>> count_roles(const std::vector<Line>& lines, std::string
     if (!fresh)
       return error_at(name, line.virtual_rank,
                       role(line.virtual_rank.value, line.replica.value) + " is already played in line " +
-                          std::to_string(first->second->native.line),
-                      "give every replica of every rank to one native rank");
+                          std::to_string(first->second->physical.line),
+                      "give every replica of every rank to one physical rank");
     highest = std::max(highest, line.virtual_rank.value);
   }
   std::vector<int> degrees;
@@ -149,7 +149,7 @@ Result<std::vector<int>> count_roles(const std::vector<Line>& lines, std::string
     for (; next != played.end() && next->first == std::pair(rank, degree); ++next) ++degree;
     const bool hole = next != played.end() && next->first.first == rank;
     if (degree == 0 || hole)
-      return error_at(name, lines.back().native, "after the last line, " + role(rank, degree) + " is missing",
+      return error_at(name, lines.back().physical, "after the last line, " + role(rank, degree) + " is missing",
                       "give every virtual rank the replicas from 0 on, without a hole");
     degrees.push_back(degree);
   }
@@ -170,10 +170,10 @@ Result<ReplicaMap> ReplicaMap::uniform(int ranks, int degree) {
 Result<ReplicaMap> ReplicaMap::of_degrees(const std::vector<int>& degrees) {
   Result<ReplicaMap> map = unplayed(degrees);
   if (!map) return map;
-  int native = 0;
+  int physical = 0;
   for (int replica = 0; replica < map.value().degree_; ++replica)
     for (int rank = 0; rank < map.value().ranks_; ++rank)
-      if (replica < map.value().degree(rank)) map.value().set(native++, rank, replica);
+      if (replica < map.value().degree(rank)) map.value().set(physical++, rank, replica);
   return map;
 }
 
@@ -187,8 +187,8 @@ Result<ReplicaMap> ReplicaMap::unplayed(const std::vector<int>& degrees) {
   if (degrees.empty() || *std::min_element(degrees.begin(), degrees.end()) < 1)
     return Status(Code::bad_input, doing, "each needs at least one replica",
                   "ask for one rank and one replica or more");
-  const std::int64_t natives = std::accumulate(degrees.begin(), degrees.end(), std::int64_t{0});
-  if (natives > std::numeric_limits<int>::max())
+  const std::int64_t physical_ranks = std::accumulate(degrees.begin(), degrees.end(), std::int64_t{0});
+  if (physical_ranks > std::numeric_limits<int>::max())
     return Status(Code::bad_input, doing, "more processes than MPI can number", "ask for fewer ranks or replicas");
   ReplicaMap map;
   map.ranks_ = static_cast<int>(degrees.size());
@@ -197,9 +197,9 @@ Result<ReplicaMap> ReplicaMap::unplayed(const std::vector<int>& degrees) {
   map.degrees_ = degrees;
   map.first_.resize(degrees.size());
   std::exclusive_scan(degrees.begin(), degrees.end(), map.first_.begin(), 0);
-  map.virtual_.resize(static_cast<std::size_t>(natives));
-  map.replica_.resize(static_cast<std::size_t>(natives));
-  map.native_.resize(static_cast<std::size_t>(natives));
+  map.virtual_.resize(static_cast<std::size_t>(physical_ranks));
+  map.replica_.resize(static_cast<std::size_t>(physical_ranks));
+  map.physical_.resize(static_cast<std::size_t>(physical_ranks));
   return map;
 }
 
@@ -211,7 +211,7 @@ Result<ReplicaMap> ReplicaMap::parse(std::string_view text, std::string_view nam
   if (!degrees) return degrees.status();
   Result<ReplicaMap> map = unplayed(degrees.value());
   if (!map) return map;
-  for (const Line& line : lines) map.value().set(line.native.value, line.virtual_rank.value, line.replica.value);
+  for (const Line& line : lines) map.value().set(line.physical.value, line.virtual_rank.value, line.replica.value);
   return map;
 }
 
@@ -220,10 +220,10 @@ std::string ReplicaMap::degrees_text() const {
   return partial_ ? std::to_string(*std::min_element(degrees_.begin(), degrees_.end())) + " to " + most : most;
 }
 
-void ReplicaMap::set(int native, int virtual_rank, int replica) {
-  virtual_[static_cast<std::size_t>(native)] = virtual_rank;
-  replica_[static_cast<std::size_t>(native)] = replica;
-  native_[static_cast<std::size_t>(first_[static_cast<std::size_t>(virtual_rank)] + replica)] = native;
+void ReplicaMap::set(int physical, int virtual_rank, int replica) {
+  virtual_[static_cast<std::size_t>(physical)] = virtual_rank;
+  replica_[static_cast<std::size_t>(physical)] = replica;
+  physical_[static_cast<std::size_t>(first_[static_cast<std::size_t>(virtual_rank)] + replica)] = physical;
 }
 
 }  // namespace holdfast::replicate

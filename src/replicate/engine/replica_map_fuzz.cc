@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const ReplicaMap& m = map.value();
-  for (int native = 0; native < m.natives(); ++native)
-    if (m.native(m.virtual_rank(native), m.replica(native)) != native) std::abort();
+  for (int physical = 0; physical < m.physical_ranks(); ++physical)
+    if (m.physical_rank(m.virtual_rank(physical), m.replica(physical)) != physical) std::abort();
   return 0;
 }

@@ -23,13 +23,13 @@ TEST(ReplicaMapUniform, FollowsTheFormulasOfFigure2) {
     for (int degree = 1; degree <= 5; ++degree) {
       const auto map = ReplicaMap::uniform(ranks, degree);
       ASSERT_TRUE(map.ok());
-      EXPECT_EQ(map.value().natives(), ranks * degree);
+      EXPECT_EQ(map.value().physical_ranks(), ranks * degree);
       for (int rank = 0; rank < ranks; ++rank)
         for (int replica = 0; replica < degree; ++replica) {
-          const int native = rank + replica * ranks;
-          EXPECT_EQ(map.value().native(rank, replica), native);
-          EXPECT_EQ(map.value().virtual_rank(native), rank);
-          EXPECT_EQ(map.value().replica(native), replica);
+          const int physical = rank + replica * ranks;
+          EXPECT_EQ(map.value().physical_rank(rank, replica), physical);
+          EXPECT_EQ(map.value().virtual_rank(physical), rank);
+          EXPECT_EQ(map.value().replica(physical), replica);
         }
     }
 }
@@ -48,8 +48,8 @@ TEST(ReplicaMapParse, ReadsCommentsBlankLinesTabsAndCarriageReturns) {
   ASSERT_TRUE(map.ok()) << map.status().message();
   EXPECT_EQ(map.value().ranks(), 2);
   EXPECT_EQ(map.value().degree(), 2);
-  EXPECT_EQ(map.value().native(1, 0), 2);
-  EXPECT_EQ(map.value().native(0, 1), 1);
+  EXPECT_EQ(map.value().physical_rank(1, 0), 2);
+  EXPECT_EQ(map.value().physical_rank(0, 1), 1);
   EXPECT_EQ(map.value().virtual_rank(3), 1);
   EXPECT_EQ(map.value().replica(3), 1);
 }
@@ -59,16 +59,17 @@ TEST(ReplicaMapParse, ReadsEveryPermutationBack) {
   for (int round = 0; round < 200; ++round) {
     const int ranks = 1 + static_cast<int>(random() % 6);
     const int degree = 1 + static_cast<int>(random() % 4);
-    std::vector<int> natives(static_cast<std::size_t>(ranks * degree));
-    for (std::size_t i = 0; i < natives.size(); ++i) natives[i] = static_cast<int>(i);
-    std::shuffle(natives.begin(), natives.end(), random);
+    std::vector<int> physical_ranks(static_cast<std::size_t>(ranks * degree));
+    for (std::size_t i = 0; i < physical_ranks.size(); ++i) physical_ranks[i] = static_cast<int>(i);
+    std::shuffle(physical_ranks.begin(), physical_ranks.end(), random);
     std::ostringstream text;
-    for (std::size_t i = 0; i < natives.size(); ++i)
-      text << natives[i] << ' ' << static_cast<int>(i) / degree << ' ' << static_cast<int>(i) % degree << '\n';
+    for (std::size_t i = 0; i < physical_ranks.size(); ++i)
+      text << physical_ranks[i] << ' ' << static_cast<int>(i) / degree << ' ' << static_cast<int>(i) % degree << '\n';
     const auto map = ReplicaMap::parse(text.str(), "m");
     ASSERT_TRUE(map.ok()) << map.status().message();
-    for (std::size_t i = 0; i < natives.size(); ++i)
-      EXPECT_EQ(map.value().native(static_cast<int>(i) / degree, static_cast<int>(i) % degree), natives[i]);
+    for (std::size_t i = 0; i < physical_ranks.size(); ++i)
+      EXPECT_EQ(map.value().physical_rank(static_cast<int>(i) / degree, static_cast<int>(i) % degree),
+                physical_ranks[i]);
   }
 }
 
@@ -82,7 +83,7 @@ TEST(ReplicaMapOfDegrees, GivesNativeRanksOutReplicaByReplica) {
   const ReplicaMap map = ReplicaMap::of_degrees({3, 1, 2}).value();
   EXPECT_EQ(map.ranks(), 3);
   EXPECT_EQ(map.degree(), 3);
-  EXPECT_EQ(map.natives(), 6);
+  EXPECT_EQ(map.physical_ranks(), 6);
   EXPECT_TRUE(map.partial());
   EXPECT_THAT(map.degrees(), testing::ElementsAre(3, 1, 2));
   EXPECT_EQ(map.degrees_text(), "1 to 3");
@@ -103,8 +104,8 @@ TEST(ReplicaMapParse, RanksMayHaveDifferentNumbersOfReplicas) {
   EXPECT_TRUE(map.value().partial());
   EXPECT_EQ(map.value().degree(0), 2);
   EXPECT_EQ(map.value().degree(1), 1);
-  EXPECT_EQ(map.value().native(0, 1), 1);
-  EXPECT_EQ(map.value().native(1, 0), 0);
+  EXPECT_EQ(map.value().physical_rank(0, 1), 1);
+  EXPECT_EQ(map.value().physical_rank(1, 0), 0);
 }
 
 TEST(ReplicaMapParse, NamesLineAndColumnOfEveryMistake) {
@@ -124,8 +125,8 @@ TEST(ReplicaMapParse, NamesLineAndColumnOfEveryMistake) {
 }
 
 TEST(ReplicaMapParse, NamesDuplicatesAndHoles) {
-  EXPECT_THAT(error_of("0 0 0\n0 0 1\n"), HasSubstr("ring.map:2:1: native rank 0 is already mapped in line 1"));
-  EXPECT_THAT(error_of("0 0 0\n2 0 1\n"), HasSubstr("ring.map:2:1: native rank 2 in a map of 2 lines"));
+  EXPECT_THAT(error_of("0 0 0\n0 0 1\n"), HasSubstr("ring.map:2:1: physical rank 0 is already mapped in line 1"));
+  EXPECT_THAT(error_of("0 0 0\n2 0 1\n"), HasSubstr("ring.map:2:1: physical rank 2 in a map of 2 lines"));
   EXPECT_THAT(error_of("0 0 0\n1 0 0\n"), HasSubstr("ring.map:2:3: replica 0 of virtual rank 0 is already played"));
   EXPECT_THAT(error_of("0 0 0\n1 1 1\n"), HasSubstr("replica 0 of virtual rank 1 is missing"));
   EXPECT_THAT(error_of("0 0 0\n1 0 2\n2 1 0\n"), HasSubstr("replica 1 of virtual rank 0 is missing"));

@@ -1,4 +1,4 @@
-// Which receive is given to MPI when, and which message is whose in all replicas.
+// Which receive is given to MPI when.
 #include <algorithm>
 #include <utility>
 
@@ -14,19 +14,19 @@ void Replica::post(Verified& receive, std::uint64_t communicator, ReceiveOrder& 
   receive.source = source;
   receive.tag = tag;
   receive.wildcard = source == any_source || tag == any_tag;
-  receive.ticket = order.post(source, tag);
-  receive.has_ticket = true;
+  const ReceiveOrder::Ticket ticket = order.post(source, tag);
+  receive.ticket = ticket;
   auto early = early_matches_.end();
   if (receive.wildcard) {
-    receive.number = mix(communicator, receive.ticket);
+    receive.number = mix(communicator, ticket);
     receive.poster = poster;
     wildcards_[receive.number] = &receive;
     early = early_matches_.find(receive.number);
   }
-  const bool waits = !(team_.leader() && active_leader_) && (receive.wildcard || !order.placed(receive.ticket));
+  const bool waits = !(team_.leader() && active_leader_) && (receive.wildcard || !order.placed(ticket));
   if (waits) {
     receive.stage = Verified::Stage::unplaced;
-    waiting_[communicator][receive.ticket] = &receive;
+    waiting_[communicator][ticket] = &receive;
   }
   if (early != early_matches_.end()) {  // at one that leads, the leader before it had said it
     const Match match = early->second;
@@ -56,7 +56,7 @@ void Replica::give_to_mpi(Verified& receive) {
 void Replica::take(Verified& receive, const Requeued& message) {
   const std::size_t fits = std::min<std::size_t>(message.bytes->size(), receive.capacity());
   receive.take_requeued(std::span(*message.bytes).first(fits), message.source, message.tag);
-  receive.pushed_back = true;
+  receive.took_requeued = true;
   receive.stage = message.stage;
   receive.identity = message.identity;
   receive.own = message.own;
@@ -87,7 +87,7 @@ void Replica::resolve(Verified& receive, std::int32_t source, std::int32_t tag) 
   receive.source = source;
   receive.tag = tag;
   std::vector<ReceiveOrder::Ticket> now_placed;
-  receive.order->resolve(receive.ticket, source, tag, now_placed);
+  receive.order->resolve(*receive.ticket, source, tag, now_placed);
   post_now_placed(receive.communicator, now_placed);
 }
 
@@ -97,43 +97,6 @@ bool Replica::forget_wildcard(const Verified& receive) {
   if (found == wildcards_.end() || found->second != &receive) return false;
   wildcards_.erase(found);
   return true;
-}
-
-void Replica::arrived(Verified& receive, std::int32_t source, std::int32_t tag, bool failed) {
-  receive.failed = failed;
-  if (receive.wildcard && forget_wildcard(receive)) {
-    decisions_.tell_match(receive.number, source, tag, receive.poster);
-    resolve(receive, source, tag);
-  }
-  receive.stage = Verified::Stage::placing;
-}
-
-bool Replica::advance(Verified& receive) {
-  using Stage = Verified::Stage;
-  if (receive.stage == Stage::unplaced) {
-    host_.await({Awaited::What::decision, team_.rank, team_.leading});
-    return false;
-  }
-  if (receive.stage == Stage::placing) {
-    if (receive.has_ticket && !receive.order->placed(receive.ticket)) {
-      host_.await({Awaited::What::own_world, -1, team_.replica});
-      return false;
-    }
-    if (receive.has_ticket) receive.place = receive.order->place(receive.ticket);
-    read_message(receive);
-  }
-  if (receive.stage == Stage::comparing && !compare(receive)) return false;
-  if (receive.stage == Stage::disputed) {
-    if (!disputes_) host_.await({Awaited::What::correction, team_.rank, -1});
-    if (!(disputes_ ? advance_dispute(receive) : take_correction(receive))) return false;
-    deliverable(receive);
-  }
-  return receive.stage == Stage::complete;
-}
-
-void Replica::over(Verified& receive) {
-  if (receive.has_ticket) receive.order->done(receive.ticket);
-  receive.has_ticket = false;
 }
 
 /// Takes it back from MPI where it has none.
@@ -158,11 +121,20 @@ Replica::Requeued Replica::give_up(Verified& receive) {
   return message;
 }
 
+/// What another cancelled receive of the channel has left is a later message: that receive was posted after this one,
+/// and receives that were posted since have taken what was there.
+void Replica::requeue(Requeued message) {
+  const auto later = std::find_if(requeued_.begin(), requeued_.end(), [&](const Requeued& one) {
+    return one.communicator == message.communicator && one.source == message.source && one.tag == message.tag;
+  });
+  requeued_.insert(later, std::move(message));
+}
+
 /// One that leads since may hold a message as well, of a wildcard that the leader before it had cancelled.
 void Replica::cancelled(Verified& receive) {
   const auto line = waiting_.find(receive.communicator);
   if (line != waiting_.end()) {
-    line->second.erase(receive.ticket);
+    line->second.erase(*receive.ticket);
     if (line->second.empty()) waiting_.erase(line);
   }
   std::optional<Requeued> message;
@@ -170,7 +142,7 @@ void Replica::cancelled(Verified& receive) {
   if (receive.wildcard && forget_wildcard(receive) && message) resolve(receive, message->source, message->tag);
   std::vector<ReceiveOrder::Ticket> now_placed;
   std::vector<ReceiveOrder::Ticket> later;
-  receive.order->cancel(receive.ticket, now_placed, &later);
+  receive.order->cancel(*receive.ticket, now_placed, &later);
   for (const ReceiveOrder::Ticket ticket : later) {
     Verified* next = message ? host_.find_posted(*receive.order, ticket) : nullptr;
     if (!next) continue;
@@ -179,13 +151,17 @@ void Replica::cancelled(Verified& receive) {
     if (holds_message(*next)) message = give_up(*next);
     take(*next, taken);
   }
-  if (message) requeued_.push_back(std::move(*message));
+  if (message) requeue(std::move(*message));
   post_now_placed(receive.communicator, now_placed);
   receive.stage = Verified::Stage::complete;
 }
 
 bool Replica::probe_must_wait(const ReceiveOrder& order, std::int32_t source, std::int32_t tag) const {
   return !(team_.leader() && active_leader_) && order.blocked(source, tag);
+}
+
+bool Replica::match_is_unsaid(const ReceiveOrder& order, std::int32_t source, std::int32_t tag) const {
+  return setup_.survives && team_.leader() && order.blocked(source, tag);
 }
 
 const Replica::Requeued* Replica::find_requeued(std::uint64_t communicator, std::int32_t source,

@@ -16,7 +16,7 @@ namespace holdfast::replicate {
 namespace {
 
 MessageId name_of(const Verified& result) {
-  return {{result.identity.channel.communicator, -1, -1}, result.reduction};
+  return {{result.identity.channel.communicator, -1, -1}, *result.reduction};
 }
 
 }  // namespace
@@ -104,8 +104,7 @@ bool Replica::take_repeat(Verified& result) {
   note_reduction(name, departures_.size());
   reductions_[name.channel.communicator].repeated = name.ordinal + 1;
   repeats_.erase(name);
-  result.without_majority = true;
-  result.stage = Verified::Stage::complete;
+  result.stage = Verified::Stage::repeated;
   return true;
 }
 

@@ -68,8 +68,8 @@ TEST(Standing, CallsLongPastTellNothing) {
   EXPECT_FALSE(made_other_calls(own, answer(other, own, false)));
 }
 
-/// Three replicas of one rank, of which the last one went another way in each of these ways: the roster takes out whom
-/// two accuse.
+/// Three replicas of one rank, of which the last one went another way in each of these ways: the membership takes out
+/// whom two accuse.
 TEST(Standing, OfThreeTheOddOneAloneIsAccusedTwice) {
   const CallHistory good = after({1, 2, 3, 4});
   struct Case {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,30 +48,33 @@ class Verified : public Contents {
     unsettled,  ///< a reduction without a majority: whether all ranks make it again
     disputed,   ///< they disagree; for the dispute's end, or for the correction
     complete,   ///< may be delivered
+    repeated,   ///< a reduction that all ranks make again
   };
 
   Stage stage = Stage::native;
   bool wildcard = false;
-  bool has_ticket = false;
-  bool failed = false;       ///< MPI reported an error (truncation); delivered unverified with the error
-  bool pushed_back = false;  ///< given a message that a cancelled receive had matched
-  bool whole = false;        ///< compared with its padding, since one side calls the elements bytes
+  bool failed = false;         ///< MPI reported an error (truncation); delivered unverified with the error
+  bool took_requeued = false;  ///< given a message that a cancelled receive had matched
+  bool whole = false;          ///< compared with its padding, since one side calls the elements bytes
 
   std::uint64_t communicator = 0;  ///< the agreed id
   std::int32_t source = 0;         ///< as given, or as decided: the sender's rank in the communicator
   std::int32_t tag = 0;
-  ReceiveOrder* order = nullptr;  ///< of the communicator
-  ReceiveOrder::Ticket ticket = 0;
-  std::uint64_t number = 0;  ///< a wildcard's name in all replicas, until it is resolved
-  std::uint32_t poster = 0;  ///< a wildcard: who posted it, of several threads
-  MessageId place;           ///< channel and local ordinal
-  MessageId identity;        ///< channel and the sender's sequence number: the name all replicas use
-  std::vector<Lane>* lanes = nullptr;
+  ReceiveOrder* order = nullptr;               ///< of the communicator
+  std::optional<ReceiveOrder::Ticket> ticket;  ///< none: the message of a matched probe has its place, or it is over
+  std::uint64_t number = 0;                    ///< a wildcard's name in all replicas, until it is resolved
+  std::uint32_t poster = 0;                    ///< a wildcard: who posted it, of several threads
+  MessageId place;                             ///< channel and local ordinal
+  MessageId identity;                          ///< channel and the sender's sequence number: the name all replicas use
+  std::vector<Stream>* streams = nullptr;
   Ballot own;
-  bool repeatable = false;        ///< a result that all ranks make again where no copy has a majority
-  std::uint64_t reduction = 0;    ///< its number among those of its communicator that are, alike in all ranks
-  bool without_majority = false;  ///< it is to be made again
+  /// A result that all ranks make again where no copy has a majority: its number among those of its communicator, alike
+  /// in all ranks.
+  std::optional<std::uint64_t> reduction;
   int supplier = -1;  ///< disputed: the replica that sends the good copy, where each replica counts for itself
+
+  /// Nothing is to be waited for.
+  bool finished() const { return stage == Stage::complete || stage == Stage::repeated; }
 
   Channel channel() const { return {communicator, source, tag}; }
 
@@ -93,7 +97,7 @@ class Verified : public Contents {
   virtual Copy give_up(std::int32_t& from, std::int32_t& with_tag) = 0;
   /// "result of MPI_Allreduce at rank 3"; for results.
   virtual std::string result_name() const { return {}; }
-  /// The ranks of the application that get this result, where it is repeatable.
+  /// The ranks of the application that get this result, where all make it again.
   virtual std::vector<int> ranks() const { return {}; }
   /// Where each block of a result's copy() ends, ascending, where it consists of blocks that one rank each has given,
   /// or of the elements of a reduction; empty where it does not, or where no bytes of it can be compared (padding).

@@ -29,8 +29,8 @@
 #include "replicate/launch/report/tally.h"
 #include "replicate/launch/supervise/living.h"
 #include "replicate/launch/supervise/lost_peers.h"
+#include "replicate/launch/supervise/membership_server.h"
 #include "replicate/launch/supervise/output_relay.h"
-#include "replicate/launch/supervise/roster_server.h"
 #include "replicate/launch/supervise/supervise.h"
 #include "replicate/launch/supervise/tee.h"
 
@@ -64,7 +64,8 @@ Status write_placement(const JobPlan& plan) {
   return {Code::io, "writing the host file " + path, "the write failed", "choose another --output folder"};
 }
 
-/// What the processes of the job share: with it the roster knows them, and the transport's packets are authenticated.
+/// What the processes of the job share: with it the membership knows them, and the transport's packets are
+/// authenticated.
 Status make_secret(const JobRequest& request, const JobPlan& plan, secret::Key& key) {
   if (plan.map.degree() < 2 && !request.transport) return {};
   const std::string path = plan.run_directory + "/" + secret_file_name;
@@ -81,21 +82,21 @@ Status prepare_input(const InputPlan& input) {
   return {};
 }
 
-/// How the launcher ended, and what the roster saw; the roster is none where there are no replicas.
+/// How the launcher ended, and what the membership saw; the membership is none where there are no replicas.
 struct Finished {
   Ended ended;
-  std::optional<Roster> roster;
+  std::optional<JobMembership> membership;
   Status streams;                ///< of what was shown and what was read: io where something has not arrived
   bool reader_has_gone = false;  ///< of what was shown
 };
 
-/// Members of the roster (rank x degree + replica) that run on this host; none where there are several.
+/// Members of the membership (rank x degree + replica) that run on this host; none where there are several.
 std::optional<std::set<int>> living_members(const JobPlan& plan) {
   if (!plan.one_host) return std::nullopt;
   std::set<int> members;
-  for (const int native : living_processes(plan.job))
-    if (native < plan.map.natives())
-      members.insert(plan.map.virtual_rank(native) * plan.map.degree() + plan.map.replica(native));
+  for (const int physical : living_processes(plan.job))
+    if (physical < plan.map.physical_ranks())
+      members.insert(plan.map.virtual_rank(physical) * plan.map.degree() + plan.map.replica(physical));
   return members;
 }
 
@@ -103,23 +104,23 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, co
                               std::ostream& err) {
   remove_left_window_folders();
   SignalWatch watch;
-  std::unique_ptr<RosterServer> roster;
+  std::unique_ptr<MembershipServer> membership;
   if (plan.map.degree() > 1) {
     const double silence_limit_s = static_cast<double>(plan.silence_limit_ns) / 1e9;
     auto started =
-        RosterServer::start({.run_directory = plan.run_directory,
-                             .one_host = plan.one_host,
-                             .secret = key,
-                             .living = [&plan] { return living_members(plan); },
-                             .limit_s = silence_limit_s},
-                            Roster(plan.map.degrees(), plan.goes_on, silence_limit_s),
-                            [&err](const Death& death) { err << "holdfast: " << death_line(death) << std::endl; });
+        MembershipServer::start({.run_directory = plan.run_directory,
+                                 .one_host = plan.one_host,
+                                 .secret = key,
+                                 .living = [&plan] { return living_members(plan); },
+                                 .limit_s = silence_limit_s},
+                                JobMembership(plan.map.degrees(), plan.goes_on, silence_limit_s),
+                                [&err](const Death& death) { err << "holdfast: " << death_line(death) << std::endl; });
     if (!started.ok()) return started.status();
-    roster = std::move(started).value();
+    membership = std::move(started).value();
   }
   std::optional<OutputRelay> relay;
   if (plan.goes_on)
-    relay.emplace(plan.run_directory, plan.map.ranks(), [&roster] { return roster->leader(); });
+    relay.emplace(plan.run_directory, plan.map.ranks(), [&membership] { return membership->leader(); });
   else if (plan.holds_output)
     relay.emplace(plan.run_directory, plan.map.ranks(), plan.map.degree());
   else if (plan.same_memory)
@@ -136,9 +137,9 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, co
   SuperviseOptions options;
   if (errors) options.error_descriptor = errors->descriptor();
   options.time_limit = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::nanoseconds(request.time_limit_ns));
-  if (roster) {
-    options.end_descriptors.push_back(roster->descriptor());
-    options.over_descriptor = roster->over_descriptor();
+  if (membership) {
+    options.end_descriptors.push_back(membership->descriptor());
+    options.over_descriptor = membership->over_descriptor();
   }
   std::optional<LostPeerWatch> network;
   if (request.transport && !plan.goes_on) {
@@ -155,7 +156,7 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, co
     if (!arrival.status.ok()) finished.streams = arrival.status;
     finished.reader_has_gone = arrival.reader_has_gone;
   }
-  if (roster) finished.roster = roster->stop();
+  if (membership) finished.membership = membership->stop();
   return finished;
 }
 
@@ -171,12 +172,20 @@ Evidence gather(const JobPlan& plan, const Finished& finished) {
   Evidence evidence;
   evidence.ended = finished.ended;
   evidence.goes_on = plan.goes_on;
+<<<<<<< HEAD
   if (finished.roster) {
     evidence.deaths = finished.roster->deaths();
     evidence.died_at_start = finished.roster->died_at_start();
     evidence.verdict = finished.roster->verdict();
     evidence.programs_doing = finished.roster->programs_doing();
     evidence.status = finished.roster->status();
+=======
+  if (finished.membership) {
+    evidence.deaths = finished.membership->deaths();
+    evidence.verdict = finished.membership->verdict();
+    evidence.programs_doing = finished.membership->programs_doing();
+    evidence.status = finished.membership->status();
+>>>>>>> engine
   }
   evidence.record = plan.goes_on ? merge_records(plan.run_directory, plan.job, plan.map.degree())
                                  : read_jobs_file(plan.run_directory + "/record.json", plan.job);

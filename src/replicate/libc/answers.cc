@@ -1,6 +1,7 @@
 #include "replicate/libc/answers.h"
 
-#include "replicate/mpi/life/comms.h"
+#include "replicate/engine/mix.h"
+#include "replicate/mpi/context/comms.h"
 #include "replicate/process/call_site.h"
 
 namespace holdfast::replicate {

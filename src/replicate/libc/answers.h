@@ -5,9 +5,10 @@
 #include <string>
 #include <type_traits>
 
+#include "replicate/mpi/agree/agreeing_thread.h"
 #include "replicate/mpi/agree/answers.h"
-#include "replicate/mpi/agree/real_clock.h"
 #include "replicate/mpi/intercept/guard.h"
+#include "replicate/process/real_clock.h"
 
 namespace holdfast::replicate {
 

@@ -5,8 +5,10 @@
 #include "hooks.h"
 #include "real_functions.h"
 #include "replicate/libc/answers.h"
-#include "replicate/mpi/agree/real_clock.h"
+#include "replicate/mpi/agree/agreeing_thread.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
+#include "replicate/process/real_clock.h"
 #include "replicate/process/start_time.h"
 
 namespace holdfast::replicate {

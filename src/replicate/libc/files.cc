@@ -19,13 +19,16 @@
 #include "core/config/settings.h"
 #include "core/integrity/digest.h"
 #include "replicate/engine/file_patterns.h"
+#include "replicate/mpi/agree/agreeing_thread.h"
+#include "replicate/mpi/agree/catch_up.h"
 #include "replicate/mpi/agree/decide.h"
 #include "replicate/mpi/agree/progress.h"
-#include "replicate/mpi/agree/real_clock.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/io/common_file.h"
 #include "replicate/mpi/io/file.h"
-#include "replicate/mpi/life/failure.h"
 #include "replicate/process/job.h"
+#include "replicate/process/real_clock.h"
 #include "replicate/process/streams.h"
 
 namespace holdfast::replicate {

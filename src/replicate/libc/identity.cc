@@ -15,8 +15,8 @@
 
 #include "core/random/stream.h"
 #include "replicate/libc/identity.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
-#include "replicate/mpi/life/runtime.h"
 #include "replicate/process/program.h"
 #include "replicate/process/streams.h"
 

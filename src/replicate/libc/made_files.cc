@@ -18,6 +18,7 @@
 #include "replicate/libc/answers.h"
 #include "replicate/libc/files.h"
 #include "replicate/libc/random.h"
+#include "replicate/mpi/agree/agreeing_thread.h"
 #include "replicate/process/program.h"
 
 namespace holdfast::replicate {

@@ -7,7 +7,7 @@
 #include "replicate/libc/same_memory.h"
 #include "replicate/libc/writes.h"
 #include "replicate/mpi/life/exit_status.h"
-#include "replicate/process/attendance.h"
+#include "replicate/process/liveness.h"
 #include "replicate/process/program.h"
 #include "replicate/process/stack.h"
 
@@ -38,7 +38,7 @@ extern "C" {
   holdfast::replicate::program_begins();
   holdfast::replicate::tell_program_its_part();
   holdfast::replicate::watch_writes();
-  holdfast::replicate::attend_program();
+  holdfast::replicate::begin_liveness_of_program();
   holdfast::replicate::watch_files();
   program_main = main;
   return start(settled_main, count, arguments, init, fini, loader_fini, stack);

@@ -14,6 +14,7 @@
 #include "core/integrity/digest.h"
 #include "replicate/libc/answers.h"
 #include "replicate/libc/files.h"
+#include "replicate/mpi/agree/agreeing_thread.h"
 
 namespace holdfast::replicate {
 

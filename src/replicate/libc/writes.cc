@@ -21,9 +21,9 @@
 #include "replicate/engine/file_patterns.h"
 #include "replicate/libc/descriptors.h"
 #include "replicate/libc/files.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/io/written.h"
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
 #include "replicate/process/own_memory.h"
 #include "replicate/process/streams.h"
 

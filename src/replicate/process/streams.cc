@@ -175,11 +175,11 @@ int launched_rank() {
 }
 
 std::optional<Place> launched_place() {
-  const int native = launched_rank();
-  if (native < 0) return std::nullopt;
+  const int physical = launched_rank();
+  if (physical < 0) return std::nullopt;
   const std::optional<ReplicaMap> map = announced_map();
-  if (!map || native >= map->natives()) return std::nullopt;
-  return Place{map->virtual_rank(native), map->replica(native)};
+  if (!map || physical >= map->physical_ranks()) return std::nullopt;
+  return Place{map->virtual_rank(physical), map->replica(physical)};
 }
 
 bool to_be_recorded() {

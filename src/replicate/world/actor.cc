@@ -10,9 +10,9 @@ namespace holdfast::replicate {
 Actor::Actor(Shared& shared, Process who)
     : shared_(shared),
       who_(who),
-      number_(shared.map.native(who.rank, who.replica)),
+      number_(shared.map.physical_rank(who.rank, who.replica)),
       reader_(shared.map, who, 500),
-      seals_(static_cast<std::size_t>(shared.map.natives())),
+      seals_(static_cast<std::size_t>(shared.map.physical_ranks())),
       mpi_(shared.plan),
       sent_(static_cast<std::size_t>(shared.map.ranks())),
       program_(run()),
@@ -89,7 +89,7 @@ void Actor::send(Process to, const Record& record, std::span<const std::byte> ta
   if (planted == Planted::false_majorities && record.kind == RecordKind::again) said.flags = 1;
   std::vector<std::byte> behind(tail.begin(), tail.end());
   if (record.kind == RecordKind::decision) falsify(planted, behind, shared_.map.ranks());
-  const int number = shared_.map.native(to.rank, to.replica);
+  const int number = shared_.map.physical_rank(to.rank, to.replica);
   const int times = planted == Planted::doubled_digests && record.kind == RecordKind::digest ? 2 : 1;
   for (int i = 0; i < times; ++i) {
     Record sealed = said;
@@ -116,13 +116,13 @@ std::uint64_t Actor::send_copy(Process to, Copy bytes) {
     altered->back() ^= std::byte{1};
     bytes = altered;
   }
-  shared_.network.copies[{{number_, shared_.map.native(to.rank, to.replica)}, tag}] = std::move(bytes);
+  shared_.network.copies[{{number_, shared_.map.physical_rank(to.rank, to.replica)}, tag}] = std::move(bytes);
   return tag;
 }
 
 void Actor::receive_copy(Process from, std::uint64_t tag, std::shared_ptr<std::vector<std::byte>> into,
                          std::uint64_t token) {
-  incoming_.push_back({shared_.map.native(from.rank, from.replica), tag, token, std::move(into)});
+  incoming_.push_back({shared_.map.physical_rank(from.rank, from.replica), tag, token, std::move(into)});
 }
 
 void Actor::finish_copy(std::size_t which) {
@@ -136,7 +136,7 @@ void Actor::finish_copy(std::size_t which) {
 
 Verified* Actor::find_posted(const ReceiveOrder& order, ReceiveOrder::Ticket ticket) {
   for (const auto& [which, receive] : receives_)
-    if (receive->order == &order && receive->has_ticket && receive->ticket == ticket) return receive;
+    if (receive->order == &order && receive->ticket == ticket) return receive;
   return nullptr;
 }
 
@@ -200,7 +200,7 @@ bool Actor::advance(ResultBytes& result) {
   if (result.stage == Stage::unsettled && !engine_->take_repeat(result)) return false;
   if (result.stage == Stage::contested && !engine_->take_contest(result)) return false;
   if (result.stage == Stage::disputed && !engine_->take_correction(result)) return false;
-  return result.stage == Stage::complete;
+  return result.finished();
 }
 
 bool Actor::look_around() {
@@ -260,8 +260,8 @@ std::string Actor::left() const {
 std::string Actor::state() const {
   static constexpr const char* kinds[] = {"send",  "post",    "wait",  "test",  "wait_any", "cancel", "look",
                                           "probe", "matched", "drain", "offer", "take",     "reduce"};
-  static constexpr const char* stages[] = {"unplaced",  "native",    "placing",  "comparing",
-                                           "contested", "unsettled", "disputed", "complete"};
+  static constexpr const char* stages[] = {"unplaced",  "native",   "placing",  "comparing", "contested",
+                                           "unsettled", "disputed", "complete", "repeated"};
   std::string text = "rank " + std::to_string(who_.rank) + " replica " + std::to_string(who_.replica);
   if (program_done()) return text + " is done, keeps " + engine_->kept();
   const Step& step = steps()[next_];

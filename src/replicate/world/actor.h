@@ -143,6 +143,7 @@ class Actor final : public Host {
   void finish(Buffer& receive);
   Task<bool> probe(Pattern& pattern, bool once, Found& found);
   bool look(const Pattern& pattern, Found& found);
+  bool find(const Pattern& pattern, Found& found);
   Task<Done> receive_matched(const Step& step, const Pattern& pattern, Found& found);
   Task<Done> drain(const Step& step);
   void offer(ResultBytes& result);

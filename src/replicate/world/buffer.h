@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
+
 #include <map>
 #include <memory>
-#include <tuple>
 #include <vector>
 
 #include "core/integrity/digest.h"
@@ -36,8 +35,8 @@ class SentBytes final : public Contents {
   bool blind_;
 };
 
-/// Which messages of the plan were requeued, by communicator, source and tag.
-using Requeued = std::map<std::tuple<std::uint64_t, std::int32_t, std::int32_t>, std::deque<std::size_t>>;
+/// Which messages of the plan were requeued, by where the engine has their bytes.
+using Requeued = std::map<const std::byte*, std::size_t>;
 
 /// A simulated program's receive: its request and its buffer.
 class Buffer final : public Verified {
@@ -89,8 +88,11 @@ class Buffer final : public Verified {
   Copy give_up(std::int32_t& its_source, std::int32_t& its_tag) override {
     its_source = from;
     its_tag = with_tag;
-    (*requeued)[{communicator, from, with_tag}].push_back(message);
-    return copy(length);
+    auto held = std::make_shared<std::vector<std::byte>>();
+    held->reserve(length + 1);  // a place of its own, also where it is empty
+    held->assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length));
+    (*requeued)[held->data()] = message;
+    return held;
   }
   void take_requeued(std::span<const std::byte> packed, std::int32_t its_source, std::int32_t its_tag) override {
     if (idle_requeue) packed = packed.first(packed.size() / 2);
@@ -98,9 +100,7 @@ class Buffer final : public Verified {
     std::copy(packed.begin(), packed.end(), bytes.begin());
     from = its_source;
     with_tag = its_tag;
-    auto& left = (*requeued)[{communicator, its_source, its_tag}];
-    message = left.front();
-    left.pop_front();
+    message = requeued->extract(packed.data()).mapped();
   }
 };
 

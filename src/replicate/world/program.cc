@@ -138,7 +138,7 @@ void Actor::send_message(std::size_t index) {
     if (plan().giver(message, k) != who_.replica) continue;
     std::vector<std::byte> given = bytes;
     if (wire && !given.empty()) given[given.size() / 2] ^= std::byte{4};
-    shared_.network.messages[{number_, shared_.map.native(message.to, k)}].push_back({index, std::move(given)});
+    shared_.network.messages[{number_, shared_.map.physical_rank(message.to, k)}].push_back({index, std::move(given)});
   }
   engine_->announce(
       {message.communicator, who_.rank, message.tag, message.to, sent_[static_cast<std::size_t>(message.to)]++},
@@ -153,7 +153,7 @@ Buffer& Actor::make(const Step& step, std::size_t which) {
   if (step.persistent && found != idle_.end()) {
     receive = *found;
     idle_.erase(found);
-    receive->was_corrected = receive->pushed_back = receive->failed = false;
+    receive->was_corrected = receive->took_requeued = receive->failed = false;
     receive->cancelled = false;
   } else {
     buffers_.push_back(std::make_unique<Buffer>(step.kind == Step::Kind::drain ? Plan::room : step.room));
@@ -263,7 +263,11 @@ Task<Done> Actor::settle_cancellation(Buffer& receive) {
 
 /// Asks MPI once. An earlier wildcard receive that is not resolved yet could own the message at a follower.
 bool Actor::look(const Pattern& pattern, Found& found) {
-  if (found.is) return true;
+  if (!found.is && !find(pattern, found)) return false;
+  return !engine_->match_is_unsaid(orders_[pattern.communicator], found.source, found.tag);
+}
+
+bool Actor::find(const Pattern& pattern, Found& found) {
   const bool hasty = shared_.planted == Planted::hasty_probes;
   if (!hasty && engine_->probe_must_wait(orders_[pattern.communicator], pattern.source, pattern.tag)) return false;
   if (const Replica::Requeued* one = engine_->find_requeued(pattern.communicator, pattern.source, pattern.tag)) {
@@ -400,11 +404,10 @@ Task<Done> Actor::reduce(std::size_t index) {
   ResultBytes result;
   result.bytes = co_await native_reduce(index, 0, own);
   result.identity = {{2000, -1, -1}, collectives_++};
-  result.repeatable = true;
   result.reduction = index;
   offer(result);
   co_await until([&] { return advance(result); });
-  if (result.without_majority) {
+  if (result.stage == Verified::Stage::repeated) {
     own = co_await compare(std::move(own), 1);
     const std::vector<std::byte> again = co_await native_reduce(index, 1, own);
     result.bytes = co_await compare(again, elements.size());

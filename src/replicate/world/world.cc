@@ -19,7 +19,7 @@ class World {
         told_(told),
         shared_{plan_, map_, network_, planted, draw_, report_.counters} {
     report_.seed = seed;
-    for (int i = 0; i < map_.natives(); ++i)
+    for (int i = 0; i < map_.physical_ranks(); ++i)
       actors_.push_back(std::make_unique<Actor>(shared_, Process{map_.virtual_rank(i), map_.replica(i)}));
     for (std::size_t n = 0; n < plan_.deaths.size(); ++n)
       death_at_.push_back(draw_.below(100 + plan_.messages.size() * 20));
@@ -189,14 +189,14 @@ class World {
     for (std::size_t n = 0; n < plan_.results.size(); ++n) {
       const int rank = plan_.results[n].rank;
       for (int k = 0; k < plan_.degrees[static_cast<std::size_t>(rank)]; ++k) {
-        const auto& taken = actor(map_.native(rank, k)).results_taken();
+        const auto& taken = actor(map_.physical_rank(rank, k)).results_taken();
         const auto found = taken.find(n);
         ending.results[n].push_back(found == taken.end() ? ResultTaken{} : found->second);
       }
     }
     for (std::size_t rank = 0; rank < plan_.degrees.size(); ++rank) {
       for (int k = 0; k < plan_.degrees[rank]; ++k) {
-        const Actor& one = actor(map_.native(static_cast<int>(rank), k));
+        const Actor& one = actor(map_.physical_rank(static_cast<int>(rank), k));
         ending.deliveries[rank].push_back(one.deliveries());
         ending.decided[rank].push_back(one.decided());
         for (const Delivery& delivery : one.deliveries()) report_.deliveries += delivery.done ? 1 : 0;

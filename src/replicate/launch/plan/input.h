@@ -7,8 +7,8 @@
 
 namespace holdfast::launch {
 
-/// How standard input reaches rank 0 of every replica, although launchers give it to native rank 0 only: the preloaded
-/// library opens `path` (HOLDFAST_RUN_STDIN) as standard input of those processes.
+/// How standard input reaches rank 0 of every replica, although launchers give it to physical rank 0 only: the
+/// preloaded library opens `path` (HOLDFAST_RUN_STDIN) as standard input of those processes.
 struct InputPlan {
   enum class Kind {
     file,   ///< the file itself (or /dev/null): every replica reads it by its own descriptor

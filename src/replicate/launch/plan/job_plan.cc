@@ -79,7 +79,7 @@ Result<std::string> plan_placement(const JobRequest& request, const ReplicaMap& 
       rank >= 0 && !request.colocate)
     return Status(Code::bad_input, "placing the processes by the map file",
                   "replicas of rank " + std::to_string(rank) + " share a host, whose failure would take both",
-                  "order the file's native ranks as the hosts' slots, or allow it with --colocate");
+                  "order the file's physical ranks as the hosts' slots, or allow it with --colocate");
   if (machine.only_here()) return std::string();
   bool sequence = srun || mpi == Mpi::openmpi;
   return sequence ? as_host_sequence(placement.value(), machine.hosts)
@@ -177,7 +177,7 @@ Result<CommandSpec> plan_command(const JobRequest& request, const JobPlan& plan)
   if (plan.program.loads_mpi && !mpi_library(spec.mpi).empty()) libraries += ":" + std::string(mpi_library(spec.mpi));
   spec.preload =
       join_preload(libraries, users != nullptr ? users : "", value_of(*request.library, "replicate.chain") == "true");
-  spec.processes = plan.map.natives();
+  spec.processes = plan.map.physical_ranks();
   spec.cores = usable_cores();
   spec.as_root = geteuid() == 0;
   spec.slurm_mpi_type_set = std::getenv("SLURM_MPI_TYPE") != nullptr;
@@ -331,7 +331,8 @@ Result<JobPlan> plan_job(const JobRequest& request) {
   if (!placement.ok()) return placement.status();
   plan.placement_text = placement.value();
   plan.one_host = machine.value().only_here();
-  if (Status status = check_capacity(static_cast<std::uint64_t>(plan.map.natives()), plan.one_host); !status.ok())
+  if (Status status = check_capacity(static_cast<std::uint64_t>(plan.map.physical_ranks()), plan.one_host);
+      !status.ok())
     return status;
   if (auto goes_on = plan_failure(request, plan, spec.value()); !goes_on.ok()) return goes_on.status();
   if (plan.goes_on && plan.protocol == "msg-plus-hash") plan.protocol = "msg-plus-vote";

@@ -12,7 +12,7 @@ Status no_room(const std::string& wrong, const std::string& remedy) {
 
 std::string needs(const replicate::ReplicaMap& map) {
   return std::to_string(map.ranks()) + " ranks x " + map.degrees_text() + " replicas need " +
-         std::to_string(map.natives()) + " slots";
+         std::to_string(map.physical_ranks()) + " slots";
 }
 
 /// Hosts for one rank's replicas: the most free ones first, each host once before any is taken twice, in host order.
@@ -39,7 +39,7 @@ std::vector<int> choose(int degree, bool share, std::vector<int>& free) {
 Status check_slots(const replicate::ReplicaMap& map, std::span<const Host> hosts) {
   long slots = 0;
   for (const Host& host : hosts) slots += host.slots;
-  if (slots >= map.natives()) return {};
+  if (slots >= map.physical_ranks()) return {};
   return no_room(needs(map) + ", but there are " + std::to_string(slots), "use fewer ranks or replicas, or more slots");
 }
 
@@ -49,7 +49,7 @@ Result<Placement> place_in_order(const replicate::ReplicaMap& map, std::span<con
   if (Status room = check_slots(map, hosts); !room.ok()) return room;
   Placement placement;
   for (std::size_t host = 0; host < hosts.size(); ++host)
-    for (int slot = 0; slot < hosts[host].slots && static_cast<int>(placement.size()) < map.natives(); ++slot)
+    for (int slot = 0; slot < hosts[host].slots && static_cast<int>(placement.size()) < map.physical_ranks(); ++slot)
       placement.push_back(static_cast<int>(host));
   return placement;
 }
@@ -60,7 +60,7 @@ int rank_with_replicas_together(const replicate::ReplicaMap& map, std::span<cons
   for (int rank = 0; rank < map.ranks(); ++rank) {
     std::vector<bool> taken(hosts.size());
     for (int replica = 0; replica < map.degree(rank); ++replica) {
-      const auto host = static_cast<std::size_t>(placement[map.native(rank, replica)]);
+      const auto host = static_cast<std::size_t>(placement[map.physical_rank(rank, replica)]);
       if (taken[host]) return rank;
       taken[host] = true;
     }
@@ -74,7 +74,7 @@ Result<Placement> place(const replicate::ReplicaMap& map, std::span<const Host> 
   for (const Host& host : hosts) free.push_back(host.slots);
   const long slots = std::accumulate(free.begin(), free.end(), 0L);
   bool share = colocate || hosts.size() == 1;
-  Placement placement(map.natives());
+  Placement placement(map.physical_ranks());
   for (int rank = 0; rank < map.ranks(); ++rank) {
     const int degree = map.degree(rank);
     std::vector<int> chosen = choose(degree, share, free);
@@ -83,7 +83,7 @@ Result<Placement> place(const replicate::ReplicaMap& map, std::span<const Host> 
                          " slots cannot keep the " + std::to_string(degree) + " replicas of " +
                          (map.partial() ? "rank " + std::to_string(rank) : "every rank") + " apart",
                      "add hosts, or let replicas share hosts with --colocate");
-    for (int replica = 0; replica < degree; ++replica) placement[map.native(rank, replica)] = chosen[replica];
+    for (int replica = 0; replica < degree; ++replica) placement[map.physical_rank(rank, replica)] = chosen[replica];
   }
   return placement;
 }

@@ -40,7 +40,7 @@ TEST(Place, KeepsReplicasApartWhereRanksHaveDifferentNumbers) {
   for (int rank = 0; rank < 2; ++rank) {
     std::set<int> seen;
     for (int k = 0; k < map.degree(rank); ++k)
-      seen.insert(placement.value()[static_cast<std::size_t>(map.native(rank, k))]);
+      seen.insert(placement.value()[static_cast<std::size_t>(map.physical_rank(rank, k))]);
     EXPECT_EQ(static_cast<int>(seen.size()), map.degree(rank)) << "rank " << rank;
   }
   EXPECT_THAT(place(map, std::vector<Host>{{"a", 4}}, true).status().message(),
@@ -62,7 +62,7 @@ TEST(Place, SharesHostsOnlyWhenAllowed) {
   ASSERT_TRUE(placement.ok());
   for (int rank : {0, 1}) {
     std::set<int> used;
-    for (int replica : {0, 1, 2}) used.insert(placement.value()[uniform(2, 3).native(rank, replica)]);
+    for (int replica : {0, 1, 2}) used.insert(placement.value()[uniform(2, 3).physical_rank(rank, replica)]);
     EXPECT_EQ(used.size(), 2U) << "spread as far as the hosts allow";
   }
 }
@@ -80,13 +80,14 @@ bool can_be_kept_apart(int ranks, int degree, const std::vector<Host>& hosts) {
 }
 
 void expect_sound(const ReplicaMap& map, const std::vector<Host>& hosts, const Placement& placement, bool apart) {
-  ASSERT_EQ(placement.size(), static_cast<std::size_t>(map.natives()));
+  ASSERT_EQ(placement.size(), static_cast<std::size_t>(map.physical_ranks()));
   std::vector<int> used(hosts.size(), 0);
   for (int host : placement) ++used[host];
   for (std::size_t host = 0; host < hosts.size(); ++host) EXPECT_LE(used[host], hosts[host].slots);
   for (int rank = 0; apart && rank < map.ranks(); ++rank) {
     std::set<int> distinct;
-    for (int replica = 0; replica < map.degree(); ++replica) distinct.insert(placement[map.native(rank, replica)]);
+    for (int replica = 0; replica < map.degree(); ++replica)
+      distinct.insert(placement[map.physical_rank(rank, replica)]);
     EXPECT_EQ(distinct.size(), static_cast<std::size_t>(map.degree())) << "rank " << rank;
   }
 }

@@ -35,10 +35,10 @@ Result<std::vector<Variable>> recording_variables(const std::string& folder, con
     return Status(Code::bad_input, "reading --record " + folder,
                   folder.empty() ? "the name is empty" : "there is something that is no recording",
                   "name a folder that is not there yet");
-  std::vector<int> natives;
-  for (int rank = 0; rank < map.ranks(); ++rank) natives.push_back(map.native(rank, 0));
+  std::vector<int> physical_ranks;
+  for (int rank = 0; rank < map.ranks(); ++rank) physical_ranks.push_back(map.physical_rank(rank, 0));
   return std::vector<Variable>{{"HOLDFAST_RECORD_FOLDER", fs::absolute(folder, error).string()},
-                               {"HOLDFAST_RECORD_PROCESSES", ranges(natives)}};
+                               {"HOLDFAST_RECORD_PROCESSES", ranges(physical_ranks)}};
 }
 
 Status prepare_recording(const std::string& folder) {

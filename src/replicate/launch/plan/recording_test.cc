@@ -28,7 +28,8 @@ TEST(Recording, OneReplicaOfEachRankRecords) {
     ASSERT_TRUE(variables.ok());
     EXPECT_EQ(variables.value()[0], Variable("HOLDFAST_RECORD_FOLDER", scratch.file("job.trace")));
     std::string expected;
-    for (int rank = 0; rank < ranks; ++rank) expected += (rank > 0 ? "," : "") + std::to_string(map.native(rank, 0));
+    for (int rank = 0; rank < ranks; ++rank)
+      expected += (rank > 0 ? "," : "") + std::to_string(map.physical_rank(rank, 0));
     EXPECT_THAT(variables.value()[1].second, testing::AnyOf(expected, "0-" + std::to_string(ranks - 1)));
   }
 }

@@ -34,8 +34,8 @@ bool is_result(std::string_view base) {
 }
 
 bool is_plumbing(std::string_view base) {
-  return base == "hosts" || base == "stdin" || base == "stdin.spool" || base == "roster" || base == secret_file_name ||
-         base.starts_with("stdin.replica-");
+  return base == "hosts" || base == "stdin" || base == "stdin.spool" || base == "membership" || base == "roster" ||
+         base == secret_file_name || base.starts_with("stdin.replica-");
 }
 
 template <class Choice>

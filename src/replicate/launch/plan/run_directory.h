@@ -18,9 +18,9 @@ bool takes_no_more(const std::string& path);
 ///   .holdfast-run                    the mark of a run directory, locked (flock) as long as its job runs
 ///   rank-<v>.replica-<k>.out, .err   what the program itself wrote to its standard streams, recorded by the library
 ///   rank-<v>.replica-<k>.other.out, .other.err   what else came out of processes whose output is not shown
-///   record.json                      what the library counted, written at the end by native rank 0
+///   record.json                      what the library counted, written at the end by physical rank 0
 ///   record.<k>.json                  the same of one replica, where the job goes on when a process dies
-///   roster                           where processes say that they are there (roster_server.h)
+///   membership                       where processes say that they are there (membership_server.h)
 ///   incident-<v>.<k>.json            why a job ended early, written by whoever diagnosed it
 ///   counted-<v>.<k>                  what a process has counted, at any time (tally.h)
 ///   status-<v>.<k>                   with what a process ended after MPI_Finalize

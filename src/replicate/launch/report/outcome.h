@@ -8,7 +8,7 @@
 
 #include "replicate/launch/compare/corruption.h"
 #include "replicate/launch/supervise/incident.h"
-#include "replicate/launch/supervise/roster.h"
+#include "replicate/launch/supervise/membership.h"
 #include "replicate/launch/supervise/supervise.h"
 
 namespace holdfast::launch {

@@ -37,7 +37,7 @@ int process_of(const Json& json) {
 
 /// "rank 3 on hosta", "rank 3 replica 1 on hosta".
 std::string who(int process, const std::string& host, const replicate::ReplicaMap& map) {
-  const bool known = process >= 0 && process < map.natives();
+  const bool known = process >= 0 && process < map.physical_ranks();
   std::string text = known ? "rank " + std::to_string(map.virtual_rank(process)) : std::string("a peer");
   if (known && map.degree() > 1) text += " replica " + std::to_string(map.replica(process));
   return text + (host.empty() ? "" : " on " + host);
@@ -49,7 +49,7 @@ void name_one(Incident& incident, const std::string& folder, const replicate::Re
   const bool plain = !number.empty() && std::all_of(number.begin(), number.end(),
                                                     [](unsigned char letter) { return std::isxdigit(letter) != 0; });
   const Json peer = plain ? read_json_file(folder + "/endpoint-" + number + ".json") : Json();
-  if (process >= 0 && process < map.natives()) {
+  if (process >= 0 && process < map.physical_ranks()) {
     incident.rank = map.virtual_rank(process);
     incident.replica = map.replica(process);
   }

@@ -4,17 +4,18 @@
 #include <optional>
 #include <vector>
 
-#include "replicate/engine/roll_call.h"
+#include "replicate/engine/membership_message.h"
 
 namespace holdfast::launch {
 
 /// Tells a process that computes, and makes no call of MPI meanwhile, from one that is lost: of both the processes that
-/// wait for it hear nothing. Those say for whom they wait (RollCall: waits); then all are asked what they do (look), a
-/// thread of theirs answers, and whoever waits is told whether it waits for work (docs/design/dead-replicas.md).
-/// Members are numbered rank x degree + replica. No I/O, no clock; one thread at a time.
+/// wait for it hear nothing. Those say for whom they wait (MembershipMessage: waits); then all are asked what they do
+/// (look), a thread of theirs answers, and whoever waits is told whether it waits for work
+/// (docs/design/dead-replicas.md). Members are numbered rank x degree + replica. No I/O, no clock; one thread at a
+/// time.
 class Patience {
  public:
-  using RollCall = replicate::RollCall;
+  using MembershipMessage = replicate::MembershipMessage;
 
   /// `limit_s`: the silence limit.
   Patience(int ranks, int degree, double limit_s);

@@ -6,10 +6,15 @@
 
 #include "replicate/engine/answer_book.h"
 #include "replicate/engine/clock_pace.h"
+#include "replicate/engine/mix.h"
+#include "replicate/mpi/agree/agreeing_thread.h"
+#include "replicate/mpi/agree/catch_up.h"
+#include "replicate/mpi/agree/control_channel.h"
 #include "replicate/mpi/agree/progress.h"
-#include "replicate/mpi/agree/real_clock.h"
 #include "replicate/mpi/agree/watch.h"
-#include "replicate/mpi/life/failure.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
+#include "replicate/process/real_clock.h"
 #include "replicate/process/threads.h"
 
 namespace holdfast::replicate {
@@ -95,7 +100,7 @@ class Question {
     record.kind = RecordKind::ask_answer;
     record.communicator = book;
     record.ordinal = point;
-    state.post.send(state.team_native(state.leading), record);
+    state.control.send(state.team_physical_rank(state.leading), record);
   }
 
  private:

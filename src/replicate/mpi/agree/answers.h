@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "replicate/mpi/agree/decide.h"
+#include "replicate/engine/decisions.h"
 
 namespace holdfast::replicate {
 

@@ -3,11 +3,12 @@
 #include <optional>
 #include <string>
 
+#include "replicate/engine/mix.h"
 #include "replicate/mpi/agree/answers.h"
 #include "replicate/mpi/agree/divergence.h"
 #include "replicate/mpi/agree/progress.h"
-#include "replicate/mpi/agree/thread_order.h"
-#include "replicate/mpi/life/failure.h"
+#include "replicate/mpi/agree/threads_advice.h"
+#include "replicate/mpi/context/failure.h"
 #include "replicate/process/threads.h"
 
 namespace holdfast::replicate {
@@ -27,10 +28,6 @@ std::uint64_t order() {
 std::uint32_t who_asks() {
   return many_threads() ? static_cast<std::uint32_t>(mix(asking.order, asking.calls)) : 0;
 }
-
-/// A program that waits by reading a clock reads it far faster than followers that share the cores repeat it, and each
-/// message that MPI has not sent yet holds a request, of which MPICH has a limited number.
-constexpr std::size_t most_unsent = 4096;
 
 /// The leader did something else. Where most can tell who is odd, that one is taken out meanwhile.
 void diverged(const char* here) {
@@ -63,15 +60,6 @@ bool leads() {
   return decisions().leads(order());
 }
 
-void let_followers_catch_up() {
-  PostOffice& post = runtime().post;
-  if (post.unsent() < most_unsent) return;
-  wait_until([&] {
-    set_awaited({Awaited::What::team, runtime().rank, -1});
-    return post.unsent() < most_unsent / 2;
-  });
-}
-
 NextTurn next_turn() {
   const NextTurn next = decisions().next_turn(asking.order);
   if (next == NextTurn::unsaid || next == NextTurn::of_other)
@@ -82,10 +70,6 @@ NextTurn next_turn() {
 
 void publish_turn() {
   decisions().tell_turn(asking.order);
-}
-
-std::uint64_t turns_taken() {
-  return runtime().engine ? decisions().turns_taken() : 0;
 }
 
 void take_turn() {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "replicate/engine/decisions.h"
-#include "replicate/mpi/life/runtime.h"
+#include "replicate/mpi/context/runtime.h"
 
 namespace holdfast::replicate {
 
@@ -39,10 +39,6 @@ NextTurn next_turn();
 void publish_turn();
 /// The present thread goes on, as the leader has said.
 void take_turn();
-/// How often that was, of all threads.
-std::uint64_t turns_taken();
-/// Waits while the leader is so far ahead that MPI holds too many messages of it.
-void let_followers_catch_up();
 
 /// Sends what the followers must know before this process does anything else. Cheap when there is nothing.
 void flush_decisions();

@@ -3,9 +3,10 @@
 #include <map>
 #include <set>
 
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
-#include "replicate/process/attendance.h"
+#include "replicate/mpi/agree/control_channel.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
+#include "replicate/process/liveness.h"
 #include "replicate/process/threads.h"
 
 namespace holdfast::replicate {
@@ -47,7 +48,7 @@ void part_from_leader(const std::string& why) {
   record.ordinal = state.history.count();
   record.source = state.leading;
   for (int k = 0; k < state.degree; ++k)
-    if (k != state.replica && state.here(k)) state.post.send(state.team_native(k), record);
+    if (k != state.replica && state.here(k)) state.control.send(state.team_physical_rank(k), record);
   accuse(state.leading, why);
 }
 

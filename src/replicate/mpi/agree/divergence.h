@@ -7,7 +7,7 @@ namespace holdfast::replicate {
 
 /// A replica that goes another way than the others of its rank is taken out like a dead one, where the job goes on
 /// without the dead and most of those that are left agree about it (docs/design/dead-replicas.md). Each process says of
-/// which replicas of its own rank it thinks so; `holdfast run` counts (launch/supervise/roster.h).
+/// which replicas of its own rank it thinks so; `holdfast run` counts (launch/supervise/membership.h).
 
 /// Whether the job may go on without a replica of this rank that diverges: three are left, and the order of calls is
 /// the same in all.

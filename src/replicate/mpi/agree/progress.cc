@@ -6,51 +6,35 @@
 #include <algorithm>
 
 #include "real_functions.h"
-#include "replicate/mpi/agree/answers.h"
+#include "replicate/mpi/agree/control_channel.h"
 #include "replicate/mpi/agree/divergence.h"
+#include "replicate/mpi/agree/looks.h"
 #include "replicate/mpi/agree/survivors.h"
-#include "replicate/mpi/collective/collective.h"
-#include "replicate/mpi/io/written.h"
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/pointtopoint/finish.h"
-#include "replicate/mpi/pointtopoint/receive.h"
+#include "replicate/mpi/context/failure.h"
 #include "replicate/process/threads.h"
 
 namespace holdfast::replicate {
 
 namespace {
 
-std::vector<Operation*> background;
-
 void deliver(const ControlMessage& message) {
   const Record& record = message.record;
   const int replica = message.from.replica;
   if (!runtime().here(replica)) return;  // on its way when it was taken out
   if (runtime().engine->on_message(message)) return;
-  const int native = runtime().map->native(message.from.rank, replica);
+  const int physical = runtime().map->physical_rank(message.from.rank, replica);
   switch (record.kind) {
-    case RecordKind::ask_answer:
-      receive_answer_question(record);
-      break;
     case RecordKind::ask_state:
-      answer_state_question(native, record);
+      answer_state_question(physical, record);
       break;
     case RecordKind::state:
-      file_state_answer(native, record);
-      break;
-    case RecordKind::finished:
-      file_finished(replica);
-      break;
-    case RecordKind::partitioned:
-      file_partitioned_tag(record);
+      file_state_answer(physical, record);
       break;
     case RecordKind::parted:
       file_parting(replica, record.source, record.ordinal);
       break;
-    case RecordKind::written:
-      receive_written(replica, record);
-      break;
     default:
+      runtime().looks.hear(replica, record);
       break;
   }
 }
@@ -65,7 +49,7 @@ void require_sound(Flaw flaw) {
     return;
   }
   const Incident incident = flaw == Flaw::damaged ? Incident::uncorrected : Incident::diverged;
-  fail(incident, state.post.reader().what_was_wrong());
+  fail(incident, state.control.reader().what_was_wrong());
 }
 
 }  // namespace
@@ -75,17 +59,13 @@ void progress() {
   if (!state.verifying) return;
   notice_departures();
   ControlMessage message;
-  while (const auto flaw = state.post.take(message)) {
+  while (const auto flaw = state.control.take(message)) {
     require_sound(*flaw);
     deliver(message);
   }
-  state.post.tidy();
-  state.host.look_for_copies();
-  poll_wildcards();
-  compare_what_others_ask_about();
-  compare_what_was_written();
-  for (std::size_t i = 0; i < background.size(); ++i) advance(*background[i]);
-  finish_orphans();
+  state.control.tidy();
+  state.control.look_for_copies([&](std::uint64_t token) { state.engine->on_copy(token); });
+  state.looks.advance();
 }
 
 namespace {
@@ -114,45 +94,6 @@ void give_way(unsigned looks) {
   }
   if (own_sessions && crowded && looks > most_yields) return sleep_shortly();
   if (crowded || looks > free_looks) sched_yield();
-}
-
-void watch_in_background(Operation& op) {
-  background.push_back(&op);
-}
-
-void forget_in_background(Operation& op) {
-  std::erase(background, &op);
-}
-
-namespace {
-
-bool companion_done(Operation& op) {
-  if (op.companion == MPI_REQUEST_NULL) return true;
-  if (Operation* send = runtime().requests.find(op.companion)) {
-    if (!advance(*send)) return false;
-    finish(*send, &op.companion, MPI_STATUS_IGNORE);
-    return true;
-  }
-  int done = 0;
-  set_awaited({});
-  real().Test(&op.companion, &done, MPI_STATUS_IGNORE);
-  return done != 0;
-}
-
-}  // namespace
-
-bool advance(Operation& op) {
-  if (op.stage == Operation::Stage::complete) return companion_done(op);
-  switch (op.kind) {
-    case Operation::Kind::receive:
-      return advance_receive(op) && companion_done(op);
-    case Operation::Kind::collective:
-      return advance_collective(op) && companion_done(op);
-    case Operation::Kind::persistent_send:
-    case Operation::Kind::send:
-      return advance_send(op);
-  }
-  return true;
 }
 
 }  // namespace holdfast::replicate

@@ -2,20 +2,13 @@
 
 #include "replicate/mpi/agree/idle_tests.h"
 #include "replicate/mpi/agree/watch.h"
-#include "replicate/mpi/life/runtime.h"
+#include "replicate/mpi/context/runtime.h"
 
 namespace holdfast::replicate {
 
-/// Looks once at everything that can move without the application: arrived records, corrections, wildcard receives,
-/// receives that became placeable, non-blocking collectives, requests that the application freed. Never blocks.
+/// Looks once at everything that can move without the application: departures, records and copies that have come, and
+/// what the rooms above advance (looks.h). Never blocks.
 void progress();
-
-/// Adds an operation to those that progress() advances even while the application waits for something else.
-void watch_in_background(Operation& op);
-void forget_in_background(Operation& op);
-
-/// Moves one operation as far as it goes now; true when it is complete. Callable again after completion.
-bool advance(Operation& op);
 
 /// After so many fruitless looks at the world: gives other threads their turn, and the core to other processes where
 /// they outnumber the cores. By sched_yield at first, which reaches no process of another session where the kernel

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <string>
 
-#include "replicate/mpi/io/file.h"
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
-#include "replicate/mpi/onesided/turns.h"
-#include "replicate/mpi/onesided/window.h"
-#include "replicate/process/attendance.h"
+#include "replicate/mpi/agree/control_channel.h"
+#include "replicate/mpi/agree/looks.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
+#include "replicate/process/liveness.h"
 
 namespace holdfast::replicate {
 
@@ -16,17 +15,10 @@ namespace {
 
 std::size_t noticed = 0;
 
-[[noreturn]] void cannot_take_over(const std::string& what) {
+[[noreturn]] void cannot_take_over(const char* what) {
   fail(Incident::diverged, "replica " + std::to_string(runtime().leading) + ", which led, died while rank " +
                                std::to_string(runtime().rank) + " had " + what +
                                ": no other replica can take that over, so the job ends");
-}
-
-/// What the leader alone holds in its hands.
-void require_nothing_in_hand() {
-  if (files().live() > 0) cannot_take_over("a file open through MPI-IO, which the leader alone writes");
-  if (windows().live() > 0 && turns_were_taken())
-    cannot_take_over("a window with lock epochs, whose order the leader's world decides");
 }
 
 void take_out(int replica) {
@@ -34,10 +26,10 @@ void take_out(int replica) {
   if (!state.here(replica)) return;
   state.gone[static_cast<std::size_t>(replica)] = 1;
   --state.present;
-  for (int rank = 0; rank < state.ranks; ++rank) state.post.forget(state.map->native(rank, replica));
-  state.host.forget_copies_from(replica);
+  for (int rank = 0; rank < state.ranks; ++rank) state.control.forget(state.map->physical_rank(rank, replica));
+  state.control.forget_copies_from(replica);
   if (replica == state.leading) {
-    require_nothing_in_hand();
+    if (const char* held = state.looks.held_by_leader()) cannot_take_over(held);
     state.leading = static_cast<int>(std::find(state.gone.begin(), state.gone.end(), 0) - state.gone.begin());
   }
   state.engine->peer_gone(replica);

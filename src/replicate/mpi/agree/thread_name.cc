@@ -4,9 +4,9 @@
 
 #include "core/config/environment.h"
 #include "core/config/settings.h"
+#include "replicate/engine/mix.h"
 #include "replicate/engine/options.h"
 #include "replicate/mpi/intercept/guard.h"
-#include "replicate/mpi/life/comms.h"
 #include "replicate/process/program.h"
 
 namespace holdfast::replicate {

@@ -5,8 +5,9 @@
 #include <semaphore>
 #include <vector>
 
+#include "replicate/mpi/agree/catch_up.h"
 #include "replicate/mpi/agree/thread_name.h"
-#include "replicate/mpi/life/failure.h"
+#include "replicate/mpi/context/failure.h"
 #include "replicate/process/threads.h"
 
 namespace holdfast::replicate {
@@ -66,15 +67,6 @@ void order_threads() {
 void InCall::take_place() {
   if (next_turn() == NextTurn::here) let_followers_catch_up();
   wait_in_order([] { return true; });
-}
-
-std::string threads_advice() {
-  if (!many_threads()) return "";
-  if (threads_in_order())
-    return "; --same-thread-order orders calls of MPI, not what threads take from a queue of their own or learn from "
-           "each other's memory: what each thread sends and asks must not depend on that";
-  return "; threads that share a communicator and a tag have no order that replicas could agree on: give each a tag or "
-         "a communicator of its own, or use --same-thread-order";
 }
 
 }  // namespace holdfast::replicate

@@ -8,14 +8,14 @@
 
 #include "functions.h"
 #include "replicate/engine/standing.h"
-#include "replicate/mpi/agree/decide.h"
+#include "replicate/mpi/agree/accesses_apart.h"
+#include "replicate/mpi/agree/control_channel.h"
 #include "replicate/mpi/agree/divergence.h"
-#include "replicate/mpi/agree/real_clock.h"
-#include "replicate/mpi/agree/thread_order.h"
-#include "replicate/mpi/collective/collective.h"
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
-#include "replicate/process/attendance.h"
+#include "replicate/mpi/agree/threads_advice.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
+#include "replicate/process/liveness.h"
+#include "replicate/process/real_clock.h"
 #include "replicate/process/threads.h"
 
 namespace holdfast::replicate {
@@ -40,7 +40,7 @@ struct Answer {
   std::int32_t peer = -1;
   std::int32_t tag = 0;
 };
-std::map<int, Answer> answers;  // by native rank, of the present wait
+std::map<int, Answer> answers;  // by physical rank, of the present wait
 
 std::string place(int rank, int replica) {
   std::string text = rank < 0 ? std::string("any rank") : "rank " + std::to_string(rank);
@@ -69,10 +69,10 @@ std::string everybody(int rank) {
   Runtime& state = runtime();
   std::string text;
   for (int k = 0; k < state.map->degree(rank); ++k) {
-    const int native = state.map->native(rank, k);
-    const auto found = native == state.native ? answers.end() : answers.find(native);
+    const int physical = state.map->physical_rank(rank, k);
+    const auto found = physical == state.physical_rank ? answers.end() : answers.find(physical);
     text += (k ? "; " : "") + std::string("replica ") + std::to_string(k) + ": ";
-    if (native == state.native) {
+    if (physical == state.physical_rank) {
       text += call_text(own_answer());
     } else {
       text += !state.here(k) ? "taken out" : found == answers.end() ? "no answer" : call_text(found->second);
@@ -106,7 +106,7 @@ bool left_behind() {
   Runtime& state = runtime();
   if (many_threads()) return false;  // other threads make calls meanwhile, and not the same number in every replica
   for (int k = 0; k < state.degree; ++k) {
-    const auto found = answers.find(state.team_native(k));
+    const auto found = answers.find(state.team_physical_rank(k));
     if (k != state.replica && found != answers.end() && found->second.standing.calls > state.history.count())
       return true;
   }
@@ -119,8 +119,8 @@ void ask(int rank) {
   question.kind = RecordKind::ask_state;
   question.ordinal = state.history.count();
   for (int k = 0; k < state.map->degree(rank); ++k) {
-    const int native = state.map->native(rank, k);
-    if (native != state.native && state.here(k)) state.post.send(native, question);
+    const int physical = state.map->physical_rank(rank, k);
+    if (physical != state.physical_rank && state.here(k)) state.control.send(physical, question);
   }
 }
 
@@ -133,7 +133,7 @@ void accuse_diverged(const std::string& why) {
   const Runtime& state = runtime();
   for (int k = 0; k < state.degree; ++k) {
     if (k == state.replica || !state.here(k)) continue;
-    const auto found = answers.find(state.team_native(k));
+    const auto found = answers.find(state.team_physical_rank(k));
     const auto standing = found == answers.end() ? std::nullopt : std::optional(found->second.standing);
     if (has_diverged({state.history, waits_for_replicas(), parted()}, standing)) accuse(k, why);
   }
@@ -163,6 +163,11 @@ std::string silence() {
              "lock of the program while it calls MPI that another one takes before its own call" +
              threads_advice());
   fail(Incident::diverged, silence());
+}
+
+/// By all threads of this process.
+std::uint64_t turns_taken() {
+  return runtime().engine ? runtime().engine->decisions().turns_taken() : 0;
 }
 
 }  // namespace
@@ -219,7 +224,7 @@ bool answer_overdue() {
   return std::exchange(awaited.overdue, false);
 }
 
-void answer_state_question(int native, const Record& question) {
+void answer_state_question(int physical, const Record& question) {
   const Answer own = own_answer();
   const CallHistory& history = runtime().history;
   const std::optional<std::uint64_t> then = history.hash_after(question.ordinal);
@@ -232,17 +237,17 @@ void answer_state_question(int native, const Record& question) {
   answer.extra = history.hash();
   answer.digest.low = then.value_or(0);
   answer.bytes = (then ? knows_hash : 0) | (waits_for_replicas() ? waits_for_team : 0);
-  runtime().post.send(native, answer);
+  runtime().control.send(physical, answer);
 }
 
-void file_state_answer(int native, const Record& record) {
+void file_state_answer(int physical, const Record& record) {
   Standing standing;
   standing.calls = record.ordinal;
   standing.hash = record.extra;
   if ((record.bytes & knows_hash) != 0) standing.hash_at_askers = record.digest.low;
   standing.waits_for_replicas = (record.bytes & waits_for_team) != 0;
-  standing.parted = has_parted(runtime().map->replica(native));
-  answers[native] = {standing, record.flags, record.source, record.tag};
+  standing.parted = has_parted(runtime().map->replica(physical));
+  answers[physical] = {standing, record.flags, record.source, record.tag};
 }
 
 }  // namespace holdfast::replicate

@@ -14,7 +14,7 @@ void set_awaited(Awaited awaited);
 
 /// Tells a replica that went another way, or died, from one that is merely slow. After an eighth of the silence limit
 /// the waiting process asks the replicas of the awaited rank and of its own what they are doing, and `holdfast run`
-/// whether those for whom it waits compute, by way of others or directly: then it waits as long again (attendance.h).
+/// whether those for whom it waits compute, by way of others or directly: then it waits as long again (liveness.h).
 /// When the limit passes and it waits for another replica, or its own replicas have all gone past this call, the odd
 /// one is taken out where most agree who that is (divergence.h), for which there is as long again; else the job ends
 /// with a message that names the calls. A thread that waits for its turn is not left behind while others take theirs.
@@ -40,8 +40,8 @@ class Watch {
 bool answer_overdue();
 
 /// Answers "what are you doing?" and files the answers of others.
-void answer_state_question(int native, const Record& question);
-void file_state_answer(int native, const Record& record);
+void answer_state_question(int physical, const Record& question);
+void file_state_answer(int physical, const Record& record);
 
 /// Nanoseconds of the real steady clock, whatever the application is told.
 std::uint64_t steady_now_ns();

@@ -6,10 +6,12 @@
 #include "real_functions.h"
 #include "replicate/mpi/agree/answers.h"
 #include "replicate/mpi/agree/decide.h"
+#include "replicate/mpi/context/comms.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
-#include "replicate/mpi/pointtopoint/carry.h"
+#include "replicate/mpi/pointtopoint/completion.h"
+#include "replicate/mpi/pointtopoint/cross_world_send.h"
 
 namespace holdfast::replicate {
 
@@ -43,6 +45,7 @@ bool count_ballots(Operation& op) {
 
 void prepare(Operation& op, Function function, Comm& comm, std::vector<Region> outputs) {
   op.kind = Operation::Kind::collective;
+  op.advance = advance_collective;
   op.function = function;
   op.comm = &comm;
   op.outputs = std::move(outputs);
@@ -154,7 +157,7 @@ int Collective::start_in_turn(MPI_Request* request, std::shared_ptr<InTurn> queu
   ++comm_->pending;
   op.native = native;
   op.companion = companion;
-  op.by_test = true;
+  op.end = Operation::End::tested;
   if (!now) op.begin = [&op, begin = std::move(begin)] { begin(&op.native, &op.companion); };
   op.when_done = std::move(when_done);
   queue->push_back(&op);
@@ -176,9 +179,10 @@ void Collective::enter() {
   const CollectiveEntry how = state.options.collective_entry;
   if (how == CollectiveEntry::direct || (how == CollectiveEntry::automatic && !state.crowded && !state.must_answer()))
     return say_point();
-  std::vector<MPI_Request> arrived(1 + comm_->carried.size());
+  std::vector<MPI_Request> arrived(1 + comm_->other_worlds.size());
   real().Ibarrier(comm_->handle, &arrived[0]);
-  for (std::size_t i = 0; i < comm_->carried.size(); ++i) real().Ibarrier(comm_->carried[i].handle, &arrived[i + 1]);
+  for (std::size_t i = 0; i < comm_->other_worlds.size(); ++i)
+    real().Ibarrier(comm_->other_worlds[i].handle, &arrived[i + 1]);
   wait_until([&] {
     set_awaited({});
     return all_done(arrived);
@@ -190,12 +194,11 @@ bool Collective::verify_now() {
   Operation op;
   prepare(op, function_, *comm_, std::move(outputs_));
   op.blocks = blocks_;
-  op.repeatable = repeatable_;
   if (repeatable_) op.reduction = comm_->reductions++;
   cast_ballot(op);
   wait_until([&] { return advance_collective(op); });
   outputs_ = std::move(op.outputs);
-  return !op.without_majority;
+  return op.stage != Operation::Stage::repeated;
 }
 
 void Collective::follow(MPI_Request* request) {
@@ -217,9 +220,11 @@ void Collective::stand_in(MPI_Request* request) {
 void Collective::file_persistent(MPI_Request* request, std::shared_ptr<Schedule> schedule) {
   Operation& op = runtime().requests.make();
   op.kind = Operation::Kind::collective;
+  op.advance = advance_collective;
   op.function = function_;
-  op.persistent = true;
-  op.active = false;
+  op.use = Operation::Use::inactive;
+  op.start = start_persistent;
+
   op.native = *request;
   op.comm = comm_;
   op.inputs = std::move(inputs_);
@@ -238,7 +243,7 @@ int start_persistent(Operation& op) {
   const int code = op.schedule ? MPI_SUCCESS : real().Start(&op.native);
   if (code != MPI_SUCCESS || !runtime().verifying) return code;
   op.identity = {{op.comm->id, -1, -1}, op.comm->collectives++};
-  op.active = true;
+  op.use = Operation::Use::active;
   op.stage = Operation::Stage::native;
   ++op.comm->pending;
   watch_in_background(op);
@@ -269,9 +274,13 @@ bool run_out_in_turn(Operation& op) {
 /// Whether the collective itself is over, by MPI or by its schedule; its result is then to be compared.
 bool run_out(Operation& op) {
   if (op.queue) return run_out_in_turn(op);
-  if (op.schedule) return op.schedule->advance();
+  if (op.schedule) {
+    if (!op.schedule->advance()) return false;
+    op.schedule_code = op.schedule->code();
+    return true;
+  }
   int done = 0;
-  if (op.by_test) {
+  if (op.end != Operation::End::looked_at) {
     real().Test(&op.native, &done, &op.status);
   } else {
     real().Request_get_status(op.native, &done, &op.status);
@@ -293,6 +302,7 @@ bool take_copy(const Operation& op) {
 
 void describe(Operation& op, Function function, const Comparison& name, std::vector<Region> regions) {
   op.kind = Operation::Kind::collective;
+  op.advance = advance_collective;
   op.function = function;
   op.outputs = std::move(regions);
   op.identity = {{name.id, -1, -1}, name.number};
@@ -347,7 +357,7 @@ void follow_file(Function function, const Comparison& name, MPI_Request* request
   op.comm = &state.comms.find(state.world);
   ++op.comm->pending;
   op.native = *request;
-  op.by_test = true;
+  op.end = Operation::End::tested;
   state.requests.give_placeholder(op);
   state.requests.file(op);
   *request = op.visible;
@@ -390,11 +400,11 @@ void follow_leader(Function function, const Comparison& name, MPI_Request* reque
   follow_file(function, name, request, std::move(outputs), std::move(queue));
   Operation& op = *runtime().requests.find(*request);
   op.keepalive = bytes;
-  op.from_leader = true;
+  op.end = Operation::End::from_leader;
 }
 
 bool advance_collective(Operation& op) {
-  if (op.from_leader) return advance_from_leader(op);
+  if (op.end == Operation::End::from_leader) return advance_from_leader(op);
   if (op.stage == Operation::Stage::native) {
     if (!run_out(op)) return false;
     if (op.outputs.empty()) {
@@ -417,53 +427,7 @@ bool advance_collective(Operation& op) {
     set_awaited({Awaited::What::correction, runtime().rank, -1});
     return false;
   }
-  return op.stage == Operation::Stage::complete;
-}
-
-namespace {
-
-/// The replicas that have said what they have, and of what.
-std::string said_by(const Poll& poll) {
-  std::string text;
-  for (std::size_t k = 0; k < poll.ballots.size(); ++k)
-    if (poll.ballots[k].known) text += (text.empty() ? "" : ", ") + std::to_string(k);
-  const std::size_t one = static_cast<std::size_t>(
-      std::find_if(poll.ballots.begin(), poll.ballots.end(), [](const Ballot& b) { return b.known; }) -
-      poll.ballots.begin());
-  return "replica " + text + " at offset " + std::to_string(poll.whats[one]);
-}
-
-std::string_view called(const Poll& poll) {
-  return function_name(static_cast<Function>(poll.function));
-}
-
-bool with_offset(const Poll& poll) {
-  return called(poll).find("_at") != std::string_view::npos;
-}
-
-/// Whether nobody has come to both.
-bool apart(const Poll& a, const Poll& b) {
-  if (a.function != b.function || !with_offset(a)) return false;
-  for (std::size_t k = 0; k < a.ballots.size(); ++k)
-    if (a.ballots[k].known && b.ballots[k].known) return false;
-  return true;
-}
-
-}  // namespace
-
-std::string accesses_apart() {
-  if (!many_threads()) return {};
-  const auto own = static_cast<std::size_t>(runtime().replica);
-  const Replica::Polls& polls = runtime().engine->polls();
-  for (const auto& [result, mine] : polls) {
-    if (!mine.ballots[own].known) continue;
-    for (const auto& [another, other] : polls) {
-      if (another == result || !apart(mine, other)) continue;
-      return std::string(called(mine)) + " of rank " + std::to_string(runtime().rank) +
-             " accesses different parts of a file: " + said_by(mine) + ", " + said_by(other);
-    }
-  }
-  return {};
+  return op.finished();
 }
 
 }  // namespace holdfast::replicate

@@ -199,9 +199,5 @@ void follow_leader(Function function, const Comparison& name, MPI_Request* reque
 /// Argument arrays that MPI reads until the operation completes must be the application's; MPI 3.1, 5.12 says it may
 /// not change them, so they are used as they are.
 bool advance_collective(Operation& op);
-/// Where several threads communicate: an access of a file with an explicit offset that this replica made at one place
-/// and others at another, for a person; empty where there is none. Of use when both have waited for long: until then
-/// the threads may only be late.
-std::string accesses_apart();
 
 }  // namespace holdfast::replicate

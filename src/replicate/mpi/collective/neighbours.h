@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "replicate/mpi/life/comms.h"
+#include "replicate/mpi/context/comms.h"
 
 namespace holdfast::replicate {
 

@@ -2,8 +2,10 @@
 
 #include "real_functions.h"
 #include "replicate/mpi/agree/progress.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/operators.h"
-#include "replicate/mpi/pointtopoint/carry.h"
+#include "replicate/mpi/pointtopoint/cross_world_send.h"
+#include "replicate/mpi/pointtopoint/post_receive.h"
 #include "replicate/mpi/pointtopoint/receive.h"
 #include "replicate/mpi/pointtopoint/send.h"
 #include "replicate/mpi/verify/type_contents.h"

@@ -1,10 +1,11 @@
 // Reading attributes. What an application attaches to MPI_COMM_WORLD lives on its replica's own world, but the
 // attributes that MPI itself attaches (MPI 4.0, 9.1.2) are on the real one only: Open MPI does not give them to a split
 // of it.
+#include "replicate/mpi/intercept/attributes.h"
+
 #include "hooks.h"
 #include "real_functions.h"
 #include "replicate/mpi/intercept/guard.h"
-#include "replicate/mpi/pointtopoint/attached.h"
 
 namespace holdfast::replicate {
 

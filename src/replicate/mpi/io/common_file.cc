@@ -12,7 +12,8 @@
 
 #include "core/integrity/digester.h"
 #include "replicate/mpi/agree/decide.h"
-#include "replicate/mpi/life/failure.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 
 namespace holdfast::replicate {
 

@@ -2,14 +2,11 @@
 
 #include <utility>
 
+#include "replicate/engine/mix.h"
 #include "replicate/mpi/collective/collective.h"
 #include "replicate/mpi/intercept/handle.h"
-#include "replicate/mpi/io/common_file.h"
 
 namespace holdfast::replicate {
-
-File::File() = default;
-File::~File() = default;
 
 File& Files::add(MPI_File handle, std::uint64_t id, int amode) {
   auto& file = files_[handle_key(handle)];

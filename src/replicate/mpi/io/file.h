@@ -22,8 +22,7 @@ class CommonFile;
 /// What the library knows of one open file. Every replica has opened it, in its own world (docs/design/parallel-io.md):
 /// each reads for itself and what it read is compared; replica 0 alone writes, when all have come with the same data.
 struct File {
-  File();
-  ~File();
+  File() = default;
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
@@ -34,7 +33,7 @@ struct File {
                                   ///< followers that opened it by themselves
   int amode = 0;                  ///< as the application gave it; followers do not create or delete
   std::shared_ptr<InTurn> in_flight = std::make_shared<InTurn>();
-  std::unique_ptr<CommonFile> place;  ///< where this process sees to it that all replicas see one file
+  std::shared_ptr<CommonFile> place;  ///< where this process sees to it that all replicas see one file
   MPI_Status split{};                 ///< outcome of a split collective between its begin and its end
 
   OneThread pointers;                                         ///< the file's own and the shared one

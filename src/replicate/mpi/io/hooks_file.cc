@@ -7,12 +7,14 @@
 
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/engine/mix.h"
 #include "replicate/mpi/agree/decide.h"
 #include "replicate/mpi/collective/collective.h"
+#include "replicate/mpi/context/comms.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
 #include "replicate/mpi/io/common_file.h"
 #include "replicate/mpi/io/file.h"
-#include "replicate/mpi/life/runtime.h"
 #include "replicate/mpi/pointtopoint/send.h"
 #include "replicate/mpi/verify/type_contents.h"
 

@@ -7,8 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
+#include "replicate/mpi/agree/control_channel.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 
 namespace holdfast::replicate {
 
@@ -99,7 +100,7 @@ void send_to_team(const Said& one) {
   record.bytes = one.ballot.bytes;
   record.digest = one.ballot.digest;
   for (int k = 0; k < state.degree; ++k)
-    if (k != state.replica && state.here(k)) state.post.send(state.team_native(k), record);
+    if (k != state.replica && state.here(k)) state.control.send(state.team_physical_rank(k), record);
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <string>
 
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
-#include "replicate/mpi/life/runtime.h"
 #include "replicate/process/job.h"
 #include "replicate/process/streams.h"
 

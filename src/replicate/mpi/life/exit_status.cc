@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "replicate/mpi/agree/watch.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
-#include "replicate/process/attendance.h"
 #include "replicate/process/job.h"
+#include "replicate/process/liveness.h"
 #include "replicate/process/program.h"
 
 namespace holdfast::replicate {

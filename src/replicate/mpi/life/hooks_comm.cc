@@ -7,15 +7,16 @@
 
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/engine/mix.h"
 #include "replicate/mpi/agree/answers.h"
 #include "replicate/mpi/agree/progress.h"
 #include "replicate/mpi/collective/collective.h"
-#include "replicate/mpi/intercept/callbacks.h"
+#include "replicate/mpi/context/callbacks.h"
+#include "replicate/mpi/context/comms.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
-#include "replicate/mpi/life/comms.h"
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
-#include "replicate/mpi/pointtopoint/carry.h"
+#include "replicate/mpi/pointtopoint/cross_world_send.h"
 #include "replicate/mpi/pointtopoint/receive.h"
 #include "replicate/mpi/pointtopoint/send.h"
 
@@ -87,12 +88,12 @@ std::vector<int> members(MPI_Comm comm, MPI_Comm parent) {
   return there;
 }
 
-/// Makes the communicator in the worlds that this process carries, too; in ascending order everywhere, so that nobody
+/// Makes the communicator in the other worlds of this process, too; in ascending order everywhere, so that nobody
 /// waits for somebody who waits for it.
 template <class Make>
-std::vector<Comm::Carried> make_in_carried(Function function, const Comm& from, MPI_Comm made, Make call) {
-  std::vector<Comm::Carried> carried;
-  for (const Comm::Carried& parent : from.carried) {
+std::vector<InWorld> make_in_other_worlds(Function function, const Comm& from, MPI_Comm made, Make call) {
+  std::vector<InWorld> other_worlds;
+  for (const InWorld& parent : from.other_worlds) {
     MPI_Comm same = MPI_COMM_NULL;
     const int code = call_that_waits([&] { return call(parent.handle, &same); });
     if (code != MPI_SUCCESS || members(same, parent.handle) != members(made, from.handle)) {
@@ -101,17 +102,17 @@ std::vector<Comm::Carried> make_in_carried(Function function, const Comm& from, 
                            "makes another communicator in each replica's world",
                        "give all ranks the same number");
     }
-    if (same != MPI_COMM_NULL) carried.push_back({parent.world, same});
+    if (same != MPI_COMM_NULL) other_worlds.push_back({parent.world, same});
   }
-  return carried;
+  return other_worlds;
 }
 
-/// The same communicator in a world that this process carries.
+/// The same communicator in another world in which this process plays its rank.
 MPI_Comm in_world(MPI_Comm comm, int world) {
-  const std::vector<Comm::Carried>& carried = runtime().comms.find(comm).carried;
+  const std::vector<InWorld>& other_worlds = runtime().comms.find(comm).other_worlds;
   const auto found =
-      std::find_if(carried.begin(), carried.end(), [&](const auto& each) { return each.world == world; });
-  return found == carried.end() ? MPI_COMM_NULL : found->handle;
+      std::find_if(other_worlds.begin(), other_worlds.end(), [&](const auto& each) { return each.world == world; });
+  return found == other_worlds.end() ? MPI_COMM_NULL : found->handle;
 }
 
 /// Runs a call that makes a communicator from `parent`, and registers the result.
@@ -121,8 +122,8 @@ int make(Function function, MPI_Comm parent, MPI_Comm* result, Make call) {
   Collective entry(function, parent);
   const int code = entry.create([&] { return call(parent, result); });
   if (code == MPI_SUCCESS) {
-    const std::vector<Comm::Carried> carried = make_in_carried(function, from, *result, call);
-    runtime().comms.add(*result, carried, from, *result == MPI_COMM_NULL ? 0 : first_member(*result));
+    const std::vector<InWorld> other_worlds = make_in_other_worlds(function, from, *result, call);
+    runtime().comms.add(*result, other_worlds, from, *result == MPI_COMM_NULL ? 0 : first_member(*result));
   }
   return code;
 }
@@ -182,7 +183,7 @@ int start_to_make(Function function, MPI_Comm parent, MPI_Comm* result, MPI_Requ
   return code;
 }
 
-/// The same at once, in every world that this process carries.
+/// The same at once, in each of the other worlds of this process.
 int make_now(Function function, MPI_Comm parent, MPI_Info info, MPI_Comm* result, MPI_Request* request) {
   const int code = make(function, parent, result, [&](MPI_Comm on, MPI_Comm* made) {
     return info == MPI_INFO_NULL ? real().Comm_dup(on, made) : real().Comm_dup_with_info(on, info, made);
@@ -240,10 +241,10 @@ int hook::Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* n
   };
   const int code = call_that_waits([&] { return create(comm, newcomm); });
   if (code != MPI_SUCCESS || *newcomm == MPI_COMM_NULL) return code;
-  const std::vector<Comm::Carried> carried = make_in_carried(Function::Comm_create_group, from, *newcomm, create);
+  const std::vector<InWorld> other_worlds = make_in_other_worlds(Function::Comm_create_group, from, *newcomm, create);
   std::uint64_t id = mix(from.id, static_cast<std::uint64_t>(tag));
   for (const int rank : members(*newcomm, comm)) id = mix(id, static_cast<std::uint64_t>(rank));
-  runtime().comms.add_with_id(*newcomm, carried, from, mix(id, ++from.groups[id]));
+  runtime().comms.add_with_id(*newcomm, other_worlds, from, mix(id, ++from.groups[id]));
   return code;
 }
 int hook::Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
@@ -260,14 +261,14 @@ int hook::Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_
   };
   const int code = call_that_waits([&] { return create(local_comm, peer_comm, newintercomm); });
   if (code != MPI_SUCCESS) return code;
-  std::vector<Comm::Carried> carried;
-  for (const Comm::Carried& local : from.carried) {
+  std::vector<InWorld> other_worlds;
+  for (const InWorld& local : from.other_worlds) {
     MPI_Comm same = MPI_COMM_NULL;
     const MPI_Comm peer = from.rank == local_leader ? in_world(peer_comm, local.world) : MPI_COMM_NULL;
     call_that_waits([&] { return create(local.handle, peer, &same); });
-    carried.push_back({local.world, same});
+    other_worlds.push_back({local.world, same});
   }
-  runtime().comms.add_with_id(*newintercomm, carried, from, mix(std::min(mine, theirs), std::max(mine, theirs)));
+  runtime().comms.add_with_id(*newintercomm, other_worlds, from, mix(std::min(mine, theirs), std::max(mine, theirs)));
   return code;
 }
 int hook::Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {

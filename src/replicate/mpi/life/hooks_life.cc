@@ -14,38 +14,62 @@
 #include "core/event/record.h"
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/mpi/agree/agreeing_thread.h"
 #include "replicate/mpi/agree/answers.h"
+#include "replicate/mpi/agree/control_channel.h"
 #include "replicate/mpi/agree/decide.h"
 #include "replicate/mpi/agree/progress.h"
-#include "replicate/mpi/agree/real_clock.h"
 #include "replicate/mpi/agree/thread_order.h"
 #include "replicate/mpi/collective/collective.h"
-#include "replicate/mpi/intercept/callbacks.h"
-#include "replicate/mpi/intercept/error_handlers.h"
+#include "replicate/mpi/context/callbacks.h"
+#include "replicate/mpi/context/comms.h"
+#include "replicate/mpi/context/crash.h"
+#include "replicate/mpi/context/error_handlers.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
 #include "replicate/mpi/io/file.h"
 #include "replicate/mpi/life/closing.h"
-#include "replicate/mpi/life/crash.h"
 #include "replicate/mpi/life/exit_status.h"
-#include "replicate/mpi/life/failure.h"
+#include "replicate/mpi/life/looks.h"
 #include "replicate/mpi/life/placement.h"
-#include "replicate/mpi/life/runtime.h"
 #include "replicate/mpi/life/sessions.h"
+#include "replicate/mpi/life/team.h"
 #include "replicate/mpi/onesided/window.h"
 #include "replicate/mpi/onesided/window_backing.h"
-#include "replicate/mpi/pointtopoint/finish.h"
+#include "replicate/mpi/pointtopoint/engine_host.h"
+#include "replicate/mpi/pointtopoint/operation.h"
 #include "replicate/mpi/pointtopoint/partitioned.h"
 #include "replicate/mpi/pointtopoint/receive.h"
+#include "replicate/mpi/pointtopoint/send.h"
 #include "replicate/mpi/verify/tolerance.h"
-#include "replicate/process/attendance.h"
 #include "replicate/process/job.h"
+#include "replicate/process/liveness.h"
 #include "replicate/process/start_time.h"
 
 namespace holdfast::replicate {
 
+namespace {
+
+/// The process context with the parts of all rooms that it refers to.
+struct ProcessContext {
+  Comms comms;
+  MpiControlChannel control;
+  Requests requests;
+  LooksOfAllRooms looks;
+  EngineHost host;
+  Runtime runtime{comms, control, requests, looks};
+};
+
+ProcessContext& context() {
+  static auto* all = new ProcessContext();  // lives until the process ends: hooks run in exit handlers
+  return *all;
+}
+
+}  // namespace
+
 Runtime& runtime() {
-  static auto* state = new Runtime();  // lives until the process ends: hooks run in exit handlers
-  return *state;
+  return context().runtime;
 }
 
 namespace {
@@ -63,22 +87,22 @@ void read_options() {
 }
 
 /// Open MPI 5 makes a process whose mpirun has just ended a job of its own; it is one that ended with its launcher.
-void end_without_launcher(int natives) {
+void end_without_launcher(int physical_ranks) {
   const char* size = std::getenv("OMPI_COMM_WORLD_SIZE");
-  if (natives > 1 || size == nullptr || std::atoi(size) <= 1) return;
+  if (physical_ranks > 1 || size == nullptr || std::atoi(size) <= 1) return;
   std::fprintf(stderr, "holdfast: mpirun ended while this process began: it ends, too\n");
   _exit(EXIT_FAILURE);
 }
 
-ReplicaMap read_map(int natives) {
-  end_without_launcher(natives);
+ReplicaMap read_map(int physical_ranks) {
+  end_without_launcher(physical_ranks);
   const Options& options = runtime().options;
   const auto degrees = Degrees::parse(options.degree);
   if (!degrees) fail(Incident::bad_input, degrees.status().message());
   if (options.map.empty()) {
-    const auto ranks = degrees.value().ranks(natives);
+    const auto ranks = degrees.value().ranks(physical_ranks);
     if (!ranks) {
-      fail(Incident::bad_input, "dividing " + std::to_string(natives) + " processes among " + options.degree +
+      fail(Incident::bad_input, "dividing " + std::to_string(physical_ranks) + " processes among " + options.degree +
                                     " replicas: it does not come out even: start ranks x replicas processes");
     }
     auto map = ReplicaMap::of(degrees.value(), *ranks);
@@ -90,11 +114,11 @@ ReplicaMap read_map(int natives) {
   text << file.rdbuf();
   auto map = ReplicaMap::parse(text.str(), options.map);
   if (!map) fail(Incident::bad_input, map.status().message());
-  if (map.value().natives() != natives || std::to_string(map.value().degree()) != options.degree) {
+  if (map.value().physical_ranks() != physical_ranks || std::to_string(map.value().degree()) != options.degree) {
     fail(Incident::bad_input, "using the map file " + options.map + ": it is for " +
-                                  std::to_string(map.value().natives()) + " processes in " +
+                                  std::to_string(map.value().physical_ranks()) + " processes in " +
                                   std::to_string(map.value().degree()) + " replicas, the job has " +
-                                  std::to_string(natives) + " in " + options.degree);
+                                  std::to_string(physical_ranks) + " in " + options.degree);
   }
   return std::move(map).value();
 }
@@ -148,7 +172,7 @@ void make_worlds() {
     real().Comm_split(MPI_COMM_WORLD, member ? 0 : MPI_UNDEFINED, state.rank, &made);
     if (world == state.replica) state.world = made;
     if (member && world != state.replica) {
-      state.carried.push_back({world, made});
+      state.other_worlds.push_back({world, made});
       real().Comm_set_errhandler(made, MPI_ERRORS_RETURN);
     }
   }
@@ -162,21 +186,21 @@ void survive() {
     fail(Incident::bad_input,
          "going on after a failure: no other replica can go on with the order of threads that the leader makes for "
          "--same-thread-order: leave one of the two out");
-  if (!attending()) fail(Incident::bad_input, "going on after a failure: 'holdfast run' cannot be reached");
+  if (!liveness_is_watched()) fail(Incident::bad_input, "going on after a failure: 'holdfast run' cannot be reached");
   state.survives = true;
   if (state.options.protocol == Protocol::msg_plus_hash) state.options.protocol = Protocol::msg_plus_vote;
 }
 
 void divide_world() {
   Runtime& state = runtime();
-  int natives = 0;
-  real().Comm_size(MPI_COMM_WORLD, &natives);
-  real().Comm_rank(MPI_COMM_WORLD, &state.native);
+  int physical_ranks = 0;
+  real().Comm_size(MPI_COMM_WORLD, &physical_ranks);
+  real().Comm_rank(MPI_COMM_WORLD, &state.physical_rank);
   state.real_world = MPI_COMM_WORLD;
-  state.map = read_map(natives);
+  state.map = read_map(physical_ranks);
   state.ranks = state.map->ranks();
-  state.rank = state.map->virtual_rank(state.native);
-  state.replica = state.map->replica(state.native);
+  state.rank = state.map->virtual_rank(state.physical_rank);
+  state.replica = state.map->replica(state.physical_rank);
   state.degree = state.map->degree(state.rank);
   tally_in_file(state.rank, state.replica);
   state.partial = state.map->partial();
@@ -194,12 +218,12 @@ void divide_world() {
   real().Comm_split(MPI_COMM_WORLD, state.rank, state.replica, &team);
   share_leader_name(team);
   const bool native = state.options.collectives == Collectives::native;
-  if (state.verifying && native && placed_differently(state.world, team) && state.native == 0) {
+  if (state.verifying && native && placed_differently(state.world, team) && state.physical_rank == 0) {
     say("replicas are placed on hosts in different ways: MPI's own reductions may round differently in each, which "
         "would be taken for corruption: use --collectives p2p");
   }
   real().Comm_free(&team);
-  state.comms.open(state.world, state.carried, state.rank,
+  state.comms.open(state.world, state.other_worlds, state.rank,
                    state.verifying && state.options.collectives == Collectives::p2p);
   state.crowded = more_processes_than_cores();
   if (state.verifying) {
@@ -208,9 +232,9 @@ void divide_world() {
     real().Comm_dup(MPI_COMM_WORLD, &records);
     real().Comm_dup(MPI_COMM_WORLD, &payloads);
     state.engine.emplace(Replica::Setup{state.options.protocol, state.options.on_corruption, state.survives}, state,
-                         *state.map, state.counters, state.host);
+                         *state.map, state.counters, context().host);
     if (state.leader()) state.engine->take_lead();
-    state.post.open(records, payloads, *state.map, {state.rank, state.replica}, state.injector);
+    state.control.open(records, payloads, *state.map, {state.rank, state.replica}, state.injector);
     open_partitioned();
   }
   protection.world = state.world;
@@ -314,7 +338,7 @@ void count_what_is_left() {
 void free_worlds() {
   Runtime& state = runtime();
   real().Comm_free(&state.world);
-  for (Comm::Carried& carried : state.carried) real().Comm_free(&carried.handle);
+  for (InWorld& other : state.other_worlds) real().Comm_free(&other.handle);
 }
 
 /// Each replica's world makes its own record, and MPI's end is waited for only when all are there to reach it: where
@@ -330,11 +354,11 @@ void end_with_those_left() {
   });
   protection.active.store(false, std::memory_order_relaxed);
   if (told_ending() == Ending::leave) {
-    state.post.abandon();
+    state.control.abandon();
     left_without_mpi = true;
     return;
   }
-  state.post.close();
+  state.control.close();
   close_partitioned();
   state.comms.close();
   forget_fatal_errors();
@@ -364,7 +388,7 @@ void end() {
   }
   protection.active.store(false, std::memory_order_relaxed);
   write_record(MPI_COMM_WORLD, "record.json");
-  if (state.verifying) state.post.close();
+  if (state.verifying) state.control.close();
   close_partitioned();
   state.comms.close();
   forget_fatal_errors();
@@ -386,7 +410,7 @@ Model model;
 template <class Start>
 int start(Start call) {
   init_was_called();
-  attend();
+  begin_liveness();
   say_starting();
   separate_window_backing();
   const int code = call();
@@ -465,10 +489,6 @@ int hook::Get_processor_name(char* name, int* resultlen) {
   std::copy_n(leader_name, leader_name_length + 1, name);
   *resultlen = leader_name_length;
   return MPI_SUCCESS;
-}
-
-int refuse(Function function, const char* because) {
-  fail(Incident::refused, std::string(function_name(function)) + " is refused under replication: " + because);
 }
 
 }  // namespace holdfast::replicate

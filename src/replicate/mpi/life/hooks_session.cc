@@ -7,9 +7,10 @@
 #include "hooks.h"
 #include "real_functions.h"
 #include "replicate/engine/degrees.h"
+#include "replicate/engine/mix.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
 #include "replicate/mpi/life/sessions.h"
 
 #ifdef HOLDFAST_HAS_Session_init
@@ -94,9 +95,9 @@ int hook::Group_from_session_pset(MPI_Session session, const char* pset_name, MP
   int members = 0;
   real().Group_size(native, &members);
   real().Group_free(&native);
-  int natives = 0;
-  real().Comm_size(MPI_COMM_WORLD, &natives);
-  if (members != 1 && members != natives) {
+  int physical_ranks = 0;
+  real().Comm_size(MPI_COMM_WORLD, &physical_ranks);
+  if (members != 1 && members != physical_ranks) {
     fail_unsupported(std::string("the process set ") + pset_name, "only mpi://WORLD and mpi://SELF are protected");
   }
   return real().Comm_group(members == 1 ? MPI_COMM_SELF : protection.world, newgroup);

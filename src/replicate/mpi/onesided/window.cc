@@ -6,11 +6,13 @@
 #include <utility>
 
 #include "real_functions.h"
+#include "replicate/engine/mix.h"
 #include "replicate/mpi/agree/progress.h"
 #include "replicate/mpi/collective/collective.h"
+#include "replicate/mpi/context/comms.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/handle.h"
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
 #include "replicate/process/threads.h"
 
 namespace holdfast::replicate {
@@ -103,7 +105,7 @@ Window::Window(MPI_Win handle, Comm& parent, void* own_base, MPI_Aint own_bytes,
       ranks_(virtual_ranks(handle)),
       locks_(ranks_.size()),
       place_(members_->counts.take(members_->comm)),
-      turns_(place_) {
+      sequencer_(place_) {
   if (own_base && own_bytes > 0 && !shared) {
     exposed_.push_back(Region::borrow(own_base, static_cast<std::uint64_t>(own_bytes), MPI_BYTE));
   }
@@ -162,7 +164,7 @@ int Window::perform_now(Function function, Access access, bool atomic) {
     const int code = call(access);
     return code == MPI_SUCCESS ? real().Win_flush(access.target, handle_) : code;
   };
-  const int code = atomic && shared(access.target) ? turns_.take_turn(access.target, whole) : whole();
+  const int code = atomic && shared(access.target) ? sequencer_.take_turn(access.target, whole) : whole();
   if (!access.in.empty()) compare_in_team(function, next(what), std::move(access.in));
   return code;
 }
@@ -186,13 +188,13 @@ void Window::meet() {
 }
 
 int Window::lock(int type, int target, int assertion) {
-  turns_.begin_epoch(type, target);
+  sequencer_.begin_epoch(type, target);
   const int code = call_that_waits([&] { return real().Win_lock(type, target, assertion, handle_); });
   if (code == MPI_SUCCESS) {
     locks_[static_cast<std::size_t>(target)] = type;
     fenced_ = false;  // a fence opens an epoch only if accesses follow it (MPI 3.1, section 11.5.1)
   } else {
-    turns_.end_epoch(type, target);
+    sequencer_.end_epoch(type, target);
   }
   return code;
 }
@@ -201,23 +203,23 @@ int Window::unlock(int target) {
   const int type = locks_[static_cast<std::size_t>(target)];
   const int code = complete(Function::Win_unlock, target, [&] { return real().Win_unlock(target, handle_); });
   locks_[static_cast<std::size_t>(target)] = 0;
-  turns_.end_epoch(type, target);
+  sequencer_.end_epoch(type, target);
   return code;
 }
 
 int Window::lock_all(int assertion) {
-  for (int target = 0; target < peers(); ++target) turns_.begin_epoch(MPI_LOCK_SHARED, target);
+  for (int target = 0; target < peers(); ++target) sequencer_.begin_epoch(MPI_LOCK_SHARED, target);
   const int code = call_that_waits([&] { return real().Win_lock_all(assertion, handle_); });
   lock_all_ = code == MPI_SUCCESS;
   fenced_ = fenced_ && !lock_all_;
-  for (int target = 0; !lock_all_ && target < peers(); ++target) turns_.end_epoch(MPI_LOCK_SHARED, target);
+  for (int target = 0; !lock_all_ && target < peers(); ++target) sequencer_.end_epoch(MPI_LOCK_SHARED, target);
   return code;
 }
 
 int Window::unlock_all() {
   const int code = complete(Function::Win_unlock_all, -1, [&] { return real().Win_unlock_all(handle_); });
   lock_all_ = false;
-  for (int target = 0; target < peers(); ++target) turns_.end_epoch(MPI_LOCK_SHARED, target);
+  for (int target = 0; target < peers(); ++target) sequencer_.end_epoch(MPI_LOCK_SHARED, target);
   return code;
 }
 

@@ -11,7 +11,7 @@
 #include "functions.h"
 #include "replicate/mpi/agree/one_thread.h"
 #include "replicate/mpi/collective/collective.h"
-#include "replicate/mpi/onesided/turns.h"
+#include "replicate/mpi/onesided/lock_sequencer.h"
 #include "replicate/mpi/verify/layout.h"
 
 namespace holdfast::replicate {
@@ -19,7 +19,7 @@ namespace holdfast::replicate {
 /// What the windows of one communicator have in common.
 struct WindowMembers {
   MPI_Comm comm = MPI_COMM_NULL;  ///< of the same group, which the application cannot see
-  TurnCounts counts;
+  SequencerCounts counts;
 };
 
 /// What the library knows of one window. It is MPI's own, in the replica's own world (docs/design/one-sided.md).
@@ -103,8 +103,8 @@ class Window {
   std::vector<Access> queued_;
   std::uint64_t comparisons_ = 0;
   OneThread user_;
-  TurnCounts::Place place_;
-  Turns turns_;
+  SequencerCounts::Place place_;
+  LockSequencer sequencer_;
 };
 
 /// All live windows by handle.

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "replicate/engine/degrees.h"
+#include "replicate/mpi/context/failure.h"
 #include "replicate/mpi/intercept/guard.h"
-#include "replicate/mpi/life/failure.h"
 #include "replicate/process/streams.h"
 
 namespace holdfast::replicate {

@@ -5,12 +5,16 @@
 
 #include "real_functions.h"
 #include "replicate/mpi/agree/answers.h"
-#include "replicate/mpi/agree/progress.h"
+#include "replicate/mpi/agree/control_channel.h"
 #include "replicate/mpi/agree/thread_order.h"
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
+#include "replicate/mpi/agree/threads_advice.h"
+#include "replicate/mpi/agree/watch.h"
+#include "replicate/mpi/context/evidence.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
+#include "replicate/mpi/pointtopoint/completion.h"
+#include "replicate/mpi/pointtopoint/operation.h"
 #include "replicate/mpi/pointtopoint/receive.h"
-#include "replicate/mpi/verify/evidence.h"
 #include "replicate/mpi/verify/tolerance.h"
 
 namespace holdfast::replicate {
@@ -21,24 +25,23 @@ Operation& operation(Verified& verified) {
   return static_cast<Operation&>(verified);
 }
 
-int native_rank(Process process) {
-  return runtime().map->native(process.rank, process.replica);
+int physical_rank(Process process) {
+  return runtime().map->physical_rank(process.rank, process.replica);
 }
 
 }  // namespace
 
 void EngineHost::send(Process to, const Record& record, std::span<const std::byte> tail) {
-  runtime().post.send(native_rank(to), record, tail);
+  runtime().control.send(physical_rank(to), record, tail);
 }
 
 std::uint64_t EngineHost::send_copy(Process to, Copy bytes) {
-  return static_cast<std::uint64_t>(runtime().post.send_payload(native_rank(to), std::move(bytes)));
+  return static_cast<std::uint64_t>(runtime().control.send_payload(physical_rank(to), std::move(bytes)));
 }
 
 void EngineHost::receive_copy(Process from, std::uint64_t tag, std::shared_ptr<std::vector<std::byte>> into,
                               std::uint64_t token) {
-  const MPI_Request request = runtime().post.receive_payload(native_rank(from), static_cast<int>(tag), *into);
-  incoming_.push_back({token, from.replica, request, std::move(into)});
+  runtime().control.receive_copy(physical_rank(from), static_cast<int>(tag), std::move(into), token);
 }
 
 void EngineHost::give_to_mpi(Verified& receive) {
@@ -46,8 +49,8 @@ void EngineHost::give_to_mpi(Verified& receive) {
   const int source = mpi_source(op.source);
   const int tag = mpi_tag(op.tag);
   // A follower's persistent wildcard is none any more: the leader has said what it takes.
-  const bool as_asked = !op.persistent || (source == op.posted_source && tag == op.posted_tag);
-  if (op.persistent && op.native != MPI_REQUEST_NULL && as_asked) {
+  const bool as_asked = !op.persistent() || (source == op.posted_source && tag == op.posted_tag);
+  if (op.persistent() && op.native != MPI_REQUEST_NULL && as_asked) {
     real().Start(&op.native);
   } else {
     real().Irecv(op.buffer, op.count, op.type, source, tag, op.comm->handle, &op.native);
@@ -65,7 +68,7 @@ void EngineHost::wake_for_turn(std::uint64_t thread) {
 Verified* EngineHost::find_posted(const ReceiveOrder& order, ReceiveOrder::Ticket ticket) {
   Verified* found = nullptr;
   const auto look = [&](Operation& op) {
-    if (op.order == &order && op.has_ticket && op.ticket == ticket) found = &op;
+    if (op.order == &order && op.ticket == ticket) found = &op;
   };
   runtime().requests.for_each(look);
   for (Operation* op : runtime().requests.orphans()) look(*op);
@@ -81,7 +84,10 @@ Ballot EngineHost::digest(std::span<const std::byte> bytes) const {
 }
 
 bool EngineHost::tolerates(const Verified& verified) {
-  return tolerated(static_cast<const Operation&>(verified));
+  const auto& op = static_cast<const Operation&>(verified);
+  const bool message = op.kind == Operation::Kind::receive;
+  return tolerated({message ? op.comm->virtual_rank(op.source) : -1, message ? op.tag : -1,
+                    static_cast<long>(op.own.bytes), function_name(op.function)});
 }
 
 void EngineHost::await(Awaited awaited) {
@@ -115,28 +121,6 @@ std::string EngineHost::other_causes() const {
 
 std::string EngineHost::divergence_causes() const {
   return threads_advice();
-}
-
-void EngineHost::look_for_copies() {
-  for (std::size_t i = 0; i < incoming_.size();) {
-    int done = 0;
-    real().Test(&incoming_[i].request, &done, MPI_STATUS_IGNORE);
-    if (!done) {
-      ++i;
-      continue;
-    }
-    const std::uint64_t token = incoming_[i].token;
-    incoming_.erase(incoming_.begin() + static_cast<std::ptrdiff_t>(i));
-    runtime().engine->on_copy(token);
-  }
-}
-
-void EngineHost::forget_copies_from(int replica) {
-  for (std::size_t i = incoming_.size(); i-- > 0;) {
-    if (incoming_[i].from_replica != replica) continue;
-    never_to_come_.push_back(std::move(incoming_[i]));
-    incoming_.erase(incoming_.begin() + static_cast<std::ptrdiff_t>(i));
-  }
 }
 
 }  // namespace holdfast::replicate

@@ -11,8 +11,8 @@
 
 namespace holdfast::replicate {
 
-/// What the engine asks of this process: control messages and copies by way of the real world's communicators (post.h),
-/// and the rest by the parts of the adapter that have it.
+/// What the engine asks of this process: control messages and copies by way of the real world's communicators
+/// (control_channel.h), and the rest by the parts of the adapter that have it.
 class EngineHost final : public Host {
  public:
   void send(Process to, const Record& record, std::span<const std::byte> tail) override;
@@ -34,21 +34,6 @@ class EngineHost final : public Host {
   [[noreturn]] void fail(Incident incident, std::string_view message) override;
   std::string other_causes() const override;
   std::string divergence_causes() const override;
-
-  /// Tells the engine of copies that have come.
-  void look_for_copies();
-  /// What a replica that was taken out was sending will never come.
-  void forget_copies_from(int replica);
-
- private:
-  struct Incoming {
-    std::uint64_t token;
-    int from_replica;
-    MPI_Request request;
-    std::shared_ptr<std::vector<std::byte>> bytes;
-  };
-  std::vector<Incoming> incoming_;
-  std::vector<Incoming> never_to_come_;  ///< MPI may still write into their memory
 };
 
 }  // namespace holdfast::replicate

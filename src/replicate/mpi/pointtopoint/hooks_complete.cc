@@ -8,9 +8,11 @@
 #include "replicate/mpi/agree/answers.h"
 #include "replicate/mpi/agree/decide.h"
 #include "replicate/mpi/agree/progress.h"
-#include "replicate/mpi/intercept/callbacks.h"
-#include "replicate/mpi/life/runtime.h"
-#include "replicate/mpi/pointtopoint/finish.h"
+#include "replicate/mpi/context/callbacks.h"
+#include "replicate/mpi/context/runtime.h"
+#include "replicate/mpi/pointtopoint/completion.h"
+#include "replicate/mpi/pointtopoint/operation.h"
+#include "replicate/mpi/pointtopoint/partitioned.h"
 #include "replicate/mpi/pointtopoint/receive.h"
 #include "replicate/mpi/pointtopoint/status.h"
 
@@ -23,7 +25,7 @@ namespace {
 bool idle(MPI_Request request) {
   if (request == MPI_REQUEST_NULL) return true;
   const Operation* op = runtime().requests.find(request);
-  return op && op->persistent && !op->active;
+  return op && op->idle();
 }
 
 /// Whether the request can be completed now; frees nothing.
@@ -38,7 +40,7 @@ bool done_now(MPI_Request request) {
 
 int complete(MPI_Request* request, MPI_Status* status) {
   Operation* op = runtime().requests.find(*request);
-  if (op && !(op->persistent && !op->active)) {
+  if (op && !op->idle()) {
     wait_until([&] { return advance(*op); });
     return finish(*op, request, status);
   }
@@ -285,9 +287,9 @@ int hook::Request_free(MPI_Request* request) {
     if (op) runtime().requests.drop(*op);
     return real().Request_free(request);
   }
-  if (op->persistent && !op->active) {
+  if (op->idle()) {
     if (op->partitions) forget_partitioned(*op);
-    for (MPI_Request& carried : op->carried) real().Request_free(&carried);
+    for (MPI_Request& other : op->other_worlds) real().Request_free(&other);
     runtime().requests.drop(*op);
     return real().Request_free(request);
   }
@@ -301,10 +303,10 @@ int hook::Cancel(MPI_Request* request) {
   if (*request == MPI_REQUEST_NULL || is_own_request(*request)) return real().Cancel(request);
   Operation* op = runtime().requests.find(*request);
 #ifdef MPICH  // Open MPI takes it, or falls over it
-  if (op && op->persistent && !op->active && !op->partitions) return real().Cancel(request);
+  if (op && op->idle() && !op->partitions) return real().Cancel(request);
 #endif
   // A send that is not cancelled is one that was in time (MPI 3.1, 3.8.4): replicas need no agreement on that.
-  if (!op || op->kind != Operation::Kind::receive || op->partitions || !op->active) return MPI_SUCCESS;
+  if (!op || op->kind != Operation::Kind::receive || op->partitions || op->idle()) return MPI_SUCCESS;
   cancel_receive(*op);
   return MPI_SUCCESS;
 }

@@ -4,11 +4,15 @@
 
 #include "hooks.h"
 #include "real_functions.h"
+#include "replicate/engine/mix.h"
 #include "replicate/mpi/agree/decide.h"
 #include "replicate/mpi/agree/progress.h"
+#include "replicate/mpi/context/comms.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
+#include "replicate/mpi/pointtopoint/completion.h"
+#include "replicate/mpi/pointtopoint/operation.h"
 #include "replicate/mpi/pointtopoint/partitioned.h"
 #include "replicate/process/threads.h"
 
@@ -52,7 +56,7 @@ int raise(int error_class) {
 
 bool may_get_ready(const Operation& op, int partition) {
   const Partitions& parts = *op.partitions;
-  return op.kind == Operation::Kind::persistent_send && op.active && partition >= 0 && partition < parts.count &&
+  return op.kind == Operation::Kind::persistent_send && !op.idle() && partition >= 0 && partition < parts.count &&
          !parts.ready[static_cast<std::size_t>(partition)];
 }
 
@@ -124,11 +128,11 @@ int hook::Parrived(MPI_Request request, int partition, int* flag) {
     return raise(MPI_ERR_ARG);
   }
   if (asked_by_channel()) asking.order = order_of_part(*op, partition);
-  *flag = !op->active || decide([&] {
-    progress();
-    return advance(*op);
-  });
-  if (*flag && op->active) wait_until([&] { return advance(*op); });  // a follower's own
+  *flag = op->idle() || decide([&] {
+            progress();
+            return advance(*op);
+          });
+  if (*flag && !op->idle()) wait_until([&] { return advance(*op); });  // a follower's own
   return MPI_SUCCESS;
 }
 

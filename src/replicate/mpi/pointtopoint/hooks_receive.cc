@@ -4,9 +4,12 @@
 #include "replicate/mpi/agree/decide.h"
 #include "replicate/mpi/agree/progress.h"
 #include "replicate/mpi/agree/thread_order.h"
+#include "replicate/mpi/context/comms.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/handle.h"
-#include "replicate/mpi/life/runtime.h"
-#include "replicate/mpi/pointtopoint/finish.h"
+#include "replicate/mpi/pointtopoint/completion.h"
+#include "replicate/mpi/pointtopoint/operation.h"
+#include "replicate/mpi/pointtopoint/post_receive.h"
 #include "replicate/mpi/pointtopoint/receive.h"
 #include "replicate/mpi/pointtopoint/send.h"
 #include "replicate/mpi/pointtopoint/status.h"
@@ -31,6 +34,14 @@ bool look(Comm& comm, int source, int tag, Ask ask) {
   return ask(source, tag);
 }
 
+void wait_for_matches_before(Comm& comm, const MPI_Status& found) {
+  if (!runtime().engine->match_is_unsaid(comm.order, found.MPI_SOURCE, found.MPI_TAG)) return;
+  wait_until([&] {
+    set_awaited({});
+    return !runtime().engine->match_is_unsaid(comm.order, found.MPI_SOURCE, found.MPI_TAG);
+  });
+}
+
 /// A probe in which the leader decides; `once` has looked and found nothing yet. Returns whether there is a message,
 /// with source and tag set to the leader's. Where threads go in the leader's order, finding has a turn of its own, so
 /// that no other thread's receive takes the message before, and the messages of matched probes are taken in one order.
@@ -38,6 +49,7 @@ template <class Ask>
 bool agreed_probe(Comm& comm, int& source, int& tag, bool blocking, MPI_Status* status, Ask ask) {
   const auto mine = [&] {
     const bool found = look(comm, source, tag, ask);
+    if (found) wait_for_matches_before(comm, *status);
     set_awaited({});
     return found;
   };
@@ -168,8 +180,9 @@ int hook::Recv_init(void* buf, int count, MPI_Datatype datatype, int source, int
   if (code != MPI_SUCCESS || source == MPI_PROC_NULL || !runtime().verifying) return code;
   Operation& op = runtime().requests.make();
   op.kind = Operation::Kind::receive;
-  op.persistent = true;
-  op.active = false;
+  op.advance = advance_receive;
+  op.use = Operation::Use::inactive;
+
   op.native = *request;
   op.comm = &runtime().comms.find(comm);
   op.buffer = buf;

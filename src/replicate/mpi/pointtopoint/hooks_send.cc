@@ -4,11 +4,13 @@
 #include "hooks.h"
 #include "real_functions.h"
 #include "replicate/mpi/agree/progress.h"
-#include "replicate/mpi/collective/collective.h"
+#include "replicate/mpi/context/comms.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
-#include "replicate/mpi/life/runtime.h"
-#include "replicate/mpi/pointtopoint/carry.h"
-#include "replicate/mpi/pointtopoint/finish.h"
+#include "replicate/mpi/pointtopoint/completion.h"
+#include "replicate/mpi/pointtopoint/cross_world_send.h"
+#include "replicate/mpi/pointtopoint/operation.h"
+#include "replicate/mpi/pointtopoint/post_receive.h"
 #include "replicate/mpi/pointtopoint/receive.h"
 #include "replicate/mpi/pointtopoint/send.h"
 #include "replicate/mpi/verify/packing.h"
@@ -129,9 +131,10 @@ int make_persistent_in_all(Function function, StartSend make, const void* buffer
                            int destination, int tag, MPI_Comm comm, MPI_Request* request) {
   Operation& op = runtime().requests.make();
   op.kind = Operation::Kind::persistent_send;
+  op.advance = advance_send;
   op.function = function;
-  op.persistent = true;
-  op.active = false;
+  op.use = Operation::Use::inactive;
+
   op.comm = &runtime().comms.find(comm);
   op.buffer = const_cast<void*>(buffer);
   op.count = count;
@@ -158,9 +161,10 @@ int make_persistent(Function function, StartSend make, const void* buffer, int c
   if (code != MPI_SUCCESS || destination == MPI_PROC_NULL) return code;
   Operation& op = runtime().requests.make();
   op.kind = Operation::Kind::persistent_send;
+  op.advance = advance_send;
   op.function = function;
-  op.persistent = true;
-  op.active = false;
+  op.use = Operation::Use::inactive;
+
   op.native = *request;
   op.comm = &runtime().comms.find(comm);
   op.region = Region::keep(buffer, static_cast<std::uint64_t>(count), type);
@@ -303,22 +307,22 @@ int hook::Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int des
 
 int hook::Start(MPI_Request* request) {
   Operation* op = runtime().requests.find(*request);
-  if (!op || !op->persistent) return real().Start(request);
+  if (!op || !op->persistent()) return real().Start(request);
 #ifdef MPICH  // Open MPI takes it
-  if (op->active) {
+  if (!op->idle()) {
     real().Comm_call_errhandler(protection.world, MPI_ERR_REQUEST);
     return MPI_ERR_REQUEST;
   }
 #endif
-  if (op->kind == Operation::Kind::collective) return start_persistent(*op);
-  if (op->partitions) return start_partitioned(*op);
-  op->active = true;
+  if (op->start) return op->start(*op);
+  op->use = Operation::Use::active;
   if (op->kind == Operation::Kind::receive) {
     note_call(Function::Start, *op->comm, -1, 0, 0);
     if (!runtime().verifying) return real().Start(request);
     op->native = op->visible;
-    op->was_corrected = op->pushed_back = op->cancelled = op->cancel_sent = op->failed = false;
-    op->taken_back = false;
+    op->took_requeued = op->failed = false;
+    op->corrected_bytes.reset();
+    op->cancellation = Operation::Cancellation::none;
     op->stage = Operation::Stage::native;
     post_receive(*op, op->buffer, op->count, op->type, op->posted_source, op->posted_tag, *op->comm);
     return MPI_SUCCESS;

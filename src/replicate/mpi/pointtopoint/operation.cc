@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "real_functions.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/handle.h"
-#include "replicate/mpi/life/runtime.h"
 
 namespace holdfast::replicate {
 
@@ -93,7 +93,6 @@ Ballot Operation::ballot_of_copy(std::span<const std::byte> bytes) const {
 
 bool Operation::overwrite(std::span<const std::byte> bytes) {
   if (is_message()) {
-    was_corrected = true;
     corrected_bytes = bytes.size();
     return region.restore(bytes.first(std::min<std::size_t>(bytes.size(), region.bytes())), received());
   }
@@ -123,11 +122,11 @@ std::vector<std::size_t> Operation::block_ends() const {
 Copy Operation::give_up(std::int32_t& from, std::int32_t& with_tag) {
   from = status.MPI_SOURCE;
   with_tag = status.MPI_TAG;
-  return copy(std::min(was_corrected ? corrected_bytes : received(), capacity()));
+  return copy(std::min(corrected_bytes.value_or(received()), capacity()));
 }
 
 void Operation::take_requeued(std::span<const std::byte> bytes, std::int32_t from, std::int32_t with_tag) {
-  was_corrected = false;
+  corrected_bytes.reset();
   region.scatter(bytes);
   status.MPI_SOURCE = from;
   status.MPI_TAG = with_tag;
@@ -177,18 +176,18 @@ Operation* Requests::find(MPI_Request handle) {
 
 void Requests::orphan(Operation& op) {
   by_handle_.erase(handle_key(op.visible));
-  op.orphan = true;
+  op.holder = Operation::Holder::library;
   orphans_.push_back(&op);
 }
 
 void Requests::hold_comm(Operation& op) {
-  op.holds_comm = true;
+  op.held_comm = op.comm;
   ++op.comm->pending;
 }
 
 void Requests::drop(Operation& op) {
-  if (op.holds_comm) --op.comm->pending;
-  if (op.orphan) {
+  if (op.held_comm) --op.held_comm->pending;
+  if (op.holder == Operation::Holder::library) {
     std::erase(orphans_, &op);
   } else if (op.visible != MPI_REQUEST_NULL) {
     const auto found = by_handle_.find(handle_key(op.visible));

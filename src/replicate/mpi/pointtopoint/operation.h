@@ -7,13 +7,14 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "functions.h"
 #include "replicate/engine/verified.h"
-#include "replicate/mpi/life/comms.h"
-#include "replicate/mpi/pointtopoint/partitioned.h"
+#include "replicate/mpi/context/comms.h"
+#include "replicate/mpi/pointtopoint/partitions.h"
 #include "replicate/mpi/verify/layout.h"
 
 namespace holdfast::replicate {
@@ -35,36 +36,58 @@ struct Operation final : Verified {
     collective,       ///< native non-blocking collective whose result is to be verified
   };
 
+  enum class Use : std::uint8_t {
+    once,
+    inactive,  ///< persistent, and not started
+    active,    ///< persistent: started, and not completed
+  };
+  enum class Holder : std::uint8_t {
+    application,
+    library,  ///< the application has freed the request, and the library completes it
+  };
+  /// How far MPI_Cancel of a receive has come. MPI is asked once: MPICH may forget a request once it has said that it
+  /// is cancelled.
+  enum class Cancellation : std::uint8_t {
+    none,
+    too_late,    ///< MPI was asked by this library, and had its message
+    taken_back,  ///< MPI was asked, and has no message for it
+    agreed,      ///< it is cancelled in all replicas
+  };
+  /// How the library hears that MPI is done with `native`.
+  enum class End : std::uint8_t {
+    looked_at,    ///< MPI_Request_get_status
+    tested,       ///< MPI finishes it in MPI_Test only; the application has a placeholder
+    from_leader,  ///< the same at replica 0, which alone makes it and gives the others its outcome
+  };
+
   Kind kind = Kind::receive;
+  bool (*advance)(Operation&) = nullptr;  ///< moves it as far as it goes now; true when it is complete
+  int (*start)(Operation&) = nullptr;     ///< MPI_Start of what is not a message's
   Function function{};
-  bool persistent = false;
-  bool holds_comm = false;  ///< persistent: what the library knows of `comm` stays as long as the request (pending)
-  bool active = true;       ///< persistent only: started and not completed
-  bool cancelled = false;
-  bool cancel_sent = false;       ///< MPI was asked to cancel it, by this library,
-  bool taken_back = false;        ///< and has: MPICH may forget it once it has said so
-  bool orphan = false;            ///< the application freed the request; completed by us
-  bool from_leader = false;       ///< collective: made by replica 0 alone, which gives the others its outcome
-  bool by_test = false;           ///< MPI finishes `native` in MPI_Test only; the application has a placeholder
+  Use use = Use::once;
+  Holder holder = Holder::application;
+  Cancellation cancellation = Cancellation::none;
+  End end = End::looked_at;
   std::shared_ptr<InTurn> queue;  ///< a collective that is worked on in turn with those that are in flight beside it
   std::function<void()> begin;    ///< one that MPI has not got yet: gives it to MPI
 
   MPI_Request native = MPI_REQUEST_NULL;   ///< what MPI works on; null before placement and where nothing is left
   MPI_Request visible = MPI_REQUEST_NULL;  ///< the application's handle; equals `native` wherever possible
-  std::vector<MPI_Request> carried;        ///< sends: the same in the worlds that this process carries
+  std::vector<MPI_Request> other_worlds;   ///< sends: the same in the other worlds of this process
   MPI_Status status{};
   Comm* comm = nullptr;
+  Comm* held_comm = nullptr;  ///< persistent: what the library knows of it stays as long as the request (pending)
   Region region;
   void* buffer = nullptr;
   int count = 0;
   MPI_Datatype type = MPI_DATATYPE_NULL;  ///< as given; valid until posted
   int posted_source = 0;                  ///< persistent receives: as the application gave them
   int posted_tag = 0;
-  std::uint64_t what = 0;  ///< windows and files: what is accessed, see Comparison
-  std::uint64_t corrected_bytes = 0;
-  bool was_corrected = false;
+  std::uint64_t what = 0;                        ///< windows and files: what is accessed, see Comparison
+  std::optional<std::uint64_t> corrected_bytes;  ///< length of what has taken the place of a wrong message
 
   std::shared_ptr<Schedule> schedule;      ///< collectives on point-to-point messages
+  int schedule_code = MPI_SUCCESS;         ///< its outcome
   std::vector<Region> inputs;              ///< persistent collectives: what this rank gives
   std::vector<Region> outputs;             ///< collectives: where the results are
   std::uint64_t blocks = 1;                ///< collectives: that the one region of a result consists of
@@ -73,6 +96,9 @@ struct Operation final : Verified {
   std::unique_ptr<Partitions> partitions;  ///< a partitioned one, which is persistent
   /// The send of an MPI_Isendrecv, which ends with the receive.
   MPI_Request companion = MPI_REQUEST_NULL;
+
+  bool persistent() const { return use != Use::once; }
+  bool idle() const { return use == Use::inactive; }
 
   bool is_message() const override { return kind == Kind::receive; }
   std::uint64_t capacity() const override;

@@ -6,8 +6,13 @@
 #include <utility>
 
 #include "real_functions.h"
-#include "replicate/mpi/life/runtime.h"
-#include "replicate/mpi/pointtopoint/carry.h"
+#include "replicate/engine/mix.h"
+#include "replicate/mpi/agree/control_channel.h"
+#include "replicate/mpi/context/comms.h"
+#include "replicate/mpi/context/runtime.h"
+#include "replicate/mpi/pointtopoint/cross_world_send.h"
+#include "replicate/mpi/pointtopoint/operation.h"
+#include "replicate/mpi/pointtopoint/post_receive.h"
 #include "replicate/mpi/pointtopoint/receive.h"
 #include "replicate/mpi/pointtopoint/send.h"
 #include "replicate/process/threads.h"
@@ -52,18 +57,19 @@ void post(Operation& op, int tag) {
 }
 
 void prepare(Operation& op, int partitions) {
-  op.persistent = true;
-  op.active = false;
+  op.use = Operation::Use::inactive;
+
   op.comm = state().comm.get();
   op.partitions = std::make_unique<Partitions>();
   op.partitions->count = partitions;
+  op.start = start_partitioned;
 }
 
 }  // namespace
 
 void open_partitioned() {
   Runtime& replication = runtime();
-  state().comm = replication.comms.make_hidden(replication.world, replication.carried, mix(1, partitioned_mark));
+  state().comm = replication.comms.make_hidden(replication.world, replication.other_worlds, mix(1, partitioned_mark));
 }
 
 void close_partitioned() {
@@ -76,6 +82,7 @@ void make_partitioned_send(Operation& op, int partitions, int destination, int t
   Comm& application = *op.comm;
   prepare(op, partitions);
   op.kind = Operation::Kind::persistent_send;
+  op.advance = advance_send;
   op.partitions->channel = name(state().sends, application.id, application.rank, tag, destination);
   op.source = application.virtual_rank(destination);
   const auto peer = static_cast<std::size_t>(op.source);
@@ -87,13 +94,14 @@ void make_partitioned_send(Operation& op, int partitions, int destination, int t
   record.set_id(op.partitions->channel);
   record.extra = static_cast<std::uint64_t>(op.tag);
   for (int to = replication.replica; to < replication.map->degree(op.source); to += replication.degree)
-    replication.post.send(replication.map->native(op.source, to), record);  // those that get its message
+    replication.control.send(replication.map->physical_rank(op.source, to), record);  // those that get its message
 }
 
 void make_partitioned_receive(Operation& op, int partitions, int source, int tag) {
   Comm& application = *op.comm;
   prepare(op, partitions);
   op.kind = Operation::Kind::receive;
+  op.advance = advance_receive;
   op.partitions->channel = name(state().receives, application.id, source, tag, 0);
   op.posted_source = source;
   op.posted_tag = tag;
@@ -103,7 +111,7 @@ void make_partitioned_receive(Operation& op, int partitions, int source, int tag
 
 int start_partitioned(Operation& op) {
   Partitions& parts = *op.partitions;
-  op.active = true;
+  op.use = Operation::Use::active;
   op.stage = Operation::Stage::native;
   if (op.kind == Operation::Kind::persistent_send) {
     parts.ready.assign(static_cast<std::size_t>(parts.count), false);
@@ -112,7 +120,8 @@ int start_partitioned(Operation& op) {
   }
   note_call(Function::Start, *op.comm, op.source, op.posted_tag, 0);
   op.native = MPI_REQUEST_NULL;
-  op.was_corrected = op.pushed_back = op.failed = false;
+  op.took_requeued = op.failed = false;
+  op.corrected_bytes.reset();
   const auto told = state().told.find(parts.channel);
   if (told != state().told.end()) {
     post(op, told->second);

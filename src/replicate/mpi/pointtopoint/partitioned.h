@@ -9,16 +9,6 @@ namespace holdfast::replicate {
 
 struct Operation;
 
-/// What a partitioned operation (MPI 4.0, chapter 4) has beside what a persistent one has. The parts of a message
-/// travel together, when the last one is ready, and are compared as one message: MPI lets a library put parts together,
-/// and only a whole has one digest to compare. Parts of a send and of a receive need not be alike.
-struct Partitions {
-  int count = 0;
-  std::vector<bool> ready;  ///< sends: since the last start
-  int unready = 0;          ///< sends: how many are not
-  MessageId channel;        ///< as the application names it, and which of those with this name
-};
-
 /// Partitioned messages match each other alone, in the order in which both sides made their requests. So they travel
 /// where the application sees nothing, in the worlds that a process plays in, under tags that senders choose and tell
 /// those who get their messages. Open MPI has such messages from 5.0 on.

@@ -3,8 +3,8 @@
 #include "real_functions.h"
 #include "replicate/mpi/agree/decide.h"
 #include "replicate/mpi/agree/progress.h"
-#include "replicate/mpi/intercept/error_handlers.h"
-#include "replicate/mpi/life/runtime.h"
+#include "replicate/mpi/context/error_handlers.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/pointtopoint/status.h"
 
 namespace holdfast::replicate {
@@ -31,32 +31,7 @@ bool native_done(Operation& op) {
   return true;
 }
 
-void prepare(Operation& op, void* buffer, int count, MPI_Datatype type, Comm& comm) {
-  op.kind = Operation::Kind::receive;
-  op.comm = &comm;
-  ++comm.pending;
-  op.region = Region::keep(buffer, static_cast<std::uint64_t>(count), type);
-}
-
 }  // namespace
-
-void post_receive(Operation& op, void* buffer, int count, MPI_Datatype type, int source, int tag, Comm& comm) {
-  prepare(op, buffer, count, type, comm);
-  op.buffer = buffer;
-  op.count = count;
-  op.type = type;
-  op.active = true;
-  const bool wildcard = source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG;
-  runtime().engine->post(op, comm.id, comm.order, engine_source(source), engine_tag(tag),
-                         wildcard ? poster_of_wildcard() : 0);
-}
-
-void post_matched(Operation& op, void* buffer, int count, MPI_Datatype type, MPI_Message* message,
-                  const MessageId& place, Comm& comm) {
-  prepare(op, buffer, count, type, comm);
-  runtime().engine->post_matched(op, place);
-  real().Imrecv(buffer, count, type, message, &op.native);
-}
 
 bool advance_receive(Operation& op) {
   if (op.stage == Operation::Stage::native && (!native_done(op) || op.stage == Operation::Stage::native)) return false;
@@ -66,10 +41,10 @@ bool advance_receive(Operation& op) {
 int finish_receive(Operation& op, MPI_Status* status) {
   int code = MPI_SUCCESS;
   MPI_Status own_status = op.status;
-  if (op.cancelled || op.pushed_back) {
+  if (op.cancellation == Operation::Cancellation::agreed || op.took_requeued) {
     // MPI is done with it, or never had it; the application hears of the leader's outcome, or of another message.
     if (op.native != MPI_REQUEST_NULL) real().Wait(&op.native, MPI_STATUS_IGNORE);
-  } else if (op.was_corrected && !op.persistent && op.native != MPI_REQUEST_NULL) {
+  } else if (op.corrected_bytes && !op.persistent() && op.native != MPI_REQUEST_NULL) {
     real().Request_free(&op.native);  // MPI's own message may have been too long; the one delivered instead is not
   } else if (op.native != MPI_REQUEST_NULL) {
     code = real().Wait(&op.native, MPI_STATUS_IGNORE);  // MPICH 4.2 has forgotten that of a persistent one, once asked
@@ -78,7 +53,8 @@ int finish_receive(Operation& op, MPI_Status* status) {
       real().Comm_call_errhandler(op.comm->handle, code);
     }
   }
-  if (op.was_corrected) real().Status_set_elements_x(&own_status, MPI_BYTE, static_cast<MPI_Count>(op.corrected_bytes));
+  if (op.corrected_bytes)
+    real().Status_set_elements_x(&own_status, MPI_BYTE, static_cast<MPI_Count>(*op.corrected_bytes));
   hand_over(own_status, status);
   runtime().engine->over(op);
   --op.comm->pending;
@@ -94,25 +70,25 @@ void poll_wildcards() {
 }
 
 bool cancel_with_mpi(Operation& op) {
-  if (op.native == MPI_REQUEST_NULL) return !op.pushed_back;
-  if (op.cancel_sent) return op.taken_back;
-  op.cancel_sent = true;
+  if (op.native == MPI_REQUEST_NULL) return !op.took_requeued;
+  using Cancellation = Operation::Cancellation;
+  if (op.cancellation != Cancellation::none) return op.cancellation != Cancellation::too_late;
   real().Cancel(&op.native);
   int done = 0;
   while (done == 0) real().Request_get_status(op.native, &done, &op.status);
   int cancelled = 0;
   real().Test_cancelled(&op.status, &cancelled);
-  op.taken_back = cancelled != 0;
-  return op.taken_back;
+  op.cancellation = cancelled != 0 ? Cancellation::taken_back : Cancellation::too_late;
+  return cancelled != 0;
 }
 
 void cancel_receive(Operation& op) {
-  if (op.cancelled) return;
+  if (op.cancellation == Operation::Cancellation::agreed) return;
   const std::int64_t cancelled =
-      decide_number([&] { return std::int64_t{!op.pushed_back && cancel_with_mpi(op) ? 1 : 0}; });
+      decide_number([&] { return std::int64_t{!op.took_requeued && cancel_with_mpi(op) ? 1 : 0}; });
   if (cancelled == 0) return;  // it matched: completes as a receive
   runtime().engine->cancelled(op);
-  op.cancelled = true;
+  op.cancellation = Operation::Cancellation::agreed;
   real().Status_set_elements(&op.status, MPI_BYTE, 0);
   real().Status_set_cancelled(&op.status, 1);
 }
@@ -121,7 +97,8 @@ void compare_what_others_ask_about() {
   Runtime& state = runtime();
   if (!state.engine->others_wait()) return;
   state.requests.for_each([](Operation& op) {
-    const bool waiting = op.kind == Operation::Kind::receive && op.active && !op.cancelled;
+    const bool waiting =
+        op.kind == Operation::Kind::receive && !op.idle() && op.cancellation != Operation::Cancellation::agreed;
     if (waiting && op.stage != Operation::Stage::complete) advance_receive(op);
   });
   state.engine->said();

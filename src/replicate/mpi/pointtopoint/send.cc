@@ -1,14 +1,14 @@
 #include "replicate/mpi/pointtopoint/send.h"
-#include "replicate/mpi/agree/answers.h"
 
 #include <utility>
 
 #include "real_functions.h"
+#include "replicate/engine/mix.h"
+#include "replicate/mpi/agree/answers.h"
 #include "replicate/mpi/agree/decide.h"
-#include "replicate/mpi/life/failure.h"
-#include "replicate/mpi/life/runtime.h"
-#include "replicate/mpi/pointtopoint/carry.h"
-#include "replicate/mpi/verify/evidence.h"
+#include "replicate/mpi/context/evidence.h"
+#include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/runtime.h"
 #include "replicate/process/threads.h"
 
 namespace holdfast::replicate {
@@ -73,8 +73,8 @@ bool advance_send(Operation& op) {
   if (op.partitions && op.partitions->unready > 0) return false;
   int done = 0;
   real().Request_get_status(op.native, &done, &op.status);
-  for (std::size_t i = 0; done && i < op.carried.size(); ++i)
-    real().Request_get_status(op.carried[i], &done, MPI_STATUS_IGNORE);
+  for (std::size_t i = 0; done && i < op.other_worlds.size(); ++i)
+    real().Request_get_status(op.other_worlds[i], &done, MPI_STATUS_IGNORE);
   return done != 0;
 }
 

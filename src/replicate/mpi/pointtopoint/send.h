@@ -10,7 +10,7 @@ void inject(const Region& region, int destination_rank);
 void open_injector();
 
 /// After the native send of a message was started: tells the receivers in the other replicas what it must be, by its
-/// digest, to the next one or to all, or, under all-to-all, by a whole copy that the post office owns.
+/// digest, to the next one or to all, or, under all-to-all, by a whole copy that the control channel owns.
 void announce(const Region& region, int destination, int tag, Comm& comm);
 
 bool advance_send(Operation& op);

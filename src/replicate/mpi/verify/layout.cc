@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "real_functions.h"
+#include "replicate/mpi/context/failure.h"
 #include "replicate/mpi/intercept/handle.h"
-#include "replicate/mpi/life/failure.h"
 #include "replicate/mpi/verify/packing.h"
 #include "replicate/mpi/verify/type_contents.h"
 

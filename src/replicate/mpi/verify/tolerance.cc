@@ -3,7 +3,7 @@
 #include <sstream>
 #include <utility>
 
-#include "replicate/mpi/life/runtime.h"
+#include "replicate/mpi/context/runtime.h"
 
 namespace holdfast::replicate {
 
@@ -26,12 +26,12 @@ bool read_word(const std::string& word, std::istringstream& words, TolerancePlac
   return true;
 }
 
-bool fits(const TolerancePlace& place, const Operation& op) {
-  const bool message = op.kind == Operation::Kind::receive;
-  if (place.rank >= 0 && (!message || place.rank != op.comm->virtual_rank(op.source))) return false;
-  if (place.tag >= 0 && (!message || place.tag != op.tag)) return false;
-  if (place.bytes >= 0 && static_cast<std::uint64_t>(place.bytes) != op.own.bytes) return false;
-  return place.call.empty() || place.call == function_name(op.function);
+/// Whether what lies at `there` is meant by `place`.
+bool fits(const TolerancePlace& place, const TolerancePlace& there) {
+  if (place.rank >= 0 && place.rank != there.rank) return false;
+  if (place.tag >= 0 && place.tag != there.tag) return false;
+  if (place.bytes >= 0 && place.bytes != there.bytes) return false;
+  return place.call.empty() || place.call == there.call;
 }
 
 }  // namespace
@@ -61,9 +61,9 @@ void set_tolerance(std::vector<TolerancePlace> places) {
   allowed = std::move(places);
 }
 
-bool tolerated(const Operation& op) {
+bool tolerated(const TolerancePlace& there) {
   for (const TolerancePlace& place : allowed) {
-    if (!fits(place, op)) continue;
+    if (!fits(place, there)) continue;
     ++runtime().counters[Count::tolerated];
     return true;
   }

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/status/status.h"
-#include "replicate/mpi/pointtopoint/operation.h"
 
 namespace holdfast::replicate {
 
@@ -20,7 +20,8 @@ struct TolerancePlace {
 /// "tag 7", "rank 0 tag 3", "call MPI_Alltoall bytes 64"; several separated by ';'. Errors: bad_input, naming the word.
 Result<std::vector<TolerancePlace>> parse_tolerance(std::string_view text);
 void set_tolerance(std::vector<TolerancePlace> places);
-/// Whether the user allows the copies of this message to differ; counts it when so.
-bool tolerated(const Operation& op);
+/// Whether the user allows the copies of this message, or of this result (whose rank and tag are -1), to differ; counts
+/// it when so.
+bool tolerated(const TolerancePlace& place);
 
 }  // namespace holdfast::replicate
