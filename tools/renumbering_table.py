@@ -4,7 +4,7 @@
     tools/renumbering_table.py --program build/release/bin/holdfast --count 50 --opensm-count 50 > table.md
 
 Both sides get the same files: renumbering n of a fabric is drawn from seed n. With a smaller --opensm-count OpenSM gets
-the first of them. Each fabric and side is one run of 'holdfast fabric compare FABRIC --renumber K --json'; what it
+the first of them (engines that OpenSM has not are ours alone). Each fabric and side is one run of 'holdfast fabric compare FABRIC --renumber K --json'; what it
 printed is kept in --keep, and read from there when the table is made again, so that an interrupted run goes on.
 """
 
@@ -21,7 +21,10 @@ FABRICS = [
     "torus(4,4,4) hosts=128", "hyperx(4,4) hosts=64", "slimfly(5) hosts=100", "kautz-2-4", "random-32",
     "dragonfly-10-5-5-4",
 ]
-ENGINES = ["minhop", "updn", "dnup", "ftree", "lash", "sssp", "dfsssp", "nue"]
+LARGE = ["tree(10,3)", "tree(12,3)", "deimos-cluster", "tsubame2-rail"]
+ENGINES = ["minhop", "updn", "dnup", "dor", "ftree", "dmodc", "lash", "sssp", "dfsssp", "torus-2qos", "nue", "lnmp",
+           "parx", "dragonfly"]
+OPENSM = ["minhop", "updn", "dnup", "dor", "ftree", "lash", "sssp", "dfsssp", "torus-2qos", "nue"]
 
 
 def judged(arguments, fabric, engines, count):
@@ -45,7 +48,7 @@ def judged(arguments, fabric, engines, count):
         if file:
             keep.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
-    return {entry["engine"]: entry for entry in json.loads(text)["engines"]}
+    return {entry["engine"].lower(): entry for entry in json.loads(text)["engines"]}
 
 
 def extent(entry, key, scale=1, digits=0):
@@ -84,11 +87,21 @@ def worse(ours, theirs):
     return f"{sum(a > b for a, b in pairs)} of {len(pairs)}"
 
 
+def counts(arguments, fabric):
+    """Renumberings of this fabric for ours and for OpenSM."""
+    def chosen(count, large):
+        return large if fabric in LARGE and large is not None else count
+    return (chosen(arguments.count, arguments.large_count),
+            chosen(arguments.opensm_count, arguments.opensm_large_count))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default="holdfast")
     parser.add_argument("--count", type=int, default=50, help="renumberings for our engines")
     parser.add_argument("--opensm-count", type=int, default=50, help="of them, for OpenSM's")
+    parser.add_argument("--large-count", type=int, help="as --count, on " + ", ".join(LARGE))
+    parser.add_argument("--opensm-large-count", type=int, help="as --opensm-count, on those")
     parser.add_argument("--engines", default=",".join(ENGINES))
     parser.add_argument("--lanes", type=int, default=8, help="of a port, for both sides")
     parser.add_argument("--fabrics", nargs="*", default=FABRICS)
@@ -100,8 +113,9 @@ def main():
           "| spread, % | deviation | exchange, % | bisection, % | ours fuller |")
     print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
     for fabric in arguments.fabrics:
-        ours = judged(arguments, fabric, engines, arguments.count)
-        theirs = judged(arguments, fabric, ["opensm:" + engine for engine in engines], arguments.opensm_count)
+        count, opensm_count = counts(arguments, fabric)
+        ours = judged(arguments, fabric, engines, count)
+        theirs = judged(arguments, fabric, ["opensm:" + engine for engine in engines if engine in OPENSM], opensm_count)
         for engine in engines:
             own, other = ours.get(engine), theirs.get("opensm:" + engine)
             if not routes(own) and not routes(other):

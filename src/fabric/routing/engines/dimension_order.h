@@ -3,19 +3,22 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "fabric/routing/graph/choices.h"
 #include "fabric/routing/graph/grid.h"
 
 namespace holdfast::fabric {
 
-/// Of all shortest paths, those that finish one dimension before they begin the next. Off a grid, the arc with the
-/// lowest port number, as OpenSM does: the same, where cabling is regular. W. Dally, C. Seitz, "Deadlock-Free Message
+/// Of all shortest paths, those that finish one dimension before they begin the next. Off a grid, those that go within
+/// a group of switches before they leave it, where groups are given; otherwise the arc with the lowest port number, as
+/// OpenSM does: the same, where cabling is regular. W. Dally, C. Seitz, "Deadlock-Free Message
 /// Routing in Multiprocessor Interconnection Networks", IEEE ToC C-36(5), 1987.
 class DimensionOrderRule {
  public:
-  DimensionOrderRule(const SwitchGraph& graph, std::optional<Grid> grid)
-      : graph_(&graph), grid_(std::move(grid)), minimal_(graph) {}
+  /// `group`: by row; empty: none.
+  DimensionOrderRule(const SwitchGraph& graph, std::optional<Grid> grid, std::vector<std::uint32_t> group = {})
+      : graph_(&graph), grid_(std::move(grid)), group_(std::move(group)), minimal_(graph) {}
 
   void choices_to(std::uint32_t destination, Choices& choices) {
     minimal_.choices_to(destination, all_);
@@ -33,8 +36,9 @@ class DimensionOrderRule {
   }
 
  private:
-  /// The dimension of an arc; off a grid, the arc itself.
+  /// The dimension of an arc: on a grid, of groups (0: within one); without either, the arc itself.
   std::uint32_t rank(std::uint32_t id) const {
+    if (!grid_ && !group_.empty()) return group_[graph_->arc(id).from] == group_[graph_->arc(id).to] ? 0 : 1;
     if (!grid_) return id;
     std::uint32_t d = 0;
     while (grid_->at(graph_->arc(id).from, d) == grid_->at(graph_->arc(id).to, d)) ++d;
@@ -43,6 +47,7 @@ class DimensionOrderRule {
 
   const SwitchGraph* graph_;
   std::optional<Grid> grid_;
+  std::vector<std::uint32_t> group_;
   MinimalRule minimal_;
   Choices all_;
 };

@@ -2,9 +2,9 @@
 #include <array>
 #include <bit>
 
-#include "fabric/check/credit_loops.h"
 #include "fabric/routing/engines/balance.h"
 #include "fabric/routing/engines/dragonfly_groups.h"
+#include "fabric/routing/engines/lane_loops.h"
 #include "fabric/routing/engines/lanes.h"
 #include "fabric/routing/engines/native_engines.h"
 
@@ -55,7 +55,7 @@ class DragonflyRouter {
     tables_.lanes_used = one_lane ? 1 : over_a_group_ ? 3 : 2;
     if (tables_.lanes_used > options.lanes) return lanes_exhausted("dragonfly", tables_.lanes_used, options.lanes);
     if (!one_lane) set_lanes();
-    if (is_damaged() && !check_credit_loops(fabric_, tables_, options.threads).none_found())
+    if (is_damaged() && !find_lane_loop(fabric_, graph_, tables_, options.threads).empty())
       return refusal("what has failed leaves only steps within a group that can wait in a circle");
     return std::move(tables_);
   }

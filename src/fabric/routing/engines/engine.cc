@@ -85,7 +85,7 @@ Status check_options(const Fabric& fabric, std::string_view engine, const Engine
 /// Whether an engine goes by places on a grid, where there is one, so that its rule comes from the cables already. On
 /// others its routes depend on numbers.
 bool goes_by_coordinates(std::string_view engine) {
-  return engine == "dor" || engine == "torus-2qos" || engine == "lash";
+  return engine == "dor" || engine == "torus-2qos";
 }
 
 /// The options for renumber(fabric, numbers), with the grid that the fabric's generator told, which that forgets.

@@ -1,11 +1,16 @@
 #include <algorithm>
 #include <deque>
+#include <numeric>
+#include <utility>
 
 #include "fabric/routing/engines/balance.h"
 #include "fabric/routing/engines/dimension_order.h"
+#include "fabric/routing/engines/dragonfly_groups.h"
 #include "fabric/routing/engines/lanes.h"
 #include "fabric/routing/engines/native_engines.h"
 #include "fabric/routing/engines/relief.h"
+#include "fabric/routing/engines/up_down_order.h"
+#include "fabric/routing/graph/canonical_order.h"
 
 namespace holdfast::fabric {
 namespace {
@@ -14,7 +19,7 @@ namespace {
 enum class Ways : std::uint8_t {
   spread,    ///< the way whose arcs carry the fewest routes a cable, those of switches before it counted: even
   together,  ///< the same, those to other destinations counted: ways to one destination run together
-  straight,  ///< dimension order, which makes few dependencies; off a grid the arc of the lowest port
+  straight,  ///< dimension order, which makes few dependencies; a Dragonfly's groups first; else the lowest port's arc
 };
 
 class ArcPicker {
@@ -75,10 +80,22 @@ struct LashRoutes {
   std::size_t lanes = 0;
   std::uint64_t largest_load = 0;
 
-  bool better_than(const LashRoutes& other) const {
-    return lanes != other.lanes ? lanes < other.lanes : largest_load < other.largest_load;
+  /// That more lanes than `there` are needed outweighs all. Otherwise a lane must be worth itself: the square of the
+  /// fullest load times the lanes is least, so that a second lane pays where it takes 30 % off the fullest channel.
+  bool better_than(const LashRoutes& other, std::size_t there) const {
+    if (lanes > there || other.lanes > there) return lanes < other.lanes;
+    const auto cost = [](const LashRoutes& of) {
+      const auto load = static_cast<double>(of.largest_load);
+      return load * load * static_cast<double>(of.lanes);
+    };
+    return cost(*this) != cost(other) ? cost(*this) < cost(other) : lanes < other.lanes;
   }
 };
+
+DimensionOrderRule straight_rule(const Fabric& fabric, const SwitchGraph& graph, const std::optional<Grid>& grid) {
+  const auto groups = grid ? std::nullopt : find_dragonfly_groups(fabric, graph);
+  return {graph, grid, groups ? groups->of_row : std::vector<std::uint32_t>()};
+}
 
 LashRoutes find_routes(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options, Ways ways) {
   LashRoutes found;
@@ -93,8 +110,7 @@ LashRoutes find_routes(const Fabric& fabric, const SwitchGraph& graph, const Eng
   };
   const std::vector<std::uint32_t> rows = scattered_rows(graph);
   if (ways == Ways::straight)
-    for_each_destination(rows, DimensionOrderRule(graph, options.grid ? options.grid : find_grid(fabric, graph)),
-                         options.threads, lay);
+    for_each_destination(rows, straight_rule(fabric, graph, options.grid), options.threads, lay);
   else
     for_each_destination(rows, MinimalRule(graph), options.threads, lay);
   found.largest_load = balance.largest_load();
@@ -120,14 +136,64 @@ LashRoutes find_routes(const Fabric& fabric, const SwitchGraph& graph, const Eng
   return found;
 }
 
-}  // namespace
-
-Result<Forwarding> route_lash(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options) {
+/// Of all ways the best one.
+LashRoutes find_best_way(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options) {
   LashRoutes best = find_routes(fabric, graph, options, Ways::spread);
   for (const Ways ways : {Ways::together, Ways::straight}) {
     if (best.lanes == 1 && affordable_passes(graph) == 0) break;  // small fabrics are routed all three ways
     LashRoutes other = find_routes(fabric, graph, options, ways);
-    if (other.better_than(best)) best = std::move(other);
+    if (other.better_than(best, options.lanes)) best = std::move(other);
+  }
+  return best;
+}
+
+/// Other orders of the switches that come from the cables, given one that does: by their distance from the first one,
+/// from branch to branch, line by line of a grid.
+std::vector<std::vector<std::uint32_t>> other_orders(const SwitchGraph& graph, const std::optional<Grid>& grid) {
+  std::vector<std::vector<std::uint32_t>> orders;
+  orders.push_back(order_by(graph, std::vector<std::uint32_t>(graph.rows(), 0)).rows);
+  orders.push_back(depth_first_order(graph, 0).rows);
+  if (grid) {
+    std::vector<std::uint32_t> lines(graph.rows());
+    std::iota(lines.begin(), lines.end(), 0U);
+    std::stable_sort(lines.begin(), lines.end(), [&](std::uint32_t a, std::uint32_t b) {
+      std::uint32_t d = 0;
+      while (d + 1 < grid->dimensions() && grid->at(a, d) == grid->at(b, d)) ++d;
+      return grid->at(a, d) < grid->at(b, d);
+    });
+    orders.push_back(std::move(lines));
+  }
+  return orders;
+}
+
+/// As on a fabric whose switches are listed in this order; the tables have the numbers of the fabric given.
+LashRoutes find_in_order(const Fabric& fabric, const SwitchGraph& graph, EngineOptions options,
+                         const std::vector<std::uint32_t>& rows) {
+  const Renumbering numbers = renumbering_by(fabric, graph, rows);
+  const Fabric listed = renumber(fabric, numbers);
+  if (options.grid) {
+    std::vector<std::uint32_t> place;
+    for (const std::uint32_t row : rows) {
+      for (std::uint32_t d = 0; d < options.grid->dimensions(); ++d) place.push_back(options.grid->at(row, d));
+    }
+    options.grid->place = std::move(place);
+  }
+  LashRoutes found = find_best_way(listed, SwitchGraph(listed), options);
+  found.tables = std::move(found.tables).numbered_as(fabric, numbers);
+  return found;
+}
+
+}  // namespace
+
+Result<Forwarding> route_lash(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& given) {
+  EngineOptions options = given;
+  if (!options.grid) options.grid = find_grid(fabric, graph);
+  LashRoutes best = find_best_way(fabric, graph, options);
+  if (affordable_passes(graph) != 0) {
+    for (const std::vector<std::uint32_t>& rows : other_orders(graph, options.grid)) {
+      LashRoutes other = find_in_order(fabric, graph, options, rows);
+      if (other.better_than(best, options.lanes)) best = std::move(other);
+    }
   }
   if (best.lanes > options.lanes) return lanes_exhausted("lash", static_cast<unsigned>(best.lanes), options.lanes);
   best.tables.lanes_used = static_cast<std::uint8_t>(best.lanes);

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "fabric/check/credit_loops.h"
 #include "fabric/routing/engines/balance.h"
+#include "fabric/routing/engines/lane_loops.h"
 #include "fabric/routing/engines/lanes.h"
 #include "fabric/routing/engines/native_engines.h"
 #include "fabric/routing/graph/grid.h"
@@ -46,7 +46,7 @@ class TorusRouter {
     }
   }
 
-  Result<Forwarding> run(unsigned lanes) {
+  Result<Forwarding> run(unsigned lanes, unsigned threads) {
     if (level_bits_ > 4)
       return refusal("it has " + std::to_string(level_bits_) + " dimensions of rings, and a service level 4 bits");
     const unsigned needed = lanes_needed();
@@ -62,10 +62,9 @@ class TorusRouter {
     set_lanes();
     tables_.lanes_used = static_cast<std::uint8_t>(needed);
     if (damaged_) {  // its rules hold for one failed switch, or several in a line of the last dimension
-      const CreditLoopReport report = check_credit_loops(fabric_, tables_);
-      if (!report.none_found())
-        return refusal("too much has failed for it: there would be a credit loop, " +
-                       describe(fabric_, report.loops.front()));
+      const std::vector<LaneOfArc> loop = find_lane_loop(fabric_, graph_, tables_, threads);
+      if (!loop.empty())
+        return refusal("too much has failed for it: there would be a credit loop, " + text_of(fabric_, graph_, loop));
     }
     return std::move(tables_);
   }
@@ -293,11 +292,11 @@ Result<Forwarding> route_torus_2qos(const Fabric& fabric, const SwitchGraph& gra
     return Status(Code::bad_input, "routing with torus-2qos", "the fabric is not a mesh or torus",
                   "try nue, updn or dfsssp, which route any fabric");
   }
-  auto routed = TorusRouter(fabric, graph, *grid).run(options.lanes);
+  auto routed = TorusRouter(fabric, graph, *grid).run(options.lanes, options.threads);
   if (routed.ok() || options.grid) return routed;
   const Grid rings = with_rings_of_four(*grid);
   if (rings.dimensions() == grid->dimensions()) return routed;
-  auto round = TorusRouter(fabric, graph, rings).run(options.lanes);
+  auto round = TorusRouter(fabric, graph, rings).run(options.lanes, options.threads);
   return round.ok() ? std::move(round) : std::move(routed);
 }
 

@@ -198,8 +198,7 @@ std::vector<std::uint32_t> canonical_rows(const SwitchGraph& graph) {
   return partition.rows();
 }
 
-Renumbering canonical_renumbering(const Fabric& fabric, const SwitchGraph& graph) {
-  const std::vector<std::uint32_t> rows = canonical_rows(graph);
+Renumbering renumbering_by(const Fabric& fabric, const SwitchGraph& graph, const std::vector<std::uint32_t>& rows) {
   std::vector<std::uint32_t> place(fabric.nodes().size(), none);
   for (std::uint32_t at = 0; at < rows.size(); ++at) place[graph.switch_at(rows[at])] = at;
   RenumberingMaker maker(fabric);
@@ -223,6 +222,10 @@ Renumbering canonical_renumbering(const Fabric& fabric, const SwitchGraph& graph
     if (!fabric.is_switch(node)) maker.add(node);
   }
   return maker.take();
+}
+
+Renumbering canonical_renumbering(const Fabric& fabric, const SwitchGraph& graph) {
+  return renumbering_by(fabric, graph, canonical_rows(graph));
 }
 
 }  // namespace holdfast::fabric

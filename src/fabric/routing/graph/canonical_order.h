@@ -24,8 +24,11 @@ namespace holdfast::fabric {
 /// logarithm of switches.
 std::vector<std::uint32_t> canonical_rows(const SwitchGraph& graph);
 
-/// Switches in that order, then adapters; the ports of each switch by their adapters' LIDs, then by the place of the
-/// switch at the other end, then those without a working cable.
+/// Switches in this order, all of them once, then adapters; the ports of each switch by their adapters' LIDs, then by
+/// the place of the switch at the other end, then those without a working cable.
+Renumbering renumbering_by(const Fabric& fabric, const SwitchGraph& graph, const std::vector<std::uint32_t>& rows);
+
+/// The same in the order of canonical_rows().
 Renumbering canonical_renumbering(const Fabric& fabric, const SwitchGraph& graph);
 
 }  // namespace holdfast::fabric

@@ -48,7 +48,7 @@ TEST(CanonicalOrder, BalanceDoesNotDependOnNumbers) {
                            "kautz-2-4", "dragonfly(4,2,2,5)", "random(16,4) hosts=32 ports=6"}) {
     const Fabric fabric = generate(text).value();
     for (const Engine& engine : engines()) {
-      if (engine.name == "dor" || engine.name == "torus-2qos" || engine.name == "lash") continue;
+      if (engine.name == "dor" || engine.name == "torus-2qos") continue;
       const auto routed = route(fabric, engine.name);
       if (!routed.ok()) continue;
       const std::uint64_t fullest = check_paths(fabric, routed.value()).index.max;
