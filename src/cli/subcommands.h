@@ -23,6 +23,7 @@ void add_fault(CLI::App& app, Action& action);
 void add_fabric(CLI::App& app, Action& action);
 void add_simulate(CLI::App& app, Action& action);
 void add_trace(CLI::App& app, Action& action);
+void add_predict(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);
 void add_collective(CLI::App& app, Action& action);
 void add_study(CLI::App& app, Action& action);
