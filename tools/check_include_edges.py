@@ -82,7 +82,7 @@ OF_A_TEST = re.compile(r"_(test|fuzz|bench)\.cc$")
 
 # header pattern -> the folders that alone may include it
 RESERVED_HEADERS = {
-    "mpi.h": ["replicate/mpi", "simulate/study/mpi", "record/mpi"],
+    "mpi.h": ["replicate/mpi", "simulate/study/mpi", "simulate/predict/mpi", "record/mpi"],
     "rdma/*": ["transport/ofi", "transport/rail"],
 }
 
