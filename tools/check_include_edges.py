@@ -71,6 +71,7 @@ EDGES = {
     "simulate": ["core", "fabric", "transport/wire", "transport/engine", "transport/rail", "replicate/engine"],
     # A recorded program is replayed: its reader, and nothing of how it is recorded.
     "simulate/job": ["core", "fabric", "record", "simulate"],
+    "simulate/predict": ["core", "fabric", "simulate"],
     "report": ["core", "fabric/*record*.h", "simulate/*record*.h", "plan/*record*.h"],
     "cli": ["core", "fabric", "plan", "record", "report", "simulate", "replicate/engine", "replicate/launch", "transport/wire",
             "transport/engine", "transport/rail"],
@@ -90,7 +91,7 @@ OF_A_TEST = re.compile(r"_(test|fuzz|bench)\.cc$")
 
 # header pattern -> the folders that alone may include it
 RESERVED_HEADERS = {
-    "mpi.h": ["replicate/mpi", "simulate/study/mpi", "record/mpi"],
+    "mpi.h": ["replicate/mpi", "simulate/study/mpi", "simulate/predict/mpi", "record/mpi"],
     "rdma/*": ["transport/ofi", "transport/rail"],
 }
 

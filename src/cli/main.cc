@@ -57,6 +57,8 @@ int read_and_act(std::vector<std::string> words) {
   add_fabric(app, action);
   add_simulate(app, action);
   add_trace(app, action);
+  add_predict(app, action);
+  add_calibrate(app, action, application);
   add_plan(app, action);
   add_collective(app, action);
   add_study(app, action);

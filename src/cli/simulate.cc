@@ -349,7 +349,7 @@ int run_once(const SimulateFlags& flags, const Network& network, const simulate:
   if (flags.json != "-") {
     for (const std::string& part : network.failed) std::cout << "failed                " << part << "\n";
     std::cout << simulate::to_text(result);
-    if (of_jobs != nullptr) show_jobs(*of_jobs, true, nullptr);
+    if (of_jobs != nullptr) show_jobs(flags.job, *of_jobs, true, nullptr);
     const simulate::Parameters model = simulate::settle(parameters, network.fabric);
     std::cout << fmt::format("parts                 buffers of {} flits in and {} out, PCI Express {} x{}\n",
                              model.input_buffer, model.output_buffer, model.pcie_generation, model.pcie_lanes);
@@ -361,7 +361,7 @@ int run_once(const SimulateFlags& flags, const Network& network, const simulate:
   if (!flags.json.empty()) {
     auto json = simulate::to_json(result, flags.speed);
     describe(flags, network, json);
-    if (of_jobs != nullptr) show_jobs(*of_jobs, false, &json);
+    if (of_jobs != nullptr) show_jobs(flags.job, *of_jobs, false, &json);
     if (const int code = hand_over(json, flags.json); code != 0) return code;
   }
   return ended_badly(result) ? answer_is_no : 0;

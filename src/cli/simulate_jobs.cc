@@ -1,11 +1,14 @@
 #include "cli/simulate_jobs.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "core/config/reference.h"
+#include "cli/settings_flags.h"
 #include "simulate/job/job_record.h"
 #include "simulate/job/placement.h"
 #include "simulate/packet/hosts.h"
@@ -70,20 +73,8 @@ CLI::Option* add_job_flags(CLI::App& command, JobFlags& flags) {
   several("--host-file", flags.host_files, "The hosts, one a line: NAME [slots=N]", "FILE")->excludes(hosts);
   several("--compute-scale", flags.compute_scale, "Multiply the time between calls by this. Default: 1", "FACTOR")
       ->check(real_number(0, 1e6));
-  for (const config::Option& option : simulate::job::protocol_table().rows()) {
-    const std::string flag = config::flag_name(option.row.name);
-    const std::string row(option.row.name);
-    command
-        .add_option_function<std::string>(
-            flag,
-            [&flags, row, flag](const std::string& text) {
-              Status status = flags.protocol.set(row, text, {config::Source::flag, flag});
-              if (!status.ok() && flags.status.ok()) flags.status = status;
-            },
-            std::string(option.row.doc.substr(0, option.row.doc.find('\n'))))
-        ->type_name(config::placeholder(option))
-        ->group("MPI's protocol (also HOLDFAST_MPI_*, or [mpi] of --config)");
-  }
+  add_settings_flags(command, flags.protocol, flags.status,
+                     "MPI's protocol (also HOLDFAST_MPI_*, or [mpi] of --config)");
   return trace;
 }
 
@@ -110,7 +101,8 @@ Result<std::vector<simulate::job::Job>> open_jobs(const JobFlags& flags, const f
   return jobs;
 }
 
-void show_jobs(const simulate::job::JobTraffic& traffic, bool words, nlohmann::ordered_json* json) {
+void show_jobs(const JobFlags& flags, const simulate::job::JobTraffic& traffic, bool words,
+               nlohmann::ordered_json* json) {
   const std::vector<simulate::job::Job>& jobs = traffic.jobs();
   const std::vector<simulate::job::JobOutcome> outcomes = traffic.outcomes();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -118,6 +110,9 @@ void show_jobs(const simulate::job::JobTraffic& traffic, bool words, nlohmann::o
     if (words) std::cout << simulate::job::to_text(summary, outcomes[i], jobs[i].protocol);
     if (json != nullptr) (*json)["jobs"].push_back(simulate::job::to_json(summary, jobs[i], outcomes[i]));
   }
+  const std::vector<std::string> assumed = simulate::job::assumed(flags.protocol);
+  if (json != nullptr) (*json)["assumed"] = assumed;
+  if (words && !assumed.empty()) std::cout << fmt::format("assumed, not measured {}\n", fmt::join(assumed, ", "));
 }
 
 }  // namespace holdfast::cli

@@ -32,7 +32,8 @@ CLI::Option* add_job_flags(CLI::App& command, JobFlags& flags);
 /// Reads the recordings and places their ranks. Errors: bad_input, not_found, io.
 Result<std::vector<simulate::job::Job>> open_jobs(const JobFlags& flags, const fabric::Fabric& fabric);
 
-/// What became of them, in words and for the record.
-void show_jobs(const simulate::job::JobTraffic& traffic, bool words, nlohmann::ordered_json* json);
+/// What became of them, in words and for the record, and which parameters of MPI rest on a guess.
+void show_jobs(const JobFlags& flags, const simulate::job::JobTraffic& traffic, bool words,
+               nlohmann::ordered_json* json);
 
 }  // namespace holdfast::cli

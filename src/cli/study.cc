@@ -1,37 +1,30 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <thread>
 
 #include "cli/numbers.h"
+#include "cli/study_pool.h"
 #include "cli/subcommands.h"
 #include "core/event/record.h"
 #include "core/input/text_file.h"
 #include "core/output/output_file.h"
-#include "replicate/launch/detect/library.h"
 #include "report/study_report.h"
 #include "simulate/study/analysis.h"
 #include "simulate/study/database.h"
 #include "simulate/study/pool.h"
-#include "simulate/study/rank.h"
 
 namespace holdfast::cli {
 namespace {
 
 using simulate::study::Database;
 using simulate::study::Finished;
-using simulate::study::JobPlace;
 using simulate::study::Messages;
 using simulate::study::Study;
 
@@ -73,60 +66,6 @@ std::string database_of(const StudyRunFlags& flags, const Share& share) {
   if (share.of > 1) name += fmt::format(".share-{}-of-{}", share.number, share.of);
   return name + ".sqlite";
 }
-
-/// On a terminal a bar that rewrites itself, piped a line each tenth; both on standard error.
-class StudyProgress {
- public:
-  StudyProgress(bool quiet, std::size_t before)
-      : terminal_(::isatty(STDERR_FILENO) != 0), quiet_(quiet), before_(before) {}
-  ~StudyProgress() { clear(); }
-  StudyProgress(const StudyProgress&) = delete;
-  StudyProgress& operator=(const StudyProgress&) = delete;
-
-  void show(const simulate::study::PoolProgress& progress) {
-    if (quiet_ || progress.all == 0) return;
-    const std::size_t done = before_ + progress.done, all = before_ + progress.all;
-    if (terminal_) {
-      const auto filled = static_cast<int>(30 * done / all);
-      std::fprintf(stderr, "\r\033[K[%.*s%*s] %zu of %zu runs, %zu workers%s", filled, "##############################",
-                   30 - filled, "", done, all, progress.workers, left(progress).c_str());
-      std::fflush(stderr);
-      drawn_ = true;
-    } else if (const std::size_t tenth = 10 * done / all; tenth > tenth_ || progress.done == progress.all) {
-      if (said_all_) return;
-      tenth_ = tenth;
-      said_all_ = progress.done == progress.all;
-      std::fprintf(stderr, "%zu of %zu runs%s\n", done, all, left(progress).c_str());
-    }
-  }
-  void say(const std::string& words) {
-    clear();
-    std::fprintf(stderr, "holdfast: %s\n", words.c_str());
-  }
-
- private:
-  /// By the time that runs have taken on average since the start.
-  std::string left(const simulate::study::PoolProgress& progress) const {
-    if (progress.done == 0 || progress.done == progress.all) return "";
-    const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
-    const auto seconds = static_cast<long>(spent / static_cast<double>(progress.done) *
-                                           static_cast<double>(progress.all - progress.done));
-    if (seconds >= 3600) return fmt::format(", {} h {:02} min left", seconds / 3600, seconds / 60 % 60);
-    if (seconds >= 60) return fmt::format(", {} min {:02} s left", seconds / 60, seconds % 60);
-    return fmt::format(", {} s left", seconds);
-  }
-  void clear() {
-    if (drawn_) std::fprintf(stderr, "\r\033[K");
-    drawn_ = false;
-  }
-
-  bool terminal_, quiet_;
-  std::size_t before_;
-  bool drawn_ = false;
-  std::size_t tenth_ = 0;
-  bool said_all_ = false;
-  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
-};
 
 /// That the groups that were asked for are there.
 Status check_groups(const Study& study, const StudyRunFlags& flags) {
@@ -214,36 +153,11 @@ int coordinate(const StudyRunFlags& flags, const Study& study, const Share& shar
   summary.outdated = std::move(outdated).value();
   const std::vector<std::size_t> todo = select(study, flags, share, summary.selected, finished.value());
   summary.found = summary.selected - todo.size();
-  simulate::study::PoolOptions options;
-  options.workers = flags.workers > 0     ? flags.workers
-                    : messages != nullptr ? 1
-                                          : std::max(1U, std::thread::hardware_concurrency());
-  options.messages = messages;
-  options.silence_ns = silence_ns;
-  simulate::study::PoolEnd end;
-  {
-    StudyProgress progress(flags.quiet, summary.found);
-    end = run_pool(study, todo, options,
-                   {.finished =
-                        [&](std::size_t run, const Finished& what) {
-                          Status status = database.add(study.points[run], what);
-                          summary.added += status.ok() ? 1 : 0;
-                          return status;
-                        },
-                    .progress = [&](const simulate::study::PoolProgress& how) { progress.show(how); },
-                    .trouble = [&](const std::string& words) { progress.say(words); }});
-  }
+  const simulate::study::PoolEnd end = run_points(study, todo, {flags.workers, flags.quiet, silence_ns, messages},
+                                                  summary.found, database, summary.added);
   if (!end.status.ok()) return complain(end.status);
   summary.signal = end.signal;
   return print_summary(flags, study, database, summary);
-}
-
-/// Where libraries are: beside this program.
-std::vector<std::string> library_folders() {
-  std::error_code none;
-  const char* users = std::getenv("HOLDFAST_LIBRARY_PATH");
-  return launch::library_folders(std::filesystem::read_symlink("/proc/self/exe", none).parent_path().string(),
-                                 users != nullptr ? users : "");
 }
 
 int run(const StudyRunFlags& flags) {
@@ -254,16 +168,9 @@ int run(const StudyRunFlags& flags) {
   auto study = simulate::study::read_any_study_file(flags.file);
   if (!study.ok()) return complain(study.status());
   if (Status status = check_groups(*study.value(), flags); !status.ok()) return complain(status);
-  const JobPlace place = simulate::study::job_place();
-  std::unique_ptr<Messages> messages;
-  if (place.size > 1) {
-    auto loaded = simulate::study::load_mpi(place, library_folders());
-    if (!loaded.ok()) return complain(loaded.status());
-    messages = std::move(loaded).value();
-  }
-  if (place.rank == 0) return coordinate(flags, *study.value(), share.value(), messages.get(), silence.value());
-  const Status status = simulate::study::serve_rank(*study.value(), *messages, silence.value());
-  return status.ok() ? 0 : complain(status);
+  return run_in_job(*study.value(), silence.value(), [&](Messages* messages) {
+    return coordinate(flags, *study.value(), share.value(), messages, silence.value());
+  });
 }
 
 struct MergeFlags {

@@ -15,7 +15,8 @@ namespace holdfast::cli {
 using Action = std::function<int()>;
 
 /// Each adds its subcommand and sets `action` when that subcommand was chosen.
-/// `application` is what stood after the first "--": the program and its arguments, which CLI11 must not read.
+/// `application` is what stood after the first "--": the program and its arguments, which CLI11 must not read; `words`,
+/// of calibrate, are the launcher's options there.
 void add_run(CLI::App& app, Action& action, const std::vector<std::string>& application);
 void add_doctor(CLI::App& app, Action& action);
 void add_config(CLI::App& app, Action& action);
@@ -23,6 +24,8 @@ void add_fault(CLI::App& app, Action& action);
 void add_fabric(CLI::App& app, Action& action);
 void add_simulate(CLI::App& app, Action& action);
 void add_trace(CLI::App& app, Action& action);
+void add_predict(CLI::App& app, Action& action);
+void add_calibrate(CLI::App& app, Action& action, const std::vector<std::string>& words);
 void add_plan(CLI::App& app, Action& action);
 void add_collective(CLI::App& app, Action& action);
 void add_study(CLI::App& app, Action& action);

@@ -24,7 +24,7 @@ struct Frame {
 };
 
 std::string colour(std::size_t series) {
-  return colours[series % colours.size()];
+  return series_colour(series);
 }
 
 /// One of eight shapes about a point.
@@ -175,6 +175,10 @@ Axis logarithmic_axis(double low, double high) {
 }
 
 }  // namespace
+
+const char* series_colour(std::size_t series) {
+  return colours[series % colours.size()];
+}
 
 double Axis::place(double value) const {
   if (logarithmic) return (std::log10(value) - std::log10(low)) / (std::log10(high) - std::log10(low));

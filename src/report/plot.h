@@ -22,6 +22,9 @@ Axis make_axis(const std::vector<double>& values, bool logarithmic = false);
 /// The shortest text: "0.5", "20", "1.2e+06".
 std::string tick_text(double value);
 
+/// The colour of a series by its place: 8, told apart without colour vision too.
+const char* series_colour(std::size_t series);
+
 struct PlotSeries {
   std::string name;
   struct Mark {

@@ -62,6 +62,12 @@ INPUTS = [
     ("simulate --tables", "simulate --fabric net --limit 1us --tables {}"),
     ("simulate --trace", "simulate --fabric net --limit 1us --trace {}"),
     ("simulate --config", "simulate --fabric net --limit 1us --config {}"),
+    ("predict JOB", "predict {} --fabric net -q"),
+    ("predict --fabric", "predict ring.trace --fabric {} -q"),
+    ("predict --tables", "predict ring.trace --fabric net -q --tables {}"),
+    ("predict --host-file", "predict ring.trace --fabric net -q --host-file {}"),
+    ("predict --config", "predict ring.trace --fabric net -q --config {}"),
+    ("simulate --host-file", "simulate --fabric net --trace ring.trace --host-file {}"),
     ("trace show", "trace show {}"),
     ("trace check", "trace check {}"),
     ("trace convert TRACE", "trace convert {} job.goal"),
@@ -72,9 +78,9 @@ INPUTS = [
     ("study report", "study report {}"),
 ]
 DATABASES = {"study merge FROM", "study report"}  # read by SQLite
-FOLDERS = {"trace show", "trace check", "trace convert TRACE"}  # what is no folder is not opened
+FOLDERS = {"predict JOB", "trace show", "trace check", "trace convert TRACE"}  # what is no folder is not opened
 # An empty file that means something: no option is set, or no host has ports.
-EMPTY_IS_FINE = {"run --config", "config explain --config", "config check", "simulate --config"}
+EMPTY_IS_FINE = {"run --config", "config explain --config", "config check", "simulate --config", "predict --config"}
 
 # command, words with the place of a number
 NUMBERS = [
@@ -136,6 +142,15 @@ NUMBERS = [
     ("simulate --traffic reach=", "simulate --fabric net --limit 1us --traffic 'neighbours reach={}'"),
     ("simulate --traffic share=", "simulate --fabric net --limit 1us --traffic 'hotspot share={}'"),
     ("simulate --traffic target=", "simulate --fabric net --limit 1us --traffic 'hotspot target={}'"),
+    ("simulate --ranks-per-host", "simulate --fabric net --trace ring.trace --ranks-per-host {}"),
+    ("simulate --compute-scale", "simulate --fabric net --trace ring.trace --compute-scale {}"),
+    ("predict --seeds", "predict ring.trace --fabric net -q --seeds {}"),
+    ("predict --lanes", "predict ring.trace --fabric net -q --lanes {}"),
+    ("predict --ranks-per-host", "predict ring.trace --fabric net -q --ranks-per-host {}"),
+    ("predict --compute-scale", "predict ring.trace --fabric net -q --compute-scale {}"),
+    ("predict --limit", "predict ring.trace --fabric net -q --limit {}s"),
+    ("predict --workers", "predict ring.trace --fabric net -q --workers {}"),
+    ("predict --mpi.eager-limit", "predict ring.trace --fabric net -q --mpi.eager-limit {}"),
     ("plan --seed", "plan --tables redmpi --seed {}"),
     ("collective study --threads", "collective study collectives.toml --threads {}"),
     ("study run --workers", "study run study.toml --workers {}"),
@@ -173,6 +188,9 @@ OUTPUTS = [
     ("fabric route --sl2vl", "fabric route net --engine updn --sl2vl {}"),
     ("fabric route --path-records", "fabric route net --engine updn --path-records {}"),
     ("simulate --json", "simulate --fabric net --limit 1us --json {}"),
+    ("predict --json", "predict ring.trace --fabric net -q --json {}"),
+    ("predict --page", "predict ring.trace --fabric net -q --page {}"),
+    ("predict -d", "predict ring.trace --fabric net -q -d {}"),
     ("plan --html", "plan machine.toml --html {}"),
     ("collective study --json", "collective study collectives.toml --json {}"),
     ("collective study --csv", "collective study collectives.toml --csv {}"),
@@ -182,7 +200,7 @@ OUTPUTS = [
     ("study report --csv", "study report ready.sqlite --csv {}"),
     ("study report --plots", "study report ready.sqlite --plots {}"),
 ]
-MAKES_A_DATABASE = {"study run -d", "study merge INTO"}
+MAKES_A_DATABASE = {"predict -d", "study run -d", "study merge INTO"}
 MAKES_A_FOLDER = {"study report --plots"}
 
 # command that answers on standard output, words
@@ -195,6 +213,7 @@ ANSWERS = [
     ("fabric route", "fabric route net --engine updn"), ("fabric check", "fabric check net --engines updn --json"),
     ("fabric compare", "fabric compare net --engines updn"), ("fabric diff", "fabric diff net net"),
     ("simulate", "simulate --fabric net --limit 1us"), ("simulate --json -", "simulate --fabric net --limit 1us --json -"),
+    ("predict", "predict ring.trace --fabric net -q"),
     ("plan", "plan machine.toml --json"), ("collective study", "collective study collectives.toml"),
     ("study run", "study run study.toml"), ("study report", "study report ready.sqlite"),
     ("reference", "reference options"), ("run --dry-run", f"{RUN} -- JOB"), ("--version", "--version"),
@@ -298,6 +317,7 @@ class Bench:
         os.chmod(os.path.join(folder, "unreadable"), 0)
         os.mkdir(os.path.join(folder, "directory"))
         os.symlink("loop", os.path.join(folder, "loop"))
+        shutil.copytree(os.path.join(SOURCE, "tests/cli/ring.trace"), os.path.join(folder, "ring.trace"))
         self.give(folder)
         for words in ("fabric generate 'torus(3,3) hosts=9' -o net", "fabric route net --engine updn -o lfts",
                       "study run study.toml -q -d ready.sqlite"):

@@ -172,20 +172,12 @@ Evidence gather(const JobPlan& plan, const Finished& finished) {
   Evidence evidence;
   evidence.ended = finished.ended;
   evidence.goes_on = plan.goes_on;
-<<<<<<< HEAD
-  if (finished.roster) {
-    evidence.deaths = finished.roster->deaths();
-    evidence.died_at_start = finished.roster->died_at_start();
-    evidence.verdict = finished.roster->verdict();
-    evidence.programs_doing = finished.roster->programs_doing();
-    evidence.status = finished.roster->status();
-=======
   if (finished.membership) {
     evidence.deaths = finished.membership->deaths();
+    evidence.died_at_start = finished.membership->died_at_start();
     evidence.verdict = finished.membership->verdict();
     evidence.programs_doing = finished.membership->programs_doing();
     evidence.status = finished.membership->status();
->>>>>>> engine
   }
   evidence.record = plan.goes_on ? merge_records(plan.run_directory, plan.job, plan.map.degree())
                                  : read_jobs_file(plan.run_directory + "/record.json", plan.job);

@@ -18,6 +18,7 @@ struct JobSummary {
   Time time_ps = 0;                ///< until its last rank ended, or to what it had come
   std::int64_t recorded_ns = 0;    ///< of the recorded run
   double computing_share = 0;      ///< of the ranks' time; the rest they were in MPI
+  double waiting_share = 0;        ///< of it: in MPI, and the processor had nothing to do for a message
   std::vector<std::string> notes;  ///< one line each: what is left out, not received, or waits for ever
 };
 

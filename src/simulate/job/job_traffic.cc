@@ -87,6 +87,7 @@ Traffic::Answer JobTraffic::next(std::uint32_t index, Time now, Message& message
     const std::uint64_t header = protocol_of(other).header_bytes;
     const bool short_one = letter.part == Part::ask || letter.part == Part::answer || letter.part == Part::get;
     message = {other.host, leaving.letter, header + (short_one ? 0 : letter.bytes), leaving.at};
+    if (observes_) sent_[std::uint64_t{index} << 32 | other.host] += message.bytes;
     return Answer::send;
   }
   if (host.leaving.empty() && host.events.empty()) return Answer::none;
@@ -160,12 +161,14 @@ void JobTraffic::run_thread(std::uint32_t index, Time now) {
       const Time duration = scaled(what.before_ns, job_of(process).compute_scale);
       if (duration > 0) {
         leave(strand);
+        turns_to(strand, Activity::computing);
         if (strand.thread == 0) process.computing += duration;
         strand.at = later_by(strand.at, duration);
         return push(process.host, strand.at, Kind::resume, index);
       }
     }
     enter(strand, now);
+    if (process.row != none && what.kind != Step::Kind::nothing) turns_to(strand, activity_of(process, what));
     if (!step(index, what)) return;
     ++strand.position;
     strand.computed = false;
@@ -197,6 +200,7 @@ void JobTraffic::end_thread(std::uint32_t index, Time now) {
   Strand& strand = strands_[index];
   if (strand.over) return;
   enter(strand, now);
+  turns_to(strand, Activity::message);
   strand.over = true;
   Process& process = processes_[strand.process];
   process.end = std::max(process.end, strand.at);
@@ -207,6 +211,21 @@ void JobTraffic::end_thread(std::uint32_t index, Time now) {
 
 bool JobTraffic::makes_progress(const Process& process) const {
   return process.inside > 0 || process.ended || protocol_of(process).progress == Progress::always;
+}
+
+/// What its rank's first thread does from now on.
+void JobTraffic::turns_to(const Strand& strand, Activity activity) {
+  Process& process = processes_[strand.process];
+  if (process.row == none || strand.thread != 0) return;
+  timeline_.add(process.row, process.activity, process.since, strand.at);
+  process.activity = activity;
+  process.since = strand.at;
+}
+
+Activity JobTraffic::activity_of(Process& process, const Step& what) {
+  const bool of_collective = what.kind == Step::Kind::collective ||
+                             (what.kind == Step::Kind::wait && pending_[operation(process, what.operation)].collective);
+  return of_collective ? Activity::collective : Activity::message;
 }
 
 /// False: the thread waits, and does the step again when it is resumed.
@@ -257,6 +276,7 @@ void JobTraffic::begin_collective(std::uint32_t index, const Step& what, std::ui
   const RankProgram& program = job.program.ranks[process.rank];
   const std::uint32_t communicator = what.context / 2;
   const std::vector<std::uint32_t>& members = job.program.communicators[communicator];
+  pending_[pending].collective = true;
   Collective collective;
   collective.operation = what.collective;
   collective.me = program.numbers.at(communicator);
@@ -391,6 +411,7 @@ bool JobTraffic::await(std::uint32_t index, std::uint32_t strand) {
 /// The processor does something from `at` on, or from when it is free; the end of it.
 Time JobTraffic::spend(Process& process, Time at, Time cost) {
   process.processor_free = later_by(std::max(at, process.processor_free), cost);
+  process.overhead = later_by(process.overhead, cost);
   return process.processor_free;
 }
 
@@ -552,6 +573,27 @@ std::string JobTraffic::waiting_in_words(const Process& process) const {
   return "nothing";
 }
 
+void JobTraffic::observe(std::size_t ranks, std::size_t bins) {
+  observes_ = true;
+  const std::size_t all = jobs_.empty() ? 0 : jobs_.front().program.ranks.size();
+  const std::size_t rows = std::min(ranks, all);
+  timeline_ = Timeline(rows, bins);
+  for (std::size_t row = 0; row < rows; ++row) {
+    observed_.push_back(static_cast<std::uint32_t>(row * all / rows));
+    processes_[observed_.back()].row = static_cast<std::uint32_t>(row);
+  }
+}
+
+std::vector<Flow> JobTraffic::flows() const {
+  std::vector<Flow> flows;
+  for (const auto& [hosts, bytes] : sent_)
+    flows.push_back({static_cast<std::uint32_t>(hosts >> 32), static_cast<std::uint32_t>(hosts), bytes});
+  std::sort(flows.begin(), flows.end(), [](const Flow& one, const Flow& other) {
+    return one.from != other.from ? one.from < other.from : one.to < other.to;
+  });
+  return flows;
+}
+
 std::vector<JobOutcome> JobTraffic::outcomes() const {
   std::vector<JobOutcome> outcomes = outcomes_;
   for (const Process& process : processes_) {
@@ -559,6 +601,7 @@ std::vector<JobOutcome> JobTraffic::outcomes() const {
     RankOutcome& rank = job.ranks.emplace_back();
     rank.ended = process.ended;
     rank.computing_ps = process.computing;
+    rank.overhead_ps = process.overhead;
     rank.end_ps = process.end;
     if (!process.ended) {
       for (const std::uint32_t strand : process.threads) rank.end_ps = std::max(rank.end_ps, strands_[strand].at);

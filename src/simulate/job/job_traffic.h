@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "simulate/job/collective.h"
+#include "simulate/job/link_load.h"
 #include "simulate/job/matching.h"
 #include "simulate/job/program.h"
 #include "simulate/job/protocol.h"
+#include "simulate/job/timeline.h"
 #include "simulate/packet/traffic.h"
 
 namespace holdfast::simulate::job {
@@ -30,6 +32,7 @@ struct RankOutcome {
   bool ended = false;
   Time end_ps = 0;        ///< when its last call returned, or what it had come to
   Time computing_ps = 0;  ///< of its first thread; the rest of its time it was in MPI
+  Time overhead_ps = 0;   ///< of its processor, for messages
   std::string waits_for;  ///< of one that did not end: in words
 };
 
@@ -72,6 +75,15 @@ class JobTraffic : public Traffic {
   /// After the run.
   std::vector<JobOutcome> outcomes() const;
 
+  /// Before the run: keep what its ranks do, in so many bins (timeline.h), of at most `ranks` of the first job, evenly
+  /// spread, and who sends how much to whom.
+  void observe(std::size_t ranks, std::size_t bins);
+  /// The ranks of the timeline's rows.
+  const std::vector<std::uint32_t>& observed() const { return observed_; }
+  const Timeline& timeline() const { return timeline_; }
+  /// Through the network, by hosts; empty unless observed.
+  std::vector<Flow> flows() const;
+
  private:
   static constexpr std::uint32_t none = 0xffffffff;
 
@@ -80,6 +92,7 @@ class JobTraffic : public Traffic {
     bool over = false;
     Time at = 0;
     std::uint32_t waiter = none;  ///< a strand
+    bool collective = false;
   };
   enum class Part : std::uint8_t { eager, ask, answer, data, put, get, acknowledgement };
   struct Letter {
@@ -123,7 +136,10 @@ class JobTraffic : public Traffic {
     std::vector<Probing> probing;
     std::uint32_t accesses = 0;
     std::vector<std::uint32_t> awaiting_accesses;  ///< strands
-    Time computing = 0;
+    Time computing = 0, overhead = 0;
+    std::uint32_t row = none;  ///< of the timeline
+    Activity activity = Activity::computing;
+    Time since = 0;  ///< it does that
   };
   enum class Kind : std::uint8_t { resume, letter };
   struct LocalEvent {
@@ -160,6 +176,8 @@ class JobTraffic : public Traffic {
   void leave(Strand& strand);
   void end_thread(std::uint32_t strand, Time now);
   bool makes_progress(const Process& process) const;
+  void turns_to(const Strand& strand, Activity activity);
+  Activity activity_of(Process& process, const Step& what);
 
   std::uint32_t take_pending();
   void free_pending(std::uint32_t pending);
@@ -197,6 +215,10 @@ class JobTraffic : public Traffic {
   std::vector<std::uint32_t> free_letters_;
   std::vector<JobOutcome> outcomes_;
   std::size_t ended_ = 0;
+  bool observes_ = false;
+  std::vector<std::uint32_t> observed_;
+  Timeline timeline_{0, 2};
+  std::unordered_map<std::uint64_t, std::uint64_t> sent_;  ///< bytes, by sending host << 32 | receiving host
 };
 
 }  // namespace holdfast::simulate::job

@@ -109,6 +109,39 @@ TEST(LogGP, SendAndReceive) {
   EXPECT_EQ(played.jobs[0].ranks[0].computing_ps, 7'000'000);
 }
 
+TEST(Observed, RanksTimeIsDividedAmongWhatTheyDo) {
+  const Program program = Recording(2)
+                              .call(0, "MPI_Send", {{peer, 1}, {tag, 5}, {bytes, 1000}}, 7'000)
+                              .call(1, "MPI_Recv", {{peer, 0}, {tag, 5}})
+                              .all("MPI_Barrier", {})
+                              .take();
+  const simulate::sample::Net net = simulate::sample::crossbar(2);
+  JobTraffic traffic({{program, slow_protocol(), {0, 1}, 1}}, 2);
+  traffic.observe(8, 64);
+  ASSERT_TRUE(simulate(net.fabric, net.tables, quiet(), traffic).ok());
+  const JobOutcome outcome = traffic.outcomes().front();
+  const Timeline& timeline = traffic.timeline();
+  ASSERT_EQ(traffic.observed(), (std::vector<std::uint32_t>{0, 1}));
+  const auto sum = [&](std::size_t row, Activity activity) {
+    double time = 0;
+    for (std::size_t bin = 0; bin < timeline.bins(); ++bin)
+      time += timeline.share(row, bin, activity) * static_cast<double>(timeline.bin_ps());
+    return time;
+  };
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    const auto end = static_cast<double>(outcome.ranks[rank].end_ps);
+    EXPECT_NEAR(sum(rank, Activity::computing), static_cast<double>(outcome.ranks[rank].computing_ps), 1);
+    EXPECT_NEAR(sum(rank, Activity::computing) + sum(rank, Activity::message) + sum(rank, Activity::collective), end,
+                1);
+  }
+  EXPECT_NEAR(sum(0, Activity::message), o_send, 1);
+  EXPECT_NEAR(sum(1, Activity::message), static_cast<double>(7'000'000 + hop(1000)), 1);
+  EXPECT_GT(sum(0, Activity::collective), sum(1, Activity::collective));
+  EXPECT_EQ(outcome.ranks[0].overhead_ps, 2 * o_send + o_receive);
+  // A barrier of two is a message of nothing each way.
+  EXPECT_EQ(traffic.flows(), (std::vector<Flow>{{0, 1, 1000 + 2 * header}, {1, 0, header}}));
+}
+
 TEST(LogGP, RendezvousAsksFirst) {
   Protocol protocol = slow_protocol();
   protocol.eager_limit = 999;

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
+#include "core/config/settings.h"
 #include "core/config/table.h"
 #include "simulate/job/collective.h"
 #include "simulate/kernel/time.h"
@@ -31,5 +34,8 @@ struct Protocol {
 
 /// Component "mpi".
 const config::Table<Protocol>& protocol_table();
+
+/// Those that nobody gave and nothing measured, as "mpi.eager_limit 12288", in the order of the table.
+std::vector<std::string> assumed(const config::Settings<Protocol>& protocol);
 
 }  // namespace holdfast::simulate::job

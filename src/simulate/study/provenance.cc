@@ -38,7 +38,10 @@ std::string another_file(const std::string& was, const std::string& path) {
 }  // namespace
 
 std::string computed_by(std::string_view kind) {
-  return fmt::format("{} {}", kind, kind == "collectives" ? collectives_computation : throughput_computation);
+  return fmt::format("{} {}", kind,
+                     kind == "collectives"  ? collectives_computation
+                     : kind == "prediction" ? prediction_computation
+                                            : throughput_computation);
 }
 
 std::string digest_text(std::string_view bytes) {

@@ -64,6 +64,11 @@ Result<std::string> find_self_test(Mpi mpi) {
                    "install Holdfast whole, or set HOLDFAST_LIBRARY_PATH");
 }
 
+Result<std::string> find_calibration(Mpi mpi) {
+  return find_file("holdfast-calibrate-" + std::string(name(mpi)),
+                   "install Holdfast for " + std::string(name(mpi)) + ", or set HOLDFAST_LIBRARY_PATH");
+}
+
 Result<std::string> find_recorder(Mpi mpi) {
   return find_file("libholdfast-record-" + std::string(name(mpi)) + ".so",
                    "install Holdfast for " + std::string(name(mpi)) + ", or set HOLDFAST_LIBRARY_PATH");

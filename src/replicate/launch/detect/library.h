@@ -23,6 +23,9 @@ Result<std::string> find_library(Mpi mpi);
 /// The program of `holdfast doctor --test` for an MPI, in the same folders. Error: unavailable.
 Result<std::string> find_self_test(Mpi mpi);
 
+/// The program of `holdfast calibrate` for an MPI, in the same folders. Error: unavailable.
+Result<std::string> find_calibration(Mpi mpi);
+
 /// The library that is preloaded too where replicas have the same memory, in the same folders. Error: unavailable.
 Result<std::string> find_heap();
 

@@ -86,7 +86,7 @@ void JobMembership::close(int member, double seconds) {
   if (!ended_by_program_) deaths_.push_back({rank_of(member), replica_of(member), seconds, 0});
 }
 
-std::vector<Death> Roster::deaths() const {
+std::vector<Death> JobMembership::deaths() const {
   if (goes_on_ || deaths_.empty()) return deaths_;
   return {deaths_.front()};
 }

@@ -202,53 +202,6 @@ TEST(JobMembership, WhereTheLauncherEndsTheJobTheFirstDeathIsTheCause) {
   EXPECT_TRUE(program.deaths().empty());
 }
 
-TEST(JobMembership, AShellThatBecomesTheProgramIsNoDeath) {
-  for (const bool goes_on : {true, false}) {
-    JobMembership membership(1, 2, goes_on);
-    for (const int m : {0, 1}) EXPECT_EQ(membership.join(0, m), m);
-    membership.close(1, 0.1);
-    EXPECT_TRUE(membership.verdict().empty());
-    EXPECT_EQ(membership.join(0, 1), 1) << "it comes back as the program";
-    for (const int m : {0, 1}) membership.hear(m, {Kind::starting});
-    EXPECT_TRUE(membership.starting());
-    for (const int m : {0, 1}) membership.hear(m, {Kind::ready});
-    EXPECT_FALSE(membership.starting());
-    EXPECT_TRUE(membership.deaths().empty());
-  }
-}
-
-TEST(JobMembership, OneThatNeverComesEndsTheJob) {
-  for (const bool goes_on : {true, false}) {
-    JobMembership membership(1, 2, goes_on);
-    membership.join(0, 0);
-    EXPECT_FALSE(membership.starting());
-    membership.hear(0, {Kind::starting});
-    EXPECT_TRUE(membership.starting());
-    membership.look(1, std::set<int>{0, 1}, 60);
-    for (double now = 2; now < 5; now += 0.25) membership.look(now, std::set<int>{0}, 60);
-    EXPECT_NE(membership.verdict().find("rank 0 replica 1 died or did not come"), std::string::npos);
-    EXPECT_FALSE(membership.programs_doing());
-    ASSERT_EQ(membership.deaths().size(), 1U);
-    EXPECT_EQ(membership.deaths()[0].replica, 1);
-    EXPECT_FALSE(membership.starting());
-  }
-}
-
-TEST(JobMembership, WhereTheLauncherEndsTheJobTheFirstDeathIsTheCause) {
-  JobMembership membership = started(2, 2, false);
-  membership.close(3, 1);
-  membership.close(0, 1.1);
-  ASSERT_EQ(membership.deaths().size(), 1U);
-  EXPECT_EQ(membership.deaths()[0].rank, 1);
-  EXPECT_TRUE(membership.outgoing().empty());
-
-  Roster program = started(2, 2, false);
-  program.hear(2, exits(3));
-  program.close(2, 1);
-  program.close(0, 1.1);
-  EXPECT_TRUE(program.deaths().empty());
-}
-
 TEST(JobMembership, AShellThatBecomesTheProgramHidesNoDeath) {
   JobMembership membership(2, 2, false);
   for (int m = 0; m < 4; ++m) membership.join(m / 2, m % 2);

@@ -1,0 +1,241 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/stats/confidence.h"
+#include "core/stats/moments.h"
+#include "simulate/predict/prediction.h"
+
+namespace holdfast::simulate::predict {
+namespace {
+
+using study::Database;
+using study::Json;
+
+constexpr double confidence = 0.95;
+constexpr std::size_t links_told = 3;
+
+/// Rows come from a file: what is not there, or of another kind, is nothing.
+double number_in(const Json& object, const char* name) {
+  const auto found = object.is_object() ? object.find(name) : object.end();
+  return found != object.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+std::string text_in(const Json& object, const char* name) {
+  const auto found = object.is_object() ? object.find(name) : object.end();
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::vector<std::string> texts_in(const Json& object, const char* name) {
+  std::vector<std::string> texts;
+  const auto found = object.is_object() ? object.find(name) : object.end();
+  if (found == object.end() || !found->is_array()) return texts;
+  for (const Json& each : *found)
+    if (each.is_string()) texts.push_back(each.get<std::string>());
+  return texts;
+}
+
+Estimate estimate(const stats::Moments& moments) {
+  Estimate found{moments.mean()};
+  const auto interval = stats::mean_interval(moments, confidence);
+  if (!interval.ok()) return found;
+  found.low = interval.value().low;
+  found.high = interval.value().high;
+  return found;
+}
+
+RunTimeline timeline_of(const Json& result) {
+  RunTimeline timeline;
+  const auto found = result.find("timeline");
+  if (found == result.end()) return timeline;
+  timeline.bin_s = number_in(*found, "bin_ps") / 1e12;
+  if (const auto ranks = found->find("ranks"); ranks != found->end() && ranks->is_array())
+    for (const Json& rank : *ranks)
+      if (rank.is_number_unsigned()) timeline.ranks.push_back(rank.get<std::uint32_t>());
+  timeline.computing = texts_in(*found, "computing");
+  timeline.message = texts_in(*found, "message");
+  timeline.collective = texts_in(*found, "collective");
+  return timeline;
+}
+
+/// A scenario under way.
+struct Open {
+  Outlook outlook;
+  stats::Moments time, ratio, computing, waiting, failed;
+  std::map<std::uint64_t, double> time_by_seed;
+  std::map<std::string, FullLink> links;
+};
+
+void add(Open& open, const Json& parameters, const study::Finished& finished) {
+  Outlook& outlook = open.outlook;
+  ++outlook.asked;
+  ++outlook.outcomes[finished.outcome];
+  const Json& result = finished.result;
+  open.failed.add(number_in(result, "failed_links") + number_in(result, "failed_switches") +
+                  number_in(result, "failed_others"));
+  if (finished.outcome != "measured") {
+    if (outlook.reason.empty()) outlook.reason = text_in(result, "reason");
+    return;
+  }
+  ++outlook.measured;
+  const double time_s = number_in(result, "time_ps") / 1e12;
+  open.time.add(time_s);
+  open.time_by_seed[static_cast<std::uint64_t>(number_in(parameters, "seed"))] = time_s;
+  open.computing.add(number_in(result, "computing_share"));
+  open.waiting.add(number_in(result, "waiting_share"));
+  if (const auto links = result.find("links"); links != result.end() && links->is_array())
+    for (const Json& link : *links) {
+      FullLink& full = open.links[text_in(link, "name")];
+      full.bytes += number_in(link, "bytes");
+      full.share += number_in(link, "share");
+      ++full.runs;
+    }
+  if (!outlook.timeline) outlook.timeline = timeline_of(result);
+}
+
+void close(Open& open, const Open* healthy) {
+  Outlook& outlook = open.outlook;
+  if (outlook.asked > 0) outlook.failed = open.failed.mean();
+  if (outlook.measured == 0) return;
+  outlook.time_s = estimate(open.time);
+  outlook.computing = open.computing.mean();
+  outlook.waiting = open.waiting.mean();
+  for (auto& [name, link] : open.links) {
+    link.name = name;
+    link.bytes /= static_cast<double>(link.runs);
+    link.share /= static_cast<double>(link.runs);
+    outlook.links.push_back(link);
+  }
+  std::stable_sort(outlook.links.begin(), outlook.links.end(),
+                   [](const FullLink& one, const FullLink& other) { return one.bytes > other.bytes; });
+  if (outlook.links.size() > links_told) outlook.links.resize(links_told);
+  if (healthy == nullptr || healthy->time_by_seed.empty()) return;
+  // Seed against seed where the healthy fabric has seeds, too: its placement is the same.
+  for (const auto& [seed, time] : open.time_by_seed) {
+    const auto same = healthy->time_by_seed.find(seed);
+    const double base = (same != healthy->time_by_seed.end() ? same : healthy->time_by_seed.begin())->second;
+    if (base > 0) open.ratio.add(time / base);
+  }
+  if (open.ratio.count() > 0) outlook.ratio = estimate(open.ratio);
+}
+
+bool is_apart(const Estimate& less, const Estimate& more) {
+  return less.high.value_or(less.mean) < more.low.value_or(more.mean);
+}
+
+/// The mean time of an engine over all scenarios, where the job ended in all runs.
+struct Standing {
+  std::string engine;
+  stats::Moments time;
+  std::size_t runs = 0, ended = 0;
+  std::string otherwise;
+};
+
+std::vector<Standing> standings(const std::vector<Outlook>& outlooks) {
+  std::vector<Standing> all;
+  for (const Outlook& outlook : outlooks) {
+    auto found = std::ranges::find(all, outlook.engine, &Standing::engine);
+    if (found == all.end()) found = all.insert(all.end(), {outlook.engine, {}, 0, 0, ""});
+    found->runs += outlook.asked;
+    found->ended += outlook.measured;
+    if (outlook.measured > 0) found->time.add(outlook.time_s.mean);
+    for (const auto& [outcome, count] : outlook.outcomes)
+      if (outcome != "measured" && found->otherwise.empty())
+        found->otherwise =
+            fmt::format("'{}' with {}", outcome, outlook.failures == "none" ? "nothing failed" : outlook.failures);
+  }
+  return all;
+}
+
+void advise_engine(const std::vector<Outlook>& outlooks, std::vector<std::string>& advice) {
+  std::vector<Standing> all = standings(outlooks);
+  std::vector<Standing> whole;
+  for (const Standing& one : all)
+    if (one.runs > 0 && one.ended == one.runs) whole.push_back(one);
+  std::stable_sort(whole.begin(), whole.end(),
+                   [](const Standing& one, const Standing& other) { return one.time.mean() < other.time.mean(); });
+  if (whole.empty()) {
+    advice.push_back("With no engine did the job end in every run.");
+  } else if (all.size() > 1 && whole.size() == 1) {
+    advice.push_back(fmt::format("Take {}: with it alone did the job end in every run.", whole.front().engine));
+  } else if (whole.size() > 1) {
+    const double more = whole[1].time.mean() / whole[0].time.mean() - 1;
+    advice.push_back(more < 0.01
+                         ? fmt::format("Take {} or {}: the job's times differ by {:.2f} % over all scenarios.",
+                                       whole[0].engine, whole[1].engine, 100 * more)
+                         : fmt::format("Take {}: over all scenarios the job takes {:.1f} % longer with the next, {}.",
+                                       whole[0].engine, 100 * more, whole[1].engine));
+  }
+  for (const Standing& one : all)
+    if (one.ended < one.runs)
+      advice.push_back(fmt::format("{}: in {} of {} runs the job did not end ({}).", one.engine, one.runs - one.ended,
+                                   one.runs, one.otherwise));
+}
+
+void advise(PredictionRecord& record) {
+  if (record.finished < record.points) {
+    record.advice.push_back(fmt::format("Only {} of {} runs have ended.", record.finished, record.points));
+  }
+  advise_engine(record.outlooks, record.advice);
+  const Outlook* worst = nullptr;
+  for (const Outlook& outlook : record.outlooks)
+    if (outlook.ratio && !outlook.healthy && (worst == nullptr || outlook.ratio->mean > worst->ratio->mean))
+      worst = &outlook;
+  if (worst != nullptr) {
+    const Estimate& ratio = *worst->ratio;
+    const bool slower = is_apart({1}, ratio);
+    record.advice.push_back(
+        slower ? fmt::format("At worst ({}, {}, {}) it takes {:.3f} times as long as on the healthy fabric.",
+                             worst->engine, worst->placement, worst->failures, ratio.mean)
+               : "No failure that was asked for makes it slower than its spread over seeds shows.");
+  }
+}
+
+}  // namespace
+
+Result<PredictionRecord> draw_together(const study::Study& study, const Database& database) {
+  auto rows = database.rows();
+  if (!rows.ok()) return rows.status();
+  PredictionRecord record;
+  const Json about = Json::parse(study.text, nullptr, false);
+  record.trace = study.name;
+  record.fabric = text_in(about, "fabric");
+  record.mpi = text_in(about, "rules");
+  record.ranks = static_cast<std::uint32_t>(number_in(about, "ranks"));
+  record.recorded_s = number_in(about, "recorded_ns") / 1e9;
+  record.assumed = texts_in(about, "assumed");
+  record.notes = texts_in(about, "notes");
+  std::vector<Open> all;
+  for (const Database::Row& row : rows.value()) {
+    const std::string engine = text_in(row.parameters, "engine"), placement = text_in(row.parameters, "placement"),
+                      failures = text_in(row.parameters, "failures");
+    auto found = std::ranges::find_if(all, [&](const Open& open) {
+      const Outlook& outlook = open.outlook;
+      return outlook.engine == engine && outlook.placement == placement && outlook.failures == failures;
+    });
+    if (found == all.end()) {
+      found = all.insert(all.end(), Open{});
+      found->outlook.engine = engine;
+      found->outlook.placement = placement;
+      found->outlook.failures = failures;
+      found->outlook.healthy = failures == "none";
+    }
+    ++record.points;
+    if (!row.finished) continue;
+    ++record.finished;
+    add(*found, row.parameters, *row.finished);
+  }
+  for (Open& open : all) {
+    const auto healthy = std::ranges::find_if(all, [&](const Open& other) {
+      return other.outlook.healthy && other.outlook.engine == open.outlook.engine &&
+             other.outlook.placement == open.outlook.placement;
+    });
+    close(open, healthy == all.end() ? nullptr : &*healthy);
+  }
+  for (Open& open : all) record.outlooks.push_back(std::move(open.outlook));
+  advise(record);
+  return record;
+}
+
+}  // namespace holdfast::simulate::predict

@@ -1,0 +1,114 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/scratch/scratch_folder.h"
+#include "simulate/predict/prediction.h"
+
+namespace holdfast::simulate::predict {
+namespace {
+
+using study::Finished;
+using study::Json;
+using testing::HasSubstr;
+
+/// Times are made up: 10 s, 20 and 30 by seed, a tenth more with a failure, half as much again with engine "slow";
+/// "weak" refuses its last run.
+class MadeUpPrediction final : public study::Study {
+ public:
+  MadeUpPrediction() {
+    name = "job.trace";
+    kind = "prediction";
+    text = Json({{"ranks", 4},
+                 {"recorded_ns", 5'000'000'000},
+                 {"rules", "mpich"},
+                 {"fabric", "f"},
+                 {"assumed", {"mpi.eager_limit 12288"}},
+                 {"notes", Json::array()}})
+               .dump();
+    for (int seed = 1; seed <= 3; ++seed)
+      for (const char* failures : {"none", "fail-link share 1%"})
+        for (const char* engine : {"fast", "slow", "weak"}) {
+          Json parameters = {{"engine", engine}, {"placement", "random"}, {"failures", failures}, {"seed", seed}};
+          points.push_back({name, parameters, parameters.dump()});
+        }
+  }
+  Result<Finished> run(std::size_t index) const override {
+    const Json& parameters = points[index].parameters;
+    if (index == 17) return Finished{"refused", {{"reason", "because"}}, 0};
+    const bool failed = parameters["failures"] != "none";
+    double time = 10.0 * parameters["seed"].get<double>() * (failed ? 1.1 : 1);
+    if (parameters["engine"] == "slow") time *= 1.5;
+    return Finished{"measured",
+                    {{"failed_links", failed ? 2 : 0},
+                     {"time_ps", time * 1e12},
+                     {"computing_share", 0.5},
+                     {"waiting_share", 0.25},
+                     {"links", {{{"name", "a to b"}, {"bytes", 100}, {"share", 0.5}}}}},
+                    0};
+  }
+};
+
+PredictionRecord drawn(const study::Study& study, bool backwards = false) {
+  const scratch::ScratchFolder folder;
+  auto database = study::Database::open_to_write(folder.file("prediction.sqlite"), study);
+  EXPECT_TRUE(database.ok()) << database.status().message();
+  for (std::size_t i = 0; i < study.points.size(); ++i) {
+    const std::size_t index = backwards ? study.points.size() - 1 - i : i;
+    EXPECT_TRUE(database.value().add(study.points[index], study.run(index).value()).ok());
+  }
+  auto record = draw_together(study, database.value());
+  EXPECT_TRUE(record.ok());
+  return record.value();
+}
+
+TEST(DrawTogether, KnownAnswers) {
+  const PredictionRecord record = drawn(MadeUpPrediction());
+  EXPECT_EQ(record.ranks, 4u);
+  EXPECT_DOUBLE_EQ(record.recorded_s, 5);
+  EXPECT_EQ(record.points, 18u);
+  EXPECT_EQ(record.finished, 18u);
+  ASSERT_EQ(record.outlooks.size(), 6u);
+  const Outlook& healthy = record.outlooks[0];
+  EXPECT_TRUE(healthy.healthy);
+  EXPECT_DOUBLE_EQ(healthy.time_s.mean, 20);
+  ASSERT_TRUE(healthy.time_s.low.has_value());
+  // Student's t with 2 degrees of freedom, 0.975: 4.3027; the standard error is 10 / sqrt(3).
+  EXPECT_NEAR(20 - *healthy.time_s.low, 4.3027 * 10 / std::sqrt(3.0), 1e-3);
+  const Outlook& failed = record.outlooks[3];
+  EXPECT_EQ(failed.engine, "fast");
+  EXPECT_DOUBLE_EQ(failed.failed, 2);
+  ASSERT_TRUE(failed.ratio.has_value());
+  EXPECT_NEAR(failed.ratio->mean, 1.1, 1e-9);
+  EXPECT_NEAR(*failed.ratio->high, 1.1, 1e-9) << "seed by seed there is no spread";
+  ASSERT_EQ(failed.links.size(), 1u);
+  EXPECT_DOUBLE_EQ(failed.links[0].bytes, 100);
+  EXPECT_EQ(failed.links[0].runs, 3u);
+  const Outlook& weak = record.outlooks[5];
+  EXPECT_EQ(weak.measured, 2u);
+  EXPECT_EQ(weak.outcomes.at("refused"), 1u);
+  EXPECT_EQ(weak.reason, "because");
+}
+
+TEST(DrawTogether, AdvisesAnEngineWithWhichEveryRunEnded) {
+  const PredictionRecord record = drawn(MadeUpPrediction());
+  ASSERT_EQ(record.advice.size(), 3u);
+  EXPECT_EQ(record.advice[0], "Take fast: over all scenarios the job takes 50.0 % longer with the next, slow.");
+  EXPECT_THAT(record.advice[1], HasSubstr("weak: in 1 of 6 runs the job did not end ('refused'"));
+  EXPECT_THAT(record.advice[2], HasSubstr("1.100 times as long"));
+}
+
+TEST(DrawTogether, TheOrderInWhichRunsEndedDoesNotMatter) {
+  const PredictionRecord one = drawn(MadeUpPrediction()), other = drawn(MadeUpPrediction(), true);
+  ASSERT_EQ(one.outlooks.size(), other.outlooks.size());
+  for (std::size_t i = 0; i < one.outlooks.size(); ++i) {
+    EXPECT_EQ(one.outlooks[i].engine, other.outlooks[i].engine);
+    EXPECT_EQ(one.outlooks[i].time_s.mean, other.outlooks[i].time_s.mean);
+    EXPECT_EQ(one.outlooks[i].time_s.high, other.outlooks[i].time_s.high);
+  }
+  EXPECT_EQ(one.advice, other.advice);
+}
+
+}  // namespace
+}  // namespace holdfast::simulate::predict

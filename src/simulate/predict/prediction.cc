@@ -1,0 +1,348 @@
+#include "simulate/predict/prediction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "core/fault/grammar.h"
+#include "core/input/text_file.h"
+#include "fabric/formats/source.h"
+#include "fabric/topology/generate.h"
+#include "simulate/job/job_record.h"
+#include "simulate/job/job_traffic.h"
+#include "simulate/job/link_load.h"
+#include "simulate/packet/hosts.h"
+#include "simulate/packet/simulate.h"
+#include "simulate/study/prepared.h"
+#include "simulate/study/provenance.h"
+
+namespace holdfast::simulate::predict {
+namespace {
+
+using study::Finished;
+using study::Json;
+
+constexpr std::size_t observed_ranks = 32, observed_bins = 160, fullest_links = 5;
+
+/// The label of runs by tables from a file.
+constexpr const char* by_tables = "tables";
+
+Json given_options(const config::AnySettings& settings) {
+  Json given = Json::object();
+  for (const config::AnySettings::Shown& shown : settings.show())
+    if (shown.origin.source != config::Source::row_default) given[std::string(shown.option->row.name)] = shown.value;
+  return given;
+}
+
+/// A digest of the files of a folder and their names.
+Result<std::string> digest_folder(const std::string& folder) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) paths.push_back(entry.path().string());
+  std::sort(paths.begin(), paths.end());
+  std::string digests;
+  for (const std::string& path : paths) {
+    const auto bytes = input::read_file(path, "the recording");
+    if (!bytes.ok()) return bytes.status();
+    digests += std::filesystem::path(path).filename().string() + " " + study::digest_text(bytes.value()) + "\n";
+  }
+  return study::digest_text(digests);
+}
+
+Result<study::Scenario> read_failures(const std::string& text) {
+  study::Scenario scenario;
+  scenario.label = text;
+  auto faults = fault::parse(text, "--fail");
+  if (!faults.ok()) return faults.status();
+  for (const fault::Fault& each : faults.value())
+    if (each.kind < fault::Kind::fail_link || std::holds_alternative<fault::Mean>(each.when))
+      return Status{Code::bad_input, "reading --fail",
+                    "'" + fault::format(each) + "' is no failure of a fabric from the start",
+                    "as in 'fail-link share 1%'"};
+  if (faults.value().empty())
+    return Status{Code::bad_input, "reading --fail", "'" + text + "' has no fault", "as in 'fail-link share 1%'"};
+  scenario.faults = std::move(faults).value();
+  return scenario;
+}
+
+bool is_random(const study::Scenario& scenario) {
+  return std::ranges::any_of(scenario.faults,
+                             [](const auto& each) { return std::holds_alternative<fault::Share>(each.when); });
+}
+
+/// One combination, as it is run.
+struct Run {
+  study::ThroughputPoint point;  ///< but its traffic
+  bool by_tables = false;
+  job::PlacementRules placement;
+};
+
+std::string text_of(Ending ending) {
+  switch (ending) {
+    case Ending::complete:
+      return "halted";  // the network has nothing more to do, and the job waits
+    case Ending::limit:
+      return "time limit";
+    default:
+      return std::string(ending_name(ending));
+  }
+}
+
+/// A digit for each activity's share of a bin, such that they add up as the shares do.
+std::array<char, job::activities> ninths(const job::Timeline& timeline, std::size_t row, std::size_t bin) {
+  std::array<char, job::activities> digits{};
+  double sum = 0;
+  int before = 0;
+  for (std::size_t which = 0; which < job::activities; ++which) {
+    sum += timeline.share(row, bin, static_cast<job::Activity>(which));
+    const int upto = std::clamp(static_cast<int>(sum * 9 + 0.5), before, 9);
+    digits[which] = static_cast<char>('0' + upto - before);
+    before = upto;
+  }
+  return digits;
+}
+
+Json to_json(const job::JobTraffic& traffic) {
+  const job::Timeline& timeline = traffic.timeline();
+  std::array<std::vector<std::string>, job::activities> rows;
+  for (std::size_t row = 0; row < timeline.rows(); ++row) {
+    for (auto& each : rows) each.emplace_back();
+    for (std::size_t bin = 0; bin < timeline.bins(); ++bin) {
+      const auto digits = ninths(timeline, row, bin);
+      for (std::size_t which = 0; which < job::activities; ++which) rows[which].back() += digits[which];
+    }
+  }
+  return {{"bin_ps", timeline.bin_ps()},
+          {"ranks", traffic.observed()},
+          {"computing", rows[0]},
+          {"message", rows[1]},
+          {"collective", rows[2]}};
+}
+
+class Prediction final : public study::Study {
+ public:
+  explicit Prediction(Question question) : question_(std::move(question)) {
+    kind = "prediction";
+    name = std::filesystem::path(question_.trace).lexically_normal().filename().string();
+    if (name.empty()) name = question_.trace;
+    title = "the recorded " + name + " on " + question_.fabric;
+  }
+
+  Status open() {
+    auto program = job::read_program(question_.trace);
+    if (!program.ok()) return program.status();
+    program_ = std::move(program).value();
+    auto digest = digest_folder(question_.trace);
+    if (!digest.ok()) return digest.status();
+    inputs_["trace"] = digest.value();
+    if (Status status = open_fabric(); !status.ok()) return status;
+    if (Status status = make_runs(); !status.ok()) return status;
+    text = about().dump();
+    return {};
+  }
+
+  Result<Finished> run(std::size_t index) const override {
+    const Run& run = runs_[index];
+    const double before = study::cpu_seconds();
+    auto prepared = run.by_tables ? by_given_tables(run) : preparations_.of(run.point);
+    if (!prepared.ok()) return prepared.status();
+    Finished finished{prepared.value()->outcome, prepared.value()->result};
+    if (finished.outcome.empty()) {
+      if (Status status = replay(run, *prepared.value(), finished); !status.ok()) return status;
+    }
+    finished.cpu_s = study::cpu_seconds() - before;
+    return finished;
+  }
+
+ private:
+  static constexpr std::uint64_t most_kept_bytes = std::uint64_t{128} << 20;
+
+  Status open_fabric() {
+    std::error_code none;
+    if (std::filesystem::is_regular_file(question_.fabric, none)) {
+      auto read = input::read_text_file(question_.fabric, "the fabric");
+      if (!read.ok()) return read.status();
+      inputs_["fabric"] = study::digest_text(read.value());
+      fabric_text_ = std::make_shared<const std::string>(std::move(read).value());
+    }
+    auto opened = fabric_text_ != nullptr ? fabric::read_fabric(*fabric_text_, question_.fabric)
+                                          : fabric::open_fabric(question_.fabric);
+    if (!opened.ok()) return opened.status();
+    network_ = std::move(opened.value().fabric);
+    if (network_.top_lid() == 0) network_.assign_lids();
+    for (std::string& note : opened.value().notes) notes_.push_back(std::move(note));
+    if (question_.tables.forwarding.empty()) return {};
+    auto tables = fabric::open_tables(network_, question_.tables);
+    if (!tables.ok()) return tables.status();
+    tables_ = std::move(tables.value().forwarding);
+    for (std::string& note : tables.value().notes) notes_.push_back(std::move(note));
+    std::string digests;
+    for (const std::string* path :
+         {&question_.tables.forwarding, &question_.tables.lanes, &question_.tables.path_records})
+      if (!path->empty())
+        if (auto bytes = input::read_file(*path, "the tables"); bytes.ok())
+          digests += study::digest_text(bytes.value());
+    inputs_["tables"] = study::digest_text(digests);
+    return {};
+  }
+
+  Status make_runs() {
+    std::vector<study::Scenario> scenarios(1);
+    scenarios.front().label = "none";
+    for (const std::string& failures : question_.failures) {
+      auto scenario = read_failures(failures);
+      if (!scenario.ok()) return scenario.status();
+      scenarios.push_back(std::move(scenario).value());
+    }
+    std::vector<job::PlacementRules> placements;
+    for (const std::string& placement : question_.placements) {
+      auto distribution = job::parse_distribution(placement);
+      if (!distribution.ok()) return distribution.status();
+      placements.push_back({distribution.value(), question_.ranks_per_host, question_.hosts, 1});
+      std::vector<bool> taken(Hosts(network_).count(), false);
+      const auto ranks = static_cast<std::uint32_t>(program_.ranks.size());
+      if (auto placed = job::place(placements.back(), ranks, network_, taken); !placed.ok()) return placed.status();
+    }
+    // Seeds outermost: what was cut short has a whole picture with fewer seeds.
+    for (std::uint64_t seed = 1; seed <= question_.seeds; ++seed)
+      for (const study::Scenario& scenario : scenarios)
+        for (std::size_t i = 0; i < placements.size(); ++i) {
+          const bool random = placements[i].distribution == job::Distribution::random || is_random(scenario);
+          if (!random && seed > 1) continue;
+          for (const fabric::Contender& engine : question_.engines)
+            add(scenario, placements[i], question_.placements[i], &engine, seed);
+          if (!question_.tables.forwarding.empty())
+            add(scenario, placements[i], question_.placements[i], nullptr, seed);
+        }
+    return {};
+  }
+
+  void add(const study::Scenario& scenario, job::PlacementRules placement, const std::string& placement_name,
+           const fabric::Contender* engine, std::uint64_t seed) {
+    Run run;
+    run.placement = std::move(placement);
+    run.placement.seed = seed;
+    run.by_tables = engine == nullptr;
+    run.point.fabric = question_.fabric;
+    run.point.fabric_text = fabric_text_;
+    if (engine != nullptr) run.point.engine = *engine;
+    run.point.lanes = question_.lanes;
+    run.point.scenario = scenario;
+    run.point.seed = seed;
+    Json parameters = {{"trace", name},
+                       {"fabric", question_.fabric},
+                       {"engine", engine != nullptr ? engine->label() : by_tables},
+                       {"lanes", question_.lanes},
+                       {"failures", scenario.label},
+                       {"placement", placement_name},
+                       {"ranks_per_host", question_.ranks_per_host},
+                       {"seed", seed},
+                       {"compute_scale", question_.compute_scale}};
+    for (const job::NamedHost& host : question_.hosts) parameters["hosts"].push_back({host.name, host.places});
+    if (question_.limit_ps != never) parameters["limit_ps"] = question_.limit_ps;
+    if (Json given = given_options(question_.protocol); !given.empty()) parameters["mpi"] = std::move(given);
+    if (Json given = given_options(question_.parameters); !given.empty()) parameters["options"] = std::move(given);
+    parameters["inputs"] = inputs_;
+    if (engine == nullptr || !engine->in_opensm) parameters["inputs"].erase("opensm");
+    if (engine != nullptr) parameters["inputs"].erase("tables");
+    if (engine != nullptr && engine->in_opensm) parameters["inputs"]["opensm"] = study::opensm_digest();
+    parameters["computed_by"] = study::computed_by(kind);
+    std::string key = parameters.dump();
+    points.push_back({name, std::move(parameters), std::move(key)});
+    runs_.push_back(std::move(run));
+  }
+
+  /// What a report tells of all runs.
+  Json about() const {
+    Json notes = program_.notes;
+    for (const std::string& note : notes_) notes.push_back(note);
+    return {{"ranks", program_.ranks.size()},
+            {"recorded_ns", program_.recorded_ns},
+            {"rules", job::name(question_.protocol.options().collectives)},
+            {"fabric", question_.fabric},
+            {"assumed", job::assumed(question_.protocol)},
+            {"notes", std::move(notes)}};
+  }
+
+  /// The tables that were given, on the fabric with what failed since.
+  Result<std::shared_ptr<const study::Prepared>> by_given_tables(const Run& run) const {
+    auto made = std::make_shared<study::Prepared>();
+    fabric::Fabric network = network_;
+    if (!run.point.scenario.healthy()) {
+      fabric::FailureRules rules;
+      rules.seed = run.point.seed;
+      auto failures = fabric::fail(network, run.point.scenario.faults, rules);
+      if (!failures.ok()) return failures.status();
+      made->result["failed_links"] = failures.value().failed.size();
+    }
+    made->network = std::make_shared<const fabric::Fabric>(std::move(network));
+    made->tables = tables_;
+    return std::shared_ptr<const study::Prepared>(std::move(made));
+  }
+
+  Status replay(const Run& run, const study::Prepared& prepared, Finished& finished) const {
+    const fabric::Fabric& network = *prepared.network;
+    std::vector<bool> taken(Hosts(network).count(), false);
+    const auto ranks = static_cast<std::uint32_t>(program_.ranks.size());
+    auto hosts = job::place(run.placement, ranks, network, taken);
+    if (!hosts.ok()) return hosts.status();
+    std::vector<job::Job> jobs;
+    jobs.push_back({program_, question_.protocol.options(), std::move(hosts).value(), question_.compute_scale});
+    job::JobTraffic traffic(std::move(jobs), Hosts(network).count());
+    traffic.observe(observed_ranks, observed_bins);
+    Control control;
+    control.limit = question_.limit_ps;
+    auto record = simulate(network, prepared.tables, question_.parameters.options(), traffic, control);
+    if (!record.ok()) return record.status();
+    tell(record.value(), traffic, prepared, finished);
+    return {};
+  }
+
+  static void tell(const Record& record, const job::JobTraffic& traffic, const study::Prepared& prepared,
+                   Finished& finished) {
+    const job::JobOutcome outcome = traffic.outcomes().front();
+    const job::JobSummary summary = job::summarise(traffic.jobs().front(), outcome);
+    const std::uint64_t lost = record.unroutable_messages + record.dropped_unroutable;
+    finished.outcome = summary.ended ? "measured" : lost > 0 ? "lost messages" : text_of(record.ending);
+    Json& result = finished.result;
+    result["time_ps"] = summary.time_ps;
+    result["computing_share"] = summary.computing_share;
+    result["waiting_share"] = summary.waiting_share;
+    result["messages"] = outcome.messages;
+    result["message_bytes"] = outcome.message_bytes;
+    result["packets_dropped"] = record.dropped_lifetime + record.dropped_stalled + record.dropped_unroutable;
+    result["packet_hops"] = record.packet_hops;
+    if (!summary.ended && !summary.notes.empty()) result["reason"] = summary.notes.back();
+    result["links"] = Json::array();
+    for (const job::LinkLoad& load : job::link_loads(*prepared.network, prepared.tables, traffic.flows())) {
+      if (result["links"].size() == fullest_links) break;
+      const double busy = job::time_on_link_ps(*prepared.network, load.port, load.bytes);
+      const double share = summary.time_ps > 0 ? busy / static_cast<double>(summary.time_ps) : 0;
+      result["links"].push_back(
+          {{"name", job::describe(*prepared.network, load.port)}, {"bytes", load.bytes}, {"share", share}});
+    }
+    result["timeline"] = to_json(traffic);
+  }
+
+  Question question_;
+  job::Program program_;
+  fabric::Fabric network_;  // as given
+  fabric::Forwarding tables_;
+  std::shared_ptr<const std::string> fabric_text_;
+  std::vector<std::string> notes_;
+  Json inputs_ = Json::object();
+  std::vector<Run> runs_;
+  mutable study::Preparations preparations_{most_kept_bytes};
+};
+
+}  // namespace
+
+Result<std::unique_ptr<study::Study>> make_prediction(const Question& question) {
+  auto made = std::make_unique<Prediction>(question);
+  if (Status status = made->open(); !status.ok()) return status;
+  return std::unique_ptr<study::Study>(std::move(made));
+}
+
+}  // namespace holdfast::simulate::predict

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/config/settings.h"
+#include "core/status/status.h"
+#include "fabric/compare/contender.h"
+#include "fabric/formats/forwarding_tables.h"
+#include "simulate/job/placement.h"
+#include "simulate/job/protocol.h"
+#include "simulate/packet/parameters.h"
+#include "simulate/predict/prediction_record.h"
+#include "simulate/study/database.h"
+#include "simulate/study/study.h"
+
+/// How long a recorded job would take: a study whose points are a recording on a fabric with what failed, routed by an
+/// engine, with its ranks placed in one way.
+namespace holdfast::simulate::predict {
+
+/// What is asked. Every combination of engines (and the tables), placements and failures is a scenario; those in which
+/// something is random are run with seeds 1 to `seeds`, others once.
+struct Question {
+  std::string trace;   ///< the folder of a recording
+  std::string fabric;  ///< a topology, or the path of a file
+  std::vector<fabric::Contender> engines;
+  fabric::TableFiles tables;  ///< of the fabric as it is given; failures are not routed around
+  unsigned lanes = 8;
+  std::vector<std::string> failures;  ///< each a list of faults; the fabric as it is given is there besides
+  std::vector<std::string> placements = {"block"};
+  std::uint32_t ranks_per_host = 1;
+  std::vector<job::NamedHost> hosts;  ///< empty: all
+  double compute_scale = 1;
+  std::uint64_t seeds = 3;
+  Time limit_ps = never;
+  config::Settings<job::Protocol> protocol{job::protocol_table()};
+  config::Settings<Parameters> parameters{parameters_table()};
+};
+
+/// Reads the recording, the fabric and the tables, and makes the study, kind "prediction". What its runs come to
+/// depends on the contents of those files, of which the keys of its points have digests. Errors: bad_input (a fault
+/// that is none of a fabric from the start; more ranks than places, a host that the fabric lacks, and what readers
+/// find), not_found, io.
+Result<std::unique_ptr<study::Study>> make_prediction(const Question& question);
+
+/// Draws the runs of `study`, made by make_prediction(), together. Nothing depends on the order in which they ended.
+/// Error: io, bad_input from the database.
+Result<PredictionRecord> draw_together(const study::Study& study, const study::Database& database);
+
+}  // namespace holdfast::simulate::predict

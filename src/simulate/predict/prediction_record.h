@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What a prediction found, for reports. Plain values without behaviour.
+namespace holdfast::simulate::predict {
+
+/// How the observed ranks spent a run: for each, a text with a digit for each bin, the share of it in ninths.
+struct RunTimeline {
+  double bin_s = 0;
+  std::vector<std::uint32_t> ranks;
+  std::vector<std::string> computing, message, collective;
+};
+
+/// A mean over seeds, and its 95 % interval (Student's t); none of a single run.
+struct Estimate {
+  double mean = 0;
+  std::optional<double> low{}, high{};
+};
+
+struct FullLink {
+  std::string name;  ///< "s-0-1/7 to s-1-0/2"
+  double bytes = 0;  ///< that leave by it, mean over the runs in which it was among the fullest
+  double share = 0;  ///< of the run's time that its data rate needs for them, likewise
+  std::size_t runs = 0;
+};
+
+/// One engine and placement in one failure scenario, over all seeds.
+struct Outlook {
+  std::string engine, placement, failures;
+  bool healthy = false;                         ///< the fabric as it was given
+  std::size_t asked = 0;                        ///< runs that have ended in any way
+  std::size_t measured = 0;                     ///< runs in which the job ended
+  std::map<std::string, std::size_t> outcomes;  ///< of those asked
+  std::string reason;                           ///< of one that was not measured
+  double failed = 0;                            ///< components that failed, on average
+  Estimate time_s;
+  std::optional<Estimate> ratio;      ///< to the same engine and placement on the healthy fabric, seed by seed
+  double computing = 0, waiting = 0;  ///< shares of the ranks' time, on average
+  std::vector<FullLink> links;
+  std::optional<RunTimeline> timeline;  ///< of its first run
+};
+
+struct PredictionRecord {
+  std::string trace, fabric, mpi;
+  std::uint32_t ranks = 0;
+  double recorded_s = 0;
+  std::size_t points = 0, finished = 0;
+  std::vector<Outlook> outlooks;     ///< in the order of engines, placements and failures
+  std::vector<std::string> assumed;  ///< "mpi.eager_limit 12288": not measured, not given
+  std::vector<std::string> notes;    ///< what the replay leaves out or takes otherwise
+  std::vector<std::string> advice;   ///< sentences
+};
+
+}  // namespace holdfast::simulate::predict

@@ -1,0 +1,154 @@
+"""holdfast predict and calibrate, end to end, on recordings of a real program.
+
+Usage: predict_test.py MPI HOLDFAST PROGRAM    (MPI: openmpi or mpich; PROGRAM: an example of that MPI)
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+import unittest
+
+MPI, HOLDFAST, PROGRAM = sys.argv[1:4]
+FABRIC = ("--fabric", "torus(3,3)")
+
+
+def holdfast(*words, code=0, **environment):
+    done = subprocess.run([HOLDFAST, *words], capture_output=True, text=True, timeout=200,
+                          env={**os.environ, **environment}, cwd=FOLDER)
+    assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
+    return done
+
+
+class Predict(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        holdfast("run", "-n", "4", "--record", "job.trace", "--", PROGRAM)
+
+    def predict(self, *words, code=0, database="runs.sqlite"):
+        done = holdfast("predict", "job.trace", *FABRIC, "--json", "-", "-q", "-d", database, *words, code=code)
+        return done, json.loads(done.stdout)
+
+    def test_same_bytes_whatever_the_number_of_workers(self):
+        words = ("--engines", "dfsssp,updn", "--placements", "block,random", "--fail", "fail-link share 20%", "--seeds", "3")
+        answers, pages = set(), set()
+        for workers in "1", "3":
+            done, _ = self.predict(*words, "--workers", workers, "--page", "page.html", database=f"{workers}.sqlite")
+            answers.add(done.stdout)
+            pages.add((FOLDER / "page.html").read_text())
+        self.assertEqual(len(answers), 1)
+        self.assertEqual(len(pages), 1)
+        record = json.loads(answers.pop())
+        # block on the healthy fabric is not random: one run; the others have 3 seeds.
+        self.assertEqual(record["runs"], record["finished"])
+        self.assertEqual(record["runs"], 2 * (1 + 3 + 3 + 3))
+        page = pages.pop()
+        for words in "What ranks do", "Fullest links", "assumed", "mpi.eager_limit 12288", "fail-link share 20%":
+            self.assertIn(words, page.replace("Assumed", "assumed"))
+        self.assertNotIn("<script", page)
+
+    def test_finished_runs_are_kept(self):
+        words = ("--fail", "fail-link share 20%", "--seeds", "2")
+        first, _ = self.predict(*words, database="kept.sqlite")
+        done = holdfast("predict", "job.trace", *FABRIC, "--json", "-", "-d", "kept.sqlite", *words)
+        self.assertEqual(done.stdout, first.stdout)
+        self.assertEqual(done.stderr, "")  # no run, no progress
+        more = holdfast("predict", "job.trace", *FABRIC, "--json", "-", "-d", "kept.sqlite", *words[:2], "--seeds", "3")
+        self.assertIn("3 of 4 runs" if "3 of 4" in more.stderr else "4 of 4 runs", more.stderr)
+
+    def test_ratio_is_to_the_same_engine_without_failures(self):
+        _, record = self.predict("--engines", "updn", "--fail", "fail-link share 20%", "--seeds", "2", database="r.sqlite")
+        healthy, failed = record["scenarios"]
+        self.assertEqual(healthy["failures"], "none")
+        self.assertEqual(healthy["ratio_to_healthy"]["mean"], 1)
+        self.assertAlmostEqual(failed["ratio_to_healthy"]["mean"], failed["time_s"]["mean"] / healthy["time_s"]["mean"])
+        low, high = failed["time_s"]["interval_95"]
+        self.assertLessEqual(low, failed["time_s"]["mean"])
+        self.assertGreaterEqual(high, failed["time_s"]["mean"])
+        self.assertGreater(healthy["links"][0]["bytes"], 0)
+        self.assertLessEqual(healthy["computing_share"] + healthy["waiting_share"], 1.0001)
+
+    def test_old_tables_lose_what_goes_over_a_failed_link(self):
+        holdfast("fabric", "route", "torus(3,3)", "--engine", "updn", "-o", "lfts.dump")
+        done, record = self.predict("--tables", "lfts.dump", "--fail", 'fail-hca hca host-1', code=1, database="t.sqlite")
+        healthy, failed = record["scenarios"]
+        self.assertEqual(healthy["outcomes"], {"measured": 1})
+        self.assertEqual(failed["outcomes"], {"lost messages": 1})
+        self.assertIn("did not end", " ".join(record["advice"]))
+
+    def test_bad_input_is_one_line(self):
+        for words, said in (
+            (("--fabric", "torus(1,2) hosts=2"), ""),
+            (("--fail", "flip rate 1%"), "--fail"),
+            (("--fail", ""), "--fail"),
+            (("--placements", "here"), "here"),
+            (("--engines", "quickest"), "quickest"),
+            (("--hosts", "node[1-4]"), "node"),
+            (("--config", "/nonexistent"), "/nonexistent"),
+            (("--tables", "job.trace/rank-000000.rec"), "tables"),
+            (("-d", "job.trace/rank-000000.rec"), "database"),
+        ):
+            fabric = () if "--fabric" in words else FABRIC
+            done = subprocess.run([HOLDFAST, "predict", "job.trace", *fabric, *words], capture_output=True, text=True,
+                                  timeout=60, cwd=FOLDER)
+            self.assertIn(done.returncode, (2, 3), (words, done))
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertIn(said, done.stderr)
+
+    def test_a_broken_recording_is_told(self):
+        shutil.copytree(FOLDER / "job.trace", FOLDER / "cut.trace")
+        rank = FOLDER / "cut.trace" / "rank-000001.rec"
+        rank.write_bytes(rank.read_bytes()[: rank.stat().st_size // 2])
+        done = subprocess.run([HOLDFAST, "predict", "cut.trace", *FABRIC, "-q", "-d", "cut.sqlite"], capture_output=True,
+                              text=True, timeout=60, cwd=FOLDER)
+        self.assertIn(done.returncode, (0, 1, 2), done)
+        self.assertIn("cut.trace", done.stdout + done.stderr)
+        self.assertNotIn("terminate", done.stderr)
+
+
+class Calibrate(unittest.TestCase):
+    def calibrate(self, name, **environment):
+        holdfast("calibrate", "--mpi", MPI, "-o", name, **environment)
+        with open(FOLDER / name, "rb") as file:
+            return tomllib.load(file)["mpi"]
+
+    def test_what_is_measured_is_not_assumed(self):
+        found = self.calibrate("machine.toml")
+        self.assertEqual(found["collectives"], MPI)
+        self.assertGreater(found["shared_eager_limit"], 0)
+        holdfast("run", "-n", "2", "--record", "short.trace", "--", PROGRAM)
+        done = holdfast("predict", "short.trace", *FABRIC, "--config", "machine.toml", "--json", "-", "-q", "-d", "s.sqlite")
+        assumed = [words.split()[0] for words in json.loads(done.stdout)["assumed"]]
+        self.assertNotIn("mpi.send_overhead", assumed)
+        self.assertNotIn("mpi.shared_latency", assumed)
+        self.assertIn("mpi.eager_limit", assumed)
+        replayed = holdfast("simulate", "--trace", "short.trace", *FABRIC, "--config", "machine.toml")
+        self.assertIn("assumed, not measured", replayed.stdout)
+        self.assertNotIn("mpi.send_overhead", replayed.stdout)
+
+    def test_it_finds_the_eager_limit_that_the_mpi_was_given(self):
+        if MPI != "openmpi":
+            self.skipTest("Open MPI's parameter")
+        found = self.calibrate("far.toml", OMPI_MCA_pml="ob1", OMPI_MCA_btl="self,tcp",
+                               OMPI_MCA_btl_tcp_eager_limit="20000")
+        # Open MPI counts its own header, too.
+        self.assertGreater(found["shared_eager_limit"], 19000)
+        self.assertLessEqual(found["shared_eager_limit"], 20000)
+
+    def test_bad_input_is_one_line(self):
+        for words, code in ((("--mpi", "lam"), 2), (("--launcher", "qsub"), 2), (("-o", "/nonexistent/file"), None),
+                            (("--", "--nonsense-option"), None)):
+            done = subprocess.run([HOLDFAST, "calibrate", *words], capture_output=True, text=True, timeout=200, cwd=FOLDER)
+            self.assertNotIn(done.returncode, (0, 1), (words, done))
+            if code is not None:
+                self.assertEqual(done.returncode, code)
+                self.assertEqual(done.stderr.count("\n"), 1)
+            self.assertIn("holdfast: ", done.stderr)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    FOLDER = pathlib.Path(folder)
+    unittest.main(argv=sys.argv[:1])
