@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/config/sample_options_for_tests.h"
 
 namespace holdfast::config {

@@ -1,5 +1,6 @@
 #include "core/event/record.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <vector>
 

@@ -1,5 +1,6 @@
 #include "core/fault/tokens.h"
 
+#include <algorithm>
 #include <string>
 
 namespace holdfast::fault {

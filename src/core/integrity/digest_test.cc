@@ -6,6 +6,7 @@
 #include <isa-l.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <ostream>

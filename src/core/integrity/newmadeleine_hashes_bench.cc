@@ -5,6 +5,7 @@
 // MurmurHash2 and SuperFastHash: their authors' pages; none is used by Holdfast.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>

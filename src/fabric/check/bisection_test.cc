@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "fabric/topology/generate.h"
 
 namespace holdfast::fabric {

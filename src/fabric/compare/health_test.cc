@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "fabric/topology/generate.h"
 
 namespace holdfast::fabric {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/random/stream.h"
 #include "fabric/topology/generate.h"
 

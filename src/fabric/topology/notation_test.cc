@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "fabric/topology/generate.h"
 #include "fabric/topology/presets.h"
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "simulate/collective/link_crc.h"
 
 namespace holdfast::simulate::collective {

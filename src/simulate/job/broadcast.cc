@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "simulate/job/builder.h"
 
 namespace holdfast::simulate::job {

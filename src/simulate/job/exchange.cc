@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "simulate/job/builder.h"
 
 /// Alltoall, alltoallv and alltoallw, of which each rank has something for each other.

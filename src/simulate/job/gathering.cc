@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "simulate/job/builder.h"
 
 /// Gather, scatter and allgather.

@@ -1,5 +1,6 @@
 #include "simulate/job/placement.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <unordered_map>

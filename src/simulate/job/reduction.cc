@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "simulate/job/builder.h"
 
 /// Reduce, allreduce, reduce-scatter, scan. R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective

@@ -1,5 +1,6 @@
 #include "simulate/packet/simulate.h"
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <stdexcept>

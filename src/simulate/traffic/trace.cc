@@ -1,5 +1,6 @@
 #include "simulate/traffic/trace.h"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <optional>

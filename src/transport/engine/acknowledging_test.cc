@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/random/stream.h"
 #include "transport/engine/joined_engines_for_tests.h"
 

@@ -3,6 +3,7 @@
 // transport pays for moving the same bytes through the same network: into the log, into the packet, out of it.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <functional>

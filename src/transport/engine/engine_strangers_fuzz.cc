@@ -1,5 +1,6 @@
 // An engine with a secret is given any packets with checks that were put right, which need no secret: it delivers
 // nothing, says nothing, and keeps nothing.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

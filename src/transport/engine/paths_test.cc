@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "transport/engine/joined_engines_for_tests.h"
 #include "transport/wire/packet.h"
 

@@ -1,6 +1,8 @@
 // What a stranger, and one who reads the wire, can do to an engine.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "transport/engine/joined_engines_for_tests.h"
 #include "transport/wire/packet.h"
 

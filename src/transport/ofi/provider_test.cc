@@ -10,6 +10,7 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>

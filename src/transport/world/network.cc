@@ -1,5 +1,6 @@
 #include "transport/world/network.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace holdfast::transport {

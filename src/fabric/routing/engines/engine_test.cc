@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/random/stream.h"
 #include "fabric/check/changes.h"
 #include "fabric/check/credit_loops.h"

@@ -1,5 +1,6 @@
 #include "fabric/routing/engines/relief.h"
 
+#include <algorithm>
 #include <array>
 
 namespace holdfast::fabric {
