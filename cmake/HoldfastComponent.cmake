@@ -100,7 +100,7 @@ function(holdfast_warnings target)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)  # GCC bug 105651: std::string +
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND HOLDFAST_UNITY)  # files of one batch are no scopes within each other
-    target_compile_options(${target} PRIVATE -Wshadow=local $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+    target_compile_options(${target} PRIVATE -Wno-shadow -Wshadow=local $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
   endif()
   if(HOLDFAST_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
