@@ -259,7 +259,7 @@ std::string Actor::left() const {
 
 std::string Actor::state() const {
   static constexpr const char* kinds[] = {"send",  "post",    "wait",  "test",  "wait_any", "cancel", "look",
-                                          "probe", "matched", "drain", "offer", "take",     "reduce"};
+                                          "probe", "matched", "drain", "offer", "take",     "reduce", "write"};
   static constexpr const char* stages[] = {"unplaced",  "native",   "placing",  "comparing", "contested",
                                            "unsettled", "disputed", "complete", "repeated"};
   std::string text = "rank " + std::to_string(who_.rank) + " replica " + std::to_string(who_.replica);

@@ -67,6 +67,7 @@ class Actor final : public Host {
   const std::vector<Delivery>& deliveries() const { return deliveries_; }
   const std::map<std::size_t, ResultTaken>& results_taken() const { return results_taken_; }
   const std::map<std::size_t, ResultTaken>& reductions() const { return reductions_; }
+  const std::map<std::size_t, ResultTaken>& outcomes() const { return outcomes_; }
   const std::vector<std::int64_t>& decided() const { return decided_; }
   std::string left() const;
   /// Where its program is and what the engine keeps, for a person.
@@ -152,6 +153,7 @@ class Actor final : public Host {
   Task<std::vector<std::byte>> native_reduce(std::size_t index, int repetition, const std::vector<std::byte>& own);
   Task<std::vector<std::byte>> compare(std::vector<std::byte> bytes, std::size_t blocks);
   Task<Done> reduce(std::size_t index);
+  Task<Done> write(std::size_t index);
 
   bool native_done(Buffer& receive);
   bool advance(Buffer& receive);
@@ -177,6 +179,7 @@ class Actor final : public Host {
   std::map<std::size_t, std::unique_ptr<ResultBytes>> results_;  ///< offered, by index
   std::map<std::size_t, ResultTaken> results_taken_;
   std::map<std::size_t, ResultTaken> reductions_;
+  std::map<std::size_t, ResultTaken> outcomes_;  ///< of writes
   std::uint64_t collectives_ = 0;
   std::vector<std::uint64_t> sent_;    ///< by destination: numbers of messages
   std::vector<std::int64_t> decided_;  ///< what the program was told that only the leader's MPI said

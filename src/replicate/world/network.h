@@ -13,7 +13,7 @@
 namespace holdfast::replicate {
 
 /// What lies between processes: messages of the application, in order from each sender to each receiver, control
-/// messages likewise, and copies, which have no order; and what ranks have given to reductions.
+/// messages likewise, and copies, which have no order; what ranks have given to reductions, and files.
 struct Network {
   struct Message {
     std::size_t index;  ///< in the plan
@@ -29,6 +29,7 @@ struct Network {
   std::uint64_t next_tag = 0;
   /// By replica, reduction and how often it was made before: what each rank has given.
   std::map<std::tuple<int, std::size_t, int>, std::map<int, std::vector<std::byte>>> reductions;
+  std::map<std::size_t, std::vector<std::vector<std::byte>>> files;  ///< by write of the plan: what was written
 };
 
 }  // namespace holdfast::replicate

@@ -244,6 +244,32 @@ bool judge_results(const Plan& plan, const Ending& ending, std::vector<std::stri
   return may_fail;
 }
 
+/// True when the job may have ended for one of them.
+bool judge_writes(const Plan& plan, const Ending& ending, std::vector<std::string>& complaints) {
+  bool may_fail = false;
+  for (std::size_t n = 0; n < plan.writes.size(); ++n) {
+    const std::vector<std::byte> right = written(plan, n, -1);
+    const int copies = plan.degrees[static_cast<std::size_t>(plan.writes[n].rank)];
+    int wrong = 0;
+    for (int k = 0; k < copies; ++k) wrong += written(plan, n, k) != right ? 1 : 0;
+    const bool mended = wrong * 2 < copies;
+    may_fail = may_fail || !mended;
+    const std::string place = "write " + std::to_string(n);
+    const bool over = !ending.failed && !ending.stuck;
+    if (ending.files[n].size() > 1 || (over && ending.files[n].empty()))
+      complaints.push_back(place + ": written " + std::to_string(ending.files[n].size()) + " times");
+    for (const std::vector<std::byte>& bytes : ending.files[n])
+      if (mended && bytes != right) complaints.push_back(place + ": wrong bytes in the file");
+    for (std::size_t k = 0; k < ending.outcomes[n].size(); ++k) {
+      const ResultTaken& taken = ending.outcomes[n][k];
+      if (!taken.done && over) complaints.push_back(place + " replica " + std::to_string(k) + ": no outcome");
+      if (taken.done && taken.bytes != outcome(plan, n, 0))
+        complaints.push_back(place + " replica " + std::to_string(k) + ": another outcome than the leader's");
+    }
+  }
+  return may_fail;
+}
+
 }  // namespace
 
 std::vector<std::string> judge(const Plan& plan, const Ending& ending) {
@@ -253,6 +279,7 @@ std::vector<std::string> judge(const Plan& plan, const Ending& ending) {
   bool may_fail = judge_results(plan, ending, complaints) || plan.broken_record ||
                   std::any_of(harms.begin(), harms.end(), [&](const Harm& harm) { return excused(plan, harm); });
   may_fail = judge_reductions(plan, ending, complaints) || may_fail || ending.incident == refused_matched_probe;
+  may_fail = judge_writes(plan, ending, complaints) || may_fail;
   if (ending.stuck) complaints.push_back("the world has no end");
   if (ending.failed && !may_fail) complaints.push_back("an incident without a cause: " + ending.incident);
   for (std::size_t rank = 0; rank < ending.deliveries.size(); ++rank) {

@@ -182,6 +182,24 @@ void draw_deaths(random::Stream& draw, Plan& plan) {
   if (!plan.dies(static_cast<std::size_t>(second))) plan.deaths.push_back(second);
 }
 
+/// Only where no leader can die: no other replica could take a file over.
+void draw_writes(random::Stream draw, Plan& plan) {
+  if (!plan.deaths.empty() || !draw.chance(1, 3)) return;
+  const std::uint64_t count = 1 + draw.below(3);
+  for (std::size_t n = 0; n < count; ++n) {
+    const std::size_t rank = draw.below(plan.degrees.size());
+    plan.writes.push_back({static_cast<int>(rank), 1 + draw.below(200)});
+    std::vector<Step>& program = plan.programs[rank];
+    Step step;
+    step.kind = Step::Kind::write;
+    step.which = n;
+    program.insert(program.begin() + static_cast<std::ptrdiff_t>(draw.below(program.size() + 1)), step);
+    const auto degree = static_cast<std::uint64_t>(plan.degrees[rank]);
+    if (draw.chance(1, 4)) plan.wrong_writes.push_back({n, static_cast<int>(draw.below(degree)), 1 + draw.below(2)});
+    if (draw.chance(1, 8)) plan.wrong_writes.push_back({n, static_cast<int>(draw.below(degree)), 1 + draw.below(2)});
+  }
+}
+
 void draw_faults(random::Stream draw, Plan& plan) {
   if (plan.messages.empty() || draw.chance(1, 4)) return;
   if (draw.chance(1, 3)) {  // a sender that stays corrupt
@@ -294,6 +312,7 @@ Plan draw_plan(std::uint64_t seed) {
   for (std::size_t rank = 0; rank < ranks; ++rank)
     draw_results(root.child("results").child(rank), plan, static_cast<int>(rank));
   draw_wrong_blocks(root.child("wrong blocks"), plan);
+  draw_writes(root.child("writes"), plan);
   random::Stream records = root.child("records");
   if (records.chance(1, 4)) plan.flipped_records = static_cast<std::uint32_t>(1 + records.below(200000));
   plan.broken_record = records.chance(1, 12);
@@ -321,6 +340,23 @@ std::vector<std::byte> result_contents(const Plan& plan, std::size_t result, int
     if (wrong.result == result && wrong.replica == replica)
       bytes[wrong.block * planned.block_bytes] =
           static_cast<std::byte>(wrong.value) ^ bytes[wrong.block * planned.block_bytes];
+  return bytes;
+}
+
+std::vector<std::byte> written(const Plan& plan, std::size_t write, int replica) {
+  random::Stream draw = random::Stream(plan.seed).child("write").child(write);
+  std::vector<std::byte> bytes(plan.writes[write].bytes);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(draw.below(256));
+  for (const WrongWrite& wrong : plan.wrong_writes)
+    if (wrong.write == write && wrong.replica == replica) bytes.back() ^= static_cast<std::byte>(wrong.value);
+  return bytes;
+}
+
+std::vector<std::byte> outcome(const Plan& plan, std::size_t write, int replica) {
+  random::Stream draw =
+      random::Stream(plan.seed).child("outcome").child(write).child(static_cast<std::uint64_t>(replica));
+  std::vector<std::byte> bytes(sizeof(std::uint64_t));
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(draw.below(256));
   return bytes;
 }
 
@@ -359,6 +395,9 @@ std::string Plan::describe() const {
     text += "  reduction " + std::to_string(wrong.reduction) + ", rank " + std::to_string(wrong.rank) + " replica " +
             std::to_string(wrong.replica) + (wrong.kind == WrongElement::Kind::operand ? ": operand" : ": result") +
             " value " + std::to_string(wrong.value) + " in element " + std::to_string(wrong.element) + "\n";
+  for (const WrongWrite& wrong : wrong_writes)
+    text += "  write " + std::to_string(wrong.write) + " of rank " + std::to_string(writes[wrong.write].rank) +
+            ": replica " + std::to_string(wrong.replica) + " value " + std::to_string(wrong.value) + "\n";
   for (const int replica : deaths) text += "  replica " + std::to_string(replica) + " dies\n";
   return text;
 }

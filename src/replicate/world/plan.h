@@ -31,6 +31,13 @@ struct PlannedReduction {
   std::size_t elements = 0;
 };
 
+/// What a rank writes to a file: its replicas come together with their bytes, replica 0 alone writes, and tells the
+/// others what MPI told it.
+struct PlannedWrite {
+  int rank = 0;
+  std::size_t bytes = 0;
+};
+
 /// What a program does next, the same in all replicas of its rank.
 struct Step {
   enum class Kind : std::uint8_t {
@@ -47,10 +54,11 @@ struct Step {
     offer,     ///< has a result
     take,      ///< waits for it
     reduce,    ///< a reduction
+    write,     ///< writes to a file that replica 0 alone writes
   };
   Kind kind{};
   std::size_t which = 0;    ///< send: the message's index; those that receive or complete: the receive's number at this
-                            ///< rank, of a drain the first one's; offer, take, reduce: the index of the result
+                            ///< rank, of a drain the first one's; offer, take, reduce, write: the index of the result
   std::int32_t source = 0;  ///< may be any_source
   std::int32_t tag = 0;     ///< may be any_tag
   std::uint64_t communicator = 0;
@@ -94,6 +102,13 @@ struct WrongElement {
   std::uint64_t value = 1;
 };
 
+/// One replica has wrong bytes to write.
+struct WrongWrite {
+  std::size_t write = 0;
+  int replica = 0;
+  std::uint64_t value = 1;  ///< which wrong bytes
+};
+
 /// Everything that a seed decides before a world begins.
 struct Plan {
   std::uint64_t seed = 0;
@@ -106,6 +121,8 @@ struct Plan {
   std::vector<WrongBlock> wrong_blocks;
   std::vector<PlannedReduction> reductions;
   std::vector<WrongElement> wrong_elements;
+  std::vector<PlannedWrite> writes;
+  std::vector<WrongWrite> wrong_writes;
   std::uint32_t flipped_records = 0;  ///< per million: one bit of a control message
   bool broken_record = false;         ///< of one control message three bits are flipped
   std::vector<int> deaths;            ///< replicas that are taken out at moments of the world's choice, in this order
@@ -133,6 +150,12 @@ std::vector<std::byte> contents(const Plan& plan, std::size_t message, std::uint
 
 /// A result as that replica of its rank has it from MPI; -1: as it should be.
 std::vector<std::byte> result_contents(const Plan& plan, std::size_t result, int replica);
+
+/// What that replica has to write; -1: what is right.
+std::vector<std::byte> written(const Plan& plan, std::size_t write, int replica);
+
+/// What MPI would tell that replica of it, which no other could say.
+std::vector<std::byte> outcome(const Plan& plan, std::size_t write, int replica);
 
 /// What a rank gives to a reduction in that replica; -1: as it should be.
 std::vector<std::uint64_t> operand(const Plan& plan, std::size_t reduction, int rank, int replica);

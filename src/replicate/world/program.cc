@@ -79,6 +79,9 @@ Task<Done> Actor::perform(const Step& step) {
     case Kind::reduce:
       co_await reduce(step.which);
       break;
+    case Kind::write:
+      co_await write(step.which);
+      break;
   }
   co_return Done{};
 }
@@ -413,6 +416,30 @@ Task<Done> Actor::reduce(std::size_t index) {
     result.bytes = co_await compare(again, elements.size());
   }
   reductions_[index] = {true, result.bytes};
+  co_return Done{};
+}
+
+// --- files, as mpi/io/hooks_file.cc does it
+
+Task<Done> Actor::write(std::size_t index) {
+  ResultBytes data;
+  data.bytes = written(plan(), index, who_.replica);
+  data.identity = {{4000, -1, -1}, index};
+  offer(data);
+  co_await until([&] { return advance(data); });
+  ResultBytes told;
+  told.bytes = outcome(plan(), index, who_.replica);
+  told.identity = {{3000, -1, -1}, index};
+  told.source = who_.rank;
+  if (team_.leader()) {
+    shared_.network.files[index].push_back(data.bytes);
+    engine_->supply_all(told);
+  } else {
+    Copy copy;
+    co_await until([&] { return (copy = engine_->take_copy(told.identity)) != nullptr; });
+    if (shared_.planted != Planted::idle_copies) told.bytes = *copy;
+  }
+  outcomes_[index] = {true, told.bytes};
   co_return Done{};
 }
 

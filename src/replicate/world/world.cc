@@ -181,11 +181,24 @@ class World {
     }
   }
 
+  void collect_writes(Ending& ending) {
+    for (std::size_t n = 0; n < plan_.writes.size(); ++n) {
+      ending.files.push_back(network_.files[n]);
+      auto& outcomes = ending.outcomes.emplace_back();
+      for (int k = 0; k < plan_.degrees[static_cast<std::size_t>(plan_.writes[n].rank)]; ++k) {
+        const auto& told = actor(map_.physical_rank(plan_.writes[n].rank, k)).outcomes();
+        const auto found = told.find(n);
+        outcomes.push_back(found == told.end() ? ResultTaken{} : found->second);
+      }
+    }
+  }
+
   void collect(Ending& ending) {
     ending.deliveries.resize(plan_.degrees.size());
     ending.decided.resize(plan_.degrees.size());
     ending.results.resize(plan_.results.size());
     collect_reductions(ending);
+    collect_writes(ending);
     for (std::size_t n = 0; n < plan_.results.size(); ++n) {
       const int rank = plan_.results[n].rank;
       for (int k = 0; k < plan_.degrees[static_cast<std::size_t>(rank)]; ++k) {
@@ -237,6 +250,7 @@ const std::vector<PlantedName>& planted_names() {
       {Planted::lost_legacies, "lost-legacies"},       {Planted::lost_repetitions, "lost-repetitions"},
       {Planted::false_majorities, "false-majorities"}, {Planted::unheard_deaths, "unheard-deaths"},
       {Planted::cut_requeues, "cut-requeues"},         {Planted::hasty_probes, "hasty-probes", 2000},
+      {Planted::idle_copies, "idle-copies"},
   };
   return names;
 }

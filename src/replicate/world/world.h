@@ -30,6 +30,7 @@ enum class Planted : std::uint8_t {
   unheard_deaths,       ///< the engine is not told that a replica is gone
   cut_requeues,         ///< of a message that is kept for the next receive the second half is forgotten
   hasty_probes,         ///< a follower's probe takes what an earlier receive may own
+  idle_copies,          ///< what the leader gives of what it alone has done is not taken
   doubled_digests,      ///< each digest arrives twice
   lost_ballots,         ///< what one has of a result is not said
   lost_contests,        ///< nor are copies of one without a majority sent
