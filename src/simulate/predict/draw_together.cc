@@ -22,6 +22,11 @@ double number_in(const Json& object, const char* name) {
   return found != object.end() && found->is_number() ? found->get<double>() : 0;
 }
 
+std::uint64_t whole_in(const Json& object, const char* name) {
+  const auto found = object.is_object() ? object.find(name) : object.end();
+  return found != object.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+}
+
 std::string text_in(const Json& object, const char* name) {
   const auto found = object.is_object() ? object.find(name) : object.end();
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
@@ -81,7 +86,7 @@ void add(Open& open, const Json& parameters, const study::Finished& finished) {
   ++outlook.measured;
   const double time_s = number_in(result, "time_ps") / 1e12;
   open.time.add(time_s);
-  open.time_by_seed[static_cast<std::uint64_t>(number_in(parameters, "seed"))] = time_s;
+  open.time_by_seed[whole_in(parameters, "seed")] = time_s;
   open.computing.add(number_in(result, "computing_share"));
   open.waiting.add(number_in(result, "waiting_share"));
   if (const auto links = result.find("links"); links != result.end() && links->is_array())
@@ -202,7 +207,7 @@ Result<PredictionRecord> draw_together(const study::Study& study, const Database
   record.trace = study.name;
   record.fabric = text_in(about, "fabric");
   record.mpi = text_in(about, "rules");
-  record.ranks = static_cast<std::uint32_t>(number_in(about, "ranks"));
+  record.ranks = static_cast<std::uint32_t>(whole_in(about, "ranks"));
   record.recorded_s = number_in(about, "recorded_ns") / 1e9;
   record.assumed = texts_in(about, "assumed");
   record.notes = texts_in(about, "notes");
