@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/stats/confidence.h"
 #include "core/stats/moments.h"
@@ -153,8 +154,26 @@ std::vector<Standing> standings(const std::vector<Outlook>& outlooks) {
   return all;
 }
 
+/// The outlooks of scenarios in which some engine's run ended; of the others, what is told of them.
+std::vector<Outlook> where_engines_matter(const std::vector<Outlook>& outlooks, std::vector<std::string>& told) {
+  std::vector<Outlook> kept;
+  std::set<std::string> hopeless;
+  for (const Outlook& outlook : outlooks) {
+    const bool some = std::ranges::any_of(outlooks, [&](const Outlook& other) {
+      return other.placement == outlook.placement && other.failures == outlook.failures && other.measured > 0;
+    });
+    if (some)
+      kept.push_back(outlook);
+    else if (outlook.asked > 0 && hopeless.insert(outlook.failures + outlook.placement).second)
+      told.push_back(fmt::format("No engine helps with {}, {}: {}.", outlook.failures, outlook.placement,
+                                 outlook.outcomes.begin()->first));
+  }
+  return kept;
+}
+
 void advise_engine(const std::vector<Outlook>& outlooks, std::vector<std::string>& advice) {
-  std::vector<Standing> all = standings(outlooks);
+  std::vector<std::string> hopeless;
+  std::vector<Standing> all = standings(where_engines_matter(outlooks, hopeless));
   std::vector<Standing> whole;
   for (const Standing& one : all)
     if (one.runs > 0 && one.ended == one.runs) whole.push_back(one);
@@ -176,6 +195,7 @@ void advise_engine(const std::vector<Outlook>& outlooks, std::vector<std::string
     if (one.ended < one.runs)
       advice.push_back(fmt::format("{}: in {} of {} runs the job did not end ({}).", one.engine, one.runs - one.ended,
                                    one.runs, one.otherwise));
+  for (std::string& words : hopeless) advice.push_back(std::move(words));
 }
 
 void advise(PredictionRecord& record) {
