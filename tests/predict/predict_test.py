@@ -88,7 +88,7 @@ class Predict(unittest.TestCase):
             (("--engines", "quickest"), "quickest"),
             (("--hosts", "node[1-4]"), "node"),
             (("--config", "/nonexistent"), "/nonexistent"),
-            (("--tables", "job.trace/rank-000000.rec"), "tables"),
+            (("--tables", "job.trace/rank-000000.rec"), "rank-000000"),
             (("-d", "job.trace/rank-000000.rec"), "database"),
         ):
             fabric = () if "--fabric" in words else FABRIC

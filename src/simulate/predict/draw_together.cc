@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/stats/confidence.h"
 #include "core/stats/moments.h"
@@ -20,6 +21,11 @@ constexpr std::size_t links_told = 3;
 double number_in(const Json& object, const char* name) {
   const auto found = object.is_object() ? object.find(name) : object.end();
   return found != object.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+std::uint64_t whole_in(const Json& object, const char* name) {
+  const auto found = object.is_object() ? object.find(name) : object.end();
+  return found != object.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
 }
 
 std::string text_in(const Json& object, const char* name) {
@@ -81,7 +87,7 @@ void add(Open& open, const Json& parameters, const study::Finished& finished) {
   ++outlook.measured;
   const double time_s = number_in(result, "time_ps") / 1e12;
   open.time.add(time_s);
-  open.time_by_seed[static_cast<std::uint64_t>(number_in(parameters, "seed"))] = time_s;
+  open.time_by_seed[whole_in(parameters, "seed")] = time_s;
   open.computing.add(number_in(result, "computing_share"));
   open.waiting.add(number_in(result, "waiting_share"));
   if (const auto links = result.find("links"); links != result.end() && links->is_array())
@@ -148,8 +154,26 @@ std::vector<Standing> standings(const std::vector<Outlook>& outlooks) {
   return all;
 }
 
+/// The outlooks of scenarios in which some engine's run ended; of the others, what is told of them.
+std::vector<Outlook> where_engines_matter(const std::vector<Outlook>& outlooks, std::vector<std::string>& told) {
+  std::vector<Outlook> kept;
+  std::set<std::string> hopeless;
+  for (const Outlook& outlook : outlooks) {
+    const bool some = std::ranges::any_of(outlooks, [&](const Outlook& other) {
+      return other.placement == outlook.placement && other.failures == outlook.failures && other.measured > 0;
+    });
+    if (some)
+      kept.push_back(outlook);
+    else if (outlook.asked > 0 && hopeless.insert(outlook.failures + outlook.placement).second)
+      told.push_back(fmt::format("No engine helps with {}, {}: {}.", outlook.failures, outlook.placement,
+                                 outlook.outcomes.begin()->first));
+  }
+  return kept;
+}
+
 void advise_engine(const std::vector<Outlook>& outlooks, std::vector<std::string>& advice) {
-  std::vector<Standing> all = standings(outlooks);
+  std::vector<std::string> hopeless;
+  std::vector<Standing> all = standings(where_engines_matter(outlooks, hopeless));
   std::vector<Standing> whole;
   for (const Standing& one : all)
     if (one.runs > 0 && one.ended == one.runs) whole.push_back(one);
@@ -171,6 +195,7 @@ void advise_engine(const std::vector<Outlook>& outlooks, std::vector<std::string
     if (one.ended < one.runs)
       advice.push_back(fmt::format("{}: in {} of {} runs the job did not end ({}).", one.engine, one.runs - one.ended,
                                    one.runs, one.otherwise));
+  for (std::string& words : hopeless) advice.push_back(std::move(words));
 }
 
 void advise(PredictionRecord& record) {
@@ -202,7 +227,7 @@ Result<PredictionRecord> draw_together(const study::Study& study, const Database
   record.trace = study.name;
   record.fabric = text_in(about, "fabric");
   record.mpi = text_in(about, "rules");
-  record.ranks = static_cast<std::uint32_t>(number_in(about, "ranks"));
+  record.ranks = static_cast<std::uint32_t>(whole_in(about, "ranks"));
   record.recorded_s = number_in(about, "recorded_ns") / 1e9;
   record.assumed = texts_in(about, "assumed");
   record.notes = texts_in(about, "notes");
