@@ -197,7 +197,7 @@ class FlitNetwork {
     int present = 0;                             // of those, flits that are there
     std::vector<std::pair<Input*, int>> rivals;  // inputs_of()
     int host = -1;
-    int pulled = 0;  // how many reasons there are
+    int pulled = 0;                                               // how many reasons there are
     std::vector<std::pair<std::shared_ptr<Fate>, Time>> passing;  // and when their last bit is at the other end
   };
   struct Host {
