@@ -19,10 +19,13 @@
 #include "core/config/toml_file.h"
 #include "core/event/record.h"
 #include "core/fault/grammar.h"
+#include "core/output/output_file.h"
 #include "fabric/compare/contender.h"
 #include "fabric/faults/failures.h"
 #include "fabric/formats/forwarding_tables.h"
+#include "report/plot.h"
 #include "simulate/packet/hosts.h"
+#include "simulate/packet/outages.h"
 #include "simulate/packet/simulate.h"
 #include "simulate/traffic/pattern.h"
 #include "simulate/traffic/sweep.h"
@@ -41,14 +44,17 @@ constexpr const char* simulate_footer =
     "  holdfast simulate --fabric 'torus(5,5) links=6 hosts=275' --engine torus-2qos --json -\n"
     "  holdfast simulate --fabric 'tree(4,2)' --engine ftree --traffic 'uniform size=4096' --sweep\n"
     "  holdfast simulate --fabric 'tree(4,2)' --engine updn --trace job.goal\n"
+    "  holdfast simulate --fabric 'tree(4,2)' --fault 'fail-link link s-0-0/5 time 1ms for 2ms' --limit 5ms\n"
     "  holdfast simulate --fabric cluster.ibnetdiscover --trace job.trace --hosts 'node[01-16]' --ranks-per-host 4\n"
     "  holdfast simulate --fabric 'tree(4,3)' --trace one.trace --trace other.trace --place random\n"
     "  holdfast simulate --fabric 'torus(5,5) hosts=100' --engine dor     finds the deadlock and prints it\n\n"
     "FABRIC is a file (the output of ibnetdiscover, an ibsim net, opensm-subnet.lst) or a topology, as for\n"
     "holdfast fabric. Its tables come from an engine (holdfast fabric route --help), from the real OpenSM\n"
     "(opensm:ENGINE), or from a file (--tables).\n\n"
-    "FAULTS are fail-link, fail-switch, fail-port and fail-hca, as for holdfast fabric fail. The engine routes around\n"
-    "them; with --tables or --not-rerouted what the old tables send to a broken link is dropped and counted.\n\n"
+    "FAULTS are fail-link, fail-switch, fail-port and fail-hca, as for holdfast fabric fail, and noisy-link. Those\n"
+    "without a moment are there from the start: the engine routes around them; with --tables or --not-rerouted what\n"
+    "the old tables send to a broken link is dropped and counted. Those with time, mean or for strike during the\n"
+    "traffic: packets are lost, reliable connections send again, and the subnet manager (--sm-*) writes new tables.\n\n"
     "TRAFFIC is a pattern and its numbers: uniform, exchange, linear-exchange, all-to-all, neighbours, permutation,\n"
     "tornado, bisection or hotspot; size=BYTES (default: one MTU), messages=N of each host, load=0.7 with\n"
     "arrivals=poisson or even, order=distance or lid, reach=N (neighbours), share=0.2 target=HOST (hotspot).\n"
@@ -67,6 +73,9 @@ struct SimulateFlags {
   std::uint64_t fault_seed = 1;
   bool critical = false;
   bool not_rerouted = false;
+  std::string trap = "100us", sweep_every, compute = "1ms", write = "50us";
+  bool unreliable = false;
+  std::string plot;
   std::string engine = "dfsssp";
   fabric::TableFiles tables;
   std::string traffic = "uniform";
@@ -85,6 +94,8 @@ struct SimulateFlags {
 
 /// What is simulated.
 struct Network {
+  std::vector<fault::Fault> later;  ///< faults that strike during the run
+  simulate::Time begin = 0;         ///< what their clock shows at its begin
   fabric::Fabric fabric;
   fabric::Forwarding tables;
   std::vector<std::string> failed;  ///< the components, in words
@@ -103,12 +114,39 @@ Status break_parts(const SimulateFlags& flags, Network& network) {
     auto at = read_duration("--at", flags.at, 0, std::numeric_limits<std::int64_t>::max());
     if (!at.ok()) return at.status();
     rules.until_ns = at.value();
+    network.begin = std::min(at.value(), simulate::never / simulate::ps_per_ns / 8) * simulate::ps_per_ns;
   }
-  auto failures = fabric::fail(network.fabric, faults.value(), rules);
+  std::vector<fault::Fault> first;
+  for (const fault::Fault& fault : faults.value())
+    (simulate::strikes_during_run(fault, network.begin) ? network.later : first).push_back(fault);
+  auto failures = fabric::fail(network.fabric, first, rules);
   if (!failures.ok()) return failures.status();
   for (const fabric::Failure& failure : failures.value().failed)
     network.failed.push_back(fabric::describe(network.fabric, failure));
   return {};
+}
+
+/// The tables of the engine.
+Result<fabric::Forwarding> route(const SimulateFlags& flags, const fabric::Fabric& fabric) {
+  auto contenders = fabric::parse_contenders(flags.engine);
+  if (!contenders.ok()) return contenders.status();
+  if (contenders.value().size() != 1)
+    return Status{Code::bad_input, "reading --engine", "'" + flags.engine + "' is more than one engine",
+                  "compare several with holdfast fabric compare, or holdfast study"};
+  fabric::ContestRules rules;
+  rules.lanes = static_cast<std::uint8_t>(flags.lanes);
+  rules.threads = 0;
+  Result<fabric::Routing> routing = Status();
+  {
+    const WaitingLine line("routing with " + flags.engine);
+    routing = fabric::run(contenders.value().front(), fabric, rules);
+  }
+  if (!routing.ok()) return routing.status();
+  if (routing.value().verdict != fabric::opensm::Verdict::routed)
+    return Status{Code::bad_input, "routing with " + flags.engine,
+                  std::string(fabric::opensm::name(routing.value().verdict)) + ", " + routing.value().reason,
+                  "take another engine; holdfast fabric compare shows which can"};
+  return std::move(routing.value().forwarding);
 }
 
 Status find_routes(const SimulateFlags& flags, Network& network) {
@@ -119,25 +157,9 @@ Status find_routes(const SimulateFlags& flags, Network& network) {
     network.tables = std::move(read.value().forwarding);
     return {};
   }
-  auto contenders = fabric::parse_contenders(flags.engine);
-  if (!contenders.ok()) return contenders.status();
-  if (contenders.value().size() != 1)
-    return {Code::bad_input, "reading --engine", "'" + flags.engine + "' is more than one engine",
-            "compare several with holdfast fabric compare, or holdfast study"};
-  fabric::ContestRules rules;
-  rules.lanes = static_cast<std::uint8_t>(flags.lanes);
-  rules.threads = 0;
-  Result<fabric::Routing> routing = Status();
-  {
-    const WaitingLine line("routing with " + flags.engine);
-    routing = fabric::run(contenders.value().front(), network.fabric, rules);
-  }
-  if (!routing.ok()) return routing.status();
-  if (routing.value().verdict != fabric::opensm::Verdict::routed)
-    return {Code::bad_input, "routing with " + flags.engine,
-            std::string(fabric::opensm::name(routing.value().verdict)) + ", " + routing.value().reason,
-            "take another engine; holdfast fabric compare shows which can"};
-  network.tables = std::move(routing.value().forwarding);
+  auto tables = route(flags, network.fabric);
+  if (!tables.ok()) return tables.status();
+  network.tables = std::move(tables).value();
   return {};
 }
 
@@ -228,6 +250,70 @@ Status take_limit(const SimulateFlags& flags, simulate::Control& control) {
   return {};
 }
 
+/// What strikes during the run, and what the subnet manager does about it.
+Result<simulate::Outages> plan_later(const SimulateFlags& flags, const Network& network,
+                                     const simulate::Control& control) {
+  simulate::SubnetManager manager;
+  const auto read = [](const char* flag, const std::string& text, simulate::Time& value) -> Status {
+    auto duration = read_duration(flag, text, 0, simulate::never / simulate::ps_per_ns / 64);
+    if (duration.ok()) value = duration.value() * simulate::ps_per_ns;
+    return duration.status();
+  };
+  simulate::Time compute = 0;
+  const bool measured = flags.compute == "measured";
+  Status status = read("--sm-trap", flags.trap, manager.trap);
+  if (status.ok() && !flags.sweep_every.empty()) status = read("--sm-sweep", flags.sweep_every, manager.sweep);
+  if (status.ok() && !measured) status = read("--sm-compute", flags.compute, compute);
+  if (status.ok()) status = read("--sm-write", flags.write, manager.write);
+  if (!status.ok()) return status;
+  manager.compute = measured ? std::nullopt : std::optional(compute);
+  simulate::OutageRules rules;
+  rules.seed = flags.fault_seed;
+  rules.horizon = control.limit;
+  rules.begin = network.begin;
+  rules.critical = flags.critical;
+  rules.later_too = !flags.at.empty();
+  simulate::Route route_again;
+  if (!flags.not_rerouted && flags.tables.forwarding.empty())
+    route_again = [&flags](const fabric::Fabric& fabric) { return route(flags, fabric); };
+  auto planned = simulate::plan_outages(network.fabric, network.tables, network.later, rules, manager, route_again);
+  if (planned.ok()) planned.value().timeline.reliable = !flags.unreliable;
+  return planned;
+}
+
+void describe(const simulate::Outages& outages, nlohmann::ordered_json& json) {
+  auto& steps = json["steps"] = nlohmann::ordered_json::array();
+  for (const simulate::OutageStep& step : outages.steps) steps.push_back({{"at_ps", step.at}, {"what", step.what}});
+  json["subnet_manager"] = {{"rounds", outages.rounds},
+                            {"switches_written", outages.switches_written},
+                            {"time_without_route_ps", outages.unrouted}};
+}
+
+/// Payload that arrives, over time: at most 500 marks.
+std::string goodput_plot(const simulate::FaultRecord& faults, const simulate::Outages& outages) {
+  report::ScatterPlot plot;
+  plot.title = "goodput of all hosts";
+  plot.x_name = "time, ms";
+  plot.y_name = "GB/s";
+  plot.series.push_back({"goodput", {}, true, {}});
+  const std::size_t together = std::max<std::size_t>(1, faults.goodput.size() / 500);
+  const double span = static_cast<double>(faults.sample_ps) * static_cast<double>(together);
+  double most = 0;
+  for (std::size_t first = 0; first + together <= faults.goodput.size(); first += together) {
+    std::uint64_t bytes = 0;
+    for (std::size_t i = first; i < first + together; ++i) bytes += faults.goodput[i];
+    const double rate = static_cast<double>(bytes) / span * 1e3;
+    most = std::max(most, rate);
+    plot.series.front().marks.push_back(
+        {(static_cast<double>(first) * static_cast<double>(faults.sample_ps) + span / 2) / 1e9, rate, {}, {}});
+  }
+  report::PlotSeries steps{"changes", {}, false, {}};
+  for (const simulate::OutageStep& step : outages.steps)
+    steps.marks.push_back({static_cast<double>(step.at) / 1e9, 0, {}, {}});
+  plot.series.push_back(std::move(steps));
+  return report::svg(plot);
+}
+
 int hand_over(const nlohmann::ordered_json& record, const std::string& path) {
   if (path == "-") {
     std::cout << event::record_text(record);
@@ -238,7 +324,8 @@ int hand_over(const nlohmann::ordered_json& record, const std::string& path) {
 }
 
 bool ended_badly(const simulate::Record& record) {
-  return record.ending == simulate::Ending::deadlock || record.ending == simulate::Ending::stuck;
+  return record.ending == simulate::Ending::deadlock || record.ending == simulate::Ending::stuck ||
+         record.ending == simulate::Ending::broken;
 }
 
 /// A line a point; how it ended when that was not a steady state.
@@ -335,6 +422,16 @@ int run_once(const SimulateFlags& flags, const Network& network, const simulate:
     traffic = traffic_of(flags, network.fabric, parameters);
   }
   if (!traffic.ok()) return complain(traffic.status());
+  simulate::Outages outages;
+  if (!network.later.empty()) {
+    auto planned = plan_later(flags, network, control);
+    if (!planned.ok()) return complain(planned.status());
+    outages = std::move(planned).value();
+    control.timeline = &outages.timeline;
+    if (!traffic.value()->finite() && control.limit == simulate::never)
+      return complain({Code::bad_input, "simulating faults during the traffic", "the traffic does not end by itself",
+                       "say until when with --limit, or give messages=N"});
+  }
   Result<simulate::Record> record = Status{};
   {
     ProgressLine line(true);
@@ -349,6 +446,8 @@ int run_once(const SimulateFlags& flags, const Network& network, const simulate:
   if (flags.json != "-") {
     for (const std::string& part : network.failed) std::cout << "failed                " << part << "\n";
     std::cout << simulate::to_text(result);
+    for (const simulate::OutageStep& step : outages.steps)
+      std::cout << fmt::format("{:<18.6g} ms {}\n", static_cast<double>(step.at) / 1e9, step.what);
     if (of_jobs != nullptr) show_jobs(flags.job, *of_jobs, true, nullptr);
     const simulate::Parameters model = simulate::settle(parameters, network.fabric);
     std::cout << fmt::format("parts                 buffers of {} flits in and {} out, PCI Express {} x{}\n",
@@ -361,8 +460,13 @@ int run_once(const SimulateFlags& flags, const Network& network, const simulate:
   if (!flags.json.empty()) {
     auto json = simulate::to_json(result, flags.speed);
     describe(flags, network, json);
+    if (control.timeline != nullptr) describe(outages, json["faults_during_run"]);
     if (of_jobs != nullptr) show_jobs(flags.job, *of_jobs, false, &json);
     if (const int code = hand_over(json, flags.json); code != 0) return code;
+  }
+  if (!flags.plot.empty()) {
+    const Status status = output::write_file(flags.plot, goodput_plot(result.faults, outages));
+    if (!status.ok()) return complain(status);
   }
   return ended_badly(result) ? answer_is_no : 0;
 }
@@ -381,6 +485,9 @@ int simulate_action(SimulateFlags& flags) {
   auto network = open_network(flags);
   if (!network.ok()) return complain(network.status());
   const simulate::Parameters& parameters = flags.settings.options();
+  if (flags.sweep && !network.value().later.empty())
+    return complain({Code::bad_input, "reading --sweep", "a fault strikes during the traffic",
+                     "give --at, so that it has struck before"});
   return flags.sweep ? run_sweep(flags, network.value(), parameters, control)
                      : run_once(flags, network.value(), parameters, control);
 }
@@ -399,13 +506,28 @@ void add_simulate(CLI::App& app, Action& action) {
       ->type_name("FAULTS")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--at", flags->at, "The moment up to which faults with a time or mean have struck")
+  command->add_option("--at", flags->at, "The moment of the faults' clock at which the traffic begins")
       ->type_name("DURATION");
   command->add_option("--fault-seed", flags->fault_seed, "Which random failures. Default: 1")
       ->type_name("N")
       ->check(whole_number());
-  command->add_flag("--critical", flags->critical, "Let random failures disconnect hosts");
+  command->add_flag("--critical", flags->critical, "Let random failures disconnect hosts, and all that strike later");
   command->add_flag("--not-rerouted", flags->not_rerouted, "Keep the tables of the fabric before the faults");
+  const char* during = "Faults during the traffic";
+  command->add_option("--sm-trap", flags->trap, "From a change to the subnet manager's trap. Default: 100us")
+      ->type_name("DURATION")
+      ->group(during);
+  command->add_option("--sm-sweep", flags->sweep_every, "It looks for changes at every multiple of this, without traps")
+      ->type_name("DURATION")
+      ->group(during);
+  command->add_option("--sm-compute", flags->compute, "How long it computes, or: measured. Default: 1ms")
+      ->type_name("DURATION")
+      ->group(during);
+  command->add_option("--sm-write", flags->write, "How long it writes the tables of a switch. Default: 50us")
+      ->type_name("DURATION")
+      ->group(during);
+  command->add_flag("--unreliable", flags->unreliable, "Connections do not send again what is lost")->group(during);
+  command->add_option("--plot", flags->plot, "Draw the goodput over time (SVG)")->type_name("FILE")->group(during);
   auto* engine = command->add_option("--engine", flags->engine, "Routing engine, or opensm:ENGINE. Default: dfsssp");
   engine->type_name("NAME");
   add_table_flags(*command, flags->tables);

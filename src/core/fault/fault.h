@@ -24,6 +24,7 @@ enum class Kind : std::uint8_t {
   fail_switch,     ///< a switch of the fabric is down
   fail_port,       ///< one port of a switch or adapter is down
   fail_hca,        ///< a host's adapter is down
+  noisy_link,      ///< each bit on a link is damaged with the chance Fault::bit_errors
 };
 
 /// An exact probability or part: numerator out of denominator, both above 0, at most 1.
@@ -87,6 +88,8 @@ struct Fault {
                                      ///< least significant); none: a random one
   std::int64_t delay_ns = 0;         ///< delay: by how much
   std::uint64_t longest_bytes = 0;   ///< narrow_rail: what still passes; above 0
+  std::int64_t lasts_ns = 0;         ///< fail_*, noisy_link: it is over after this long; 0: it stays
+  Ratio bit_errors{};                ///< noisy_link
   bool operator==(const Fault&) const = default;
 };
 

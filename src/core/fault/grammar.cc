@@ -121,6 +121,9 @@ class Parser {
       if (!bytes) return bytes.status();
       fault_.longest_bytes = bytes.value();
     }
+    if (fault_.kind == Kind::noisy_link) {
+      if (Status status = read_bit_errors(); !status) return status;
+    }
     while (!at_fault_end()) {
       if (Status status = read_clause(); !status) return status;
     }
@@ -193,6 +196,8 @@ class Parser {
         return read_share();
       case Word::bit:
         return read_bit();
+      case Word::lasts:
+        return read_lasts();
     }
     return {};
   }
@@ -266,6 +271,22 @@ class Parser {
     return amount.status();
   }
 
+  Status read_bit_errors() {
+    constexpr std::string_view expected = "the part of all bits that are damaged, as 1/1000000000, below 1/1";
+    const Result<std::string_view> text = argument(expected);
+    if (!text) return text.status();
+    const std::optional<Ratio> ratio = read_ratio(text.value());
+    if (!ratio || ratio->numerator == ratio->denominator) return refuse_last(expected);
+    fault_.bit_errors = *ratio;
+    return {};
+  }
+
+  Status read_lasts() {
+    const Result<std::int64_t> span = read_duration(1);
+    if (span) fault_.lasts_ns = span.value();
+    return span.status();
+  }
+
   Status read_rate() {
     constexpr std::string_view expected = "a ratio such as 1/1000, above 0 and at most 1/1";
     const Result<std::string_view> text = argument(expected);
@@ -325,6 +346,7 @@ class Parser {
     if (std::holds_alternative<Share>(fault_.when) && !(fault_.place == Place{})) {
       return refuse(first, "a share is of all things of the kind, but there is a place", "remove one");
     }
+    if (fault_.kind == Kind::noisy_link && !fault_.place.link) return refuse(first, "the fault names no link", as_in);
     if (fault_.kind == Kind::fail_port && !(fault_.place == Place{}) &&
         (!said(Word::port) || said(Word::switch_name) == said(Word::hca))) {
       return refuse(first, "a port is of one switch or of one hca, and has a number", as_in);

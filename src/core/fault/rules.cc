@@ -9,7 +9,7 @@ constexpr std::uint32_t set_of(std::initializer_list<Word> listed) {
   return bits;
 }
 
-constexpr std::array<WordName, 15> word_names = {{{"rank", Word::rank},
+constexpr std::array<WordName, 16> word_names = {{{"rank", Word::rank},
                                                   {"replica", Word::replica},
                                                   {"peer", Word::peer},
                                                   {"rail", Word::rail},
@@ -23,7 +23,8 @@ constexpr std::array<WordName, 15> word_names = {{{"rank", Word::rank},
                                                   {"message", Word::message},
                                                   {"time", Word::time},
                                                   {"share", Word::share},
-                                                  {"bit", Word::bit}}};
+                                                  {"bit", Word::bit},
+                                                  {"for", Word::lasts}}};
 
 constexpr std::uint32_t moments = set_of({Word::rate, Word::mean, Word::message, Word::time, Word::share});
 constexpr std::uint32_t on_message =
@@ -31,10 +32,10 @@ constexpr std::uint32_t on_message =
             Word::rate, Word::mean, Word::message, Word::time});
 constexpr std::uint32_t on_process =
     set_of({Word::rank, Word::replica, Word::any, Word::mean, Word::message, Word::time});
-constexpr std::uint32_t on_part = set_of({Word::any, Word::mean, Word::time, Word::share});
+constexpr std::uint32_t on_part = set_of({Word::any, Word::mean, Word::time, Word::share, Word::lasts});
 constexpr std::uint32_t bit = set_of({Word::bit});
 
-constexpr std::array<Rule, 13> all_rules = {{
+constexpr std::array<Rule, 14> all_rules = {{
     {Kind::flip, "flip", on_message | bit, true, "flip rank 1 replica 2 message 40 bit 7"},
     {Kind::drop, "drop", on_message, true, "drop rail 0 rate 1/100"},
     {Kind::duplicate, "duplicate", on_message, true, "duplicate rate 1/1000"},
@@ -49,6 +50,8 @@ constexpr std::array<Rule, 13> all_rules = {{
     {Kind::fail_port, "fail-port", on_part | set_of({Word::switch_name, Word::hca, Word::port}), false,
      "fail-port switch leaf-1 port 7"},
     {Kind::fail_hca, "fail-hca", on_part | set_of({Word::hca}), false, "fail-hca hca node-12 time 3s"},
+    {Kind::noisy_link, "noisy-link", set_of({Word::link, Word::time, Word::lasts}), false,
+     "noisy-link 1/1000000000 link leaf-1/7 time 2ms for 1ms"},
 }};
 
 }  // namespace

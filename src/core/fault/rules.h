@@ -27,6 +27,7 @@ enum class Word : std::uint32_t {
   time = 1U << 12,
   share = 1U << 13,
   bit = 1U << 14,
+  lasts = 1U << 15,
 };
 
 struct WordName {

@@ -181,8 +181,11 @@ Result<std::uint32_t> named(const Fabric& fabric, const fault::Fault& fault) {
 Result<std::uint64_t> strikes(const fault::Fault& fault, const FailureRules& rules, random::Stream& stream) {
   if (std::holds_alternative<fault::Message>(fault.when) || std::holds_alternative<fault::Rate>(fault.when))
     return cannot(fault, "a fabric counts no messages", "give share, time or mean");
-  if (const auto* time = std::get_if<fault::Time>(&fault.when))
-    return std::uint64_t{rules.until_ns < 0 || time->after_ns <= rules.until_ns ? 1U : 0U};
+  if (const auto* time = std::get_if<fault::Time>(&fault.when)) {
+    const bool struck = rules.until_ns < 0 || time->after_ns <= rules.until_ns;
+    const bool over = fault.lasts_ns > 0 && rules.until_ns >= 0 && rules.until_ns - time->after_ns >= fault.lasts_ns;
+    return std::uint64_t{struck && !over ? 1U : 0U};
+  }
   const auto* mean = std::get_if<fault::Mean>(&fault.when);
   if (mean == nullptr) return std::uint64_t{1};
   if (rules.until_ns < 0) return cannot(fault, "it strikes again and again", "say until when");

@@ -31,7 +31,8 @@ std::vector<Pace> crossbars(const fabric::Fabric& fabric, std::uint32_t speedup)
 }  // namespace
 
 Network::Network(const fabric::Fabric& fabric, const fabric::Forwarding& forwarding, const Parameters& parameters,
-                 const Arbitration& arbitration, Traffic& traffic, const Control& control)
+                 const Arbitration& arbitration, Traffic& traffic, const Control& control,
+                 std::unique_ptr<Faults> faults)
     : fabric_(fabric),
       forwarding_(forwarding),
       parameters_(parameters),
@@ -47,7 +48,9 @@ Network::Network(const fabric::Fabric& fabric, const fabric::Forwarding& forward
       pcie_(pcie_pace(parameters.pcie_generation, parameters.pcie_lanes)),
       hiccup_(parameters.hiccup_period_ns * ps_per_ns, parameters.hiccup_ns * ps_per_ns),
       arbiter_(arbitration, forwarding.lanes_used > 1 ? fabric.ports().size() : 0),
-      statistics_(parameters, host_ports_.count()) {
+      statistics_(parameters, host_ports_.count()),
+      paths_(&forwarding),
+      faults_(std::move(faults)) {
   lanes_n_ = std::max<std::uint32_t>(1, forwarding.lanes_used);
   lane_bits_ = static_cast<std::uint32_t>(std::bit_width(lanes_n_ - 1));
   lane_mask_ = (1U << lane_bits_) - 1;
@@ -63,6 +66,7 @@ Network::Network(const fabric::Fabric& fabric, const fabric::Forwarding& forward
   prefetches_ = memory() > 1'000'000 && !by_output();
   next_check_ = parameters.deadlock_check_ns * ps_per_ns;
   next_control_ = std::min({statistics_.sample(), next_check_, control.limit});
+  if (faults_ != nullptr) build_faults();
 }
 
 void Network::build_ports() {

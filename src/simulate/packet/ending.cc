@@ -10,11 +10,12 @@ namespace holdfast::simulate {
 Network::Verdict Network::control_point() {
   const Time sample = statistics_.sample();
   now_ = next_control_;
+  if (faults_ != nullptr && faults_->next_at() <= now_) apply_faults();
   if (now_ >= control_.limit)
     finish(Ending::limit);
   else if (now_ >= next_check_ && circle_found())
     finish(Ending::deadlock);
-  else if (!traffic_.finite() && control_.until_steady && now_ % sample == 0 &&
+  else if (!traffic_.finite() && control_.until_steady && faults_ == nullptr && now_ % sample == 0 &&
            statistics_.steady(now_, record_.steady_share))
     finish(Ending::steady);
   if (over_) return Verdict::end;
@@ -24,6 +25,7 @@ Network::Verdict Network::control_point() {
   if (next_check_ <= now_) next_check_ = std::max(next_check_ + check, event / check * check);
   next_control_ =
       std::min({std::max(now_ / sample * sample + sample, event / sample * sample), next_check_, control_.limit});
+  if (faults_ != nullptr) next_control_ = std::min(next_control_, faults_->next_at());
   return next_control_ <= event ? control_point() : Verdict::go_on;
 }
 
@@ -31,7 +33,8 @@ Network::Verdict Network::control_point() {
 void Network::end_of_events() {
   // What would go on for ever has no event only when the clock cannot hold the next one.
   if (in_flight_ == 0 && !traffic_.finite()) return finish(Ending::limit);
-  if (in_flight_ == 0) return finish(traffic_.done() ? Ending::complete : Ending::stuck);
+  const bool waits = faults_ != nullptr && unacknowledged();  // for ever: there is no timer
+  if (in_flight_ == 0) return finish(traffic_.done() && !waits ? Ending::complete : Ending::stuck);
   describe_circle(blocked_circle());
   finish(record_.circle.empty() ? Ending::stuck : Ending::deadlock);
 }
@@ -41,7 +44,7 @@ bool Network::circle_found() {
   if (circle.empty()) return false;
   if (record_.circle.empty()) describe_circle(circle);
   ++record_.deadlocks_seen;
-  return lifetime_ == never;
+  return lifetime_ == never && (faults_ == nullptr || faults_->next_at() == never);  // a failure may dissolve it
 }
 
 /// The packet whose turn it is at this lane of a switch lacks credits that no known drain returns.
@@ -112,6 +115,7 @@ void Network::finish(Ending ending) {
   record_.hosts = host_ports_.count();
   record_.switches = fabric_.switch_count();
   record_.end_ps = std::max(now_, ending == Ending::complete ? record_.completion_ps : 0);
+  if (faults_ != nullptr) finish_faults(ending);
   statistics_.fill(record_, traffic_.finite());
   record_.memory_bytes = memory();
   count_states();

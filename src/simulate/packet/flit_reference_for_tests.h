@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -38,6 +39,12 @@ using Weights = std::vector<std::pair<std::uint32_t, int>>;
 struct Priorities {
   Weights high, low;
   int limit_blocks = 0;
+};
+
+/// What happens to the network meanwhile. Everything of a moment happens before anything else does.
+struct Trouble {
+  Time at;
+  std::function<void()> happens;
 };
 
 class FlitNetwork {
@@ -85,21 +92,38 @@ class FlitNetwork {
     }
   }
 
+  /// A cable carries nothing between two moments; what is on it, or waits in the buffer before it, is lost.
+  void cut(fabric::LinkId link, Time down, Time up) {
+    const fabric::PortId a = fabric_.link(link).a, b = fabric_.link(link).b;
+    troubles_.push_back({down, [this, a, b] { pull(ports_[a]), pull(ports_[b]); }});
+    if (up != never) troubles_.push_back({up, [this, a, b] { --ports_[a].pulled, --ports_[b].pulled; }});
+  }
+  /// A switch sends this destination elsewhere from a moment on.
+  void reroute(Time when, std::uint32_t row, fabric::Lid lid, int number) {
+    troubles_.push_back({when, [this, row, lid, number] { changed_[{row, lid}] = number; }});
+  }
+  /// Whether the next packet that this port sends, so long and from this moment, is damaged.
+  void disturb(std::function<bool(fabric::PortId, int, Time)> damages) { damages_ = std::move(damages); }
+  void limit_hops(int hops) { hop_limit_ = hops; }
+
   void send(const Sent& message) { hosts_[message.source].todo.push_back(message); }
 
   /// All packets that arrived, and how many were dropped; stops when nothing can happen any more.
   std::vector<Received> run() {
     at(0, [] {});
+    for (const Trouble& trouble : troubles_) at(trouble.at, [] {});
     while (!agenda_.empty()) {
       now_ = agenda_.begin()->first;
+      for (Trouble& trouble : troubles_)
+        if (trouble.at == now_) trouble.happens();
       while (!agenda_.empty() && agenda_.begin()->first == now_) {
         auto work = std::move(agenda_.begin()->second);
         agenda_.erase(agenda_.begin());
         for (auto& step : work) step();
       }
       for (Port& port : ports_)
-        if (port.is_switch)
-          for (std::uint32_t vl = 0; vl < lanes_; ++vl) come_forward(port, vl);
+        for (std::uint32_t vl = 0; vl < lanes_; ++vl)
+          port.is_switch ? come_forward(port, vl) : lose_of_adapter(port, vl);
       for (Port& port : ports_)
         if (port.peer != fabric::none && !port.is_switch) match({&port});
       for (fabric::NodeId node = 0; node < fabric_.nodes().size(); ++node)
@@ -112,7 +136,15 @@ class FlitNetwork {
   std::uint64_t flit_events() const { return flit_events_; }
 
  private:
+  /// What befell a packet; its copies share it.
+  struct Fate {
+    bool cut = false;
+    bool damaged = false;
+    Time known = never;  // from when on its damage is known where it is
+    int hops = 0;
+  };
   struct Packet {
+    std::shared_ptr<Fate> fate = std::make_shared<Fate>();
     std::uint32_t source, destination, tag;
     fabric::Lid lid;
     std::uint8_t level;
@@ -165,6 +197,8 @@ class FlitNetwork {
     int present = 0;                             // of those, flits that are there
     std::vector<std::pair<Input*, int>> rivals;  // inputs_of()
     int host = -1;
+    int pulled = 0;                                               // how many reasons there are
+    std::vector<std::pair<std::shared_ptr<Fate>, Time>> passing;  // and when their last bit is at the other end
   };
   struct Host {
     fabric::PortId port = 0;
@@ -201,6 +235,32 @@ class FlitNetwork {
       work -= until_pause;
       t += until_pause;
     }
+  }
+
+  // ------------------------------------------------------------------------------------------------------------
+  // trouble
+  void pull(Port& port) {
+    ++port.pulled;
+    for (auto& [fate, tail] : port.passing)
+      if (tail > now_) fate->cut = true;
+    port.passing.clear();
+  }
+  int out_of(std::uint32_t row, fabric::Lid lid) const {
+    const auto found = changed_.find({row, lid});
+    return found == changed_.end() ? tables_.out_port(row, lid) : found->second;
+  }
+  /// An adapter whose cable is out drops what it would send.
+  void lose_of_adapter(Port& port, std::uint32_t vl) {
+    if (port.pulled == 0) return;
+    Queue& queue = port.inputs[vl].queues[0];
+    while (!queue.packets.empty() && !queue.busy) {
+      hosts_[static_cast<std::size_t>(port.host)].queued[vl] -= queue.packets.front().packet.flits;
+      queue.packets.pop_front();
+      ++dropped_;
+    }
+  }
+  bool is_lost(const Fate& fate) const {
+    return fate.cut || (fate.damaged && fate.known <= now_) || fate.hops >= hop_limit_;
   }
 
   // ------------------------------------------------------------------------------------------------- adapters, sending
@@ -456,6 +516,12 @@ class FlitNetwork {
     must(start >= out.link_free, "two packets on a link");
     out.link_free = start + part(out.flit, packet.bytes);
     Port& peer = ports_[out.peer];
+    const Time tail = out.link_free + out.wire;
+    if (out.is_switch) ++packet.fate->hops;
+    out.passing.push_back({packet.fate, tail});
+    std::erase_if(out.passing, [this](const auto& passing) { return passing.second <= now_; });
+    if (damages_ && damages_(id_of(out), packet.bytes, start)) packet.fate->damaged = true;
+    if (packet.fate->damaged) packet.fate->known = tail;
     for (int k = 0; k < packet.flits; ++k) {
       const int end_bytes = 64 * k + packet.size_of(k);
       if (out.is_switch) {
@@ -487,7 +553,7 @@ class FlitNetwork {
                                 parameters_.switch_latency_ns * 1000);
       at(waiting.ready[0], [] {});
       const fabric::NodeId node = fabric_.port(out.peer).node;
-      const int number = tables_.out_port(tables_.row_of(node), packet.lid);
+      const int number = out_of(tables_.row_of(node), packet.lid);
       const bool known = by_output_ && number <= fabric_.node(node).port_count;
       peer.inputs[vl].queues[known ? static_cast<std::size_t>(number) : 0].packets.push_back(waiting);
     });
@@ -506,7 +572,10 @@ class FlitNetwork {
         --port.inputs[static_cast<std::size_t>(vl)].held;
         return_credit(port, static_cast<std::uint32_t>(vl));
         if (k + 1 < packet.flits) return;
-        received_.push_back({packet.source, packet.destination, packet.tag, now_});
+        if (packet.fate->cut || packet.fate->damaged || packet.lid != fabric_.port(host.port).lid)
+          ++dropped_;
+        else
+          received_.push_back({packet.source, packet.destination, packet.tag, now_});
         host.draining = false;
         drain(host);
       });
@@ -529,9 +598,10 @@ class FlitNetwork {
     if (!head.forward) {
       if (head.ready[0] > now_) return;
       const std::uint32_t row = tables_.row_of(node);
-      head.route_port = tables_.out_port(row, head.packet.lid);
+      head.route_port = out_of(row, head.packet.lid);
       head.forward = true;
       head.forward_since = now_;
+      if (is_lost(*head.packet.fate)) return drop(port, input, queue);
       if (head.route_port == 0 || head.route_port == 255 ||
           fabric_.peer(fabric_.port_of(node, static_cast<std::uint8_t>(head.route_port))) == fabric::none)
         return drop(port, input, queue);
@@ -544,6 +614,7 @@ class FlitNetwork {
       if (life != never) at(now_ + life, [] {});
     }
     Port& out = ports_[fabric_.port_of(node, static_cast<std::uint8_t>(head.route_port))];
+    if (out.pulled > 0) return drop(port, input, queue);
     const auto out_lane = static_cast<std::size_t>(head.route_lane);
     const bool stalled = out.stalled[out_lane] > now_;
     if (stalled) return drop(port, input, queue);
@@ -577,6 +648,10 @@ class FlitNetwork {
   const fabric::Fabric& fabric_;
   const fabric::Forwarding& tables_;
   const Parameters& parameters_;
+  std::vector<Trouble> troubles_;
+  std::map<std::pair<std::uint32_t, fabric::Lid>, int> changed_;
+  std::function<bool(fabric::PortId, int, Time)> damages_;
+  int hop_limit_ = 1 << 30;
   Time pcie_flit_;
   Priorities priorities_;
   std::uint32_t lanes_ = 1;

@@ -43,7 +43,7 @@ void Network::queue_to_send(std::uint32_t index, const Queued& packet) {
   lane.head = packet;
   const Time at = forward_time(lane);
   if (at > now_) return queue_.push(at, event(Kind::head, index));
-  const fabric::PortId port = came_to_head(index);
+  const fabric::PortId port = faults_ == nullptr ? came_to_head(index) : came_to_head<Form::faulty>(index);
   if (port != fabric::none) mark(port);
 }
 
@@ -100,7 +100,7 @@ bool Network::begin_message(std::uint32_t index) {
   }
   const fabric::Lid lid = host_ports_.lids[message.destination];
   std::uint8_t level = 0;
-  if (sender.row != nothing) level = forwarding_.service_level(sender.row, host_ports_.lids[index], lid);
+  if (sender.row != nothing) level = paths_->service_level(sender.row, host_ports_.lids[index], lid);
   if (level == fabric::Forwarding::no_path || !sender.has_cable) {
     ++record_.unroutable_messages;
     skip_message(sender, index, 0);
@@ -148,8 +148,13 @@ void Network::announce(std::uint32_t host, std::uint32_t tag, Time at) {
 void Network::delivered_event(std::uint32_t index) {
   const Pending pending = pending_[index];
   free_pending_.push_back(index);
+  tell(pending.host, pending.tag);
+}
+
+/// The traffic hears of a message that is in memory now.
+void Network::tell(std::uint32_t receiver, std::uint32_t tag) {
   wake_.clear();
-  traffic_.delivered(pending.host, pending.tag, now_, wake_);
+  traffic_.delivered(receiver, tag, now_, wake_);
   for (const std::uint32_t host : wake_)
     if (senders_[host].state == Sender::State::silent || senders_[host].state == Sender::State::later)
       ask_again(host, now_);

@@ -5,7 +5,10 @@ namespace holdfast::simulate {
 
 void Network::forget(std::uint32_t index, std::uint64_t& counter) {
   const PacketRecord& packet = packets_[index];
-  damaged_.insert((std::uint64_t{packet.source} << 32) | packet.message);
+  if (reliable())
+    note_loss(index);
+  else
+    damaged_.insert((std::uint64_t{packet.source} << 32) | packet.message);
   ++counter;
   --in_flight_;
   packets_.free(index);
@@ -20,6 +23,7 @@ bool Network::whole(const PacketRecord& packet) {
 /// The head of a switch's input lane drains into nothing, at the crossbar's speed.
 void Network::discard_head(std::uint32_t index, std::uint64_t& counter) {
   InLane& lane = lanes_[index];
+  if (lane.row == nothing) return discard_at_adapter(index, counter);
   const std::uint32_t buffer = buffer_of(index);
   if (lane.waiting && !withheld(index))
     clear_request(ports_[lane.out >> lane_bits_], lane.out, request_of(buffer, lane));

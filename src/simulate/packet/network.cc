@@ -11,7 +11,12 @@ namespace holdfast::simulate {
 
 Record Network::run() {
   for (std::uint32_t host = 0; host < senders_.size(); ++host) ask_again(host, 0);
-  is_plain() ? loop<Form::plain>() : by_output() ? loop<Form::queues>() : loop<Form::general>();
+  if (faults_ != nullptr) {
+    begin_faults();
+    loop<Form::faulty>();
+  } else {
+    is_plain() ? loop<Form::plain>() : by_output() ? loop<Form::queues>() : loop<Form::general>();
+  }
   return std::move(record_);
 }
 
@@ -25,7 +30,9 @@ void Network::loop() {
     }
     if (queue_.now() >= next_control_ && control_point() == Verdict::end) break;
     now_ = queue_.now();
-    if (prefetches_ && queue_.bucket_begins()) prefetch<form>();
+    if constexpr (form != Form::faulty) {  // there tables may change before a head comes forward
+      if (prefetches_ && queue_.bucket_begins()) prefetch<form>();
+    }
     record_.events += queue_.events().size();
     const bool alone = queue_.events().size() == 1;
     for (const Event event : queue_.events()) {
@@ -59,7 +66,7 @@ inline fabric::PortId Network::handle(Event event) {
       ports_[index].wake = never;
       return index;
     case Kind::host:
-      host_event(index);
+      form == Form::faulty ? faulty_host_event(index) : host_event(index);
       break;
     case Kind::timer:
       lifetime_over(index);
@@ -69,6 +76,12 @@ inline fabric::PortId Network::handle(Event event) {
       break;
     case Kind::freed:
       sending_over(index);
+      break;
+    case Kind::arrived:
+      if constexpr (form == Form::faulty) packet_arrived(index);
+      break;
+    case Kind::notice:
+      if constexpr (form == Form::faulty) notice_event(index);
       break;
   }
   return fabric::none;
@@ -242,6 +255,9 @@ fabric::PortId Network::came_to_head(std::uint32_t index) {
   };
   const std::uint32_t buffer = form == Form::queues ? buffer_of(index) : index;
   if (!lane.looked_up) look_up<form>(buffer, lane);
+  if constexpr (form == Form::faulty) {
+    if (std::uint64_t* counter = loss_of_head(index); counter != nullptr) return lost(*counter);
+  }
   const std::uint32_t out = lane.out;
   if (out == nothing) return lost(record_.dropped_unroutable);
   OutPort& port = ports_[out >> lane_bits<form>()];
@@ -435,6 +451,10 @@ inline void Network::send(OutPort& port, std::uint32_t out_index, Asking asking)
     drop_slot(lane);
     if (lane.occupied()) queue_.push(forward_time(lane), event(Kind::head, asking.lane));
   }
+  if constexpr (form == Form::faulty) {
+    travels(port, packet, start, start + port.propagation + port.link().of(bytes));
+    if (!port.is_switch) left_adapter(packet);
+  }
   arrive<form>(port, out, packet, start + port.propagation);
 }
 
@@ -451,6 +471,7 @@ inline void Network::arrive(OutPort& port, const OutLane& out, Queued packet, Ti
   InLane& buffer = lanes_[out.peer];
   slots_.push(buffer.slots, Slot(Drain::to_memory(begun, free, packet.flits())));
   ++buffer.left;
+  if constexpr (form == Form::faulty) return queue_.push(free, event(Kind::arrived, packet.index()));
   if (packet.destination() != host_ports_.lids[port.host]) return forget(packet.index(), record_.dropped_unroutable);
   in_memory(port.host, packet, free);
   --in_flight_;
@@ -475,6 +496,7 @@ inline void Network::in_memory(std::uint32_t host, const Queued& packet, Time at
 
 // What the other files call.
 template fabric::PortId Network::came_to_head<Form::general>(std::uint32_t);
+template fabric::PortId Network::came_to_head<Form::faulty>(std::uint32_t);
 template void Network::wake_feeder<Form::general>(InLane&);
 template Time Network::credit_time<Form::general>(const OutPort&, OutLane&, std::uint32_t);
 template bool Network::decide<Form::queues>(fabric::PortId, OutPort&, std::uint32_t&, Asking&);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <unordered_set>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "simulate/kernel/line_allocator.h"
 #include "simulate/packet/arbitration.h"
 #include "simulate/packet/crossing.h"
+#include "simulate/packet/faults.h"
 #include "simulate/packet/hosts.h"
 #include "simulate/packet/lane_arbiter.h"
 #include "simulate/packet/packet_book.h"
@@ -33,20 +35,23 @@ enum class Form : std::uint8_t {
   plain,    ///< one virtual lane and few ports a node, without periodic credits and lifetimes
   general,  ///< any network whose input buffers have one queue
   queues,   ///< any whose input buffers have a queue for every output
+  faulty,   ///< any whose input buffers have one queue, with faults during the traffic
 };
 
 /// Hidden, so that the compiler may inline its functions in position-independent code.
 class [[gnu::visibility("hidden")]] Network {
  public:
-  /// The arguments stay the caller's and must outlive it.
+  /// The arguments stay the caller's and must outlive it. `faults`: what happens during the traffic, or null; its
+  /// tables are `forwarding`.
   Network(const fabric::Fabric& fabric, const fabric::Forwarding& forwarding, const Parameters& parameters,
-          const Arbitration& arbitration, Traffic& traffic, const Control& control);
+          const Arbitration& arbitration, Traffic& traffic, const Control& control,
+          std::unique_ptr<Faults> faults = nullptr);
 
   /// Once. Throws std::length_error when more packets are under way than can be numbered.
   Record run();
 
  private:
-  enum class Kind : std::uint32_t { head, wake, host, timer, delivered, freed };
+  enum class Kind : std::uint32_t { head, wake, host, timer, delivered, freed, arrived, notice };
   static constexpr std::uint32_t index_mask = 0x1fffffff;
   static Event event(Kind kind, std::uint32_t index) {
     return (static_cast<std::uint32_t>(kind) << 29) | index;
@@ -211,6 +216,44 @@ class [[gnu::visibility("hidden")]] Network {
   std::uint32_t& queued_flits(const Sender& sender);
   void announce(std::uint32_t host, std::uint32_t tag, Time at);
   void delivered_event(std::uint32_t index);
+  void tell(std::uint32_t host, std::uint32_t tag);
+
+  // faults.cc: what happens to links, switches and the packets on them
+  void build_faults();
+  void begin_faults();
+  void apply_faults();
+  void write_row(const Timeline::Write& write);
+  void set_down(fabric::LinkId link, bool down);
+  void discard_at_adapter(std::uint32_t lane, std::uint64_t & counter);
+  std::uint64_t* loss_of_head(std::uint32_t lane);
+  void travels(const OutPort& port, const Queued& packet, Time start, Time tail);
+  void finish_faults(Ending ending);
+
+  // reliable.cc: adapters with reliable connections
+  bool reliable() const {
+    return faults_ != nullptr && faults_->timeline.reliable;
+  }
+  void faulty_host_event(std::uint32_t host);
+  void fetch_reliably(std::uint32_t host);
+  bool fetch_again(std::uint32_t host);
+  bool begin_packet(std::uint32_t host, std::uint32_t destination, std::uint8_t level, std::uint32_t bytes);
+  std::uint32_t connection_to(std::uint32_t host, std::uint32_t destination);
+  void left_adapter(const Queued& packet);
+  void packet_arrived(std::uint32_t packet);
+  void accept(std::uint32_t packet, const Fate& fate);
+  void delivered_packet(std::uint32_t packet, std::uint32_t host, std::uint32_t tag, std::uint32_t payload);
+  void delivered_message(std::uint32_t host, std::uint32_t tag, Time created);
+  void give_sequence(std::uint32_t packet, std::uint32_t connection, std::uint64_t sequence);
+  void start_timer(std::uint32_t connection);
+  void note_loss(std::uint32_t packet);
+  bool unacknowledged() const;
+  void notify(Notice::Kind kind, std::uint32_t connection, std::uint64_t sequence, Time at);
+  void notice_event(std::uint32_t index);
+  void acknowledged(std::uint32_t connection, std::uint64_t sequence);
+  void send_again(std::uint32_t connection);
+  void timed_out(std::uint32_t connection);
+  void break_connection(Connection & connection);
+  void skip_broken(std::uint32_t host);
 
   // ending.cc
   enum class Verdict : std::uint8_t { go_on, end };
@@ -303,6 +346,8 @@ class [[gnu::visibility("hidden")]] Network {
 
   std::unordered_set<std::uint64_t> damaged_;  // messages that lost a packet: source and number
   std::uint64_t in_flight_ = 0;                // packets
+  const fabric::Forwarding* paths_ = nullptr;  // where messages' service levels stand
+  std::unique_ptr<Faults> faults_;             // null: nothing happens during the traffic
   Time next_control_ = never;
   Time next_check_ = never;
   bool over_ = false;

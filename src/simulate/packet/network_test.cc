@@ -2,82 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstdlib>
 
-#include "simulate/packet/flit_reference_for_tests.h"
-#include "simulate/packet/sample_networks_for_tests.h"
+#include "simulate/packet/both_for_tests.h"
 
 namespace holdfast::simulate {
 namespace {
 
-Parameters defaults() {
-  Parameters parameters;
-  parameters_table().apply_defaults(parameters);
-  return settle(parameters, {});  // as QDR, whatever the network has
-}
-
-/// The times of 64 bytes, worked out from the signalling rates rather than by link_pace().
-Time reference_flit_ps(fabric::LinkRate rate) {
-  static constexpr double gigabits[] = {2, 4, 8, 10, 14.0625 * 64 / 66, 25, 50, 100};
-  return static_cast<Time>(std::ceil(512'000 / (gigabits[static_cast<int>(rate.speed)] * rate.lanes) - 1e-9));
-}
-
-struct Compared {
-  Record record;
-  std::vector<reference::Received> expected;
-  std::uint64_t expected_drops = 0;
-  std::vector<Delivery> got;
-  std::uint64_t flit_events = 0;
-};
-
-Compared run_both(const sample::Net& net, const Parameters& parameters, const std::vector<reference::Sent>& messages,
-                  const reference::Priorities& priorities = {}) {
-  std::vector<Time> flit;
-  std::vector<Time> crossbar(net.fabric.nodes().size());
-  for (const fabric::Link& link : net.fabric.links()) flit.push_back(reference_flit_ps(link.rate));
-  for (fabric::LinkId id = 0; id < flit.size(); ++id)
-    for (const fabric::PortId end : {net.fabric.link(id).a, net.fabric.link(id).b}) {
-      Time& at = crossbar[net.fabric.port(end).node];
-      if (at == 0 || flit[id] < at) at = flit[id];
-    }
-  for (Time& at : crossbar)
-    at = static_cast<Time>(std::ceil(static_cast<double>(at) * 100 / parameters.crossbar_speedup - 1e-9));
-  reference::FlitNetwork oracle(net.fabric, net.tables, parameters, flit, crossbar,
-                                pcie_pace(parameters.pcie_generation, parameters.pcie_lanes).flit_ps, priorities);
-  sample::ListedTraffic traffic(Hosts(net.fabric).count());
-  for (const reference::Sent& message : messages) {
-    oracle.send(message);
-    traffic.add(message.source, {message.destination, message.tag, message.bytes, message.created});
-  }
-  Compared both;
-  both.expected = oracle.run();
-  both.expected_drops = oracle.dropped();
-  both.flit_events = oracle.flit_events();
-  Control control;
-  control.deliveries = &both.got;
-  both.record = simulate(net.fabric, net.tables, parameters, traffic, control).value();
-  std::sort(both.expected.begin(), both.expected.end());
-  std::sort(both.got.begin(), both.got.end());
-  return both;
-}
-
-std::vector<reference::Sent> random_messages(random::Stream draw, std::uint32_t hosts) {
-  std::vector<reference::Sent> messages;
-  const std::uint64_t burst = draw.below(3);  // all at once, spread, or all to one
-  std::vector<Time> clock(hosts);
-  for (std::uint64_t count = 20 + draw.below(100); count > 0; --count) {
-    const auto source = static_cast<std::uint32_t>(draw.below(hosts));
-    auto destination = static_cast<std::uint32_t>(draw.below(hosts));
-    if (burst == 2 && draw.below(4) != 0) destination = 0;
-    if (destination == source) continue;
-    if (burst == 1) clock[source] += static_cast<Time>(draw.below(3'000'000));
-    static constexpr std::uint64_t sizes[] = {1, 38, 64, 200, 2048, 2049, 5000, 20480};
-    messages.push_back(
-        {source, destination, static_cast<std::uint32_t>(messages.size()), sizes[draw.below(8)], clock[source]});
-  }
-  return messages;
-}
+using sample::Compared;
 
 /// Arbitration tables that serve every lane: some entries of weight 0, some lanes in both tables or twice in one.
 std::string random_tables(random::Stream draw, std::uint8_t lanes, reference::Priorities& priorities) {
@@ -117,7 +49,7 @@ void compare(std::uint64_t seed, std::uint64_t& packets, std::uint64_t& deadlock
     sample::route_clockwise(net);
     net.tables.lanes_used = lanes;
   }
-  Parameters parameters = defaults();
+  Parameters parameters = sample::qdr_parameters();
   static constexpr std::uint32_t mtus[] = {256, 1024, 2048, 2048, 4096};
   parameters.mtu = mtus[draw.below(5)];
   const std::uint32_t flits = flits_of(parameters.mtu + header_bytes);
@@ -138,8 +70,8 @@ void compare(std::uint64_t seed, std::uint64_t& packets, std::uint64_t& deadlock
   reference::Priorities priorities;
   if (lanes > 1 && draw.below(2) == 0)
     parameters.vl_arbitration = random_tables(draw.child("tables"), lanes, priorities);
-  const Compared both =
-      run_both(net, parameters, random_messages(draw.child("messages"), Hosts(net.fabric).count()), priorities);
+  const Compared both = sample::run_both(
+      net, parameters, sample::random_messages(draw.child("messages"), Hosts(net.fabric).count()), priorities);
   ASSERT_EQ(both.got.size(), both.expected.size()) << "seed " << seed;
   for (std::size_t i = 0; i < both.got.size(); ++i) {
     const Delivery& got = both.got[i];

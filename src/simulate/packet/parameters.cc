@@ -94,6 +94,10 @@ Time Parameters::hoq_life_ps() const {
   return hoq_life >= 20 ? never : Time{4'096'000} << hoq_life;
 }
 
+Time Parameters::ack_timeout_ps() const {
+  return ack_timeout == 0 ? never : Time{4'096'000} << ack_timeout;
+}
+
 const config::Table<Parameters>& parameters_table() {
   using config::duration;
   using config::option;
@@ -220,6 +224,38 @@ const config::Table<Parameters>& parameters_table() {
                .doc = "fair, or tables of lane:weight as 'high 1:64 limit 1; low 0:32, 2:32'.\n"
                       "Weights count blocks of 64 bytes; limit counts 4,096 bytes, 255 is without end. InfiniBand "
                       "Architecture Specification 1.3, 7.6.9."}),
+          option<&P::ack_timeout>(
+              {.name = "simulate.ack_timeout",
+               .initial = "14",
+               .least = "0",
+               .most = "31",
+               .doc =
+                   "With faults during the traffic a reliable connection sends again after 4.096us x 2^n; 0: never.\n"
+                   "The Local ACK Timeout of a queue pair: InfiniBand Architecture Specification 1.3, 9.7.6.1.3. 14 "
+                   "is 67 ms, as programs usually ask for."}),
+          option<&P::retry_count>(
+              {.name = "simulate.retry_count",
+               .initial = "7",
+               .least = "0",
+               .most = "7",
+               .unit = "retries",
+               .doc = "So often a reliable connection sends again without progress before it gives up.\n"
+                      "InfiniBand Architecture Specification 1.3, 9.9.2.1: 3 bits, for timeouts and sequence errors."}),
+          duration<&P::ack_delay_ns>(
+              {.name = "simulate.ack_delay",
+               .initial = "1us",
+               .least = "1ns",
+               .most = "1s",
+               .doc = "From a packet's arrival in memory to when its sender has the acknowledgement.\n"
+                      "An assumption. Acknowledgements of 30 bytes take no bandwidth in the model."}),
+          option<&P::hop_limit>(
+              {.name = "simulate.hop_limit",
+               .initial = "64",
+               .least = "1",
+               .most = "65535",
+               .unit = "switches",
+               .doc = "A packet that has passed so many switches is dropped, with faults during the traffic.\n"
+                      "InfiniBand has no such limit in a subnet; a packet that loops would go on until tables agree."}),
           duration<&P::deadlock_check_ns>({.name = "simulate.deadlock_check",
                                            .initial = "100us",
                                            .least = "1us",

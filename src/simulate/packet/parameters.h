@@ -64,6 +64,10 @@ struct Parameters {
   std::uint32_t hoq_life{};
   std::uint32_t vl_stall{};
   std::string vl_arbitration;
+  std::uint32_t ack_timeout{};
+  std::uint32_t retry_count{};
+  std::int64_t ack_delay_ns{};
+  std::uint32_t hop_limit{};
   std::int64_t deadlock_check_ns{};
   std::int64_t sample_ns{};
   double confidence{};
@@ -73,6 +77,8 @@ struct Parameters {
   /// How long a packet may stand at the head of its queue: 4.096 us x 2^hoq_life, `never` from 20 on (InfiniBand
   /// Architecture Specification 1.3, 18.2.5.4).
   Time hoq_life_ps() const;
+  /// How long a reliable connection waits for an acknowledgement: 4.096 us x 2^ack_timeout, `never` for 0 (9.7.6.1.3).
+  Time ack_timeout_ps() const;
 };
 
 /// The same with what was left to the generation (0) chosen: buffers for the fastest link of the fabric, PCI Express

@@ -24,6 +24,8 @@ std::string_view ending_name(Ending ending) {
       return "stuck";
     case Ending::stopped:
       return "stopped";
+    case Ending::broken:
+      return "broken";
   }
   return "";
 }
@@ -72,8 +74,53 @@ std::string ending_text(const Record& record) {
              ": nothing moves, and messages are still waited for";
     case Ending::stopped:
       return "interrupted after " + duration(static_cast<double>(record.end_ps));
+    case Ending::broken:
+      return "BROKEN after " + duration(static_cast<double>(record.end_ps)) +
+             ": a connection gave up, and with it the program";
   }
   return "";
+}
+
+Json faults_json(const FaultRecord& faults) {
+  Json json;
+  json["reliable"] = faults.reliable;
+  json["lost"] = {{"cut", faults.lost_cut},
+                  {"link_down", faults.lost_down},
+                  {"noise", faults.lost_noise},
+                  {"looping", faults.lost_looping},
+                  {"no_route", faults.lost_no_route}};
+  json["under_way"] = faults.under_way;
+  json["looped"] = faults.looped;
+  json["repeated"] = faults.repeated;
+  json["out_of_order"] = faults.out_of_order;
+  json["late"] = faults.late;
+  json["retransmitted"] = faults.retransmitted;
+  json["timeouts"] = faults.timeouts;
+  json["sequence_errors"] = faults.sequence_errors;
+  json["connections"] = {{"all", faults.connections},
+                         {"broken", faults.connections_broken},
+                         {"stalls", faults.connections_stalled},
+                         {"longest_stall_ps", faults.longest_stall_ps},
+                         {"total_stall_ps", faults.total_stall_ps}};
+  json["messages_failed"] = faults.messages_failed;
+  json["goodput"] = {{"sample_ps", faults.sample_ps}, {"payload_bytes", faults.goodput}};
+  return json;
+}
+
+std::string faults_text(const FaultRecord& faults) {
+  std::string text = "lost to faults        " + std::to_string(faults.lost_cut) + " on failing links, " +
+                     std::to_string(faults.lost_down) + " for links that were down, " +
+                     std::to_string(faults.lost_noise) + " to noise, " + std::to_string(faults.lost_looping) +
+                     " looping, " + std::to_string(faults.lost_no_route) + " without a route\n";
+  if (!faults.reliable) return text;
+  text += "sent again            " + std::to_string(faults.retransmitted) + " packets after " +
+          std::to_string(faults.timeouts) + " timeouts and " + std::to_string(faults.sequence_errors) +
+          " sequence errors\n";
+  text += "connections           " + std::to_string(faults.connections) + ", " +
+          std::to_string(faults.connections_broken) + " broken (" + std::to_string(faults.messages_failed) +
+          " messages failed); " + std::to_string(faults.connections_stalled) + " stalls, the longest " +
+          duration(static_cast<double>(faults.longest_stall_ps)) + "\n";
+  return text;
 }
 
 }  // namespace
@@ -114,6 +161,7 @@ Json to_json(const Record& record, bool machine) {
                               {"out_port", port.out_port},
                               {"out_lane", port.out_lane},
                               {"packets", port.packets}});
+  if (record.faults.any) json["faults_during_run"] = faults_json(record.faults);
   if (machine)
     json["machine"] = {{"wall_seconds", record.wall_seconds},
                        {"packet_hops_per_s", static_cast<double>(record.packet_hops) / record.wall_seconds},
@@ -147,6 +195,7 @@ std::string to_text(const Record& record) {
     text += "dropped               " + std::to_string(record.dropped_lifetime) + " too long at the head of a queue, " +
             std::to_string(record.dropped_stalled) + " on stalled lanes, " + std::to_string(record.dropped_unroutable) +
             " without a route\n";
+  if (record.faults.any) text += faults_text(record.faults);
   if (record.deadlocks_seen > 0 && record.ending != Ending::deadlock)
     text += "deadlocks             seen at " + std::to_string(record.deadlocks_seen) + " checks, dissolved by drops\n";
   return text;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "simulate/kernel/time.h"
+#include "simulate/packet/fault_record.h"
 
 namespace holdfast::simulate {
 
@@ -17,6 +18,7 @@ enum class Ending : std::uint8_t {
   deadlock,  ///< packets wait for each other in a circle
   stuck,     ///< nothing moves and nothing waits in a circle: a trace waits for a message that nobody sends
   stopped,   ///< the caller's progress function said so
+  broken,    ///< a connection gave up after its retries, and with it the program that the traffic is of
 };
 std::string_view ending_name(Ending ending);
 
@@ -78,6 +80,7 @@ struct Record {
   Latency packet_latency;   ///< from the start of its fetch to its last byte in memory
   PortStates ports;
   std::vector<BlockedPort> circle;  ///< of a deadlock, in the order of waiting
+  FaultRecord faults;               ///< of those during the traffic
 
   double wall_seconds = 0;
   std::uint64_t memory_bytes = 0;

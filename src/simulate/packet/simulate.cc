@@ -49,12 +49,33 @@ Status check_memory(const fabric::Fabric& fabric, const Parameters& parameters, 
   return memory::check_estimate("simulating", bytes, "take a smaller network, or smaller buffers");
 }
 
+/// The tables with which a run begins that takes all of these in turn: as many lanes as any of them uses, and maps of
+/// lanes if any has them.
+fabric::Forwarding changing(const fabric::Forwarding& tables, const Timeline& timeline) {
+  fabric::Forwarding live = tables;
+  bool maps = live.has_lane_maps();
+  for (const Timeline::Write& write : timeline.writes) {
+    if (write.tables == nullptr) continue;
+    live.lanes_used = std::max(live.lanes_used, write.tables->lanes_used);
+    maps = maps || write.tables->has_lane_maps();
+  }
+  if (maps && !live.has_lane_maps() && live.rows() > 0) {
+    fabric::LaneMap same{};
+    for (std::uint8_t level = 0; level < same.size(); ++level) same[level] = level;
+    live.set_lane_map(0, 0, 0, same);
+  }
+  return live;
+}
+
 }  // namespace
 
 Result<Record> simulate(const fabric::Fabric& fabric, const fabric::Forwarding& forwarding,
                         const Parameters& parameters, Traffic& traffic, const Control& control) {
   if (Status status = check(parameters); !status.ok()) return status;
-  const std::uint8_t lanes = std::max<std::uint8_t>(1, forwarding.lanes_used);
+  fabric::Forwarding live;  // what the tables become, where they change
+  if (control.timeline != nullptr) live = changing(forwarding, *control.timeline);
+  const std::uint8_t lanes =
+      std::max<std::uint8_t>(1, control.timeline == nullptr ? forwarding.lanes_used : live.lanes_used);
   if (lanes > 15)
     return Status{Code::bad_input, "simulating", "the routes use " + std::to_string(lanes) + " virtual lanes",
                   "InfiniBand has 15 for data"};
@@ -70,9 +91,21 @@ Result<Record> simulate(const fabric::Fabric& fabric, const fabric::Forwarding& 
                   "the simulator takes LIDs below " + std::to_string(1U << Queued::lid_bits)};
   const Parameters settled = settle(parameters, fabric);
   if (Status status = check_memory(fabric, settled, lanes); !status.ok()) return status;
+  std::unique_ptr<Faults> faults;
+  if (control.timeline != nullptr) {
+    if (settled.input_queues == InputQueues::output)
+      return Status{Code::bad_input, "simulating faults during the traffic", "input buffers have a queue by output",
+                    "take simulate.input_queues lane"};
+    auto timeline = check(*control.timeline, fabric, forwarding);
+    if (!timeline.ok()) return timeline.status();
+    faults = std::make_unique<Faults>();
+    faults->timeline = std::move(timeline).value();
+    faults->tables = &live;
+  }
   const auto begun = std::chrono::steady_clock::now();
   try {
-    Network network(fabric, forwarding, settled, arbitration.value(), traffic, control);
+    Network network(fabric, control.timeline == nullptr ? forwarding : live, settled, arbitration.value(), traffic,
+                    control, std::move(faults));
     Record record = network.run();
     record.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     return record;

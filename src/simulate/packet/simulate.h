@@ -9,6 +9,7 @@
 #include "fabric/topology/fabric.h"
 #include "simulate/packet/parameters.h"
 #include "simulate/packet/record.h"
+#include "simulate/packet/timeline.h"
 #include "simulate/packet/traffic.h"
 
 namespace holdfast::simulate {
@@ -38,12 +39,15 @@ struct Control {
   bool until_steady = true;                         ///< end an infinite pattern at its steady state
   std::function<bool(const Progress&)> progress{};  ///< called some 10 times a second of computing; false: stop
   std::vector<Delivery>* deliveries = nullptr;      ///< gets every packet, in the order of decisions
+  const Timeline* timeline = nullptr;               ///< what happens to the network meanwhile; until_steady is nothing
+                                                    ///< then
 };
 
 /// Runs one traffic pattern over one network and says what happened. Deterministic: equal arguments give equal records.
 /// Runs in the calling thread; any number of runs may go on in parallel over the same fabric and tables.
 /// Errors (bad_input): parameters that contradict each other; a lane in use that the arbitration tables leave out; no
-/// host; a LID of 2^20 or more; more than 2^27 packets under way.
+/// host; a LID of 2^20 or more; more than 2^27 packets under way; a timeline that check() refuses, or one with queues
+/// by output.
 Result<Record> simulate(const fabric::Fabric& fabric, const fabric::Forwarding& forwarding,
                         const Parameters& parameters, Traffic& traffic, const Control& control = {});
 

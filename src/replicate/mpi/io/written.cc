@@ -20,7 +20,7 @@ struct Said {
   Ballot ballot;
   std::string name;
 };
-std::mutex mutex;
+std::mutex written_mutex;
 std::vector<Said> said;
 std::atomic<bool> anything_said{false};
 
@@ -106,7 +106,7 @@ void send_to_team(const Said& one) {
 }  // namespace
 
 void say_written(const WrittenStretch& stretch, const Ballot& ballot, const std::string& name) {
-  const std::lock_guard hold(mutex);
+  const std::lock_guard hold(written_mutex);
   said.push_back({stretch, ballot, name});
   anything_said.store(true, std::memory_order_release);
 }
@@ -115,7 +115,7 @@ void compare_what_was_written() {
   if (!anything_said.load(std::memory_order_acquire)) return;
   std::vector<Said> all;
   {
-    const std::lock_guard hold(mutex);
+    const std::lock_guard hold(written_mutex);
     all.swap(said);
     anything_said.store(false, std::memory_order_relaxed);
   }

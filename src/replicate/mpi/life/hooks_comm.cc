@@ -141,7 +141,7 @@ constexpr bool copies_in_turn = false;
 /// A copy that is being made: where its handle is to be put, what the application has there since the call, and what
 /// MPI puts here. Fortran's wrappers of Open MPI have read the handle when the call returns; others may be given it
 /// later.
-struct Copy {
+struct CommCopy {
   MPI_Comm* result;
   MPI_Comm returned = MPI_COMM_NULL;
   MPI_Comm made = MPI_COMM_NULL;
@@ -156,7 +156,7 @@ int start_to_make(Function function, MPI_Comm parent, MPI_Comm* result, MPI_Requ
   Runtime& state = runtime();
   Comm& from = state.comms.find(parent);
   Collective entry(function, parent);
-  const auto copy = std::make_shared<Copy>(Copy{result});
+  const auto copy = std::make_shared<CommCopy>(CommCopy{result});
   const auto begin = [copy, &from, start](MPI_Request* native, MPI_Request* companion) {
     const int code = start(&copy->made, native);
     if (code == MPI_SUCCESS && from.shadow) real().Comm_idup(from.shadow->handle, &copy->shadow, companion);
