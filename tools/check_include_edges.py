@@ -25,7 +25,7 @@ EDGES = {
     "core": FOUNDATIONS,
     "core/fault": FOUNDATIONS + ["core/random"],
     "core/config": FOUNDATIONS + ["core/input"],
-    "core/input": FOUNDATIONS + ["core/scratch"],
+    "core/input": FOUNDATIONS + ["core/memory", "core/scratch"],
     "core/memory": FOUNDATIONS + ["core/scratch"],
     "core/event": FOUNDATIONS + ["core/output", "core/stats"],
     "core/database": FOUNDATIONS + ["core/scratch"],

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "core/memory/available.h"
+
 namespace holdfast::input {
 namespace {
 
@@ -60,6 +62,13 @@ Status refused(const std::string& doing, int error) {
   }
 }
 
+/// Smaller files are read without a look at how much memory is left.
+constexpr std::uint64_t large = std::uint64_t{64} << 20;
+
+Status too_long(const std::string& doing, std::uint64_t most) {
+  return {Code::bad_input, doing, "it has more than " + std::to_string(most) + " bytes", "is it the right file?"};
+}
+
 Result<std::string> read(const std::string& path, std::string_view what, std::uint64_t most, bool text_alone) {
   const std::string doing = "reading " + (what.empty() ? "" : std::string(what) + " ") + path;
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
@@ -68,9 +77,16 @@ Result<std::string> read(const std::string& path, std::string_view what, std::ui
   if (::fstat(file.number(), &status) != 0) return refused(doing, errno);
   if (S_ISDIR(status.st_mode)) return refused(doing, EISDIR);
   std::string bytes;
-  if (S_ISREG(status.st_mode))
-    bytes.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(static_cast<std::uint64_t>(status.st_size), most)));
   constexpr std::size_t piece = std::size_t{1} << 16;
+  if (S_ISREG(status.st_mode)) {
+    const auto size = static_cast<std::uint64_t>(status.st_size);
+    if (size > most) return too_long(doing, most);
+    if (size > large) {
+      Status fits = memory::check_estimate(doing, size, "is it the right file?");
+      if (!fits.ok()) return fits;
+    }
+    bytes.reserve(static_cast<std::size_t>(size) + piece);  // the last piece comes when all is there
+  }
   while (true) {
     const std::size_t before = bytes.size();
     bytes.resize(before + piece);
@@ -84,9 +100,7 @@ Result<std::string> read(const std::string& path, std::string_view what, std::ui
     if (zero != std::string::npos)
       return Status(Code::bad_input, doing, "it is no text: byte " + std::to_string(zero + 1) + " is 0",
                     "is it the right file?");
-    if (bytes.size() > most)
-      return Status(Code::bad_input, doing, "it has more than " + std::to_string(most) + " bytes",
-                    "is it the right file?");
+    if (bytes.size() > most) return too_long(doing, most);
   }
 }
 

@@ -29,6 +29,25 @@ TEST_F(TextFile, IsReadWhole) {
   EXPECT_EQ(read_text_file("/proc/self/comm").value().empty(), false);  // says that it has 0 bytes
 }
 
+/// A gigabyte of text must not need two.
+TEST_F(TextFile, TakesItsSizeInMemoryAndNoMore) {
+  for (const std::size_t size : {std::size_t{1} << 20, (std::size_t{1} << 20) + 1, std::size_t{3} << 20}) {
+    const std::string text = read_text_file(made("large", std::string(size, 'x'))).value();
+    EXPECT_EQ(text.size(), size);
+    EXPECT_LE(text.capacity(), size + (std::size_t{1} << 17));
+  }
+}
+
+/// The file has no bytes on the disk; none of them is read.
+TEST_F(TextFile, MoreThanTheMemoryIsRefusedBeforeItIsRead) {
+  made("huge", "");
+  std::filesystem::resize_file(at("huge"), std::uintmax_t{1} << 43);
+  const Status status = read_text_file(at("huge"), "", std::uint64_t{1} << 62).status();
+  EXPECT_EQ(status.code(), Code::bad_input);
+  EXPECT_NE(status.message().find("huge: it needs about 8.8 TB of memory, and "), std::string::npos) << status.message();
+  EXPECT_NE(read_text_file(at("huge")).status().message().find("more than 4294967296 bytes"), std::string::npos);
+}
+
 TEST_F(TextFile, WhatIsNamedWronglyIsBadInputWhateverTheSystemCallsIt) {
   EXPECT_EQ(code(at("missing")), Code::not_found);
   EXPECT_EQ(code(""), Code::not_found);

@@ -145,6 +145,7 @@ class Mender {
 
   /// Entries that lead into a dead cable, of one switch. Most have none: that is seen for many entries at once.
   void find_cuts(std::uint32_t row, std::vector<Cut>& cuts) const {
+    if (graph_.arcs_of(row).empty()) return;
     std::array<std::uint8_t, 256> dead = {};
     for (unsigned port = 1; port < 255; ++port)
       dead[port] = leads_nowhere(row, static_cast<std::uint8_t>(port)) ? 1 : 0;
@@ -163,8 +164,21 @@ class Mender {
     }
   }
 
+  /// A switch that no cable joins to another any more: nothing can mend its entries.
+  void empty_isolated(std::uint32_t row) {
+    std::array<std::uint8_t, 256> dead = {};
+    for (unsigned port = 1; port < 255; ++port)
+      dead[port] = leads_nowhere(row, static_cast<std::uint8_t>(port)) ? 1 : 0;
+    for (Lid lid = 1; lid < tables_.lids(); ++lid) {
+      if (dead[tables_.out_port(row, lid)] != 0) set_out_port(row, lid, Forwarding::no_port);
+    }
+  }
+
   /// LIDs that some switch would send into a dead cable, with these switches.
   void find_destinations() {
+    for (std::uint32_t row = 0; row < graph_.rows(); ++row) {
+      if (graph_.arcs_of(row).empty()) empty_isolated(row);
+    }
     std::vector<std::vector<Cut>> by_worker(parallel::thread_count(options_.threads));
     parallel::parallel_for(graph_.rows(), 16, options_.threads,
                            [&](unsigned worker, std::size_t begin, std::size_t end) {
@@ -274,7 +288,7 @@ class Mender {
     std::size_t left = 0;  // of those looked at, the first ones have no way yet
     for (std::size_t i = 0; i < lost.size(); ++i) {
       const std::uint32_t row = lost[i];
-      if (destination.adapter && step_aside(row, destination)) continue;
+      if (step_aside(row, destination)) continue;
       for (const SwitchGraph::Arc& arc : graph_.arcs_of(row)) {
         if (broken_[arc.to] != 0 || arcs_.next(arc.to, destination.lid) != arc.reverse) continue;
         lost.push_back(arc.to);
@@ -300,17 +314,18 @@ class Mender {
   }
 
   /// The nearest other way of a switch that turns no route from down to up; of several the one whose port has the
-  /// fewest LIDs.
+  /// fewest LIDs. What a look at the next switch refuses is not followed further.
   bool step_aside(std::uint32_t row, const Destination& destination) {
     const bool went_up = led_up(row);
     std::uint32_t best = none;
     std::tuple<std::uint32_t, std::uint32_t> least;
     for (std::uint32_t id = graph_.first_arc(row); id < graph_.first_arc(row + 1); ++id) {
-      if (up_down_->leads_up(id) && !went_up) continue;
+      const bool up = up_down_->leads_up(id);
+      if ((up && !went_up) || (!up && turns_up(id, destination))) continue;
       const std::uint32_t hops = hops_from_here(graph_.arc(id).to, destination.lid);
-      if (hops == none || turns_up(id, destination)) continue;
+      if (hops == none || (best != none && hops > std::get<0>(least))) continue;
       const std::tuple cost(hops, lids_of(best_channel(id)));
-      if (best != none && cost >= least) continue;
+      if ((best != none && cost >= least) || (up && turns_up(id, destination))) continue;
       best = id;
       least = cost;
     }
@@ -388,7 +403,7 @@ class Mender {
   /// nobody sent before.
   bool turns_up(std::uint32_t id, const Destination& destination) const {
     bool down = false;
-    while (id != none) {
+    for (std::uint32_t steps = 0; id != none && steps <= graph_.rows(); ++steps) {
       if (down && up_down_->leads_up(id)) return true;
       down = !up_down_->leads_up(id);
       id = graph_.arc(id).to == destination.row ? none : arcs_.next(graph_.arc(id).to, destination.lid);
@@ -575,13 +590,24 @@ class Mender {
   bool refused_ = false;                                        // whether any was
 };
 
+/// Whether all switches that cables join have the levels that were known; the others are on no route.
+bool same_levels(const SwitchGraph& graph, const std::vector<std::uint32_t>& known,
+                 const std::vector<std::uint32_t>& level) {
+  if (known.size() != level.size()) return false;
+  for (std::uint32_t row = 0; row < graph.rows(); ++row) {
+    if (known[row] != level[row] && !graph.arcs_of(row).empty()) return false;
+  }
+  return true;
+}
+
 /// The levels of a tree, when the old routes go up and then down by them.
 std::optional<std::vector<std::uint32_t>> find_up_down(const Fabric& fabric, const SwitchGraph& graph,
                                                        const Forwarding& old, std::string_view engine,
                                                        const EngineOptions& options) {
   auto level = fat_tree_levels(fabric, graph, engine, options);
   if (!level.ok()) return std::nullopt;
-  if (old.up_down_levels() != level.value() && !UpDownTables(graph, level.value()).holds(old, options.threads))
+  if (!same_levels(graph, old.up_down_levels(), level.value()) &&
+      !UpDownTables(graph, level.value()).holds(old, options.threads))
     return std::nullopt;
   return std::move(level).value();
 }

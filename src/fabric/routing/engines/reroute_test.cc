@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/random/stream.h"
 #include "fabric/check/changes.h"
 #include "fabric/check/credit_loops.h"
@@ -144,6 +146,33 @@ TEST(Reroute, EmptiesTheEntriesOfWhatIsCutOff) {
     EXPECT_EQ(result.tables.out_port(row, lid), Forwarding::no_port);
   }
   EXPECT_EQ(check_paths(fabric, result.tables).lost_pairs(), 0U);
+}
+
+/// The root's own entries are emptied, and of the others those that led to it take a way beside.
+TEST(Reroute, ALostRootIsNoReasonToLookAtEveryLid) {
+  const Fabric whole = generate("tree(4,3)").value();
+  for (const char* engine : {"ftree", "dmodc"}) {
+    SCOPED_TRACE(engine);
+    const Forwarding before = route(whole, engine).value();
+    const std::vector<std::uint32_t> level = before.up_down_levels();
+    const auto root = static_cast<std::uint32_t>(std::max_element(level.begin(), level.end()) - level.begin());
+    Fabric degraded = whole;
+    const Node& node = whole.node(before.switch_at(root));
+    for (std::uint32_t port = 1; port <= node.port_count; ++port) {
+      if (whole.port(node.first_port + port).link != none)
+        degraded.set_link_up(whole.port(node.first_port + port).link, false);
+    }
+    const Rerouting mended = reroute(degraded, before, engine).value();
+    EXPECT_FALSE(mended.anew);
+    EXPECT_FALSE(mended.tables.up_down_levels().empty());
+    EXPECT_LT(mended.destinations, before.lids() / 4);
+    EXPECT_EQ(check_paths(degraded, mended.tables).lost_pairs(), 0U);
+    EXPECT_TRUE(naive::judge(degraded, mended.tables).deadlock_free);
+    for (Lid lid = 1; lid < before.lids(); ++lid) {
+      const std::uint8_t port = mended.tables.out_port(root, lid);
+      EXPECT_TRUE(port == 0 || port == Forwarding::no_port) << "LID " << lid;
+    }
+  }
 }
 
 TEST(Reroute, NothingFailedNothingChanges) {
