@@ -4,7 +4,7 @@
 _holdfast_words() {
   case $1 in
     'holdfast')
-      commands='run doctor config fault fabric simulate trace plan collective study reference'
+      commands='run doctor config fault fabric simulate trace predict calibrate plan collective study reference'
       flags='-h --help --version'
       ;;
     'holdfast run')
@@ -85,7 +85,7 @@ _holdfast_words() {
       ;;
     'holdfast simulate')
       commands=''
-      flags='-h --help --fabric --fault --at --fault-seed --critical --not-rerouted --engine --tables --sl2vl --path-records --lanes --traffic --trace --place --ranks-per-host --hosts --host-file --compute-scale --mpi.collectives --mpi.progress --mpi.eager-limit --mpi.header --mpi.send-overhead --mpi.receive-overhead --mpi.send-byte --mpi.receive-byte --mpi.reduce-byte --mpi.shared-eager-limit --mpi.shared-latency --mpi.shared-byte --seed --limit --sweep --steps --json --speed --config --simulate.mtu --simulate.input-buffer --simulate.output-buffer --simulate.input-queues --simulate.input-sends --simulate.crossbar-speedup --simulate.switch-latency --simulate.cable-length --simulate.propagation --simulate.pcie-generation --simulate.pcie-lanes --simulate.hiccup-period --simulate.hiccup --simulate.credit-update --simulate.hoq-life --simulate.vl-stall --simulate.vl-arbitration --simulate.deadlock-check --simulate.sample --simulate.confidence --simulate.steady-hosts --simulate.steady-width'
+      flags='-h --help --fabric --fault --at --fault-seed --critical --not-rerouted --sm-trap --sm-sweep --sm-compute --sm-write --unreliable --plot --engine --tables --sl2vl --path-records --lanes --traffic --trace --place --ranks-per-host --hosts --host-file --compute-scale --mpi.collectives --mpi.progress --mpi.eager-limit --mpi.header --mpi.send-overhead --mpi.receive-overhead --mpi.send-byte --mpi.receive-byte --mpi.reduce-byte --mpi.shared-eager-limit --mpi.shared-latency --mpi.shared-byte --seed --limit --sweep --steps --json --speed --config --simulate.mtu --simulate.input-buffer --simulate.output-buffer --simulate.input-queues --simulate.input-sends --simulate.crossbar-speedup --simulate.switch-latency --simulate.cable-length --simulate.propagation --simulate.pcie-generation --simulate.pcie-lanes --simulate.hiccup-period --simulate.hiccup --simulate.credit-update --simulate.hoq-life --simulate.vl-stall --simulate.vl-arbitration --simulate.ack-timeout --simulate.retry-count --simulate.ack-delay --simulate.hop-limit --simulate.deadlock-check --simulate.sample --simulate.confidence --simulate.steady-hosts --simulate.steady-width'
       ;;
     'holdfast trace')
       commands='show check convert'
@@ -102,6 +102,14 @@ _holdfast_words() {
     'holdfast trace convert')
       commands=''
       flags='-h --help'
+      ;;
+    'holdfast predict')
+      commands=''
+      flags='-h --help --fabric --engines --tables --sl2vl --path-records --lanes --fail --seeds --placements --ranks-per-host --hosts --host-file --compute-scale --limit -d --database --json --page --workers --silence -q --quiet --config --mpi.collectives --mpi.progress --mpi.eager-limit --mpi.header --mpi.send-overhead --mpi.receive-overhead --mpi.send-byte --mpi.receive-byte --mpi.reduce-byte --mpi.shared-eager-limit --mpi.shared-latency --mpi.shared-byte --simulate.mtu --simulate.input-buffer --simulate.output-buffer --simulate.input-queues --simulate.input-sends --simulate.crossbar-speedup --simulate.switch-latency --simulate.cable-length --simulate.propagation --simulate.pcie-generation --simulate.pcie-lanes --simulate.hiccup-period --simulate.hiccup --simulate.credit-update --simulate.hoq-life --simulate.vl-stall --simulate.vl-arbitration --simulate.ack-timeout --simulate.retry-count --simulate.ack-delay --simulate.hop-limit --simulate.deadlock-check --simulate.sample --simulate.confidence --simulate.steady-hosts --simulate.steady-width'
+      ;;
+    'holdfast calibrate')
+      commands=''
+      flags='-h --help --mpi --launcher -o --output'
       ;;
     'holdfast plan')
       commands=''
@@ -259,6 +267,11 @@ _holdfast_value() {
     'holdfast simulate --fault') value='OTHER' ;;
     'holdfast simulate --at') value='OTHER' ;;
     'holdfast simulate --fault-seed') value='OTHER' ;;
+    'holdfast simulate --sm-trap') value='OTHER' ;;
+    'holdfast simulate --sm-sweep') value='OTHER' ;;
+    'holdfast simulate --sm-compute') value='OTHER' ;;
+    'holdfast simulate --sm-write') value='OTHER' ;;
+    'holdfast simulate --plot') value='FILE' ;;
     'holdfast simulate --engine') value='OTHER' ;;
     'holdfast simulate --tables') value='FILE' ;;
     'holdfast simulate --sl2vl') value='FILE' ;;
@@ -305,6 +318,10 @@ _holdfast_value() {
     'holdfast simulate --simulate.hoq-life') value='OTHER' ;;
     'holdfast simulate --simulate.vl-stall') value='OTHER' ;;
     'holdfast simulate --simulate.vl-arbitration') value='OTHER' ;;
+    'holdfast simulate --simulate.ack-timeout') value='OTHER' ;;
+    'holdfast simulate --simulate.retry-count') value='OTHER' ;;
+    'holdfast simulate --simulate.ack-delay') value='OTHER' ;;
+    'holdfast simulate --simulate.hop-limit') value='OTHER' ;;
     'holdfast simulate --simulate.deadlock-check') value='OTHER' ;;
     'holdfast simulate --simulate.sample') value='OTHER' ;;
     'holdfast simulate --simulate.confidence') value='OTHER' ;;
@@ -312,6 +329,67 @@ _holdfast_value() {
     'holdfast simulate --simulate.steady-width') value='OTHER' ;;
     'holdfast trace show --matrix') value='FILE' ;;
     'holdfast trace show --json') value='FILE' ;;
+    'holdfast predict --fabric') value='FILE' ;;
+    'holdfast predict --engines') value='OTHER' ;;
+    'holdfast predict --tables') value='FILE' ;;
+    'holdfast predict --sl2vl') value='FILE' ;;
+    'holdfast predict --path-records') value='FILE' ;;
+    'holdfast predict --lanes') value='OTHER' ;;
+    'holdfast predict --fail') value='OTHER' ;;
+    'holdfast predict --seeds') value='OTHER' ;;
+    'holdfast predict --placements') value='OTHER' ;;
+    'holdfast predict --ranks-per-host') value='OTHER' ;;
+    'holdfast predict --hosts') value='OTHER' ;;
+    'holdfast predict --host-file') value='FILE' ;;
+    'holdfast predict --compute-scale') value='OTHER' ;;
+    'holdfast predict --limit') value='OTHER' ;;
+    'holdfast predict -d' | 'holdfast predict --database') value='FILE' ;;
+    'holdfast predict --json') value='FILE' ;;
+    'holdfast predict --page') value='FILE' ;;
+    'holdfast predict --workers') value='OTHER' ;;
+    'holdfast predict --silence') value='OTHER' ;;
+    'holdfast predict --config') value='FILE' ;;
+    'holdfast predict --mpi.collectives') value='openmpi mpich' ;;
+    'holdfast predict --mpi.progress') value='calls always' ;;
+    'holdfast predict --mpi.eager-limit') value='OTHER' ;;
+    'holdfast predict --mpi.header') value='OTHER' ;;
+    'holdfast predict --mpi.send-overhead') value='OTHER' ;;
+    'holdfast predict --mpi.receive-overhead') value='OTHER' ;;
+    'holdfast predict --mpi.send-byte') value='OTHER' ;;
+    'holdfast predict --mpi.receive-byte') value='OTHER' ;;
+    'holdfast predict --mpi.reduce-byte') value='OTHER' ;;
+    'holdfast predict --mpi.shared-eager-limit') value='OTHER' ;;
+    'holdfast predict --mpi.shared-latency') value='OTHER' ;;
+    'holdfast predict --mpi.shared-byte') value='OTHER' ;;
+    'holdfast predict --simulate.mtu') value='OTHER' ;;
+    'holdfast predict --simulate.input-buffer') value='OTHER' ;;
+    'holdfast predict --simulate.output-buffer') value='OTHER' ;;
+    'holdfast predict --simulate.input-queues') value='lane output' ;;
+    'holdfast predict --simulate.input-sends') value='OTHER' ;;
+    'holdfast predict --simulate.crossbar-speedup') value='OTHER' ;;
+    'holdfast predict --simulate.switch-latency') value='OTHER' ;;
+    'holdfast predict --simulate.cable-length') value='OTHER' ;;
+    'holdfast predict --simulate.propagation') value='OTHER' ;;
+    'holdfast predict --simulate.pcie-generation') value='OTHER' ;;
+    'holdfast predict --simulate.pcie-lanes') value='OTHER' ;;
+    'holdfast predict --simulate.hiccup-period') value='OTHER' ;;
+    'holdfast predict --simulate.hiccup') value='OTHER' ;;
+    'holdfast predict --simulate.credit-update') value='OTHER' ;;
+    'holdfast predict --simulate.hoq-life') value='OTHER' ;;
+    'holdfast predict --simulate.vl-stall') value='OTHER' ;;
+    'holdfast predict --simulate.vl-arbitration') value='OTHER' ;;
+    'holdfast predict --simulate.ack-timeout') value='OTHER' ;;
+    'holdfast predict --simulate.retry-count') value='OTHER' ;;
+    'holdfast predict --simulate.ack-delay') value='OTHER' ;;
+    'holdfast predict --simulate.hop-limit') value='OTHER' ;;
+    'holdfast predict --simulate.deadlock-check') value='OTHER' ;;
+    'holdfast predict --simulate.sample') value='OTHER' ;;
+    'holdfast predict --simulate.confidence') value='OTHER' ;;
+    'holdfast predict --simulate.steady-hosts') value='OTHER' ;;
+    'holdfast predict --simulate.steady-width') value='OTHER' ;;
+    'holdfast calibrate --mpi') value='openmpi mpich' ;;
+    'holdfast calibrate --launcher') value='OTHER' ;;
+    'holdfast calibrate -o' | 'holdfast calibrate --output') value='FILE' ;;
     'holdfast plan --tables') value='redmpi' ;;
     'holdfast plan --html') value='FILE' ;;
     'holdfast plan --seed') value='OTHER' ;;
