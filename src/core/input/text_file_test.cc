@@ -44,7 +44,8 @@ TEST_F(TextFile, MoreThanTheMemoryIsRefusedBeforeItIsRead) {
   std::filesystem::resize_file(at("huge"), std::uintmax_t{1} << 43);
   const Status status = read_text_file(at("huge"), "", std::uint64_t{1} << 62).status();
   EXPECT_EQ(status.code(), Code::bad_input);
-  EXPECT_NE(status.message().find("huge: it needs about 8.8 TB of memory, and "), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find("huge: it needs about 8.8 TB of memory, and "), std::string::npos)
+      << status.message();
   EXPECT_NE(read_text_file(at("huge")).status().message().find("more than 4294967296 bytes"), std::string::npos);
 }
 

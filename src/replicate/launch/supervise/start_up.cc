@@ -9,7 +9,7 @@ namespace {
 constexpr double time_to_begin_s = 10;   ///< for a process of this host that was never seen
 constexpr double time_to_return_s = 5;   ///< from a shell to the program it becomes, where nobody sees it
 constexpr double time_to_follow_s = 1;   ///< for the other replicas of a rank to end as one has
-constexpr double time_to_choose_s = 10;  ///< for one of them that is there, and not in MPI_Init yet: on a busy machine
+constexpr double time_to_choose_s = 10;  ///< for one of them that is not in MPI_Init yet, on a busy machine
 constexpr int looks_to_be_sure = 2;
 
 }  // namespace
@@ -76,8 +76,7 @@ std::optional<StartUp::Missing> StartUp::look(double seconds, const std::optiona
     const Member& who = members_[m];
     if (!who.exists) continue;
     first->alike = first->alike && ended[m] && who.status == first->status;
-    const bool lives = who.there || (sees && living->contains(static_cast<int>(m)));
-    may_follow = may_follow || (lives && !who.entered);
+    may_follow = may_follow || (!ended[m] && !who.entered);
   }
   const double wait_s = may_follow ? std::min(time_to_choose_s, limit_s) : time_to_follow_s;
   if (first->alike || seconds - first_missing_ > wait_s) return first;

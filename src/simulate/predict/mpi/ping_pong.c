@@ -1,6 +1,6 @@
 /* What `holdfast calibrate` starts, two processes of it: how long MPI takes for a message. Prints a line a measurement,
-   words and numbers, durations in ns, lower quartiles over repetitions (calibration.h reads them): what else runs on the
-   machine makes calls longer, never shorter. */
+   words and numbers, durations in ns, lower quartiles over repetitions (calibration.h reads them): what else runs on
+   the machine makes calls longer, never shorter. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { longest = 1 << 22, repetitions = 401, eager_tries = 7, sizes = 8 };
 
-static char *buffer;
+static char* buffer;
 static int rank;
 
 static double now_ns(void) {
@@ -25,15 +25,15 @@ static void spin(double ns) {
   }
 }
 
-static int compare(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
+static int compare(const void* a, const void* b) {
+  const double x = *(const double*)a, y = *(const double*)b;
   return (x > y) - (x < y);
 }
 
 /* Calls in all, and those of over a millisecond, in which the machine was at something else. */
 static long calls_made, calls_late;
 
-static double quartile(double *values, int count) {
+static double quartile(double* values, int count) {
   for (int i = 0; i < count; ++i) calls_late += values[i] > 1e6;
   calls_made += count;
   qsort(values, (size_t)count, sizeof *values, compare);
@@ -41,7 +41,7 @@ static double quartile(double *values, int count) {
 }
 
 /* Rank 1 is ready, looks away for a while, and receives what came meanwhile; both time their call. */
-static void one_message(int bytes, double away_ns, double *call_ns) {
+static void one_message(int bytes, double away_ns, double* call_ns) {
   if (rank == 0) {
     MPI_Recv(NULL, 0, MPI_BYTE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     const double begin = now_ns();
@@ -130,7 +130,7 @@ static void tell_reduction(void) {
   if (rank == 0) printf("reduce %d %.0f\n", (int)bytes, quartile(times, repetitions));
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int size, together;
   MPI_Comm host;
   MPI_Init(&argc, &argv);
@@ -146,7 +146,7 @@ int main(int argc, char **argv) {
   MPI_Comm_size(host, &together);
   MPI_Comm_free(&host);
   if (rank == 0) printf("hosts %d\n", together == 2 ? 1 : 2);
-  for (int i = 0; i < 100; ++i) {  /* the first messages make connections */
+  for (int i = 0; i < 100; ++i) { /* the first messages make connections */
     double ignored;
     one_message(64, 0, &ignored);
   }
