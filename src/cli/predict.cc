@@ -32,9 +32,10 @@ constexpr const char* predict_footer =
     "  mpirun -n 64 --enable-recovery holdfast predict job.trace --fabric 14-ary-3-tree --fail 'fail-link share 1%'\n\n"
     "JOB is what 'holdfast run --record' wrote. Every engine is tried with every placement, on the fabric as it is\n"
     "given and with each --fail; scenarios in which something is random are run with several seeds. What failed is\n"
-    "routed around by the engines; by --tables it is not. Finished runs are kept in the database, and the same "
-    "command\n"
-    "goes on after Ctrl-C or a crash. Equal arguments give equal answers, whatever the number of workers.\n"
+    "routed around by the engines; by --tables it is not. A part can fail while the job runs ('fail-link time 2s',\n"
+    "'... for 1s', 'noisy-link'): packets are lost and go again, and the subnet manager writes new tables.\n"
+    "Finished runs are kept in the database, and the same command goes on after Ctrl-C or a crash. Equal arguments\n"
+    "give equal answers, whatever the number of workers.\n"
     "Parameters of the MPI that nobody gave are named as assumed; 'holdfast calibrate' measures them.\n"
     "Exit code 1: in some run the job did not end.\n";
 
@@ -159,7 +160,9 @@ void add_question_flags(CLI::App& command, PredictFlags& flags) {
       ->type_name("N")
       ->check(whole_number(1, 15));
   command
-      .add_option("--fail", question.failures, "A scenario: what has failed, as 'fail-link share 1%'; again for more")
+      .add_option(
+          "--fail", question.failures,
+          "A scenario: what has failed or fails, as 'fail-link share 1%' or 'fail-link time 2s'; again for more")
       ->type_name("FAULTS")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

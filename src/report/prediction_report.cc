@@ -32,6 +32,9 @@ std::string half_width(const Estimate& estimate, int digits) {
 
 std::string otherwise(const Outlook& outlook) {
   std::string words;
+  if (const auto& cut = outlook.interruption)
+    words = fmt::format("{:.4g} packets lost, {:.4g} sent again, longest stall {:.4g} ms", cut->lost, cut->sent_again,
+                        1e3 * cut->longest_stall_s);
   for (const auto& [outcome, count] : outlook.outcomes)
     if (outcome != "measured") words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, outcome);
   if (!outlook.reason.empty()) words += ": " + outlook.reason;
@@ -187,6 +190,10 @@ Json prediction_json(const PredictionRecord& record) {
       if (outlook.ratio) each["ratio_to_healthy"] = estimate_json(*outlook.ratio);
       each["computing_share"] = outlook.computing;
       each["waiting_share"] = outlook.waiting;
+      if (const auto& cut = outlook.interruption)
+        each["interruption"] = {{"packets_lost", cut->lost},
+                                {"packets_sent_again", cut->sent_again},
+                                {"longest_stall_s", cut->longest_stall_s}};
       each["links"] = Json::array();
       for (const FullLink& link : outlook.links)
         each["links"].push_back({{"name", link.name}, {"bytes", link.bytes}, {"busy_share", link.share}});

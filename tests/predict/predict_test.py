@@ -50,6 +50,23 @@ class Predict(unittest.TestCase):
             self.assertIn(words, page.replace("Assumed", "assumed"))
         self.assertNotIn("<script", page)
 
+    def test_a_link_that_dies_while_the_job_runs(self):
+        """Without computing all messages follow each other within a millisecond or two: some are on their way."""
+        dies = "fail-link link s-0-0/3 time 20us"
+        done = holdfast("predict", "job.trace", "--fabric", "xgft(2;2,2;1,2)", "--engines", "updn", "--compute-scale", "0",
+                        "--fail", dies, "--fail", dies + " for 30us", "--json", "-", "-q", "-d", "dies.sqlite")
+        record = json.loads(done.stdout)
+        healthy, dead, away = record["scenarios"]
+        self.assertNotIn("interruption", healthy)
+        timeout_s = 4.096e-6 * 2 ** 14
+        for scenario in dead, away:
+            self.assertEqual(scenario["measured"], 1, scenario)  # a named link: nothing is random
+            self.assertGreaterEqual(scenario["interruption"]["packets_lost"], 1)
+            self.assertGreaterEqual(scenario["time_s"]["mean"], healthy["time_s"]["mean"] + timeout_s / 2)
+        self.assertTrue(any("subnet manager" in line for line in record["assumed"]), record["assumed"])
+        wrong = holdfast("predict", "job.trace", *FABRIC, "--fail", "fail-link mean 1s", "-q", code=2)
+        self.assertIn("no failure of a fabric from the start or at a moment", wrong.stderr)
+
     def test_finished_runs_are_kept(self):
         words = ("--fail", "fail-link share 20%", "--seeds", "2")
         first, _ = self.predict(*words, database="kept.sqlite")

@@ -69,6 +69,7 @@ RunTimeline timeline_of(const Json& result) {
 struct Open {
   Outlook outlook;
   stats::Moments time, ratio, computing, waiting, failed;
+  stats::Moments lost, sent_again, stall_s;  ///< of runs in which parts failed
   std::map<std::uint64_t, double> time_by_seed;
   std::map<std::string, FullLink> links;
 };
@@ -97,6 +98,11 @@ void add(Open& open, const Json& parameters, const study::Finished& finished) {
       full.share += number_in(link, "share");
       ++full.runs;
     }
+  if (const auto faults = result.find("faults"); faults != result.end() && faults->is_object()) {
+    open.lost.add(number_in(*faults, "lost"));
+    open.sent_again.add(number_in(*faults, "sent_again"));
+    open.stall_s.add(number_in(*faults, "longest_stall_ps") / 1e12);
+  }
   if (!outlook.timeline) outlook.timeline = timeline_of(result);
 }
 
@@ -107,6 +113,8 @@ void close(Open& open, const Open* healthy) {
   outlook.time_s = estimate(open.time);
   outlook.computing = open.computing.mean();
   outlook.waiting = open.waiting.mean();
+  if (open.lost.count() > 0)
+    outlook.interruption = Interruption{open.lost.mean(), open.sent_again.mean(), open.stall_s.mean()};
   for (auto& [name, link] : open.links) {
     link.name = name;
     link.bytes /= static_cast<double>(link.runs);

@@ -8,12 +8,14 @@
 
 #include "core/fault/grammar.h"
 #include "core/input/text_file.h"
+#include "fabric/compare/contender.h"
 #include "fabric/formats/source.h"
 #include "fabric/topology/generate.h"
 #include "simulate/job/job_record.h"
 #include "simulate/job/job_traffic.h"
 #include "simulate/job/link_load.h"
 #include "simulate/packet/hosts.h"
+#include "simulate/packet/outages.h"
 #include "simulate/packet/simulate.h"
 #include "simulate/study/prepared.h"
 #include "simulate/study/provenance.h"
@@ -51,25 +53,46 @@ Result<std::string> digest_folder(const std::string& folder) {
   return study::digest_text(digests);
 }
 
-Result<study::Scenario> read_failures(const std::string& text) {
-  study::Scenario scenario;
-  scenario.label = text;
+/// What is broken when the job starts, and what fails while it runs.
+struct Failures {
+  study::Scenario before;
+  std::string label;
+  std::vector<fault::Fault> during;
+};
+
+Result<Failures> read_failures(const std::string& text) {
+  Failures failures;
+  failures.label = text;
   auto faults = fault::parse(text, "--fail");
   if (!faults.ok()) return faults.status();
-  for (const fault::Fault& each : faults.value())
+  for (fault::Fault& each : faults.value()) {
     if (each.kind < fault::Kind::fail_link || std::holds_alternative<fault::Mean>(each.when))
       return Status{Code::bad_input, "reading --fail",
-                    "'" + fault::format(each) + "' is no failure of a fabric from the start",
-                    "as in 'fail-link share 1%'"};
+                    "'" + fault::format(each) + "' is no failure of a fabric from the start or at a moment",
+                    "as in 'fail-link share 1%' or 'fail-link time 2s'"};
+    (strikes_during_run(each, 0) ? failures.during : failures.before.faults).push_back(std::move(each));
+  }
   if (faults.value().empty())
     return Status{Code::bad_input, "reading --fail", "'" + text + "' has no fault", "as in 'fail-link share 1%'"};
-  scenario.faults = std::move(faults).value();
-  return scenario;
+  if (!failures.before.faults.empty()) failures.before.label = text;
+  return failures;
 }
 
-bool is_random(const study::Scenario& scenario) {
-  return std::ranges::any_of(scenario.faults,
-                             [](const auto& each) { return std::holds_alternative<fault::Share>(each.when); });
+/// What strikes in the run is a part that is named, or one that the seed chooses.
+bool is_random(const Failures& failures) {
+  const auto by_share = [](const fault::Fault& each) { return std::holds_alternative<fault::Share>(each.when); };
+  const auto by_chance = [](const fault::Fault& each) {
+    const bool named = each.place.link || !each.place.switch_name.empty() || !each.place.hca.empty();
+    return each.kind == fault::Kind::noisy_link || !named;
+  };
+  return std::ranges::any_of(failures.before.faults, by_share) || std::ranges::any_of(failures.during, by_chance);
+}
+
+/// How the subnet manager of every run goes about it, for people.
+std::string manager_in_words(const SubnetManager& manager) {
+  return fmt::format(
+      "subnet manager: hears of a change after {} us, computes for {} us, writes a switch's tables in {} us",
+      manager.trap / ps_per_us, manager.compute.value_or(0) / ps_per_us, manager.write / ps_per_us);
 }
 
 /// One combination, as it is run.
@@ -77,6 +100,7 @@ struct Run {
   study::ThroughputPoint point;  ///< but its traffic
   bool by_tables = false;
   job::PlacementRules placement;
+  std::vector<fault::Fault> during;  ///< what fails while the job runs
 };
 
 std::string text_of(Ending ending) {
@@ -189,12 +213,13 @@ class Prediction final : public study::Study {
   }
 
   Status make_runs() {
-    std::vector<study::Scenario> scenarios(1);
-    scenarios.front().label = "none";
-    for (const std::string& failures : question_.failures) {
-      auto scenario = read_failures(failures);
-      if (!scenario.ok()) return scenario.status();
-      scenarios.push_back(std::move(scenario).value());
+    std::vector<Failures> scenarios(1);
+    scenarios.front().label = scenarios.front().before.label = "none";
+    for (const std::string& text : question_.failures) {
+      auto failures = read_failures(text);
+      if (!failures.ok()) return failures.status();
+      fails_in_runs_ = fails_in_runs_ || !failures.value().during.empty();
+      scenarios.push_back(std::move(failures).value());
     }
     std::vector<job::PlacementRules> placements;
     for (const std::string& placement : question_.placements) {
@@ -207,7 +232,7 @@ class Prediction final : public study::Study {
     }
     // Seeds outermost: what was cut short has a whole picture with fewer seeds.
     for (std::uint64_t seed = 1; seed <= question_.seeds; ++seed)
-      for (const study::Scenario& scenario : scenarios)
+      for (const Failures& scenario : scenarios)
         for (std::size_t i = 0; i < placements.size(); ++i) {
           const bool random = placements[i].distribution == job::Distribution::random || is_random(scenario);
           if (!random && seed > 1) continue;
@@ -219,7 +244,7 @@ class Prediction final : public study::Study {
     return {};
   }
 
-  void add(const study::Scenario& scenario, job::PlacementRules placement, const std::string& placement_name,
+  void add(const Failures& scenario, job::PlacementRules placement, const std::string& placement_name,
            const fabric::Contender* engine, std::uint64_t seed) {
     Run run;
     run.placement = std::move(placement);
@@ -229,7 +254,8 @@ class Prediction final : public study::Study {
     run.point.fabric_text = fabric_text_;
     if (engine != nullptr) run.point.engine = *engine;
     run.point.lanes = question_.lanes;
-    run.point.scenario = scenario;
+    run.point.scenario = scenario.before;
+    run.during = scenario.during;
     run.point.seed = seed;
     Json parameters = {{"trace", name},
                        {"fabric", question_.fabric},
@@ -258,11 +284,13 @@ class Prediction final : public study::Study {
   Json about() const {
     Json notes = program_.notes;
     for (const std::string& note : notes_) notes.push_back(note);
+    auto assumed = job::assumed(question_.protocol);
+    if (fails_in_runs_) assumed.push_back(manager_in_words(SubnetManager{}));
     return {{"ranks", program_.ranks.size()},
             {"recorded_ns", program_.recorded_ns},
             {"rules", job::name(question_.protocol.options().collectives)},
             {"fabric", question_.fabric},
-            {"assumed", job::assumed(question_.protocol)},
+            {"assumed", std::move(assumed)},
             {"notes", std::move(notes)}};
   }
 
@@ -294,10 +322,39 @@ class Prediction final : public study::Study {
     traffic.observe(observed_ranks, observed_bins);
     Control control;
     control.limit = question_.limit_ps;
+    Outages outages;
+    if (!run.during.empty()) {
+      auto planned = plan(run, prepared);
+      if (!planned.ok()) return planned.status();
+      outages = std::move(planned).value();
+      outages.timeline.reliable = true;
+      control.timeline = &outages.timeline;
+    }
     auto record = simulate(network, prepared.tables, question_.parameters.options(), traffic, control);
     if (!record.ok()) return record.status();
     tell(record.value(), traffic, prepared, finished);
     return {};
+  }
+
+  /// New tables are those of the run's engine; to tables that were given, nobody writes.
+  Result<Outages> plan(const Run& run, const study::Prepared& prepared) const {
+    OutageRules rules;
+    rules.seed = run.point.seed;
+    rules.horizon = question_.limit_ps;
+    Route route;
+    if (!run.by_tables)
+      route = [&run](const fabric::Fabric& fabric) -> Result<fabric::Forwarding> {
+        fabric::ContestRules contest;
+        contest.lanes = static_cast<std::uint8_t>(run.point.lanes);
+        contest.threads = 1;
+        auto routing = fabric::run(run.point.engine, fabric, contest);
+        if (!routing.ok()) return routing.status();
+        if (routing.value().verdict != fabric::opensm::Verdict::routed)
+          return Status{Code::unavailable, "routing with " + run.point.engine.label(), routing.value().reason,
+                        "name other engines, or give --tables"};
+        return std::move(routing.value().forwarding);
+      };
+    return plan_outages(*prepared.network, prepared.tables, run.during, rules, {}, route);
   }
 
   static void tell(const Record& record, const job::JobTraffic& traffic, const study::Prepared& prepared,
@@ -314,6 +371,12 @@ class Prediction final : public study::Study {
     result["message_bytes"] = outcome.message_bytes;
     result["packets_dropped"] = record.dropped_lifetime + record.dropped_stalled + record.dropped_unroutable;
     result["packet_hops"] = record.packet_hops;
+    if (const FaultRecord& faults = record.faults; faults.any)
+      result["faults"] = {
+          {"lost", faults.lost_cut + faults.lost_down + faults.lost_noise + faults.lost_looping + faults.lost_no_route},
+          {"sent_again", faults.retransmitted},
+          {"broken", faults.connections_broken},
+          {"longest_stall_ps", faults.longest_stall_ps}};
     if (!summary.ended && !summary.notes.empty()) result["reason"] = summary.notes.back();
     result["links"] = Json::array();
     for (const job::LinkLoad& load : job::link_loads(*prepared.network, prepared.tables, traffic.flows())) {
@@ -334,6 +397,7 @@ class Prediction final : public study::Study {
   std::vector<std::string> notes_;
   Json inputs_ = Json::object();
   std::vector<Run> runs_;
+  bool fails_in_runs_ = false;
   mutable study::Preparations preparations_{most_kept_bytes};
 };
 

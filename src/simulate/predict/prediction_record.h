@@ -30,6 +30,12 @@ struct FullLink {
   std::size_t runs = 0;
 };
 
+/// What parts that failed in the run did to its packets: means over the runs that were measured.
+struct Interruption {
+  double lost = 0, sent_again = 0;
+  double longest_stall_s = 0;  ///< of a connection, from a loss to the next acknowledgement
+};
+
 /// One engine and placement in one failure scenario, over all seeds.
 struct Outlook {
   std::string engine, placement, failures;
@@ -43,6 +49,7 @@ struct Outlook {
   std::optional<Estimate> ratio;      ///< to the same engine and placement on the healthy fabric, seed by seed
   double computing = 0, waiting = 0;  ///< shares of the ranks' time, on average
   std::vector<FullLink> links;
+  std::optional<Interruption> interruption;
   std::optional<RunTimeline> timeline;  ///< of its first run
 };
 
