@@ -278,7 +278,7 @@ complete --command holdfast --condition '__holdfast_at holdfast predict' --long-
 complete --command holdfast --condition '__holdfast_at holdfast predict' --long-option sl2vl --require-parameter --force-files --description 'SL to VL tables: opensm-sl2vl.dump'
 complete --command holdfast --condition '__holdfast_at holdfast predict' --long-option path-records --require-parameter --force-files --description 'Path records: the output of saquery -p'
 complete --command holdfast --condition '__holdfast_at holdfast predict' --long-option lanes --exclusive --description 'Virtual lanes that engines may use. Default: 8'
-complete --command holdfast --condition '__holdfast_at holdfast predict' --long-option fail --exclusive --description 'A scenario: what has failed, as \'fail-link share 1%\'; again for more'
+complete --command holdfast --condition '__holdfast_at holdfast predict' --long-option fail --exclusive --description 'A scenario: what has failed or fails, as \'fail-link share 1%\' or \'fail-link time 2s\'; again for more'
 complete --command holdfast --condition '__holdfast_at holdfast predict' --long-option seeds --exclusive --description 'Seeds of random failures and placements. Default: 3'
 complete --command holdfast --condition '__holdfast_at holdfast predict' --long-option placements --exclusive --description 'Of block, round-robin and random. Default: block'
 complete --command holdfast --condition '__holdfast_at holdfast predict' --long-option ranks-per-host --exclusive --description 'Places of a host. Default: 1'
