@@ -198,12 +198,7 @@ void add_predict(CLI::App& app, Action& action) {
   command->add_option("--json", flags->json, "Write the record to this file; - for the standard output")
       ->type_name("FILE");
   command->add_option("--page", flags->page, "Write a page with pictures, which needs nothing else")->type_name("FILE");
-  command->add_option("--workers", flags->workers, "Processes. Default: one a core; one a rank under mpirun or srun")
-      ->type_name("N")
-      ->check(whole_number(1, most_workers));
-  command->add_option("--silence", flags->silence, "After which a silent rank is given up and its run goes to another")
-      ->type_name("DURATION")
-      ->capture_default_str();
+  add_pool_flags(*command, flags->workers, flags->silence);
   command->add_flag("-q,--quiet", flags->quiet, "No progress");
   command->add_option("--config", flags->config_file, "Read options from this TOML file")->type_name("FILE");
   add_settings_flags(*command, flags->question.protocol, flags->status,

@@ -264,12 +264,7 @@ void add_run_command(CLI::App& study, Action& action) {
   command->add_option("--group", flags->groups, "Only the points of this group; may be repeated")->type_name("NAME");
   command->add_option("--share", flags->share, "Only part K of N, into NAME.share-K-of-N.sqlite, for job arrays")
       ->type_name("K/N");
-  command->add_option("--workers", flags->workers, "Processes. Default: one a core; one a rank under mpirun or srun")
-      ->type_name("N")
-      ->check(whole_number(1, most_workers));
-  command->add_option("--silence", flags->silence, "After which a silent rank is given up and its run goes to another")
-      ->type_name("DURATION")
-      ->capture_default_str();
+  add_pool_flags(*command, flags->workers, flags->silence);
   command->add_flag("--json", flags->json, "Print a record in place of the summary");
   command->add_flag("-q,--quiet", flags->quiet, "No progress and no summary");
   command->footer(

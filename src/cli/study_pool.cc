@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "cli/numbers.h"
 #include "cli/subcommands.h"
 #include "replicate/launch/detect/library.h"
 #include "simulate/study/rank.h"
@@ -82,6 +83,15 @@ std::vector<std::string> library_folders() {
 }
 
 }  // namespace
+
+void add_pool_flags(CLI::App& command, unsigned& workers, std::string& silence) {
+  command.add_option("--workers", workers, "Processes. Default: one a core; one a rank under mpirun or srun")
+      ->type_name("N")
+      ->check(whole_number(1, most_workers));
+  command.add_option("--silence", silence, "After which a silent rank is given up and its run goes to another")
+      ->type_name("DURATION")
+      ->capture_default_str();
+}
 
 simulate::study::PoolEnd run_points(const simulate::study::Study& study, const std::vector<std::size_t>& todo,
                                     const PoolUse& use, std::size_t found, simulate::study::Database& database,

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "simulate/study/database.h"
@@ -17,6 +19,9 @@ struct PoolUse {
   std::int64_t silence_ns = 0;
   simulate::study::Messages* messages = nullptr;
 };
+
+/// --workers and --silence (a duration as it was written, with its default in it). Both live as long as the command.
+void add_pool_flags(CLI::App& command, unsigned& workers, std::string& silence);
 
 /// Runs these points, with a progress bar, and writes each into the database before the next. `found` were there
 /// before; `added` counts.

@@ -21,6 +21,24 @@ inline Parameters qdr_parameters() {
   return settle(parameters, {});
 }
 
+/// Other MTUs, buffers and speeds of switches, drawn one after the other.
+inline void vary_switches(random::Stream& draw, Parameters& parameters) {
+  static constexpr std::uint32_t mtus[] = {256, 1024, 2048, 2048, 4096};
+  parameters.mtu = mtus[draw.below(5)];
+  const std::uint32_t flits = flits_of(parameters.mtu + header_bytes);
+  parameters.input_buffer = flits + static_cast<std::uint32_t>(draw.below(3 * flits));
+  parameters.output_buffer = flits + static_cast<std::uint32_t>(draw.below(2 * flits));
+  parameters.crossbar_speedup = 100 + static_cast<std::uint32_t>(draw.below(4) * 37);
+  parameters.switch_latency_ns = static_cast<std::int64_t>(draw.below(3) * 70);
+}
+
+/// Perhaps slow credits, short lifetimes, lanes that stall.
+inline void vary_lifetimes(random::Stream& draw, Parameters& parameters) {
+  if (draw.below(2) == 0) parameters.credit_update_ns = static_cast<std::int64_t>(1 + draw.below(400));
+  if (draw.below(4) == 0) parameters.hoq_life = static_cast<std::uint32_t>(draw.below(3));
+  if (draw.below(2) == 0) parameters.vl_stall = static_cast<std::uint32_t>(draw.below(4));
+}
+
 /// The times of 64 bytes, worked out from the signalling rates rather than by link_pace().
 inline Time reference_flit_ps(fabric::LinkRate rate) {
   static constexpr double gigabits[] = {2, 4, 8, 10, 14.0625 * 64 / 66, 25, 50, 100};

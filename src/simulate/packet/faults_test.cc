@@ -60,17 +60,9 @@ void compare_faulty(std::uint64_t seed, Seen& seen) {
   sample::Net net = sample::random_net(draw.child("net"), seed % 3 != 0, lanes, draw.below(8) == 0);
   const bool maps = net.tables.has_lane_maps();
   Parameters parameters = sample::qdr_parameters();
-  static constexpr std::uint32_t mtus[] = {256, 1024, 2048, 2048, 4096};
-  parameters.mtu = mtus[draw.below(5)];
-  const std::uint32_t flits = flits_of(parameters.mtu + header_bytes);
-  parameters.input_buffer = flits + static_cast<std::uint32_t>(draw.below(3 * flits));
-  parameters.output_buffer = flits + static_cast<std::uint32_t>(draw.below(2 * flits));
-  parameters.crossbar_speedup = 100 + static_cast<std::uint32_t>(draw.below(4) * 37);
-  parameters.switch_latency_ns = static_cast<std::int64_t>(draw.below(3) * 70);
+  sample::vary_switches(draw, parameters);
   parameters.hop_limit = static_cast<std::uint32_t>(2 + draw.below(12));
-  if (draw.below(2) == 0) parameters.credit_update_ns = static_cast<std::int64_t>(1 + draw.below(400));
-  if (draw.below(4) == 0) parameters.hoq_life = static_cast<std::uint32_t>(draw.below(3));
-  if (draw.below(2) == 0) parameters.vl_stall = static_cast<std::uint32_t>(draw.below(4));
+  sample::vary_lifetimes(draw, parameters);
   std::vector<fabric::Forwarding> others;
   Timeline timeline = random_timeline(draw.child("timeline"), net, others);
   if (maps) timeline.writes.clear();  // the reference keeps the lanes of the first tables

@@ -50,18 +50,10 @@ void compare(std::uint64_t seed, std::uint64_t& packets, std::uint64_t& deadlock
     net.tables.lanes_used = lanes;
   }
   Parameters parameters = sample::qdr_parameters();
-  static constexpr std::uint32_t mtus[] = {256, 1024, 2048, 2048, 4096};
-  parameters.mtu = mtus[draw.below(5)];
-  const std::uint32_t flits = flits_of(parameters.mtu + header_bytes);
-  parameters.input_buffer = flits + static_cast<std::uint32_t>(draw.below(3 * flits));
-  parameters.output_buffer = flits + static_cast<std::uint32_t>(draw.below(2 * flits));
-  parameters.crossbar_speedup = 100 + static_cast<std::uint32_t>(draw.below(4) * 37);
-  parameters.switch_latency_ns = static_cast<std::int64_t>(draw.below(3) * 70);
+  sample::vary_switches(draw, parameters);
   parameters.hiccup_ns = static_cast<std::int64_t>(draw.below(3) * 7);
   parameters.pcie_generation = 1 + static_cast<std::uint32_t>(draw.below(4));
-  if (draw.below(2) == 0) parameters.credit_update_ns = static_cast<std::int64_t>(1 + draw.below(400));
-  if (draw.below(4) == 0) parameters.hoq_life = static_cast<std::uint32_t>(draw.below(3));
-  if (draw.below(2) == 0) parameters.vl_stall = static_cast<std::uint32_t>(draw.below(4));
+  sample::vary_lifetimes(draw, parameters);
   random::Stream queues = random::Stream(seed).child("queues");
   if (queues.below(2) == 0) {
     parameters.input_queues = InputQueues::output;

@@ -124,7 +124,7 @@ class Planner {
         return refuse_fault(fault, "it is down already", "leave the fault out");
       if (failure.critical && up == never && !rules_.critical && failure.component != fabric::Component::adapter)
         return refuse_fault(fault, "without " + part + " the fabric is cut in two",
-                            "let it come back with 'for', or give --critical");
+                            "let it come back with 'for'; 'holdfast simulate --critical' lets it stay away");
       for (const fabric::LinkId link : failure.links) {
         plan_.timeline.outages.push_back({link, strike.at, up});
         changes_.push_back({strike.at, link, false});
