@@ -149,6 +149,24 @@ def metadata(args, root):
         expect(record["files"]["differences"] == [] and record["counters"]["mismatches"] == 0, "no difference", record)
 
 
+def runs(args, root):
+    """Libraries, scripts and programs that the job writes: each replica runs the version that it wrote. The program
+    compares what they say."""
+    native = root / "native"
+    native.mkdir()
+    command = [args.program, args.libraries]
+    code, out, err = run([args.launcher, *(["--oversubscribe"] if "openmpi" in args.launcher else []), "-n", "2", *command],
+                         native)
+    expect(code == 0 and "everything was run" in out, "natively", out + err)
+    for degree in (2, 3):
+        folder = root / f"degree-{degree}"
+        folder.mkdir()
+        got, _, record = replicated(args, degree, command, folder, root)
+        expect("everything was run" in got, "the program's own verdict", got)
+        expect(record["files"]["differences"] == [] and record["counters"]["mismatches"] == 0, "no difference", record)
+        expect(tree(folder) == tree(native), "the same files", tree(folder).keys())
+
+
 def detected(args, root):
     """While the job runs, from what was written; at its end, from what is in the files, where nobody saw it written."""
     folder = prepared(root, "work")
@@ -248,9 +266,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--holdfast", required=True)
     parser.add_argument("--launcher", required=True)
-    parser.add_argument("case", choices=["same", "pairs", "metadata", "detected", "reported", "stays_open", "scratch", "corrected",
+    parser.add_argument("case", choices=["same", "pairs", "metadata", "runs", "detected", "reported", "stays_open", "scratch", "corrected",
                                          "tolerated", "dies", "lammps"])
     parser.add_argument("program")
+    parser.add_argument("--libraries", help="folder of libraries that the program opens")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="holdfast-files-") as folder:
         globals()[args.case](args, pathlib.Path(folder))

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <ftw.h>
 #include <glob.h>
 #include <mpi.h>
@@ -212,6 +213,89 @@ static void walk_as_the_library(const char* folder) {
   }
 }
 
+typedef struct {
+  FTS* (*open)(char* const*, int, int (*)(const FTSENT**, const FTSENT**));
+  FTSENT* (*read)(FTS*);
+  FTSENT* (*children)(FTS*, int);
+  int (*close)(FTS*);
+} Fts;
+static const Fts own_fts = {fts_open, fts_read, fts_children, fts_close};
+
+static int by_name(const FTSENT** one, const FTSENT** other) {
+  return strcmp((*one)->fts_name, (*other)->fts_name);
+}
+
+/* Walks by fts(3), with what it is told besides: to skip, to look again, to follow. */
+static void note_fts(const Fts* fts, const char* folder, int flags, int sorted) {
+  char* const paths[] = {(char*)folder, "before", NULL};
+  met_count = 0;
+  FTS* walk = fts->open(paths, flags, sorted ? by_name : NULL);
+  if (walk == NULL) return;
+  for (FTSENT* entry; met_count < most_met && (entry = fts->read(walk)) != NULL; ++met_count) {
+    /* The C library leaves a slash behind a directory whose children were asked for. */
+    int path_length = (int)strlen(entry->fts_path);
+    while (path_length > 1 && entry->fts_level > 0 && entry->fts_path[path_length - 1] == '/') --path_length;
+    int length = snprintf(met[met_count], sizeof *met, "%.*s as %s, %d at %d, error %d, number %ld", path_length,
+                          entry->fts_path, entry->fts_name, entry->fts_info, entry->fts_level, entry->fts_errno,
+                          entry->fts_number);
+    if (met_numbers && entry->fts_info != FTS_NS && entry->fts_info != FTS_NSOK)
+      length += snprintf(met[met_count] + length, sizeof *met - (size_t)length, " %lu %ld",
+                         (unsigned long)entry->fts_statp->st_ino, (long)entry->fts_statp->st_size);
+    if (entry->fts_info == FTS_D && strcmp(entry->fts_name, "passed over") == 0) fts_set(walk, entry, FTS_SKIP);
+    if (entry->fts_info == FTS_SL && strcmp(entry->fts_name, "to a folder") == 0) fts_set(walk, entry, FTS_FOLLOW);
+    if (entry->fts_info == FTS_F && entry->fts_number++ == 0) fts_set(walk, entry, FTS_AGAIN);
+    if (entry->fts_info != FTS_D || entry->fts_level != 1) continue;
+    int children = 0;
+    for (const FTSENT* child = fts->children(walk, 0); child; child = child->fts_link) ++children;
+    snprintf(met[met_count] + length, sizeof *met - (size_t)length, ", %d below", children);
+  }
+  fts->close(walk);
+}
+
+static const int fts_flags[] = {FTS_PHYSICAL,
+                                FTS_LOGICAL,
+                                FTS_PHYSICAL | FTS_NOCHDIR,
+                                FTS_LOGICAL | FTS_NOCHDIR | FTS_SEEDOT,
+                                FTS_PHYSICAL | FTS_COMFOLLOW,
+                                FTS_PHYSICAL | FTS_XDEV,
+                                FTS_PHYSICAL | 0x10000};
+enum { fts_kinds = sizeof fts_flags / sizeof *fts_flags };
+
+static void walk_by_fts(const char* folder) {
+  met_numbers = 1;
+  for (int i = 0; i < 2 * fts_kinds; ++i) {
+    note_fts(&own_fts, folder, fts_flags[i / 2], i % 2);
+    char head[40];
+    say("fts", head, snprintf(head, sizeof head, "%d", met_count));
+    for (int line = 0; line < met_count; ++line) say("met", met[line], (int)strlen(met[line]));
+  }
+}
+
+static void walk_by_fts_as_the_library(const char* folder) {
+  static char wanted[most_met][200];
+  void* library = dlopen("libc.so.6", RTLD_NOW);
+  const Fts real = {(FTS * (*)(char* const*, int, int (*)(const FTSENT**, const FTSENT**))) dlsym(library, "fts_open"),
+                    (FTSENT * (*)(FTS*)) dlsym(library, "fts_read"),
+                    (FTSENT * (*)(FTS*, int)) dlsym(library, "fts_children"),
+                    (int (*)(FTS*))dlsym(library, "fts_close")};
+  met_numbers = 0;
+  for (int i = 0; i < fts_kinds; ++i) {
+    met_count = 0;
+    note_fts(&real, folder, fts_flags[i], 1);
+    const int count = met_count;
+    memcpy(wanted, met, sizeof met);
+    note_fts(&own_fts, folder, fts_flags[i], 1);
+    int same = count == met_count;
+    for (int line = 0; line < count || line < met_count; ++line) {
+      if (line < count && line < met_count && strcmp(wanted[line], met[line]) == 0) continue;
+      same = 0;
+      fprintf(stderr, "fts over %s with flags %d: '%s', not '%s'\n", folder, fts_flags[i],
+              line < met_count ? met[line] : "(end)", line < count ? wanted[line] : "(end)");
+    }
+    if (!same) MPI_Abort(MPI_COMM_WORLD, 9);
+  }
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -249,6 +333,11 @@ int main(int argc, char** argv) {
   walk_as_the_library("was there/to a folder");
   walk_as_the_library("was there/to nothing");
   walk_as_the_library("not there");
+  const char* trees[] = {"made", "./made/inner/", "made/link"};
+  for (int i = 0; i < 3; ++i) walk_by_fts(trees[i]);
+  const char* known[] = {"was there", "was there/", "was there/file", "was there/to a folder", "was there/to nothing",
+                         "not there"};
+  for (int i = 0; i < 6; ++i) walk_by_fts_as_the_library(known[i]);
   if (rank == 0) {
     fclose(seen);
     puts("everything was looked at");

@@ -56,6 +56,15 @@ class TableAndLibraries(unittest.TestCase):
         self.assertEqual(wanted - exported, set())
         self.assertEqual(exported - wanted - set(generator.C_LIBRARY) - set(generator.binding_symbols(FLAVOUR)), set())
 
+    def test_every_function_that_stands_for_one_of_the_c_library_is_exported(self):
+        """The list of exports hides what it does not name: a function that it lacks would never be called."""
+        written = set()
+        for source in (SOURCE / "src/replicate/libc").glob("*.cc"):
+            written |= set(re.findall(r"\[\[gnu::visibility\(\"default\"\)[^\]]*\]\][^;{(]*?\b(\w+)\(", source.read_text()))
+        written -= {"function", "random_device_value", "__attribute__"}
+        self.assertGreater(len(written), 100)
+        self.assertEqual(written - set(generator.C_LIBRARY), set())
+
     def test_the_preloaded_library_needs_no_mpi_symbol_to_load(self):
         needed = [(kind, name) for kind, name in symbols(self.preloaded, "--undefined-only") if re.search("mpi", name, re.I)]
         self.assertEqual([name for kind, name in needed if kind not in "wv"], [])
