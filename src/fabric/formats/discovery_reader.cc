@@ -196,7 +196,7 @@ class DiscoveryReader {
     if (!id || id->empty())
       return cursor.wrong("expected the node's id in quotation marks", "as in \"S-0002c90000000001\"");
     if (const auto known = nodes_.find(*id); known != nodes_.end())
-      return read_node_again(cursor, known->second, *ports);
+      return read_node_again(cursor, known->second, *ports, type);
     const std::uint64_t guid = guid_[type];
     if (guid == 0)
       return cursor.wrong("the node's GUID is 0",
@@ -215,10 +215,9 @@ class DiscoveryReader {
     if (type == switch_type && next_.port_guid) set_port_guid(current_, *next_.port_guid);
     next_ = {};
     if (type == router) note("router", "router \"" + std::string(*id) + "\" is taken as a channel adapter");
-    return read_node_comment(cursor, type);
+    return read_new_node_comment(cursor, type);
   }
 
-  /// With --grouping ibnetdiscover prints the switches of a chassis twice.
   /// A line of 30 bytes may describe a node of 12 kB: files that are not what they should be must not fill the memory.
   Status afford(std::uint64_t ports) {
     constexpr std::uint64_t name_bytes = 256;  // of its id and name, with what finds them
@@ -227,30 +226,56 @@ class DiscoveryReader {
                                   available_bytes_);
   }
 
-  Status read_node_again(Cursor& cursor, NodeId node, std::uint64_t ports) {
+  /// With --grouping ibnetdiscover prints the switches of a chassis twice, with the same words.
+  Status read_node_again(Cursor& cursor, NodeId node, std::uint64_t ports, Type type) {
     if (imported_.fabric.node(node).port_count != ports)
       return cursor.wrong("this node stood here before with another number of ports", "leave one of the two out");
     current_ = node;
     next_ = {};
+    const auto comment = read_node_comment(cursor, type);
+    if (!comment.ok()) return comment.status();
+    if (!comment.value()) return {};
+    const Node& before = imported_.fabric.node(node);
+    if (before.name == comment.value()->name &&
+        (type != switch_type || imported_.fabric.port(before.first_port).lid == comment.value()->lid))
+      return {};
+    note("described again", "\"" + std::string(comment.value()->name) + "\" stood here before as \"" + before.name +
+                                "\" with the same GUID, and is taken for it: do two nodes have one GUID, or are these "
+                                "two files?");
     return {};
   }
 
-  Status read_node_comment(Cursor& cursor, Type type) {
-    const std::size_t hash = cursor.rest().find('#');
-    if (hash == std::string_view::npos) return {};
-    cursor.skip(hash + 1);
-    cursor.skip_blanks();
-    const std::string_view name = take_name(
-        cursor, type == switch_type ? std::array{"\" base port", "\" enhanced port"} : std::array{"\"", "\""});
-    imported_.fabric.mutable_node(current_).name = std::string(name);
-    if (type != switch_type) return {};
+  /// What stands behind the # of a node.
+  struct NodeComment {
+    std::string_view name;
     Lid lid = 0;
     std::uint8_t lmc = 0;
-    if (Status status = read_lid(cursor, lid, lmc); !status.ok()) return status;
+  };
+
+  Result<std::optional<NodeComment>> read_node_comment(Cursor& cursor, Type type) const {
+    const std::size_t hash = cursor.rest().find('#');
+    if (hash == std::string_view::npos) return std::optional<NodeComment>();
+    cursor.skip(hash + 1);
+    cursor.skip_blanks();
+    NodeComment comment;
+    comment.name = take_name(
+        cursor, type == switch_type ? std::array{"\" base port", "\" enhanced port"} : std::array{"\"", "\""});
+    if (type == switch_type) {
+      if (Status status = read_lid(cursor, comment.lid, comment.lmc); !status.ok()) return status;
+    }
+    return std::optional(comment);
+  }
+
+  Status read_new_node_comment(Cursor& cursor, Type type) {
+    const auto read = read_node_comment(cursor, type);
+    if (!read.ok() || !read.value()) return read.status();
+    const NodeComment& comment = *read.value();
+    imported_.fabric.mutable_node(current_).name = std::string(comment.name);
+    if (type != switch_type) return {};
     for (std::uint32_t number = 0; number <= imported_.fabric.node(current_).port_count; ++number) {
       Port& port = imported_.fabric.mutable_port(imported_.fabric.node(current_).first_port + number);
-      port.lid = lid;
-      port.lmc = lmc;
+      port.lid = comment.lid;
+      port.lmc = comment.lmc;
     }
     return {};
   }

@@ -435,6 +435,19 @@ TEST(Discovery, DuplicatedLidsAndGuidsAreNoted) {
   EXPECT_THAT(read.value().notes, testing::Contains(HasSubstr("belongs to another node as well")));
 }
 
+TEST(Discovery, ANodeThatIsDescribedAgainAsAnotherIsNoted) {
+  const auto notes_of = [](std::string_view second) {
+    const std::string first = "Switch\t4 \"S-21\"\t\t# \"leaf 1\" enhanced port 0 lid 7 lmc 0\n";
+    const auto read = read_discovery("switchguid=0x21\n" + first + "[1]\t\"H-31\"[1]\n\n" + std::string(second), "net");
+    return read.ok() ? read.value().notes : std::vector<std::string>{read.status().message()};
+  };
+  const auto again = testing::Contains(HasSubstr("do two nodes have one GUID"));
+  EXPECT_THAT(notes_of("Switch\t4 \"S-21\"\t\t# \"leaf 1\" enhanced port 0 lid 7 lmc 0\n"), testing::Not(again));
+  EXPECT_THAT(notes_of("Switch\t4 \"S-21\"\n"), testing::Not(again));
+  EXPECT_THAT(notes_of("Switch\t4 \"S-21\"\t\t# \"leaf 2\" enhanced port 0 lid 7 lmc 0\n"), again);
+  EXPECT_THAT(notes_of("Switch\t4 \"S-21\"\t\t# \"leaf 1\" enhanced port 0 lid 8 lmc 0\n"), again);
+}
+
 TEST(Discovery, IncludesWhatIbsimIncludes) {
   const scratch::ScratchFolder scratch;
   const std::string& folder = scratch.path();
