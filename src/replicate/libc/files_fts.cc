@@ -263,7 +263,7 @@ bool in_view(char* const* paths) {
 }
 
 FTS* open_walk(char* const* paths, int options, FtsCompare compare) {
-  static const auto real = next_function<FTS* (*)(char* const*, int, FtsCompare)>("fts_open");
+  const auto real = next_function<FTS* (*)(char* const*, int, FtsCompare)>("fts_open");
   if ((options & ~FTS_OPTIONMASK) != 0 || !in_view(paths)) return real(paths, options, compare);
   for (char* const* path = paths; *path; ++path) {
     if (**path == '\0') return fails(ENOENT), nullptr;

@@ -52,8 +52,14 @@ Listings& listings() {
 
 using ReadEntry = struct dirent* (*)(DIR*);
 
-std::vector<Entry> read_entries(DIR* directory) {
+/// The C library's readdir(3).
+ReadEntry real_readdir() {
   static const auto real = next_function<ReadEntry>("readdir");
+  return real;
+}
+
+std::vector<Entry> read_entries(DIR* directory) {
+  const ReadEntry real = real_readdir();
   std::vector<Entry> entries;
   while (const struct dirent* entry = real(directory)) entries.push_back({entry->d_ino, entry->d_type, entry->d_name});
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
@@ -111,7 +117,7 @@ void read_once(DIR* directory, Listing& listing) {
 
 struct dirent* next_entry(DIR* directory) {
   const Answering answering;
-  static const auto real = next_function<ReadEntry>("readdir");
+  const ReadEntry real = real_readdir();
   Listing* const listing = listing_of(directory);
   if (!listing) return real(directory);
   const int before = errno;

@@ -88,11 +88,18 @@ bool about_descriptor(int folder, const char* path, int flags) {
   return folder != AT_FDCWD && (flags & AT_EMPTY_PATH) != 0 && path && *path == '\0';
 }
 
+using WorkingDirectory = char* (*)(char*, std::size_t);
+
+/// The C library's getcwd(3).
+WorkingDirectory real_getcwd() {
+  static const auto real = next_function<WorkingDirectory>("getcwd");
+  return real;
+}
+
 /// The working directory as the program knows it.
 std::string working_directory() {
   char text[PATH_MAX];
-  static const auto real = next_function<char* (*)(char*, std::size_t)>("getcwd");
-  return real(text, sizeof text) ? file_view().program_path(text) : "";
+  return real_getcwd()(text, sizeof text) ? file_view().program_path(text) : "";
 }
 
 char* give(const std::string& text, char* buffer, std::size_t size) {
@@ -259,7 +266,7 @@ extern "C" {
 }
 
 [[gnu::visibility("default")]] char* getcwd(char* buffer, size_t size) noexcept {
-  static const auto real = hr::next_function<char* (*)(char*, size_t)>("getcwd");
+  const hr::WorkingDirectory real = hr::real_getcwd();
   const hr::Answering answering;
   char text[PATH_MAX];
   if (!hr::looking() || !hr::works_in_shadow(real(text, sizeof text))) {

@@ -26,6 +26,22 @@ using Exec = int (*)(const char*, char* const[], char* const[]);
 using Spawn = int (*)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, char* const[],
                       char* const[]);
 
+using OpenLibrary = void* (*)(const char*, int);
+
+/// The C library's own functions.
+struct RealFunctions {
+  Exec execve = next_function<Exec>("execve");
+  Exec execvpe = next_function<Exec>("execvpe");
+  Spawn posix_spawn = next_function<Spawn>("posix_spawn");
+  Spawn posix_spawnp = next_function<Spawn>("posix_spawnp");
+  OpenLibrary dlopen = next_function<OpenLibrary>("dlopen");
+};
+
+const RealFunctions& real_run_functions() {
+  static const RealFunctions functions;
+  return functions;
+}
+
 /// Where the file is that this replica sees under this path; the path itself where that is the same, or there is none.
 std::string path_on_disk(const char* path) {
   std::string found = path;
@@ -87,7 +103,7 @@ struct Command {
 };
 
 int run_file(const char* name, char* const arguments[], char* const variables[]) {
-  static const auto real = next_function<Exec>("execve");
+  const Exec real = real_run_functions().execve;
   if (depth > 0 || !name) return real(name, arguments, variables);
   const std::string path = path_on_disk(name);
   if (path == name) return real(name, arguments, variables);
@@ -97,7 +113,7 @@ int run_file(const char* name, char* const arguments[], char* const variables[])
 
 int spawn_file(pid_t* process, const char* name, const posix_spawn_file_actions_t* actions,
                const posix_spawnattr_t* attributes, char* const arguments[], char* const variables[]) {
-  static const auto real = next_function<Spawn>("posix_spawn");
+  const Spawn real = real_run_functions().posix_spawn;
   if (depth > 0 || !name) return real(process, name, actions, attributes, arguments, variables);
   const std::string path = path_on_disk(name);
   if (path == name) return real(process, name, actions, attributes, arguments, variables);
@@ -126,7 +142,7 @@ std::string found_along_path(const char* name) {
 
 /// execvp(3): along PATH, and by a shell what the kernel does not know how to run.
 int run_along_path(const char* name, char* const arguments[], char* const variables[]) {
-  static const auto real = next_function<Exec>("execvpe");
+  const Exec real = real_run_functions().execvpe;
   const bool is_path = name && std::strchr(name, '/');
   const std::string found = is_path ? name : found_along_path(name);
   if (found.empty() || path_on_disk(found.c_str()) == found) return real(name, arguments, variables);
@@ -179,8 +195,7 @@ std::optional<void*> open_elsewhere(const char* path, int mode) {
   if (depth > 0 || !path || !std::strchr(path, '/') || std::strchr(path, '$') || belongs_to_system(path)) return {};
   const std::string on_disk = library_on_disk(path);
   if (on_disk == path) return {};
-  static const auto real = next_function<void* (*)(const char*, int)>("dlopen");
-  return real(on_disk.c_str(), mode);
+  return real_run_functions().dlopen(on_disk.c_str(), mode);
 }
 
 }  // namespace
@@ -243,7 +258,7 @@ extern "C" {
                                                 const posix_spawn_file_actions_t* actions,
                                                 const posix_spawnattr_t* attributes, char* const arguments[],
                                                 char* const variables[]) {
-  static const auto real = hr::next_function<hr::Spawn>("posix_spawnp");
+  const hr::Spawn real = hr::real_run_functions().posix_spawnp;
   const std::string found = std::strchr(name, '/') ? name : hr::found_along_path(name);
   if (found.empty()) return real(process, name, actions, attributes, arguments, variables);
   return hr::spawn_file(process, found.c_str(), actions, attributes, arguments, variables);
@@ -252,7 +267,7 @@ extern "C" {
 /// The C library searches for a name without a slash by what it knows of the object that calls: a call that is left to
 /// it is passed on by a jump.
 [[gnu::visibility("default")]] void* dlopen(const char* path, int mode) {
-  static const auto real = hr::next_function<void* (*)(const char*, int)>("dlopen");
+  const hr::OpenLibrary real = hr::real_run_functions().dlopen;
   if (const std::optional<void*> library = hr::open_elsewhere(path, mode)) return *library;
   return real(path, mode);
 }

@@ -51,10 +51,8 @@ namespace {
 }
 
 void clear_registers() {
-  static const bool avx512 = __builtin_cpu_supports("avx512f") != 0;
-  static const bool avx = __builtin_cpu_supports("avx") != 0;
-  if (avx512) clear_registers_16_to_31();
-  if (avx) clear_registers_0_to_15();
+  if (__builtin_cpu_supports("avx512f") != 0) clear_registers_16_to_31();
+  if (__builtin_cpu_supports("avx") != 0) clear_registers_0_to_15();
 }
 #else
 void clear_registers() {}
