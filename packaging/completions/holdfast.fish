@@ -264,7 +264,7 @@ complete --command holdfast --condition '__holdfast_at holdfast simulate' --long
 complete --command holdfast --condition '__holdfast_at holdfast simulate' --long-option simulate.steady-width --exclusive --description 'Half the width, relative to the mean, that the confidence interval may have'
 complete --command holdfast --condition '__holdfast_at holdfast trace' --no-files --arguments show --description 'Totals by rank and by function'
 complete --command holdfast --condition '__holdfast_at holdfast trace' --no-files --arguments check --description 'Whether it is whole, and what was sent was received'
-complete --command holdfast --condition '__holdfast_at holdfast trace' --no-files --arguments convert --description 'Write it as a GOAL schedule'
+complete --command holdfast --condition '__holdfast_at holdfast trace' --no-files --arguments convert --description 'Write it as a GOAL schedule, or make one of a trace of DUMPI'
 complete --command holdfast --condition '__holdfast_at holdfast trace' --short-option h --long-option help --description 'Print this help message and exit'
 complete --command holdfast --condition '__holdfast_at holdfast trace show' --short-option h --long-option help --description 'Print this help message and exit'
 complete --command holdfast --condition '__holdfast_at holdfast trace show' --long-option matrix --require-parameter --force-files --description 'Write who sent how much to whom to this file, as an SVG picture'

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -7,6 +9,7 @@
 #include "core/output/output_file.h"
 #include "core/status/exit_code.h"
 #include "record/goal.h"
+#include "record/import/dumpi.h"
 #include "record/matching.h"
 #include "record/matrix_picture.h"
 #include "record/trace.h"
@@ -21,9 +24,11 @@ constexpr const char* trace_footer =
     "  holdfast trace show job.trace\n"
     "  holdfast trace show job.trace --matrix matrix.svg --json totals.json\n"
     "  holdfast trace check job.trace\n"
-    "  holdfast trace convert job.trace job.goal\n\n"
+    "  holdfast trace convert job.trace job.goal\n"
+    "  holdfast trace convert dumpi-texts job.trace\n\n"
     "A trace is a folder with a file for each rank (docs/spec/recorded-trace.md). Of a damaged one, what is intact is\n"
-    "used, and a line says what is not. Exit code of check: 1 when something is missing, damaged or does not match.\n";
+    "used, and a line says what is not. Exit code of check: 1 when something is missing, damaged or does not match.\n"
+    "A folder of texts that 'dumpi2ascii -a' made, one of each rank, becomes such a trace.\n";
 
 struct TraceFlags {
   std::string trace;
@@ -88,7 +93,26 @@ int check(const TraceFlags& flags) {
   return wrong.empty() ? 0 : static_cast<int>(Exit::application);
 }
 
+bool is_recording(const std::string& folder) {
+  std::error_code error;
+  return std::filesystem::exists(folder + "/" + record::rank_file_name(0), error) ||
+         (std::filesystem::is_directory(folder, error) && record::may_be_recorded_to(folder));
+}
+
+int import(const TraceFlags& flags) {
+  const auto imported = record::import_dumpi(flags.trace, flags.to);
+  if (!imported.ok()) return complain(imported.status());
+  constexpr std::size_t most_notes = 8;
+  const std::vector<std::string>& notes = imported.value().notes;
+  for (std::size_t i = 0; i < std::min(notes.size(), most_notes); ++i)
+    std::cerr << "holdfast: note: " << notes[i] << "\n";
+  if (notes.size() > most_notes) std::cerr << "holdfast: note: and " << notes.size() - most_notes << " more\n";
+  return 0;
+}
+
 int convert(const TraceFlags& flags) {
+  std::error_code error;
+  if (std::filesystem::is_directory(flags.trace, error) && !is_recording(flags.trace)) return import(flags);
   auto converted = record::to_goal(flags.trace);
   if (!converted.ok()) return complain(converted.status());
   note_wrong(converted.value().trace);
@@ -117,8 +141,11 @@ void add_trace(CLI::App& app, Action& action) {
   shows->add_option("--json", flags->json, "Write the totals to this file; - for the standard output")
       ->type_name("FILE");
   add_one(*trace, action, "check", "Whether it is whole, and what was sent was received", flags, check);
-  CLI::App* converts = add_one(*trace, action, "convert", "Write it as a GOAL schedule", flags, convert);
-  converts->add_option("TO", flags->to, "The file, as job.goal")->required()->type_name("");
+  CLI::App* converts = add_one(*trace, action, "convert",
+                               "Write it as a GOAL schedule, or make one of a trace of DUMPI", flags, convert);
+  converts->add_option("TO", flags->to, "The file, as job.goal; of a trace of DUMPI the folder of the recording")
+      ->required()
+      ->type_name("");
 }
 
 }  // namespace holdfast::cli

@@ -13,9 +13,11 @@ constexpr std::size_t most_shapes = slots / 2;
 constexpr std::size_t most_shape_bytes = 256 << 10;
 constexpr std::uint64_t most_rows = 32 << 10;
 
-std::uint64_t hash_of(std::string_view bytes) {  // 64-bit FNV-1a: shapes are a few bytes long
+/// 64-bit FNV-1a: shapes are a few bytes long. Products wrap.
+std::uint64_t hash_of(std::string_view bytes) {
   std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
+  for (const char byte : bytes)
+    (void)__builtin_mul_overflow(hash ^ static_cast<unsigned char>(byte), std::uint64_t{0x100000001b3}, &hash);
   return hash ^ hash >> 29;
 }
 
