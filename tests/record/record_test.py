@@ -147,6 +147,33 @@ def replayed(args, folder, rounds=50):
         expect(err.count("\n") == 1 and (said is None or said in err), f"one line about {options}", err)
 
 
+def faulted(args, folder):
+    """The same job while parts fail: a switch that its traffic crosses is away for a millisecond, and comes back."""
+    placed = ("--mpi.collectives", args.mpi, "--place", "random", "--seed", "7")
+    healthy = simulated(args, folder, *placed)[0]["jobs"][0]
+    timeout = 4_096_000 * 2**14  # ps: InfiniBand's Local ACK Timeout of 14
+    delays = []
+    for switch in range(4):
+        fault = (*placed, "--fault", f'fail-switch switch "s-1-{switch}" time 30us for 1ms')
+        seen, text = simulated(args, folder, *fault)
+        expect(simulated(args, folder, *fault)[1] == text, "equal runs with faults are equal to the byte")
+        during = seen["faults_during_run"]
+        expect(seen["jobs"][0]["ended"] and seen["ending"] == "complete", "connections send again", seen["ending"])
+        expect(during["retransmitted"] >= during["lost"]["link_down"], "what was lost was sent again", during["lost"])
+        expect((during["timeouts"] > 0) == (during["lost"]["link_down"] > 0), "by a timeout", during["timeouts"])
+        delays.append((seen["jobs"][0]["time_ps"] - healthy["time_ps"], during["timeouts"]))
+        if during["lost"]["link_down"] == 0:
+            continue
+        code, out, _ = run([args.holdfast, "simulate", "--fabric", "tree(4,2)", "--engine", "updn", "--trace", "job.trace",
+                            *fault, "--unreliable"], folder)
+        expect(code == 1 and "came to a halt" in out and "waits for ever for a message" in out,
+               "a job whose messages are lost comes to a halt, and says at what", code, out[-1500:])
+    expect(any(timeouts for _, timeouts in delays), "one of the switches carries the job's messages", delays)
+    for delay, timeouts in delays:
+        # The job waits for a timeout and no longer: other routes may make what is left slower or faster by a little.
+        expect(abs(delay - min(timeouts, 1) * timeout) < timeout / 50, "it is late by a timeout", delays)
+
+
 def killed(args, folder):
     """All but the last block is there: here more than one block is full before the end."""
     rounds = 12_000
@@ -169,6 +196,7 @@ def main():
         damaged(args, folder)
         converted(args, folder)
         replayed(args, folder)
+        faulted(args, folder)
         with_replicas = known_counts(args, folder, ["--replicas", "2"])
         expect(without["by_rank"][0]["sent"] == with_replicas["by_rank"][0]["sent"], "replicas change nothing")
         killed(args, folder)
