@@ -40,7 +40,7 @@ struct Machine {
   Number checkpoint_s, restart_s;
   Number job_nodes, job_time_s, job_wrong_answer;
   Text job_aim;
-  Text overheads_file, overhead_pattern, crash;
+  Text overheads_file, overhead_pattern, crash, calibration_file;
   Number corruption_rate_per_s, escape_share, identical_share, digest_bits;
   Number bandwidth_bit_per_s, round_trip_s, bit_error_rate, garbage_share, header_bytes, fragment_cost_s, message_bytes,
       traffic_share, undetected, copy_bit_per_s, checksum_bit_per_s;

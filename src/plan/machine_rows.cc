@@ -172,6 +172,17 @@ constexpr Row all_rows[] = {
      &M::fragment_cost_s,
      {},
      "Time of the host for a fragment, whatever its length, that nothing else hides."},
+    {"transport.calibration",
+     "",
+     D::real,
+     0,
+     0,
+     false,
+     &M::calibration_file,
+     {},
+     "What `holdfast calibrate` wrote on this machine: it gives transport.fragment_cost and transport.copy where they "
+     "are "
+     "not given."},
     {"transport.message",
      "4 MiB",
      D::bytes,

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "core/input/text_file.h"
+#include "plan/calibration.h"
 #include "plan/regression_database.h"
 
 namespace holdfast::plan {
@@ -37,6 +38,12 @@ Result<Inputs> gather_inputs(Machine machine) {
     const auto overheads = read_overheads(text.value(), machine.overheads_file.value);
     if (!overheads.ok()) return overheads.status();
     inputs.overheads = overheads.value();
+  }
+  if (machine.calibration_file.given) {
+    const auto text = read_text(machine.folder, machine.calibration_file);
+    if (!text.ok()) return text.status();
+    if (Status taken = take_calibration(text.value(), machine.calibration_file.value, machine); !taken.ok())
+      return taken;
   }
   if (machine.regression_file.given) {
     auto regression = read_lines(machine);
