@@ -100,10 +100,12 @@ int answer(const PredictFlags& flags, const simulate::study::Study& study, const
            int signal) {
   auto drawn = simulate::predict::draw_together(study, database);
   if (!drawn.ok()) return complain(drawn.status());
-  const simulate::predict::PredictionRecord& record = drawn.value();
-  if (!flags.page.empty())
+  simulate::predict::PredictionRecord& record = drawn.value();
+  if (!flags.page.empty()) {
+    if (Status status = simulate::predict::draw_fabrics(flags.question, record); !status.ok()) return complain(status);
     if (Status status = output::write_file(flags.page, report::prediction_html(record)); !status.ok())
       return complain(status);
+  }
   if (flags.json == "-") {
     std::cout << event::record_text(report::prediction_json(record));
   } else {

@@ -14,6 +14,65 @@
 namespace holdfast::report {
 namespace {
 
+/// No more than what a drawing needs to be looked at; nothing from outside.
+constexpr std::string_view map_script = R"(<style>
+.map svg { width: 100%; height: 34rem; border: 1px solid var(--line); cursor: grab; touch-action: none; }
+.map output { display: block; white-space: pre-line; min-height: 1.5em; color: var(--soft); }
+.map .found rect, .map path.found { stroke: #0b5fa5 !important; stroke-width: .3; }
+</style>
+<script>
+for (const map of document.querySelectorAll('figure.map')) {
+  const svg = map.querySelector('svg'), say = map.querySelector('output'), search = map.querySelector('input');
+  const whole = svg.getAttribute('viewBox').split(' ').map(Number);
+  let box = whole.slice(), held = null;
+  const show = () => svg.setAttribute('viewBox', box.join(' '));
+  const unit = () => Math.max(box[2] / svg.clientWidth, box[3] / svg.clientHeight);
+  const place = event => {
+    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+    return [point.x, point.y];
+  };
+  const enlarge = (by, x, y) => {
+    if (whole[2] / (box[2] * by) > 60 || box[2] * by > 2 * whole[2]) return;
+    box = [x + (box[0] - x) * by, y + (box[1] - y) * by, box[2] * by, box[3] * by];
+    show();
+  };
+  svg.addEventListener('wheel', event => {
+    event.preventDefault();
+    enlarge(Math.exp(event.deltaY / 600), ...place(event));
+  }, { passive: false });
+  svg.addEventListener('pointerdown', event => { held = [event.clientX, event.clientY]; });
+  svg.addEventListener('pointermove', event => {
+    if (!held || event.buttons === 0) return;
+    const scale = unit();
+    box[0] += (held[0] - event.clientX) * scale;
+    box[1] += (held[1] - event.clientY) * scale;
+    held = [event.clientX, event.clientY];
+    show();
+  });
+  svg.addEventListener('click', event => {
+    const one = event.target.closest('g, path'), title = one && one.querySelector('title');
+    if (title) say.textContent = title.textContent;
+  });
+  map.querySelector('button').addEventListener('click', () => { box = whole.slice(); show(); });
+  search.addEventListener('input', () => {
+    const words = search.value.trim().toLowerCase();
+    let first = null, count = 0;
+    for (const group of svg.querySelectorAll('g')) {
+      const title = group.querySelector('title');
+      const found = words !== '' && title && title.textContent.toLowerCase().includes(words);
+      group.classList.toggle('found', found);
+      if (found) { ++count; first = first || group; }
+    }
+    say.textContent = words === '' ? '' : count + ' found';
+    if (!first) return;
+    const at = first.getBBox(), size = Math.min(whole[2], 40);
+    box = [at.x + at.width / 2 - size / 2, at.y + at.height / 2 - size / 2 * whole[3] / whole[2], size, size * whole[3] / whole[2]];
+    show();
+  });
+}
+</script>
+)";
+
 using namespace simulate::predict;
 using Json = nlohmann::ordered_json;
 
@@ -112,25 +171,32 @@ std::string list_html(const std::vector<std::string>& lines, const char* style =
   return html + "</ul>\n";
 }
 
+std::string title_of(const Outlook& outlook) {
+  return fmt::format("{}: {}, {}, {}", outlook.healthy ? "Fabric as given" : "Slowest with failures", outlook.engine,
+                     outlook.placement, failures_of(outlook));
+}
+
 std::string timelines(const PredictionRecord& record) {
-  const auto drawn = [](const Outlook& outlook) { return outlook.measured > 0 && outlook.timeline.has_value(); };
-  const auto healthy =
-      std::ranges::find_if(record.outlooks, [&](const Outlook& outlook) { return outlook.healthy && drawn(outlook); });
-  const Outlook* slowest = nullptr;
-  for (const Outlook& outlook : record.outlooks)
-    if (drawn(outlook) && !outlook.healthy && (slowest == nullptr || outlook.time_s.mean > slowest->time_s.mean))
-      slowest = &outlook;
   std::string html;
-  const auto draw = [&](const char* which, const Outlook& outlook) {
-    html +=
-        "<figure>" +
-        timeline_picture(fmt::format("{}: {}, {}, {}", which, outlook.engine, outlook.placement, failures_of(outlook)),
-                         *outlook.timeline) +
-        "</figure>\n";
-  };
-  if (healthy != record.outlooks.end()) draw("Fabric as given", *healthy);
-  if (slowest != nullptr) draw("Slowest with failures", *slowest);
+  for (const std::size_t shown : record.shown)
+    if (const Outlook& outlook = record.outlooks[shown]; outlook.timeline)
+      html += "<figure>" + timeline_picture(title_of(outlook), *outlook.timeline) + "</figure>\n";
   return html;
+}
+
+/// Drawings that a wheel or a pinch enlarges, a drag moves and a search marks; a click says what a line or box is.
+std::string drawings(const PredictionRecord& record) {
+  std::string html;
+  for (const std::size_t shown : record.shown)
+    if (const Outlook& outlook = record.outlooks[shown]; !outlook.drawing.empty())
+      html += "<figure class=\"map\"><figcaption>" + escaped(title_of(outlook)) +
+              "</figcaption><input type=\"search\" placeholder=\"a switch's name\" aria-label=\"search\"> "
+              "<button type=\"button\">whole</button><output></output>\n" +
+              outlook.drawing + "</figure>\n";
+  if (html.empty()) return html;
+  return "<h2>The fabric</h2>\n<p>Lines are links between switches, as busy as their fullest one was in the first run; "
+         "broken black lines failed. The wheel enlarges, a drag moves, a click says what a line or box is.</p>\n" +
+         html + std::string(map_script);
 }
 
 Json estimate_json(const Estimate& estimate) {
@@ -160,6 +226,7 @@ std::string prediction_html(const PredictionRecord& record) {
   body += list_html(record.advice, " class=\"advice\"");
   body += "<figure>" + svg(bars(record)) + "</figure>\n" + table_html(scenario_table(record));
   body += "<h2>What ranks do</h2>\n" + timelines(record);
+  body += drawings(record);
   if (const Table links = link_table(record, 3); !links.rows.empty()) body += "<h2>Links</h2>\n" + table_html(links);
   body += "<h2>What this rests on</h2>\n";
   if (!record.assumed.empty())

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -198,11 +199,49 @@ std::vector<std::string> short_names(const Fabric& fabric) {
 struct Bundle {
   std::uint32_t up = 0;
   std::uint32_t down = 0;
+  double busy = 0;  ///< of the fullest
+  std::vector<LinkId> loaded;
 };
 
+/// Sequential colours that also differ in lightness (ColorBrewer's YlOrRd), by the share of time above which they
+/// begin.
+struct Colour {
+  double from;
+  const char* name;
+  const char* code;
+};
+constexpr std::array<Colour, 6> colours{{{0.5, "b5", "#800026"},
+                                         {0.25, "b4", "#e31a1c"},
+                                         {0.1, "b3", "#fc6a1c"},
+                                         {0.01, "b2", "#feb24c"},
+                                         {0, "b1", "#d8c97a"},
+                                         {-1, "b0", "#c3cbd3"}}};
+
+const char* colour_of(double busy) {
+  return std::ranges::find_if(colours, [busy](const Colour& colour) { return busy > colour.from; })->name;
+}
+
+constexpr std::size_t most_titled_links = 8;
+
+/// A line for each parallel link that carries something, the fullest first.
+std::string loads_title(const Fabric& fabric, Bundle bundle, std::span<const double> busy) {
+  std::stable_sort(bundle.loaded.begin(), bundle.loaded.end(),
+                   [&](LinkId one, LinkId other) { return busy[one] > busy[other]; });
+  std::string title;
+  for (std::size_t i = 0; i < bundle.loaded.size(); ++i) {
+    if (i == most_titled_links) return title + fmt::format("\n{} more", bundle.loaded.size() - i);
+    const Link& link = fabric.link(bundle.loaded[i]);
+    const auto end = [&](PortId port) {
+      return xml_text(fabric.node(fabric.port(port).node).name) + fmt::format("/{}", fabric.number_of(port));
+    };
+    title += fmt::format("\n{} - {}: {:.2f} % busy", end(link.a), end(link.b), 100 * busy[bundle.loaded[i]]);
+  }
+  return title;
+}
+
 /// Links between two switches that lie in a line with others between them would hide behind those: they are bent.
-void draw_bundle(fmt::memory_buffer& text, Point a, Point b, Bundle bundle, const std::string& title, bool bent) {
-  const char* kind = bundle.up == 0 ? "dead" : bundle.down > 0 ? "hurt" : "good";
+void draw_bundle(fmt::memory_buffer& text, Point a, Point b, const Bundle& bundle, const std::string& kind,
+                 const std::string& title, bool bent) {
   const double width = 0.06 * std::sqrt(static_cast<double>(std::max(1U, bundle.up)));
   const double length = std::hypot(b.x - a.x, b.y - a.y);
   const double bend = bent ? std::min(0.18 * length, 2.2) : 0;
@@ -214,14 +253,21 @@ void draw_bundle(fmt::memory_buffer& text, Point a, Point b, Bundle bundle, cons
                  kind, width, a.x, a.y, middle.x, middle.y, b.x, b.y, title);
 }
 
-void draw_links(fmt::memory_buffer& text, const Fabric& fabric, const Layout& layout) {
+/// `busy`: none where the drawing shows no load.
+void draw_links(fmt::memory_buffer& text, const Fabric& fabric, const Layout& layout,
+                const std::optional<std::span<const double>>& busy) {
   std::map<std::pair<NodeId, NodeId>, Bundle> bundles;
-  for (const Link& link : fabric.links()) {
+  for (LinkId id = 0; id < fabric.links().size(); ++id) {
+    const Link& link = fabric.link(id);
     const NodeId a = fabric.port(link.a).node;
     const NodeId b = fabric.port(link.b).node;
     if (!fabric.is_switch(a) || !fabric.is_switch(b)) continue;
     Bundle& bundle = bundles[std::minmax(a, b)];
     ++(link.up ? bundle.up : bundle.down);
+    const double load = busy && id < busy->size() ? (*busy)[id] : 0;
+    if (load <= 0) continue;
+    bundle.busy = std::max(bundle.busy, load);
+    bundle.loaded.push_back(id);
   }
   const bool grid = fabric.structure().shape == Shape::torus || fabric.structure().shape == Shape::hyperx;
   for (int pass = 0; pass < 2; ++pass) {  // what failed lies above
@@ -233,7 +279,12 @@ void draw_links(fmt::memory_buffer& text, const Fabric& fabric, const Layout& la
       std::string title = fmt::format("{} - {}: {} links", xml_text(fabric.node(ends.first).name),
                                       xml_text(fabric.node(ends.second).name), bundle.up + bundle.down);
       if (bundle.down > 0) title += fmt::format(", {} down", bundle.down);
-      draw_bundle(text, a, b, bundle, title, grid && far);
+      std::string kind = bundle.up == 0 ? "dead" : bundle.down > 0 ? "hurt" : "good";
+      if (busy) {
+        title += loads_title(fabric, bundle, *busy);
+        if (bundle.up > 0) kind = fmt::format("{}{}", colour_of(bundle.busy), bundle.down > 0 ? " part" : "");
+      }
+      draw_bundle(text, a, b, bundle, kind, title, grid && far);
     }
   }
 }
@@ -274,9 +325,25 @@ void draw_switches(fmt::memory_buffer& text, const Fabric& fabric, const Layout&
   }
 }
 
-}  // namespace
+/// What the colours of loads mean, in a line of at most this width.
+void draw_legend(fmt::memory_buffer& text, Point at, double width) {
+  constexpr std::array<const char*, 6> words{"> 50 %", "> 25 %", "> 10 %", "> 1 %", "> 0", "0"};
+  const double unit = std::min(1.0, width / 28);
+  const auto write = [&](double x, const std::string& word) {
+    fmt::format_to(std::back_inserter(text),
+                   "<text class=\"title\" style=\"font-size:{:.2f}px\" x=\"{:.2f}\" y=\"{:.2f}\">{}</text>\n",
+                   0.8 * unit, x, at.y, xml_text(word));
+  };
+  write(at.x, "busy");
+  for (std::size_t i = 0; i < colours.size(); ++i) {
+    const double x = at.x + unit * (2.4 + 4.2 * static_cast<double>(i));
+    fmt::format_to(std::back_inserter(text), "<path class=\"{}\" stroke-width=\"{:.2f}\" d=\"M{:.2f} {:.2f}h{:.2f}\"/>",
+                   colours[colours.size() - 1 - i].name, 0.3 * unit, x, at.y - 0.25 * unit, unit);
+    write(x + 1.2 * unit, words[words.size() - 1 - i]);
+  }
+}
 
-std::string write_drawing(const Fabric& fabric) {
+std::string draw(const Fabric& fabric, const std::optional<std::span<const double>>& busy) {
   const Layout layout = lay_out(fabric);
   Point low{0, 0};
   Point high{0, 0};
@@ -290,30 +357,46 @@ std::string write_drawing(const Fabric& fabric) {
   // Names are at least 6 pixels high, unless the picture would be larger than 8,000.
   const double largest = std::max(width, height);
   const double readable = fabric.switch_count() <= most_named ? std::min(14.0, 8000 / largest) : 2.0;
+  std::string load_style = busy ? "svg.fabric .part{stroke-dasharray:.6 .15}" : "";
+  for (const Colour& colour : colours)
+    if (busy) load_style += fmt::format("svg.fabric path.{}{{stroke:{};stroke-opacity:1}}", colour.name, colour.code);
   const double scale = std::clamp(std::max(1600 / largest, readable), 2.0, 40.0);
   const double opacity = std::clamp(12 / std::sqrt(1.0 + static_cast<double>(fabric.links().size())), 0.2, 0.55);
   fmt::memory_buffer text;
   fmt::format_to(
       std::back_inserter(text),
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{:.0f}\" height=\"{:.0f}\" viewBox=\"{:.2f} {:.2f} "
-      "{:.2f} {:.2f}\">\n<style>path{{fill:none;stroke:#5b6b7b;stroke-opacity:{:.2f}}}"
-      ".hurt{{stroke:#e08a00;stroke-opacity:1}}.dead{{stroke:#d01c2e;stroke-opacity:1;stroke-dasharray:.35 .2}}"
-      "rect{{stroke:#22303c;stroke-width:.05}}.leaf{{fill:#d7e8f7}}.inner{{fill:#eef1e2}}.gone{{fill:#f6c9cd;"
-      "stroke:#d01c2e}}text{{font:.5px sans-serif;text-anchor:middle;fill:#14202b}}"
-      ".hosts{{font-size:.36px;fill:#47596b}}.title{{font-size:.8px;text-anchor:start}}</style>\n"
+      "<svg class=\"fabric\" xmlns=\"http://www.w3.org/2000/svg\" width=\"{:.0f}\" height=\"{:.0f}\" viewBox=\"{:.2f} "
+      "{:.2f} {:.2f} {:.2f}\">\n<style>svg.fabric path{{fill:none;stroke:#5b6b7b;stroke-opacity:{:.2f}}}{}"
+      "svg.fabric .hurt{{stroke:#e08a00;stroke-opacity:1}}svg.fabric "
+      ".dead{{stroke:{};stroke-opacity:1;stroke-dasharray:.35 .2}}"
+      "svg.fabric rect{{stroke:#22303c;stroke-width:.05}}.fabric .leaf{{fill:#d7e8f7}}.fabric .inner{{fill:#eef1e2}}"
+      ".fabric .gone{{fill:#f6c9cd;stroke:#d01c2e}}svg.fabric text{{font:.5px sans-serif;text-anchor:middle;"
+      "fill:#14202b}}svg.fabric .hosts{{font-size:.36px;fill:#47596b}}svg.fabric .title{{font-size:.8px;"
+      "text-anchor:start}}</style>\n"
       "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" style=\"fill:#fff;stroke:none\"/>\n",
       width * scale, height * scale, low.x - box_width / 2 - 2, low.y - box_height / 2 - 3, width, height, opacity,
-      low.x - box_width / 2 - 2, low.y - box_height / 2 - 3, width, height);
+      load_style, busy ? "#000" : "#d01c2e", low.x - box_width / 2 - 2, low.y - box_height / 2 - 3, width, height);
   const auto down = std::ranges::count(fabric.links(), false, &Link::up);
   fmt::format_to(std::back_inserter(text),
                  "<text class=\"title\" x=\"{:.2f}\" y=\"{:.2f}\">{} switches, {} hosts, {} links{}"
                  "</text>\n",
                  low.x - box_width / 2 - 1, low.y - box_height / 2 - 1.6, fabric.switch_count(), fabric.adapter_count(),
                  fabric.links().size(), down == 0 ? "" : fmt::format(", {} down", down));
-  draw_links(text, fabric, layout);
+  if (busy) draw_legend(text, {low.x - box_width / 2 - 1, low.y - box_height / 2 - 0.5}, width - 2);
+  draw_links(text, fabric, layout, busy);
   draw_switches(text, fabric, layout);
   fmt::format_to(std::back_inserter(text), "</svg>\n");
   return fmt::to_string(text);
+}
+
+}  // namespace
+
+std::string write_drawing(const Fabric& fabric) {
+  return draw(fabric, std::nullopt);
+}
+
+std::string write_loaded_drawing(const Fabric& fabric, std::span<const double> busy) {
+  return draw(fabric, busy);
 }
 
 }  // namespace holdfast::fabric

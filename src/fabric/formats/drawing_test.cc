@@ -74,5 +74,21 @@ TEST(Drawing, TwoSwitchesOfOneNameAreToldApart) {
   EXPECT_NE(names[0].text, names[1].text);
 }
 
+TEST(Drawing, LinksAreAsBusyAsTheirFullest) {
+  Fabric fabric;
+  const NodeId one = fabric.add_node(NodeKind::switch_, 8, "a<b"), other = fabric.add_node(NodeKind::switch_, 8, "c");
+  const NodeId third = fabric.add_node(NodeKind::switch_, 8, "d");
+  for (int i = 0; i < 10; ++i) fabric.connect(i < 8 ? one : other, i < 7 ? other : third);
+  fabric.set_link_up(9, false);
+  std::vector<double> busy(7, 0.02);
+  busy[3] = 0.3;
+  const std::string svg = write_loaded_drawing(fabric, busy);
+  EXPECT_NE(svg.find("<path class=\"b4\""), std::string::npos) << "the seven links between two switches, 30 % busy";
+  EXPECT_NE(svg.find("a&lt;b/4 - c/4: 30.00 % busy\na&lt;b/1 - c/1: 2.00 % busy"), std::string::npos);
+  EXPECT_NE(svg.find("<path class=\"b0 part\""), std::string::npos) << "one of two is down, the other carries nothing";
+  EXPECT_NE(svg.find("<path class=\"b0\""), std::string::npos);
+  EXPECT_EQ(write_drawing(fabric).find("busy"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace holdfast::fabric

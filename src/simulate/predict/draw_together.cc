@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -65,6 +66,20 @@ RunTimeline timeline_of(const Json& result) {
   return timeline;
 }
 
+RunLoad load_of(const Json& result) {
+  RunLoad load;
+  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+  if (const auto busy = result.find("busy"); busy != result.end() && busy->is_array())
+    for (const Json& one : *busy)
+      if (one.is_array() && one.size() == 2 && one[0].is_number_unsigned() && one[1].is_number() &&
+          one[0].get<std::uint64_t>() <= most)
+        load.busy[one[0].get<std::uint32_t>()] = one[1].get<double>();
+  if (const auto down = result.find("down"); down != result.end() && down->is_array())
+    for (const Json& one : *down)
+      if (one.is_number_unsigned() && one.get<std::uint64_t>() <= most) load.down.push_back(one.get<std::uint32_t>());
+  return load;
+}
+
 /// A scenario under way.
 struct Open {
   Outlook outlook;
@@ -104,6 +119,7 @@ void add(Open& open, const Json& parameters, const study::Finished& finished) {
     open.stall_s.add(number_in(*faults, "longest_stall_ps") / 1e12);
   }
   if (!outlook.timeline) outlook.timeline = timeline_of(result);
+  if (!outlook.load && result.contains("busy")) outlook.load = load_of(result);
 }
 
 void close(Open& open, const Open* healthy) {
@@ -225,6 +241,20 @@ void advise(PredictionRecord& record) {
   }
 }
 
+/// The fabric as it is given, and the slowest with failures.
+std::vector<std::size_t> worth_showing(const std::vector<Outlook>& outlooks) {
+  std::optional<std::size_t> healthy, slowest;
+  for (std::size_t i = 0; i < outlooks.size(); ++i) {
+    if (outlooks[i].measured == 0) continue;
+    if (outlooks[i].healthy && !healthy) healthy = i;
+    if (!outlooks[i].healthy && (!slowest || outlooks[i].time_s.mean > outlooks[*slowest].time_s.mean)) slowest = i;
+  }
+  std::vector<std::size_t> shown;
+  for (const auto& one : {healthy, slowest})
+    if (one) shown.push_back(*one);
+  return shown;
+}
+
 }  // namespace
 
 Result<PredictionRecord> draw_together(const study::Study& study, const Database& database) {
@@ -267,6 +297,7 @@ Result<PredictionRecord> draw_together(const study::Study& study, const Database
     close(open, healthy == all.end() ? nullptr : &*healthy);
   }
   for (Open& open : all) record.outlooks.push_back(std::move(open.outlook));
+  record.shown = worth_showing(record.outlooks);
   advise(record);
   return record;
 }

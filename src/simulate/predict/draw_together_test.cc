@@ -46,6 +46,8 @@ class MadeUpPrediction final : public study::Study {
                      {"time_ps", time * 1e12},
                      {"computing_share", 0.5},
                      {"waiting_share", 0.25},
+                     {"busy", {{3, 0.5}, {7, 0.25}, {"x", 1}, {-1, 1}}},
+                     {"down", failed ? Json{2, -3, "x"} : Json::array()},
                      {"links", {{{"name", "a to b"}, {"bytes", 100}, {"share", 0.5}}}}},
                     0};
   }
@@ -77,6 +79,17 @@ TEST(DrawTogether, KnownAnswers) {
   ASSERT_TRUE(healthy.time_s.low.has_value());
   // Student's t with 2 degrees of freedom, 0.975: 4.3027; the standard error is 10 / sqrt(3).
   EXPECT_NEAR(20 - *healthy.time_s.low, 4.3027 * 10 / std::sqrt(3.0), 1e-3);
+  EXPECT_EQ(record.shown.size(), 2U);
+  EXPECT_EQ(record.shown.front(), 0U);
+  const Outlook& slowest = record.outlooks[record.shown.back()];
+  EXPECT_FALSE(slowest.healthy);
+  for (const Outlook& outlook : record.outlooks)
+    if (!outlook.healthy && outlook.measured > 0) {
+      EXPECT_LE(outlook.time_s.mean, slowest.time_s.mean);
+    }
+  ASSERT_TRUE(slowest.load.has_value());
+  EXPECT_EQ(slowest.load->busy, (std::map<std::uint32_t, double>{{3, 0.5}, {7, 0.25}}));
+  EXPECT_EQ(slowest.load->down, (std::vector<std::uint32_t>{2}));
   const Outlook& failed = record.outlooks[3];
   EXPECT_EQ(failed.engine, "fast");
   EXPECT_DOUBLE_EQ(failed.failed, 2);

@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
+#include <map>
+#include <set>
 
 #include "core/fault/grammar.h"
 #include "core/input/text_file.h"
 #include "fabric/compare/contender.h"
+#include "fabric/formats/drawing.h"
 #include "fabric/formats/source.h"
 #include "fabric/topology/generate.h"
 #include "simulate/job/job_record.h"
@@ -332,7 +336,7 @@ class Prediction final : public study::Study {
     }
     auto record = simulate(network, prepared.tables, question_.parameters.options(), traffic, control);
     if (!record.ok()) return record.status();
-    tell(record.value(), traffic, prepared, finished);
+    tell(run, record.value(), traffic, prepared, outages, finished);
     return {};
   }
 
@@ -357,8 +361,27 @@ class Prediction final : public study::Study {
     return plan_outages(*prepared.network, prepared.tables, run.during, rules, {}, route);
   }
 
-  static void tell(const Record& record, const job::JobTraffic& traffic, const study::Prepared& prepared,
-                   Finished& finished) {
+  static void tell_load(const job::JobTraffic& traffic, const study::Prepared& prepared, const Outages& outages,
+                        Time time_ps, Json& result) {
+    const fabric::Fabric& network = *prepared.network;
+    std::map<fabric::LinkId, double> busy;
+    for (const job::LinkLoad& load : job::link_loads(network, prepared.tables, traffic.flows())) {
+      const fabric::LinkId link = network.port(load.port).link;
+      const double share =
+          job::time_on_link_ps(network, load.port, load.bytes) / static_cast<double>(std::max<Time>(time_ps, 1));
+      busy[link] = std::max(busy[link], share);
+    }
+    result["busy"] = Json::array();
+    for (const auto& [link, share] : busy) result["busy"].push_back({link, std::round(share * 1e6) / 1e6});
+    std::set<fabric::LinkId> down;
+    for (fabric::LinkId link = 0; link < network.links().size(); ++link)
+      if (!network.link(link).up) down.insert(link);
+    for (const Timeline::Outage& outage : outages.timeline.outages) down.insert(outage.link);
+    result["down"] = down;
+  }
+
+  static void tell(const Run& run, const Record& record, const job::JobTraffic& traffic,
+                   const study::Prepared& prepared, const Outages& outages, Finished& finished) {
     const job::JobOutcome outcome = traffic.outcomes().front();
     const job::JobSummary summary = job::summarise(traffic.jobs().front(), outcome);
     const std::uint64_t lost = record.unroutable_messages + record.dropped_unroutable;
@@ -387,6 +410,8 @@ class Prediction final : public study::Study {
           {{"name", job::describe(*prepared.network, load.port)}, {"bytes", load.bytes}, {"share", share}});
     }
     result["timeline"] = to_json(traffic);
+    // The pictures of a scenario are of its first run.
+    if (run.point.seed <= 1) tell_load(traffic, prepared, outages, summary.time_ps, result);
   }
 
   Question question_;
@@ -407,6 +432,24 @@ Result<std::unique_ptr<study::Study>> make_prediction(const Question& question) 
   auto made = std::make_unique<Prediction>(question);
   if (Status status = made->open(); !status.ok()) return status;
   return std::unique_ptr<study::Study>(std::move(made));
+}
+
+Status draw_fabrics(const Question& question, PredictionRecord& record) {
+  auto opened = fabric::open_fabric(question.fabric);
+  if (!opened.ok()) return opened.status();
+  const fabric::Fabric& given = opened.value().fabric;
+  for (const std::size_t shown : record.shown) {
+    Outlook& outlook = record.outlooks[shown];
+    if (!outlook.load) continue;
+    fabric::Fabric network = given;
+    std::vector<double> busy(network.links().size(), 0);
+    for (const auto& [link, share] : outlook.load->busy)
+      if (link < busy.size()) busy[link] = share;
+    for (const std::uint32_t link : outlook.load->down)
+      if (link < busy.size()) network.set_link_up(link, false);
+    outlook.drawing = fabric::write_loaded_drawing(network, busy);
+  }
+  return {};
 }
 
 }  // namespace holdfast::simulate::predict

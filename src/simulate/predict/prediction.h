@@ -49,4 +49,8 @@ Result<std::unique_ptr<study::Study>> make_prediction(const Question& question);
 /// Error: io, bad_input from the database.
 Result<PredictionRecord> draw_together(const study::Study& study, const study::Database& database);
 
+/// Draws the fabric of the question with the links' load and what failed, for the outlooks that the record shows. The
+/// fabric must be the one that was predicted on; links that it lacks are left out. Errors: those of reading it.
+Status draw_fabrics(const Question& question, PredictionRecord& record);
+
 }  // namespace holdfast::simulate::predict

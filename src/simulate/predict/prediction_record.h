@@ -17,6 +17,12 @@ struct RunTimeline {
   std::vector<std::string> computing, message, collective;
 };
 
+/// How the links of the fabric, by LinkId, fared in a run.
+struct RunLoad {
+  std::map<std::uint32_t, double> busy;  ///< share of the time, of a link's two directions the greater; 0 is left out
+  std::vector<std::uint32_t> down;       ///< failed before or during the run
+};
+
 /// A mean over seeds, and its 95 % interval (Student's t); none of a single run.
 struct Estimate {
   double mean = 0;
@@ -51,6 +57,8 @@ struct Outlook {
   std::vector<FullLink> links;
   std::optional<Interruption> interruption;
   std::optional<RunTimeline> timeline;  ///< of its first run
+  std::optional<RunLoad> load;          ///< likewise
+  std::string drawing;                  ///< of the fabric with it (SVG), where one was asked for
 };
 
 struct PredictionRecord {
@@ -59,6 +67,7 @@ struct PredictionRecord {
   double recorded_s = 0;
   std::size_t points = 0, finished = 0;
   std::vector<Outlook> outlooks;     ///< in the order of engines, placements and failures
+  std::vector<std::size_t> shown;    ///< of them, those that the page has pictures of: as given, and the slowest
   std::vector<std::string> assumed;  ///< "mpi.eager_limit 12288": not measured, not given
   std::vector<std::string> notes;    ///< what the replay leaves out or takes otherwise
   std::vector<std::string> advice;   ///< sentences
