@@ -171,11 +171,12 @@ void Replica::answer_too_late(const Question& question) {
   send_statement(question.from_replica, question.id, {.kind = Statement::Kind::agrees});
 }
 
-/// Whether nobody supplies the one that asks in any case.
+/// Whether nobody supplies the one that asks in any case. One that lost by what its sender announced may have heard of
+/// the death of the one that was to supply it, and asks the next.
 bool Replica::needs_supply(const Verified& verified, const Ballot& good, std::span<const Ballot> held,
                            const Question& question) const {
   const auto from = static_cast<std::size_t>(question.from_replica);
-  if (verified.is_message()) return held[from] == good && !(question.held == good);
+  if (verified.is_message() && held[from] == good) return !(question.held == good);
   return holder_for(question.from_replica, good, held) != team_.replica;
 }
 

@@ -58,18 +58,15 @@ struct ProcessContext {
   Requests requests;
   LooksOfAllRooms looks;
   EngineHost host;
-  Runtime runtime{comms, control, requests, looks};
+  Runtime runtime{comms, control, requests, looks, host};
 };
-
-ProcessContext& context() {
-  static auto* all = new ProcessContext();  // lives until the process ends: hooks run in exit handlers
-  return *all;
-}
 
 }  // namespace
 
-Runtime& runtime() {
-  return context().runtime;
+Runtime& make_runtime() {
+  static auto* all = new ProcessContext();  // lives until the process ends: hooks run in exit handlers
+  process_runtime.store(&all->runtime, std::memory_order_release);
+  return all->runtime;
 }
 
 namespace {
@@ -232,7 +229,7 @@ void divide_world() {
     real().Comm_dup(MPI_COMM_WORLD, &records);
     real().Comm_dup(MPI_COMM_WORLD, &payloads);
     state.engine.emplace(Replica::Setup{state.options.protocol, state.options.on_corruption, state.survives}, state,
-                         *state.map, state.counters, context().host);
+                         *state.map, state.counters, state.host);
     if (state.leader()) state.engine->take_lead();
     state.control.open(records, payloads, *state.map, {state.rank, state.replica}, state.injector);
     open_partitioned();
