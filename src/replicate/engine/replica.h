@@ -83,8 +83,8 @@ class Replica final : private DecisionListener {
     MessageId identity;
     Ballot own;
     int supplier = -1;
-    bool whole = false;
-    bool failed = false;
+    Verified::Counted counted = Verified::Counted::elements;
+    bool refused = false;  ///< MPI had reported an error of it
     Copy bytes;
   };
   /// A requeued message that such a receive would take; null when there is none.

@@ -123,7 +123,7 @@ class Actor final : public Host {
 
   const Plan& plan() const { return shared_.plan; }
   Decisions& decisions() { return engine_->decisions(); }
-  const std::vector<Step>& steps() const { return plan().programs[static_cast<std::size_t>(who_.rank)]; }
+  const std::vector<Step>& steps() const { return steps_; }
 
   // The program (program.cc), as the hooks of src/replicate/mpi do it.
   Task<Done> run();
@@ -163,6 +163,7 @@ class Actor final : public Host {
 
   Shared& shared_;
   Process who_;
+  std::vector<Step> steps_;
   int number_;
   Membership team_;
   ControlReader reader_;

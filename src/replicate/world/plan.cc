@@ -229,6 +229,30 @@ void draw_faults(random::Stream draw, Plan& plan) {
   }
 }
 
+/// Nothing but the program goes wrong then: what replicas have to say of it is no matter of memory.
+void draw_divergence(random::Stream draw, Plan& plan) {
+  if (plan.partial() || !draw.chance(1, 8)) return;
+  using Kind = Divergence::Kind;
+  const std::size_t rank = draw.below(plan.degrees.size());
+  const auto replica = static_cast<int>(draw.below(static_cast<std::uint64_t>(plan.degree())));
+  const std::vector<Step>& program = plan.programs[rank];
+  const std::size_t step = draw.below(program.size());
+  const bool sends = program[step].kind == Step::Kind::send;
+  const bool skippable = sends || program[step].kind == Step::Kind::look || program[step].kind == Step::Kind::reduce ||
+                         program[step].kind == Step::Kind::probe || program[step].kind == Step::Kind::matched ||
+                         (program[step].kind == Step::Kind::post && !program[step].optional);
+  std::vector<Kind> kinds{Kind::looks, Kind::stops};
+  if (skippable) kinds.insert(kinds.end(), 4, Kind::skips);
+  if (sends) kinds.insert(kinds.end(), 4, Kind::repeats);
+  plan.divergence = Divergence{kinds[draw.below(kinds.size())], static_cast<int>(rank), replica, step};
+  plan.faults.clear();
+  plan.wrong_blocks.clear();
+  plan.wrong_elements.clear();
+  plan.wrong_writes.clear();
+  plan.deaths.clear();
+  plan.broken_record = false;
+}
+
 /// Puts the results of one rank into its program: each is offered, and taken at once or later.
 void draw_results(random::Stream draw, Plan& plan, int rank) {
   std::vector<Step>& program = plan.programs[static_cast<std::size_t>(rank)];
@@ -270,6 +294,35 @@ bool Plan::partial() const {
 
 bool Plan::dies(std::size_t replica) const {
   return std::find(deaths.begin(), deaths.end(), static_cast<int>(replica)) != deaths.end();
+}
+
+bool Plan::diverges(std::size_t replica) const {
+  return divergence && static_cast<std::size_t>(divergence->replica) == replica;
+}
+
+bool Plan::apart(std::size_t replica) const {
+  return dies(replica) || diverges(replica);
+}
+
+std::vector<Step> Plan::program(int rank, int replica) const {
+  std::vector<Step> steps = programs[static_cast<std::size_t>(rank)];
+  if (!divergence || divergence->rank != rank || divergence->replica != replica) return steps;
+  const auto at = steps.begin() + static_cast<std::ptrdiff_t>(divergence->step);
+  switch (divergence->kind) {
+    case Divergence::Kind::skips:
+      steps.erase(at);
+      break;
+    case Divergence::Kind::repeats:
+      steps.insert(at, Step(*at));
+      break;
+    case Divergence::Kind::looks:
+      steps.insert(at, {Step::Kind::look, 0, any_source, any_tag, at->communicator});
+      break;
+    case Divergence::Kind::stops:
+      steps.insert(at, {Step::Kind::stop, 0, 0, 0, 0});
+      break;
+  }
+  return steps;
 }
 
 int Plan::giver(const PlannedMessage& message, int receiver_replica) const {
@@ -318,6 +371,7 @@ Plan draw_plan(std::uint64_t seed) {
   plan.broken_record = records.chance(1, 12);
   plan.eager = records.chance(1, 2);
   plan.says_cut = records.chance(1, 2);
+  draw_divergence(root.child("divergence"), plan);
   return plan;
 }
 
@@ -398,6 +452,10 @@ std::string Plan::describe() const {
   for (const WrongWrite& wrong : wrong_writes)
     text += "  write " + std::to_string(wrong.write) + " of rank " + std::to_string(writes[wrong.write].rank) +
             ": replica " + std::to_string(wrong.replica) + " value " + std::to_string(wrong.value) + "\n";
+  static constexpr const char* ways[] = {"skips", "repeats", "looks before", "stops before"};
+  if (divergence)
+    text += "  rank " + std::to_string(divergence->rank) + " replica " + std::to_string(divergence->replica) + " " +
+            ways[static_cast<std::size_t>(divergence->kind)] + " step " + std::to_string(divergence->step) + "\n";
   for (const int replica : deaths) text += "  replica " + std::to_string(replica) + " dies\n";
   return text;
 }

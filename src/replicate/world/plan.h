@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,7 @@ struct Step {
     take,      ///< waits for it
     reduce,    ///< a reduction
     write,     ///< writes to a file that replica 0 alone writes
+    stop,      ///< does nothing any more
   };
   Kind kind{};
   std::size_t which = 0;    ///< send: the message's index; those that receive or complete: the receive's number at this
@@ -109,6 +111,20 @@ struct WrongWrite {
   std::uint64_t value = 1;  ///< which wrong bytes
 };
 
+/// One process of which the program goes another way than in the other replicas of its rank, from some step on.
+struct Divergence {
+  enum class Kind : std::uint8_t {
+    skips,    ///< leaves the step out
+    repeats,  ///< does it twice
+    looks,    ///< looks before it whether there is a message
+    stops,    ///< never comes to it
+  };
+  Kind kind{};
+  int rank = 0;
+  int replica = 0;
+  std::size_t step = 0;
+};
+
 /// Everything that a seed decides before a world begins.
 struct Plan {
   std::uint64_t seed = 0;
@@ -123,11 +139,12 @@ struct Plan {
   std::vector<WrongElement> wrong_elements;
   std::vector<PlannedWrite> writes;
   std::vector<WrongWrite> wrong_writes;
-  std::uint32_t flipped_records = 0;  ///< per million: one bit of a control message
-  bool broken_record = false;         ///< of one control message three bits are flipped
-  std::vector<int> deaths;            ///< replicas that are taken out at moments of the world's choice, in this order
-  bool eager = false;                 ///< messages overtake control messages as a rule, or the other way round
-  bool says_cut = false;              ///< MPI says of a message that it was longer than its buffer, as MPICH does
+  std::uint32_t flipped_records = 0;     ///< per million: one bit of a control message
+  bool broken_record = false;            ///< of one control message three bits are flipped
+  std::optional<Divergence> divergence;  ///< nothing else goes wrong then, but flipped control messages
+  std::vector<int> deaths;  ///< replicas that are taken out at moments of the world's choice, in this order
+  bool eager = false;       ///< messages overtake control messages as a rule, or the other way round
+  bool says_cut = false;    ///< MPI says of a message that it was longer than its buffer, as MPICH does
 
   static constexpr std::size_t room = 512;  ///< more than any message has
 
@@ -135,6 +152,12 @@ struct Plan {
   int degree() const;
   bool partial() const;
   bool dies(std::size_t replica) const;
+  /// Whether processes of that replica may have done something else than others, so that they are not held to it.
+  bool apart(std::size_t replica) const;
+  /// Whether that is the replica in whose world a program goes another way.
+  bool diverges(std::size_t replica) const;
+  /// What that process does.
+  std::vector<Step> program(int rank, int replica) const;
   /// Which replica of the sender gives its message to that replica of the receiver.
   int giver(const PlannedMessage& message, int receiver_replica) const;
   std::string describe() const;

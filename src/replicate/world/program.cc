@@ -82,6 +82,9 @@ Task<Done> Actor::perform(const Step& step) {
     case Kind::write:
       co_await write(step.which);
       break;
+    case Kind::stop:
+      co_await until([] { return false; });
+      break;
   }
   co_return Done{};
 }
@@ -156,7 +159,7 @@ Buffer& Actor::make(const Step& step, std::size_t which) {
   if (step.persistent && found != idle_.end()) {
     receive = *found;
     idle_.erase(found);
-    receive->was_corrected = receive->took_requeued = receive->failed = false;
+    receive->was_corrected = false;
     receive->cancelled = false;
   } else {
     buffers_.push_back(std::make_unique<Buffer>(step.kind == Step::Kind::drain ? Plan::room : step.room));

@@ -37,6 +37,8 @@ class World {
       tell("the job ends: " + ending.incident);
     }
     report_.failed = ending.failed;
+    report_.diverges = plan_.divergence.has_value();
+    report_.silent = ending.stuck;
     report_.incident = ending.incident;
     collect(ending);
     report_.complaints = judge(plan_, ending);

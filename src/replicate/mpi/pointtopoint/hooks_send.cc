@@ -322,7 +322,6 @@ int hook::Start(MPI_Request* request) {
     note_call(Function::Start, *op->comm, -1, 0, 0);
     if (!runtime().verifying) return real().Start(request);
     op->native = op->visible;
-    op->took_requeued = op->failed = false;
     op->corrected_bytes.reset();
     op->cancellation = Operation::Cancellation::none;
     op->stage = Operation::Stage::native;
