@@ -259,8 +259,8 @@ std::string Actor::left() const {
 }
 
 std::string Actor::state() const {
-  static constexpr const char* kinds[] = {"send",    "post",  "wait",  "test", "wait_any", "cancel", "look", "probe",
-                                          "matched", "drain", "offer", "take", "reduce",   "write",  "stop"};
+  static constexpr const char* kinds[] = {"send",    "post",  "wait",  "test", "wait_any", "cancel", "look",  "probe",
+                                          "matched", "drain", "offer", "take", "reduce",   "write",  "epoch", "stop"};
   static constexpr const char* stages[] = {"unplaced",  "native",   "placing",  "comparing", "contested",
                                            "unsettled", "disputed", "complete", "repeated"};
   std::string text = "rank " + std::to_string(who_.rank) + " replica " + std::to_string(who_.replica);

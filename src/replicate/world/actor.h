@@ -68,6 +68,7 @@ class Actor final : public Host {
   const std::map<std::size_t, ResultTaken>& results_taken() const { return results_taken_; }
   const std::map<std::size_t, ResultTaken>& reductions() const { return reductions_; }
   const std::map<std::size_t, ResultTaken>& outcomes() const { return outcomes_; }
+  const std::map<std::size_t, ResultTaken>& windows() const { return windows_; }
   const std::vector<std::int64_t>& decided() const { return decided_; }
   std::string left() const;
   /// Where its program is and what the engine keeps, for a person.
@@ -154,6 +155,7 @@ class Actor final : public Host {
   Task<std::vector<std::byte>> compare(std::vector<std::byte> bytes, std::size_t blocks);
   Task<Done> reduce(std::size_t index);
   Task<Done> write(std::size_t index);
+  Task<Done> epoch(std::size_t index);
 
   bool native_done(Buffer& receive);
   bool advance(Buffer& receive);
@@ -181,6 +183,7 @@ class Actor final : public Host {
   std::map<std::size_t, ResultTaken> results_taken_;
   std::map<std::size_t, ResultTaken> reductions_;
   std::map<std::size_t, ResultTaken> outcomes_;  ///< of writes
+  std::map<std::size_t, ResultTaken> windows_;   ///< after epochs
   std::uint64_t collectives_ = 0;
   std::vector<std::uint64_t> sent_;    ///< by destination: numbers of messages
   std::vector<std::int64_t> decided_;  ///< what the program was told that only the leader's MPI said

@@ -272,6 +272,54 @@ bool judge_writes(const Plan& plan, const Ending& ending, std::vector<std::strin
   return may_fail;
 }
 
+/// Whether of each rank's puts, in each block, and of each rank's window most are right.
+bool epoch_is_mended(const Plan& plan, std::size_t epoch) {
+  const std::size_t copies = static_cast<std::size_t>(plan.degree()) - plan.deaths.size();
+  for (int rank = 0; rank < plan.ranks(); ++rank) {
+    std::set<int> exposed;
+    std::vector<std::set<int>> wrong_in(plan.degrees.size());
+    for (const WrongPut& wrong : plan.wrong_puts) {
+      if (wrong.epoch != epoch || wrong.rank != rank) continue;
+      (wrong.kind == WrongPut::Kind::put ? wrong_in[wrong.block] : exposed).insert(wrong.replica);
+    }
+    if (exposed.size() * 2 >= copies) return false;
+    for (const std::set<int>& wrong : wrong_in)
+      if (wrong.size() * 2 >= copies) return false;
+  }
+  return true;
+}
+
+/// True when the job may have ended for one of them.
+bool judge_epochs(const Plan& plan, const Ending& ending, std::vector<std::string>& complaints) {
+  bool may_fail = false;
+  const std::size_t copies = static_cast<std::size_t>(plan.degree()) - plan.deaths.size();
+  for (std::size_t n = 0; n < plan.epochs.size(); ++n) {
+    const bool any = std::any_of(plan.wrong_puts.begin(), plan.wrong_puts.end(),
+                                 [&](const WrongPut& wrong) { return wrong.epoch == n; });
+    const bool mended = epoch_is_mended(plan, n);
+    may_fail = may_fail || (any && (!mended || !plan.deaths.empty()));
+    const auto block = static_cast<std::ptrdiff_t>(plan.epochs[n].block_bytes);
+    for (std::size_t rank = 0; rank < ending.windows[n].size(); ++rank) {
+      std::vector<std::byte> right;
+      for (int from = 0; from < plan.ranks(); ++from) {
+        const std::vector<std::byte> all = puts(plan, n, from, -1);
+        const auto at = all.begin() + static_cast<std::ptrdiff_t>(rank) * block;
+        right.insert(right.end(), at, at + block);
+      }
+      for (std::size_t k = 0; k < ending.windows[n][rank].size(); ++k) {
+        if (plan.diverges(k)) continue;
+        const ResultTaken& taken = ending.windows[n][rank][k];
+        const std::string place =
+            "epoch " + std::to_string(n) + " rank " + std::to_string(rank) + " replica " + std::to_string(k);
+        if (!taken.done && !ending.failed && !ending.stuck && !plan.dies(k)) complaints.push_back(place + ": no end");
+        if (taken.done && copies > 1 && mended && taken.bytes != right)
+          complaints.push_back(place + ": wrong bytes in the window");
+      }
+    }
+  }
+  return may_fail;
+}
+
 }  // namespace
 
 std::vector<std::string> judge(const Plan& plan, const Ending& ending) {
@@ -282,6 +330,7 @@ std::vector<std::string> judge(const Plan& plan, const Ending& ending) {
                   std::any_of(harms.begin(), harms.end(), [&](const Harm& harm) { return excused(plan, harm); });
   may_fail = judge_reductions(plan, ending, complaints) || may_fail || ending.incident == refused_matched_probe;
   may_fail = judge_writes(plan, ending, complaints) || may_fail;
+  may_fail = judge_epochs(plan, ending, complaints) || may_fail;
   may_fail = may_fail || plan.divergence;
   // A program that went another way and waits, or has the others wait, is ended by the silence limit, not the engine.
   if (ending.stuck && !plan.divergence) complaints.push_back("the world has no end");

@@ -86,6 +86,21 @@ TEST(World, ProgramsThatDivergeHarmNobody) {
   EXPECT_GT(harmless, 5);
 }
 
+/// Windows with wrong bytes in a minority are put right, before they are put and where they lie.
+TEST(World, WindowsAreCorrected) {
+  int corrected = 0;
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    const Plan plan = draw_plan(seed);
+    if (plan.wrong_puts.empty() || !plan.faults.empty() || !plan.wrong_blocks.empty() || !plan.wrong_elements.empty() ||
+        !plan.wrong_writes.empty())
+      continue;
+    const WorldReport report = run_world(seed);
+    EXPECT_TRUE(report.good()) << complaints(report);
+    corrected += report.counters[Count::corrections] > 0 && !report.failed ? 1 : 0;
+  }
+  EXPECT_GT(corrected, 0);
+}
+
 /// What the worlds found, and was mended: messages of a cancelled receive that later receives were waiting for;
 /// disputes that went on in another receive; a probe of the next leader before it had posted the wildcards of the one
 /// before; a cancellation that the next leader inherited; ranks that repeated a reduction alone; a probe of a dead
