@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -64,9 +65,10 @@ struct ProcessContext {
 }  // namespace
 
 Runtime& make_runtime() {
-  static auto* all = new ProcessContext();  // lives until the process ends: hooks run in exit handlers
-  process_runtime.store(&all->runtime, std::memory_order_release);
-  return all->runtime;
+  auto all = std::make_unique<ProcessContext>();
+  Runtime* made = nullptr;
+  if (!process_runtime.compare_exchange_strong(made, &all->runtime)) return *made;  // by another thread, just now
+  return all.release()->runtime;  // lives until the process ends: hooks run in exit handlers
 }
 
 namespace {
