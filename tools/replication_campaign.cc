@@ -54,12 +54,18 @@ int main(int argc, char** argv) {
   Counters counters;
   std::uint64_t bad = 0;
   std::uint64_t failed = 0;
+  std::uint64_t diverging = 0;
+  std::uint64_t noticed = 0;
+  std::uint64_t silent = 0;
   std::uint64_t deliveries = 0;
   std::uint64_t events = 0;
   for (std::uint64_t i = 0; i < arguments.worlds && bad < 20; ++i) {
     const WorldReport report = run_world(arguments.first + i, planted);
     counters += report.counters;
     failed += report.failed ? 1 : 0;
+    diverging += report.diverges ? 1 : 0;
+    noticed += report.diverges && report.failed ? 1 : 0;
+    silent += report.diverges && report.silent ? 1 : 0;
     deliveries += report.deliveries;
     events += report.events;
     if (report.good()) continue;
@@ -67,7 +73,9 @@ int main(int argc, char** argv) {
     complain(report);
   }
   std::cout << arguments.worlds << " worlds from seed " << arguments.first << ": " << bad << " bad, " << failed
-            << " ended by an incident, " << deliveries << " deliveries, " << events << " events\n";
+            << " ended by an incident, " << deliveries << " deliveries, " << events << " events; " << diverging
+            << " with a program that diverges: " << noticed << " ended by the engine, " << silent
+            << " left to the silence limit\n";
   for (std::size_t i = 0; i < counter_rows.size(); ++i)
     if (counters.values()[i] > 0) std::cout << "  " << counter_rows[i].name << " " << counters.values()[i] << "\n";
   return bad == 0 ? 0 : 1;

@@ -66,8 +66,8 @@ TEST(Drawing, NamesOfALargeTreeCanBeRead) {
 
 TEST(Drawing, TwoSwitchesOfOneNameAreToldApart) {
   Fabric fabric;
-  fabric.add_node(NodeKind::switch_, 8, "spine");
-  fabric.add_node(NodeKind::switch_, 8, "spine");
+  fabric.add_node(NodeKind::switch_, 12, "spine");
+  fabric.add_node(NodeKind::switch_, 12, "spine");
   fabric.connect(0, 1);
   const std::vector<Label> names = labels(write_drawing(fabric));
   ASSERT_EQ(names.size(), 2U);
@@ -76,8 +76,8 @@ TEST(Drawing, TwoSwitchesOfOneNameAreToldApart) {
 
 TEST(Drawing, LinksAreAsBusyAsTheirFullest) {
   Fabric fabric;
-  const NodeId one = fabric.add_node(NodeKind::switch_, 8, "a<b"), other = fabric.add_node(NodeKind::switch_, 8, "c");
-  const NodeId third = fabric.add_node(NodeKind::switch_, 8, "d");
+  const NodeId one = fabric.add_node(NodeKind::switch_, 12, "a<b"), other = fabric.add_node(NodeKind::switch_, 12, "c");
+  const NodeId third = fabric.add_node(NodeKind::switch_, 12, "d");
   for (int i = 0; i < 10; ++i) fabric.connect(i < 8 ? one : other, i < 7 ? other : third);
   fabric.set_link_up(9, false);
   std::vector<double> busy(7, 0.02);

@@ -1,8 +1,8 @@
 #include "replicate/engine/ordering.h"
 
 #include <algorithm>
-#include <memory_resource>
 #include <unordered_map>
+#include <utility>
 
 // How receives get their places
 //
@@ -77,14 +77,27 @@ class Obstacles {
 }  // namespace
 
 struct ReceiveOrder::State {
-  // Nodes come from a pool that keeps what is given back: posting and finishing receives allocates nothing once as many
-  // have been outstanding as ever will be.
-  std::pmr::unsynchronized_pool_resource pool;
-  std::pmr::unordered_map<Ticket, Receive> receives{&pool};
+  std::unordered_map<Ticket, Receive> receives;
+  // Nodes of receives that are over: posting and finishing receives allocates nothing once as many have been
+  // outstanding as ever will be.
+  std::vector<std::unordered_map<Ticket, Receive>::node_type> spare;
   std::unordered_map<Pattern, std::uint64_t, PatternHash> next_ordinal;
   std::vector<Ticket> waiting;
   std::size_t unresolved = 0;
   Ticket next_ticket = 0;
+
+  Receive& add(Ticket ticket) {
+    if (spare.empty()) return receives[ticket];
+    auto node = std::move(spare.back());
+    spare.pop_back();
+    node.key() = ticket;
+    node.mapped() = {};
+    return receives.insert(std::move(node)).position->second;
+  }
+
+  void remove(std::unordered_map<Ticket, Receive>::const_iterator receive) {
+    spare.push_back(receives.extract(receive));
+  }
 
   Receive* find(Ticket ticket) {
     const auto found = receives.find(ticket);
@@ -111,7 +124,7 @@ struct ReceiveOrder::State {
       }
       give_ordinal(receive);
       if (receive.over) {
-        receives.erase(ticket);
+        remove(receives.find(ticket));
       } else {
         now_placed.push_back(ticket);
       }
@@ -145,7 +158,7 @@ ReceiveOrder& ReceiveOrder::operator=(ReceiveOrder&&) noexcept = default;
 ReceiveOrder::Ticket ReceiveOrder::post(std::int32_t source, std::int32_t tag) {
   State& s = *state_;
   const Ticket ticket = s.next_ticket++;
-  Receive& receive = s.receives[ticket];
+  Receive& receive = s.add(ticket);
   receive.pattern = {source, tag};
   const bool wild = receive.pattern.wild();
   if (!wild && (s.unresolved == 0 || !blocked(source, tag))) {
@@ -171,7 +184,7 @@ void ReceiveOrder::cancel(Ticket ticket, std::vector<Ticket>& now_placed, std::v
   const Receive* receive = s.find(ticket);
   if (receive == nullptr) return;
   const Receive gone = *receive;
-  s.receives.erase(ticket);
+  s.remove(s.receives.find(ticket));
   if (gone.placed) {
     s.close_gap(gone, moved);
     return;
@@ -197,7 +210,7 @@ void ReceiveOrder::done(Ticket ticket) {
   const auto found = s.receives.find(ticket);
   if (found == s.receives.end()) return;
   if (found->second.placed) {
-    s.receives.erase(found);
+    s.remove(found);
   } else {
     found->second.over = true;
   }

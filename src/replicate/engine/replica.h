@@ -83,8 +83,8 @@ class Replica final : private DecisionListener {
     MessageId identity;
     Ballot own;
     int supplier = -1;
-    bool whole = false;
-    bool failed = false;
+    Verified::Counted counted = Verified::Counted::elements;
+    bool refused = false;  ///< MPI had reported an error of it
     Copy bytes;
   };
   /// A requeued message that such a receive would take; null when there is none.
@@ -277,6 +277,7 @@ class Replica final : private DecisionListener {
   void answer_contests(const Verified& result);
   bool contest(Verified& result, std::span<const Ballot> ballots);
   bool settle_without_the_dead(Verified& result);
+  bool settle_by_correction(Verified& result);
   bool all_contested_here(const std::map<int, Copy>& copies) const;
   void note_culprit(const Verified& verified, int replica);
   void note_outvoted(const Verified& verified, const Ballot& good, std::span<const Ballot> ballots);

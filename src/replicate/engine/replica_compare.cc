@@ -14,7 +14,7 @@ Ballot half(const Ballot& ballot) {
 /// MPI refused the message, does not say how long it was, and would refuse one of that length too: longer than the
 /// buffer, or, under MPICH, the last element there in part.
 bool refused_like(const Verified& receive, std::uint64_t bytes) {
-  return receive.failed && (bytes > receive.capacity() || receive.torn_by(bytes));
+  return receive.refused() && (bytes > receive.capacity() || receive.torn_by(bytes));
 }
 
 }  // namespace
@@ -31,8 +31,8 @@ void Replica::read_message(Verified& receive) {
     return;
   }
   receive.streams = &inbox_.streams(receive.channel());
-  receive.whole = false;
-  if (receive.failed) {
+  receive.counted = Verified::Counted::elements;
+  if (receive.refused()) {
     receive.own = {{}, 0, false};
   } else {
     receive.own = receive.ballot(std::min(receive.received(), receive.capacity()));
@@ -50,8 +50,9 @@ void Replica::deliverable(Verified& receive) {
 /// the other bytes or MPI_PACKED, only all the bytes can be compared, and of their digest the lower half was sent.
 Ballot Replica::comparable(Verified& receive, const Arrival& said) const {
   if (said.padded == receive.padded()) return said.ballot;
-  if (!receive.whole && receive.own.known) receive.own = half(receive.whole_ballot(receive.own.bytes));
-  receive.whole = true;
+  const bool to_count = receive.counted == Verified::Counted::elements && receive.own.known;
+  if (to_count) receive.own = half(receive.whole_ballot(receive.own.bytes));
+  receive.counted = Verified::Counted::all_bytes;
   return said.padded ? Ballot{{said.whole, 0}, said.ballot.bytes} : half(said.ballot);
 }
 
@@ -73,7 +74,7 @@ bool Replica::compare_with_below(Verified& receive) {
   // Too long for the buffer in both replicas: the application's mistake, which MPI tells it at completion. Open MPI
   // does not tell before; of two replicas, the one whose message did fit reports the difference.
   const std::uint64_t capacity = receive.capacity();
-  const bool cut = receive.failed || (team_.degree == 2 && receive.own.bytes == capacity);
+  const bool cut = receive.refused() || (team_.degree == 2 && receive.own.bytes == capacity);
   const bool cut_alike =
       (cut && announced.bytes > capacity) || (team_.degree == 2 && refused_like(receive, announced.bytes));
   if (receive.own == announced || cut_alike || host_.tolerates(receive)) {
@@ -112,7 +113,7 @@ bool Replica::compare_with_all(Verified& receive) {
   for (std::size_t k = 0; k < senders; ++k)
     if (k != own && team_.here(static_cast<int>(k))) (*receive.streams)[k].take(receive.place.ordinal);
   if (mistaken_everywhere(receive, ballots, own)) {
-    receive.failed = true;
+    receive.set_refused(true);
     deliverable(receive);
     return true;
   }
@@ -127,15 +128,15 @@ bool Replica::compare_with_all(Verified& receive) {
 /// longer than the buffer, or of a length that MPI refused here. Open MPI does not tell before that one was too long.
 bool Replica::mistaken_everywhere(const Verified& receive, std::span<const Ballot> ballots, std::size_t own) const {
   int others = 0;
-  bool longer = receive.failed || receive.own.bytes == receive.capacity();
-  bool refused = receive.failed;
+  bool longer = receive.refused() || receive.own.bytes == receive.capacity();
+  bool refused = receive.refused();
   for (std::size_t k = 0; k < ballots.size(); ++k) {
     if (k == own || !team_.here(static_cast<int>(k))) continue;
     ++others;
     longer = longer && ballots[k].bytes > receive.capacity();
     refused = refused && refused_like(receive, ballots[k].bytes);
   }
-  return others == 0 ? receive.failed : longer || refused;
+  return others == 0 ? receive.refused() : longer || refused;
 }
 
 /// A message that MPI refuses for its length cannot be given to a replica whose own it took.
@@ -171,11 +172,12 @@ void Replica::answer_too_late(const Question& question) {
   send_statement(question.from_replica, question.id, {.kind = Statement::Kind::agrees});
 }
 
-/// Whether nobody supplies the one that asks in any case.
+/// Whether nobody supplies the one that asks in any case. One that lost by what its sender announced may have heard of
+/// the death of the one that was to supply it, and asks the next.
 bool Replica::needs_supply(const Verified& verified, const Ballot& good, std::span<const Ballot> held,
                            const Question& question) const {
   const auto from = static_cast<std::size_t>(question.from_replica);
-  if (verified.is_message()) return held[from] == good && !(question.held == good);
+  if (verified.is_message() && held[from] == good) return !(question.held == good);
   return holder_for(question.from_replica, good, held) != team_.replica;
 }
 
@@ -208,9 +210,9 @@ void Replica::on_late_answer(int from_replica, const MessageId& id) {
 }
 
 void Replica::arrived(Verified& receive, std::int32_t source, std::int32_t tag, bool failed) {
-  receive.failed = failed;
+  receive.set_refused(failed);
   if (receive.wildcard && forget_wildcard(receive)) {
-    decisions_.tell_match(receive.number, source, tag, receive.poster);
+    decisions_.tell_match(receive.wildcard->number, source, tag, receive.wildcard->poster);
     resolve(receive, source, tag);
   }
   receive.stage = Verified::Stage::placing;

@@ -2,6 +2,8 @@
 // in different replicas. All replicas of this rank know it from the same ballots. Where the result is made of blocks
 // that one rank each has given, or of the elements of a reduction, the replicas of the rank send each other their
 // copies, and each votes block by block (block_vote.h). No other rank takes part or needs to know.
+#include <algorithm>
+
 #include "replicate/engine/block_vote.h"
 #include "replicate/engine/replica.h"
 
@@ -55,6 +57,7 @@ void Replica::answer_contests(const Verified& result) {
     for (const auto& [replica, copy] : found->second.copies) contesting.insert(replica);
     contests_.erase(found);
   }
+  contesting.erase(team_.replica);
   for (const int replica : contesting)
     if (team_.here(replica)) send_contested(replica, result.identity, result.copy(result.capacity()));
 }
@@ -82,8 +85,23 @@ bool Replica::settle_without_the_dead(Verified& result) {
   return true;
 }
 
+/// Another one has a majority, since it counted a replica that is gone here, and gave its copy as after any vote. True
+/// when it has; those that contest the result are given it.
+bool Replica::settle_by_correction(Verified& result) {
+  const auto correction = corrections_.find(result.identity);
+  if (correction == corrections_.end()) return false;
+  const Ballot good = ballot_of_copy(result, *correction->second);
+  const std::vector<Ballot>& ballots = contests_.at(result.identity).ballots;
+  if (std::find(ballots.begin(), ballots.end(), good) == ballots.end())
+    host_.fail(Incident::uncorrected, described(result) + ": the correction that arrived is no replica's copy");
+  result.own = good;
+  take_correction(result);
+  answer_contests(result);
+  return true;
+}
+
 bool Replica::take_contest(Verified& result) {
-  if (settle_without_the_dead(result)) return true;
+  if (settle_without_the_dead(result) || settle_by_correction(result)) return true;
   const std::map<int, Copy>& copies = contests_[result.identity].copies;
   if (!all_contested_here(copies)) return false;
   std::vector<int> voters;

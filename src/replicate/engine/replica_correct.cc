@@ -130,7 +130,7 @@ void Replica::decide(Verified& verified, std::span<const Ballot> ballots, std::s
 }
 
 Ballot Replica::ballot_of_copy(const Verified& verified, std::span<const std::byte> bytes) const {
-  if (!verified.whole) return verified.ballot_of_copy(bytes);
+  if (verified.counted == Verified::Counted::elements) return verified.ballot_of_copy(bytes);
   const Ballot whole = host_.digest(bytes);
   return {{whole.digest.low, 0}, whole.bytes};
 }

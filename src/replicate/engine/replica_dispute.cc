@@ -46,7 +46,7 @@ bool Replica::replace(Verified& receive, const Dispute& dispute) {
     host_.fail(Incident::uncorrected, described(receive) + ": the majority's copy is longer than the receive buffer" +
                                           ballot_list(dispute.senders()));
   }
-  receive.failed = dispute.senders()[static_cast<std::size_t>(team_.replica)].bytes > receive.capacity();
+  receive.set_refused(dispute.senders()[static_cast<std::size_t>(team_.replica)].bytes > receive.capacity());
   receive.own = dispute.good();
   host_.await({Awaited::What::correction, team_.rank, -1});
   if (!take_correction(receive)) return false;

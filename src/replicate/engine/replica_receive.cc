@@ -13,15 +13,15 @@ void Replica::post(Verified& receive, std::uint64_t communicator, ReceiveOrder& 
   receive.order = &order;
   receive.source = source;
   receive.tag = tag;
-  receive.wildcard = source == any_source || tag == any_tag;
+  receive.holds = Verified::Holds::nothing;
+  receive.wildcard.reset();
   const ReceiveOrder::Ticket ticket = order.post(source, tag);
   receive.ticket = ticket;
   auto early = early_matches_.end();
-  if (receive.wildcard) {
-    receive.number = mix(communicator, ticket);
-    receive.poster = poster;
-    wildcards_[receive.number] = &receive;
-    early = early_matches_.find(receive.number);
+  if (source == any_source || tag == any_tag) {
+    receive.wildcard = {mix(communicator, ticket), poster};
+    wildcards_[receive.wildcard->number] = &receive;
+    early = early_matches_.find(receive.wildcard->number);
   }
   const bool waits = !(team_.leader() && active_leader_) && (receive.wildcard || !order.placed(ticket));
   if (waits) {
@@ -31,12 +31,14 @@ void Replica::post(Verified& receive, std::uint64_t communicator, ReceiveOrder& 
   if (early != early_matches_.end()) {  // at one that leads, the leader before it had said it
     const Match match = early->second;
     early_matches_.erase(early);
-    on_match(receive.number, match.source, match.tag, match.poster);
+    on_match(receive.wildcard->number, match.source, match.tag, match.poster);
   }
   if (!waits) give_to_mpi(receive);
 }
 
 void Replica::post_matched(Verified& receive, const MessageId& place) {
+  receive.holds = Verified::Holds::nothing;
+  receive.wildcard.reset();
   receive.communicator = place.channel.communicator;
   receive.source = place.channel.source;
   receive.tag = place.channel.tag;
@@ -56,15 +58,14 @@ void Replica::give_to_mpi(Verified& receive) {
 void Replica::take(Verified& receive, const Requeued& message) {
   const std::size_t fits = std::min<std::size_t>(message.bytes->size(), receive.capacity());
   receive.take_requeued(std::span(*message.bytes).first(fits), message.source, message.tag);
-  receive.took_requeued = true;
+  receive.holds = message.refused ? Verified::Holds::requeued_refused : Verified::Holds::requeued;
   receive.stage = message.stage;
   receive.identity = message.identity;
   receive.own = message.own;
   receive.supplier = message.supplier;
-  receive.whole = message.whole;
-  receive.failed = message.failed;
+  receive.counted = message.counted;
   if (receive.wildcard && forget_wildcard(receive)) {  // at one that leads since
-    decisions_.tell_match(receive.number, message.source, message.tag, receive.poster);
+    decisions_.tell_match(receive.wildcard->number, message.source, message.tag, receive.wildcard->poster);
     resolve(receive, message.source, message.tag);
   }
   if (receive.stage == Verified::Stage::disputed && disputes_) host_.watch(receive);
@@ -93,7 +94,7 @@ void Replica::resolve(Verified& receive, std::int32_t source, std::int32_t tag) 
 
 /// True when it was unresolved.
 bool Replica::forget_wildcard(const Verified& receive) {
-  const auto found = wildcards_.find(receive.number);
+  const auto found = wildcards_.find(receive.wildcard->number);
   if (found == wildcards_.end() || found->second != &receive) return false;
   wildcards_.erase(found);
   return true;
@@ -115,8 +116,8 @@ Replica::Requeued Replica::give_up(Verified& receive) {
   message.identity = receive.identity;
   message.own = receive.own;
   message.supplier = receive.supplier;
-  message.whole = receive.whole;
-  message.failed = receive.failed;
+  message.counted = receive.counted;
+  message.refused = receive.refused();
   message.bytes = receive.give_up(message.source, message.tag);
   return message;
 }
@@ -181,7 +182,7 @@ void Replica::on_match(std::uint64_t number, std::int32_t source, std::int32_t t
     return;
   }
   Verified& receive = *found->second;
-  if (receive.poster != poster) {
+  if (receive.wildcard->poster != poster) {
     host_.fail(Incident::diverged, "replicas diverged: a wildcard receive of rank " + std::to_string(team_.rank) +
                                        " replica " + std::to_string(team_.replica) +
                                        " stands at another place among the receives of its communicator than the "

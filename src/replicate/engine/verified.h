@@ -51,19 +51,37 @@ class Verified : public Contents {
     repeated,   ///< a reduction that all ranks make again
   };
 
+  /// Which message a receive has.
+  enum class Holds : std::uint8_t {
+    nothing,           ///< none yet; a result
+    own,               ///< the one that MPI gave it
+    own_refused,       ///< of which MPI reported an error (truncation): delivered unverified with the error
+    requeued,          ///< one that a cancelled receive had matched
+    requeued_refused,  ///< such a one, of which MPI had reported an error there
+  };
+
+  /// What of the bytes `own` counts.
+  enum class Counted : std::uint8_t {
+    elements,   ///< all but padding and addresses
+    all_bytes,  ///< since one side calls the elements bytes
+  };
+
+  /// A receive of any source or tag.
+  struct Wildcard {
+    std::uint64_t number = 0;  ///< its name in all replicas, until it is resolved
+    std::uint32_t poster = 0;  ///< who posted it, of several threads
+  };
+
   Stage stage = Stage::native;
-  bool wildcard = false;
-  bool failed = false;         ///< MPI reported an error (truncation); delivered unverified with the error
-  bool took_requeued = false;  ///< given a message that a cancelled receive had matched
-  bool whole = false;          ///< compared with its padding, since one side calls the elements bytes
+  Holds holds = Holds::nothing;
+  Counted counted = Counted::elements;
+  std::optional<Wildcard> wildcard;
 
   std::uint64_t communicator = 0;  ///< the agreed id
   std::int32_t source = 0;         ///< as given, or as decided: the sender's rank in the communicator
   std::int32_t tag = 0;
   ReceiveOrder* order = nullptr;               ///< of the communicator
   std::optional<ReceiveOrder::Ticket> ticket;  ///< none: the message of a matched probe has its place, or it is over
-  std::uint64_t number = 0;                    ///< a wildcard's name in all replicas, until it is resolved
-  std::uint32_t poster = 0;                    ///< a wildcard: who posted it, of several threads
   MessageId place;                             ///< channel and local ordinal
   MessageId identity;                          ///< channel and the sender's sequence number: the name all replicas use
   std::vector<Stream>* streams = nullptr;
@@ -72,6 +90,13 @@ class Verified : public Contents {
   /// in all ranks.
   std::optional<std::uint64_t> reduction;
   int supplier = -1;  ///< disputed: the replica that sends the good copy, where each replica counts for itself
+
+  bool requeued() const { return holds == Holds::requeued || holds == Holds::requeued_refused; }
+  bool refused() const { return holds == Holds::own_refused || holds == Holds::requeued_refused; }
+  /// MPI's word on the message that it has.
+  void set_refused(bool is) {
+    holds = requeued() ? (is ? Holds::requeued_refused : Holds::requeued) : (is ? Holds::own_refused : Holds::own);
+  }
 
   /// Nothing is to be waited for.
   bool finished() const { return stage == Stage::complete || stage == Stage::repeated; }

@@ -10,6 +10,7 @@ namespace holdfast::replicate {
 Actor::Actor(Shared& shared, Process who)
     : shared_(shared),
       who_(who),
+      steps_(shared.plan.program(who.rank, who.replica)),
       number_(shared.map.physical_rank(who.rank, who.replica)),
       reader_(shared.map, who, 500),
       seals_(static_cast<std::size_t>(shared.map.physical_ranks())),
@@ -27,7 +28,7 @@ Actor::Actor(Shared& shared, Process who)
                                 team_, shared.map, shared.counters, *this);
   if (team_.leader()) engine_->take_lead();
   std::size_t count = 0;
-  for (const Step& step : steps()) {
+  for (const Step& step : plan().programs[static_cast<std::size_t>(who.rank)]) {
     const bool receives =
         step.kind == Step::Kind::post || step.kind == Step::Kind::probe || step.kind == Step::Kind::matched;
     count += receives ? 1 : step.count;
@@ -258,8 +259,8 @@ std::string Actor::left() const {
 }
 
 std::string Actor::state() const {
-  static constexpr const char* kinds[] = {"send",  "post",    "wait",  "test",  "wait_any", "cancel", "look",
-                                          "probe", "matched", "drain", "offer", "take",     "reduce", "write"};
+  static constexpr const char* kinds[] = {"send",    "post",  "wait",  "test", "wait_any", "cancel", "look",  "probe",
+                                          "matched", "drain", "offer", "take", "reduce",   "write",  "epoch", "stop"};
   static constexpr const char* stages[] = {"unplaced",  "native",   "placing",  "comparing", "contested",
                                            "unsettled", "disputed", "complete", "repeated"};
   std::string text = "rank " + std::to_string(who_.rank) + " replica " + std::to_string(who_.replica);

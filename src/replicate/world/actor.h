@@ -68,6 +68,7 @@ class Actor final : public Host {
   const std::map<std::size_t, ResultTaken>& results_taken() const { return results_taken_; }
   const std::map<std::size_t, ResultTaken>& reductions() const { return reductions_; }
   const std::map<std::size_t, ResultTaken>& outcomes() const { return outcomes_; }
+  const std::map<std::size_t, ResultTaken>& windows() const { return windows_; }
   const std::vector<std::int64_t>& decided() const { return decided_; }
   std::string left() const;
   /// Where its program is and what the engine keeps, for a person.
@@ -123,7 +124,7 @@ class Actor final : public Host {
 
   const Plan& plan() const { return shared_.plan; }
   Decisions& decisions() { return engine_->decisions(); }
-  const std::vector<Step>& steps() const { return plan().programs[static_cast<std::size_t>(who_.rank)]; }
+  const std::vector<Step>& steps() const { return steps_; }
 
   // The program (program.cc), as the hooks of src/replicate/mpi do it.
   Task<Done> run();
@@ -154,6 +155,7 @@ class Actor final : public Host {
   Task<std::vector<std::byte>> compare(std::vector<std::byte> bytes, std::size_t blocks);
   Task<Done> reduce(std::size_t index);
   Task<Done> write(std::size_t index);
+  Task<Done> epoch(std::size_t index);
 
   bool native_done(Buffer& receive);
   bool advance(Buffer& receive);
@@ -163,6 +165,7 @@ class Actor final : public Host {
 
   Shared& shared_;
   Process who_;
+  std::vector<Step> steps_;
   int number_;
   Membership team_;
   ControlReader reader_;
@@ -180,6 +183,7 @@ class Actor final : public Host {
   std::map<std::size_t, ResultTaken> results_taken_;
   std::map<std::size_t, ResultTaken> reductions_;
   std::map<std::size_t, ResultTaken> outcomes_;  ///< of writes
+  std::map<std::size_t, ResultTaken> windows_;   ///< after epochs
   std::uint64_t collectives_ = 0;
   std::vector<std::uint64_t> sent_;    ///< by destination: numbers of messages
   std::vector<std::int64_t> decided_;  ///< what the program was told that only the leader's MPI said

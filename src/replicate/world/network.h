@@ -29,6 +29,8 @@ struct Network {
   std::uint64_t next_tag = 0;
   /// By replica, reduction and how often it was made before: what each rank has given.
   std::map<std::tuple<int, std::size_t, int>, std::map<int, std::vector<std::byte>>> reductions;
+  /// By replica and epoch: what each rank has put into the windows of all, a block for each.
+  std::map<std::pair<int, std::size_t>, std::map<int, std::vector<std::byte>>> epochs;
   std::map<std::size_t, std::vector<std::vector<std::byte>>> files;  ///< by write of the plan: what was written
 };
 

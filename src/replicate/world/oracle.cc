@@ -131,6 +131,7 @@ void judge_deliveries(const Plan& plan, const Ending& ending, const std::vector<
                       std::vector<std::string>& complaints) {
   const auto& replicas = ending.deliveries[rank];
   for (std::size_t k = 0; k < replicas.size(); ++k) {
+    if (plan.diverges(k)) continue;  // its world's messages are others
     const std::vector<std::size_t> room = rooms(plan, rank, replicas[k].size());
     std::set<std::size_t> received;
     for (std::size_t n = 0; n < replicas[k].size(); ++n) {
@@ -146,7 +147,7 @@ void judge_deliveries(const Plan& plan, const Ending& ending, const std::vector<
         complaints.push_back(where(rank, k, n) + ": a message that was received before");
       // What a leader did that died, and nobody had heard, holds for it alone.
       for (std::size_t other = 0; other < k && !plan.dies(k); ++other)
-        if (!plan.dies(other) && replicas[other][n].done && !alike(replicas[other][n], mine))
+        if (!plan.apart(other) && replicas[other][n].done && !alike(replicas[other][n], mine))
           complaints.push_back(where(rank, k, n) + ": another message than in replica " + std::to_string(other));
     }
   }
@@ -155,8 +156,8 @@ void judge_deliveries(const Plan& plan, const Ending& ending, const std::vector<
 void judge_decisions(const Plan& plan, const Ending& ending, std::size_t rank, std::vector<std::string>& complaints) {
   const auto& replicas = ending.decided[rank];
   for (std::size_t k = 0; k < replicas.size(); ++k)
-    for (std::size_t other = 0; other < k && !plan.dies(k); ++other) {
-      if (plan.dies(other)) continue;
+    for (std::size_t other = 0; other < k && !plan.apart(k); ++other) {
+      if (plan.apart(other)) continue;
       const std::size_t both = std::min(replicas[k].size(), replicas[other].size());
       if (!std::equal(replicas[k].begin(), replicas[k].begin() + static_cast<std::ptrdiff_t>(both),
                       replicas[other].begin()))
@@ -213,6 +214,7 @@ bool judge_reductions(const Plan& plan, const Ending& ending, std::vector<std::s
     const auto right = std::as_bytes(std::span(sums));
     for (std::size_t rank = 0; rank < ending.reductions[n].size(); ++rank)
       for (std::size_t k = 0; k < ending.reductions[n][rank].size(); ++k) {
+        if (plan.diverges(k)) continue;
         const ResultTaken& taken = ending.reductions[n][rank][k];
         const std::string place =
             "reduction " + std::to_string(n) + " rank " + std::to_string(rank) + " replica " + std::to_string(k);
@@ -270,6 +272,54 @@ bool judge_writes(const Plan& plan, const Ending& ending, std::vector<std::strin
   return may_fail;
 }
 
+/// Whether of each rank's puts, in each block, and of each rank's window most are right.
+bool epoch_is_mended(const Plan& plan, std::size_t epoch) {
+  const std::size_t copies = static_cast<std::size_t>(plan.degree()) - plan.deaths.size();
+  for (int rank = 0; rank < plan.ranks(); ++rank) {
+    std::set<int> exposed;
+    std::vector<std::set<int>> wrong_in(plan.degrees.size());
+    for (const WrongPut& wrong : plan.wrong_puts) {
+      if (wrong.epoch != epoch || wrong.rank != rank) continue;
+      (wrong.kind == WrongPut::Kind::put ? wrong_in[wrong.block] : exposed).insert(wrong.replica);
+    }
+    if (exposed.size() * 2 >= copies) return false;
+    for (const std::set<int>& wrong : wrong_in)
+      if (wrong.size() * 2 >= copies) return false;
+  }
+  return true;
+}
+
+/// True when the job may have ended for one of them.
+bool judge_epochs(const Plan& plan, const Ending& ending, std::vector<std::string>& complaints) {
+  bool may_fail = false;
+  const std::size_t copies = static_cast<std::size_t>(plan.degree()) - plan.deaths.size();
+  for (std::size_t n = 0; n < plan.epochs.size(); ++n) {
+    const bool any = std::any_of(plan.wrong_puts.begin(), plan.wrong_puts.end(),
+                                 [&](const WrongPut& wrong) { return wrong.epoch == n; });
+    const bool mended = epoch_is_mended(plan, n);
+    may_fail = may_fail || (any && (!mended || !plan.deaths.empty()));
+    const auto block = static_cast<std::ptrdiff_t>(plan.epochs[n].block_bytes);
+    for (std::size_t rank = 0; rank < ending.windows[n].size(); ++rank) {
+      std::vector<std::byte> right;
+      for (int from = 0; from < plan.ranks(); ++from) {
+        const std::vector<std::byte> all = puts(plan, n, from, -1);
+        const auto at = all.begin() + static_cast<std::ptrdiff_t>(rank) * block;
+        right.insert(right.end(), at, at + block);
+      }
+      for (std::size_t k = 0; k < ending.windows[n][rank].size(); ++k) {
+        if (plan.diverges(k)) continue;
+        const ResultTaken& taken = ending.windows[n][rank][k];
+        const std::string place =
+            "epoch " + std::to_string(n) + " rank " + std::to_string(rank) + " replica " + std::to_string(k);
+        if (!taken.done && !ending.failed && !ending.stuck && !plan.dies(k)) complaints.push_back(place + ": no end");
+        if (taken.done && copies > 1 && mended && taken.bytes != right)
+          complaints.push_back(place + ": wrong bytes in the window");
+      }
+    }
+  }
+  return may_fail;
+}
+
 }  // namespace
 
 std::vector<std::string> judge(const Plan& plan, const Ending& ending) {
@@ -280,13 +330,16 @@ std::vector<std::string> judge(const Plan& plan, const Ending& ending) {
                   std::any_of(harms.begin(), harms.end(), [&](const Harm& harm) { return excused(plan, harm); });
   may_fail = judge_reductions(plan, ending, complaints) || may_fail || ending.incident == refused_matched_probe;
   may_fail = judge_writes(plan, ending, complaints) || may_fail;
-  if (ending.stuck) complaints.push_back("the world has no end");
+  may_fail = judge_epochs(plan, ending, complaints) || may_fail;
+  may_fail = may_fail || plan.divergence;
+  // A program that went another way and waits, or has the others wait, is ended by the silence limit, not the engine.
+  if (ending.stuck && !plan.divergence) complaints.push_back("the world has no end");
   if (ending.failed && !may_fail) complaints.push_back("an incident without a cause: " + ending.incident);
   for (std::size_t rank = 0; rank < ending.deliveries.size(); ++rank) {
     judge_deliveries(plan, ending, harms, rank, complaints);
     judge_decisions(plan, ending, rank, complaints);
   }
-  if (!ending.failed && !ending.stuck)
+  if (!ending.failed && !ending.stuck && !plan.divergence)
     for (const std::string& kept : ending.left) complaints.push_back(kept);
   return complaints;
 }

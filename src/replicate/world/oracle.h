@@ -32,6 +32,7 @@ struct Ending {
   bool failed = false;
   std::string incident;
   std::vector<std::vector<std::vector<Delivery>>> deliveries;     ///< by rank, replica and receive
+  std::vector<std::vector<std::vector<ResultTaken>>> windows;     ///< by epoch, rank and replica
   std::vector<std::vector<ResultTaken>> results;                  ///< by result and replica
   std::vector<std::vector<std::vector<ResultTaken>>> reductions;  ///< by reduction, rank and replica
   std::vector<std::vector<std::vector<std::int64_t>>> decided;    ///< by rank and replica: what programs were told

@@ -229,6 +229,48 @@ void draw_faults(random::Stream draw, Plan& plan) {
   }
 }
 
+/// Every rank comes to the same epochs in the same order, before all else or after it.
+void draw_epochs(random::Stream draw, Plan& plan) {
+  if (plan.partial() || !draw.chance(1, 4)) return;
+  const std::size_t count = 1 + draw.below(3);
+  for (std::size_t n = 0; n < count; ++n) {
+    plan.epochs.push_back({1 + draw.below(20)});
+    for (std::vector<Step>& program : plan.programs)
+      program.insert(n % 2 == 0 ? program.begin() : program.end(), {Step::Kind::epoch, n, 0, 0, 0});
+    if (draw.chance(1, 3)) continue;
+    for (std::size_t wrong = 1 + draw.below(4); wrong > 0; --wrong)
+      plan.wrong_puts.push_back({draw.chance(1, 2) ? WrongPut::Kind::put : WrongPut::Kind::exposed, n,
+                                 static_cast<int>(draw.below(plan.degrees.size())),
+                                 static_cast<int>(draw.below(static_cast<std::uint64_t>(plan.degree()))),
+                                 draw.below(plan.degrees.size()), 1 + draw.below(200)});
+  }
+}
+
+/// Nothing but the program goes wrong then: what replicas have to say of it is no matter of memory.
+void draw_divergence(random::Stream draw, Plan& plan) {
+  if (plan.partial() || !draw.chance(1, 8)) return;
+  using Kind = Divergence::Kind;
+  const std::size_t rank = draw.below(plan.degrees.size());
+  const auto replica = static_cast<int>(draw.below(static_cast<std::uint64_t>(plan.degree())));
+  const std::vector<Step>& program = plan.programs[rank];
+  const std::size_t step = draw.below(program.size());
+  const bool sends = program[step].kind == Step::Kind::send;
+  const bool skippable = sends || program[step].kind == Step::Kind::look || program[step].kind == Step::Kind::reduce ||
+                         program[step].kind == Step::Kind::probe || program[step].kind == Step::Kind::matched ||
+                         (program[step].kind == Step::Kind::post && !program[step].optional);
+  std::vector<Kind> kinds{Kind::looks, Kind::stops};
+  if (skippable) kinds.insert(kinds.end(), 4, Kind::skips);
+  if (sends) kinds.insert(kinds.end(), 4, Kind::repeats);
+  plan.divergence = Divergence{kinds[draw.below(kinds.size())], static_cast<int>(rank), replica, step};
+  plan.faults.clear();
+  plan.wrong_blocks.clear();
+  plan.wrong_elements.clear();
+  plan.wrong_writes.clear();
+  plan.wrong_puts.clear();
+  plan.deaths.clear();
+  plan.broken_record = false;
+}
+
 /// Puts the results of one rank into its program: each is offered, and taken at once or later.
 void draw_results(random::Stream draw, Plan& plan, int rank) {
   std::vector<Step>& program = plan.programs[static_cast<std::size_t>(rank)];
@@ -270,6 +312,35 @@ bool Plan::partial() const {
 
 bool Plan::dies(std::size_t replica) const {
   return std::find(deaths.begin(), deaths.end(), static_cast<int>(replica)) != deaths.end();
+}
+
+bool Plan::diverges(std::size_t replica) const {
+  return divergence && static_cast<std::size_t>(divergence->replica) == replica;
+}
+
+bool Plan::apart(std::size_t replica) const {
+  return dies(replica) || diverges(replica);
+}
+
+std::vector<Step> Plan::program(int rank, int replica) const {
+  std::vector<Step> steps = programs[static_cast<std::size_t>(rank)];
+  if (!divergence || divergence->rank != rank || divergence->replica != replica) return steps;
+  const auto at = steps.begin() + static_cast<std::ptrdiff_t>(divergence->step);
+  switch (divergence->kind) {
+    case Divergence::Kind::skips:
+      steps.erase(at);
+      break;
+    case Divergence::Kind::repeats:
+      steps.insert(at, Step(*at));
+      break;
+    case Divergence::Kind::looks:
+      steps.insert(at, {Step::Kind::look, 0, any_source, any_tag, at->communicator});
+      break;
+    case Divergence::Kind::stops:
+      steps.insert(at, {Step::Kind::stop, 0, 0, 0, 0});
+      break;
+  }
+  return steps;
 }
 
 int Plan::giver(const PlannedMessage& message, int receiver_replica) const {
@@ -318,6 +389,8 @@ Plan draw_plan(std::uint64_t seed) {
   plan.broken_record = records.chance(1, 12);
   plan.eager = records.chance(1, 2);
   plan.says_cut = records.chance(1, 2);
+  draw_epochs(root.child("epochs"), plan);
+  draw_divergence(root.child("divergence"), plan);
   return plan;
 }
 
@@ -350,6 +423,22 @@ std::vector<std::byte> written(const Plan& plan, std::size_t write, int replica)
   for (const WrongWrite& wrong : plan.wrong_writes)
     if (wrong.write == write && wrong.replica == replica) bytes.back() ^= static_cast<std::byte>(wrong.value);
   return bytes;
+}
+
+std::vector<std::byte> puts(const Plan& plan, std::size_t epoch, int rank, int replica) {
+  random::Stream draw = random::Stream(plan.seed).child("puts").child(epoch).child(static_cast<std::uint64_t>(rank));
+  std::vector<std::byte> bytes(plan.epochs[epoch].block_bytes * plan.degrees.size());
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(draw.below(256));
+  for (const WrongPut& wrong : plan.wrong_puts)
+    if (wrong.kind == WrongPut::Kind::put && wrong.epoch == epoch && wrong.rank == rank && wrong.replica == replica)
+      bytes[wrong.block * plan.epochs[epoch].block_bytes] ^= static_cast<std::byte>(wrong.value);
+  return bytes;
+}
+
+void spoil_window(const Plan& plan, std::size_t epoch, int rank, int replica, std::vector<std::byte>& window) {
+  for (const WrongPut& wrong : plan.wrong_puts)
+    if (wrong.kind == WrongPut::Kind::exposed && wrong.epoch == epoch && wrong.rank == rank && wrong.replica == replica)
+      window[wrong.block * plan.epochs[epoch].block_bytes] ^= static_cast<std::byte>(wrong.value);
 }
 
 std::vector<std::byte> outcome(const Plan& plan, std::size_t write, int replica) {
@@ -395,9 +484,17 @@ std::string Plan::describe() const {
     text += "  reduction " + std::to_string(wrong.reduction) + ", rank " + std::to_string(wrong.rank) + " replica " +
             std::to_string(wrong.replica) + (wrong.kind == WrongElement::Kind::operand ? ": operand" : ": result") +
             " value " + std::to_string(wrong.value) + " in element " + std::to_string(wrong.element) + "\n";
+  for (const WrongPut& wrong : wrong_puts)
+    text += "  epoch " + std::to_string(wrong.epoch) + ", rank " + std::to_string(wrong.rank) + " replica " +
+            std::to_string(wrong.replica) + (wrong.kind == WrongPut::Kind::put ? ": puts" : ": has") + " value " +
+            std::to_string(wrong.value) + " in block " + std::to_string(wrong.block) + "\n";
   for (const WrongWrite& wrong : wrong_writes)
     text += "  write " + std::to_string(wrong.write) + " of rank " + std::to_string(writes[wrong.write].rank) +
             ": replica " + std::to_string(wrong.replica) + " value " + std::to_string(wrong.value) + "\n";
+  static constexpr const char* ways[] = {"skips", "repeats", "looks before", "stops before"};
+  if (divergence)
+    text += "  rank " + std::to_string(divergence->rank) + " replica " + std::to_string(divergence->replica) + " " +
+            ways[static_cast<std::size_t>(divergence->kind)] + " step " + std::to_string(divergence->step) + "\n";
   for (const int replica : deaths) text += "  replica " + std::to_string(replica) + " dies\n";
   return text;
 }

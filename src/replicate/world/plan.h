@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,11 @@ struct PlannedWrite {
   std::size_t bytes = 0;
 };
 
+/// An epoch between two fences of a window: each rank puts a block into the window of every rank, itself included.
+struct PlannedEpoch {
+  std::size_t block_bytes = 1;
+};
+
 /// What a program does next, the same in all replicas of its rank.
 struct Step {
   enum class Kind : std::uint8_t {
@@ -55,10 +61,12 @@ struct Step {
     take,      ///< waits for it
     reduce,    ///< a reduction
     write,     ///< writes to a file that replica 0 alone writes
+    epoch,     ///< puts and fences
+    stop,      ///< does nothing any more
   };
   Kind kind{};
   std::size_t which = 0;    ///< send: the message's index; those that receive or complete: the receive's number at this
-                            ///< rank, of a drain the first one's; offer, take, reduce, write: the index of the result
+                            ///< rank, of a drain the first one's; offer, take, reduce, write, epoch: the index
   std::int32_t source = 0;  ///< may be any_source
   std::int32_t tag = 0;     ///< may be any_tag
   std::uint64_t communicator = 0;
@@ -102,11 +110,39 @@ struct WrongElement {
   std::uint64_t value = 1;
 };
 
+/// What one replica of one rank has wrong at an epoch.
+struct WrongPut {
+  enum class Kind : std::uint8_t {
+    put,      ///< what it puts
+    exposed,  ///< what lies in its window when all is there
+  };
+  Kind kind{};
+  std::size_t epoch = 0;
+  int rank = 0;
+  int replica = 0;
+  std::size_t block = 0;    ///< put: for that rank; exposed: of that rank
+  std::uint64_t value = 1;  ///< which wrong bytes
+};
+
 /// One replica has wrong bytes to write.
 struct WrongWrite {
   std::size_t write = 0;
   int replica = 0;
   std::uint64_t value = 1;  ///< which wrong bytes
+};
+
+/// One process of which the program goes another way than in the other replicas of its rank, from some step on.
+struct Divergence {
+  enum class Kind : std::uint8_t {
+    skips,    ///< leaves the step out
+    repeats,  ///< does it twice
+    looks,    ///< looks before it whether there is a message
+    stops,    ///< never comes to it
+  };
+  Kind kind{};
+  int rank = 0;
+  int replica = 0;
+  std::size_t step = 0;
 };
 
 /// Everything that a seed decides before a world begins.
@@ -123,11 +159,14 @@ struct Plan {
   std::vector<WrongElement> wrong_elements;
   std::vector<PlannedWrite> writes;
   std::vector<WrongWrite> wrong_writes;
-  std::uint32_t flipped_records = 0;  ///< per million: one bit of a control message
-  bool broken_record = false;         ///< of one control message three bits are flipped
-  std::vector<int> deaths;            ///< replicas that are taken out at moments of the world's choice, in this order
-  bool eager = false;                 ///< messages overtake control messages as a rule, or the other way round
-  bool says_cut = false;              ///< MPI says of a message that it was longer than its buffer, as MPICH does
+  std::vector<PlannedEpoch> epochs;
+  std::vector<WrongPut> wrong_puts;
+  std::uint32_t flipped_records = 0;     ///< per million: one bit of a control message
+  bool broken_record = false;            ///< of one control message three bits are flipped
+  std::optional<Divergence> divergence;  ///< nothing else goes wrong then, but flipped control messages
+  std::vector<int> deaths;  ///< replicas that are taken out at moments of the world's choice, in this order
+  bool eager = false;       ///< messages overtake control messages as a rule, or the other way round
+  bool says_cut = false;    ///< MPI says of a message that it was longer than its buffer, as MPICH does
 
   static constexpr std::size_t room = 512;  ///< more than any message has
 
@@ -135,6 +174,12 @@ struct Plan {
   int degree() const;
   bool partial() const;
   bool dies(std::size_t replica) const;
+  /// Whether processes of that replica may have done something else than others, so that they are not held to it.
+  bool apart(std::size_t replica) const;
+  /// Whether that is the replica in whose world a program goes another way.
+  bool diverges(std::size_t replica) const;
+  /// What that process does.
+  std::vector<Step> program(int rank, int replica) const;
   /// Which replica of the sender gives its message to that replica of the receiver.
   int giver(const PlannedMessage& message, int receiver_replica) const;
   std::string describe() const;
@@ -153,6 +198,12 @@ std::vector<std::byte> result_contents(const Plan& plan, std::size_t result, int
 
 /// What that replica has to write; -1: what is right.
 std::vector<std::byte> written(const Plan& plan, std::size_t write, int replica);
+
+/// What that replica of the rank puts into all windows, a block for each; -1: what is right.
+std::vector<std::byte> puts(const Plan& plan, std::size_t epoch, int rank, int replica);
+
+/// Makes wrong what that replica of the rank has wrong in its window.
+void spoil_window(const Plan& plan, std::size_t epoch, int rank, int replica, std::vector<std::byte>& window);
 
 /// What MPI would tell that replica of it, which no other could say.
 std::vector<std::byte> outcome(const Plan& plan, std::size_t write, int replica);

@@ -82,6 +82,12 @@ Task<Done> Actor::perform(const Step& step) {
     case Kind::write:
       co_await write(step.which);
       break;
+    case Kind::epoch:
+      co_await epoch(step.which);
+      break;
+    case Kind::stop:
+      co_await until([] { return false; });
+      break;
   }
   co_return Done{};
 }
@@ -156,7 +162,7 @@ Buffer& Actor::make(const Step& step, std::size_t which) {
   if (step.persistent && found != idle_.end()) {
     receive = *found;
     idle_.erase(found);
-    receive->was_corrected = receive->took_requeued = receive->failed = false;
+    receive->was_corrected = false;
     receive->cancelled = false;
   } else {
     buffers_.push_back(std::make_unique<Buffer>(step.kind == Step::Kind::drain ? Plan::room : step.room));
@@ -440,6 +446,28 @@ Task<Done> Actor::write(std::size_t index) {
     if (shared_.planted != Planted::idle_copies) told.bytes = *copy;
   }
   outcomes_[index] = {true, told.bytes};
+  co_return Done{};
+}
+
+// --- windows, as mpi/onesided/window.cc does it: what is put is compared where it lies, and then what is exposed
+
+Task<Done> Actor::epoch(std::size_t index) {
+  const auto ranks = static_cast<std::size_t>(shared_.map.ranks());
+  std::vector<std::byte> own = puts(plan(), index, who_.rank, who_.replica);
+  own = co_await compare(std::move(own), ranks);
+  auto& given = shared_.network.epochs[{who_.replica, index}];
+  given[who_.rank] = own;
+  ++shared_.progress;
+  co_await until([&] { return given.size() == ranks; });
+  const std::size_t block = plan().epochs[index].block_bytes;
+  std::vector<std::byte> window;
+  for (const auto& [rank, all] : given) {
+    const auto at = all.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(who_.rank) * block);
+    window.insert(window.end(), at, at + static_cast<std::ptrdiff_t>(block));
+  }
+  spoil_window(plan(), index, who_.rank, who_.replica, window);
+  window = co_await compare(std::move(window), 1);
+  windows_[index] = {true, window};
   co_return Done{};
 }
 

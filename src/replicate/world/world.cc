@@ -37,6 +37,8 @@ class World {
       tell("the job ends: " + ending.incident);
     }
     report_.failed = ending.failed;
+    report_.diverges = plan_.divergence.has_value();
+    report_.silent = ending.stuck;
     report_.incident = ending.incident;
     collect(ending);
     report_.complaints = judge(plan_, ending);
@@ -181,6 +183,18 @@ class World {
     }
   }
 
+  void collect_epochs(Ending& ending) {
+    ending.windows.resize(plan_.epochs.size());
+    for (std::size_t n = 0; n < plan_.epochs.size(); ++n) {
+      ending.windows[n].resize(plan_.degrees.size());
+      for (const auto& each : actors_) {
+        const auto found = each->windows().find(n);
+        ending.windows[n][static_cast<std::size_t>(each->who().rank)].push_back(
+            found == each->windows().end() ? ResultTaken{} : found->second);
+      }
+    }
+  }
+
   void collect_writes(Ending& ending) {
     for (std::size_t n = 0; n < plan_.writes.size(); ++n) {
       ending.files.push_back(network_.files[n]);
@@ -199,6 +213,7 @@ class World {
     ending.results.resize(plan_.results.size());
     collect_reductions(ending);
     collect_writes(ending);
+    collect_epochs(ending);
     for (std::size_t n = 0; n < plan_.results.size(); ++n) {
       const int rank = plan_.results[n].rank;
       for (int k = 0; k < plan_.degrees[static_cast<std::size_t>(rank)]; ++k) {

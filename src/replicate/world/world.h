@@ -49,6 +49,8 @@ struct WorldReport {
   std::vector<std::string> complaints;  ///< empty when all promises were kept
   bool failed = false;                  ///< ended by an incident
   std::string incident;
+  bool diverges = false;  ///< the program of one process goes another way
+  bool silent = false;    ///< nothing moves any more, which the silence limit ends
   std::uint64_t events = 0;
   std::uint64_t deliveries = 0;
   Counters counters;  ///< of all engines together

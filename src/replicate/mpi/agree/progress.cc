@@ -96,4 +96,8 @@ void give_way(unsigned looks) {
   if (crowded || looks > free_looks) sched_yield();
 }
 
+void give_way_to_sender() {
+  if (runtime().crowded && waits_for_own_world() && !many_threads()) sched_yield();
+}
+
 }  // namespace holdfast::replicate

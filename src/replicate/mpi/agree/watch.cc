@@ -25,7 +25,7 @@ namespace {
 struct Waiting : Awaited {
   bool overdue = false;  ///< it waited for too long
 };
-thread_local Waiting awaited;
+[[gnu::tls_model("initial-exec")]] constinit thread_local Waiting awaited;
 
 constexpr std::uint64_t questions = 8;  ///< in a silence limit: what somebody computes is seen from the third on
 
@@ -124,10 +124,6 @@ void ask(int rank) {
   }
 }
 
-bool waits_for_replicas() {
-  return awaited.what != Awaited::What::own_world;
-}
-
 /// Says which of the others of its rank this replica takes for diverged.
 void accuse_diverged(const std::string& why) {
   const Runtime& state = runtime();
@@ -135,7 +131,7 @@ void accuse_diverged(const std::string& why) {
     if (k == state.replica || !state.here(k)) continue;
     const auto found = answers.find(state.team_physical_rank(k));
     const auto standing = found == answers.end() ? std::nullopt : std::optional(found->second.standing);
-    if (has_diverged({state.history, waits_for_replicas(), parted()}, standing)) accuse(k, why);
+    if (has_diverged({state.history, !waits_for_own_world(), parted()}, standing)) accuse(k, why);
   }
 }
 
@@ -182,6 +178,10 @@ void set_awaited(Awaited what) {
   static_cast<Awaited&>(awaited) = what;
 }
 
+bool waits_for_own_world() {
+  return awaited.what == Awaited::What::own_world;
+}
+
 Watch::Watch()
     : since_ns_(steady_now_ns()),
       next_question_ns_(since_ns_ + static_cast<std::uint64_t>(runtime().options.silence_limit_ns) / questions),
@@ -203,7 +203,7 @@ void Watch::look() {
     *this = Watch();
   } else if (over && answer) {
     awaited.overdue = true;
-  } else if (over && (waits_for_replicas() || left_behind())) {
+  } else if (over && (!waits_for_own_world() || left_behind())) {
     // Others of the rank may not have waited for as long: who diverged is taken out when most say so.
     if (now - since_ns_ > 2 * limit || !can_outvote_diverged()) diagnose();
     accuse_diverged(silence());
@@ -236,7 +236,7 @@ void answer_state_question(int physical, const Record& question) {
   answer.ordinal = own.standing.calls;
   answer.extra = history.hash();
   answer.digest.low = then.value_or(0);
-  answer.bytes = (then ? knows_hash : 0) | (waits_for_replicas() ? waits_for_team : 0);
+  answer.bytes = (then ? knows_hash : 0) | (!waits_for_own_world() ? waits_for_team : 0);
   runtime().control.send(physical, answer);
 }
 

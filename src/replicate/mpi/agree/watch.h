@@ -11,6 +11,8 @@ namespace holdfast::replicate {
 
 /// Set by whatever returns "not yet".
 void set_awaited(Awaited awaited);
+/// Whether that was a message or collective of the application.
+bool waits_for_own_world();
 
 /// Tells a replica that went another way, or died, from one that is merely slow. After an eighth of the silence limit
 /// the waiting process asks the replicas of the awaited rank and of its own what they are doing, and `holdfast run`

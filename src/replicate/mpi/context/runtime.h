@@ -2,12 +2,14 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "replicate/engine/call_history.h"
 #include "replicate/engine/counters.h"
+#include "replicate/engine/host.h"
 #include "replicate/engine/injector.h"
 #include "replicate/engine/membership.h"
 #include "replicate/engine/options.h"
@@ -32,8 +34,8 @@ struct InWorld {
 /// time (threads.h), so nothing here is locked. What is a class of a room above is made by life/hooks_life.cc, and only
 /// referred to here.
 struct Runtime : Membership {
-  Runtime(Comms& all_comms, MpiControlChannel& channel, Requests& all_requests, Looks& at_looks)
-      : comms(all_comms), control(channel), requests(all_requests), looks(at_looks) {}
+  Runtime(Comms& all_comms, MpiControlChannel& channel, Requests& all_requests, Looks& at_looks, Host& of_engine)
+      : comms(all_comms), control(channel), requests(all_requests), looks(at_looks), host(of_engine) {}
 
   Options options;
   std::optional<ReplicaMap> map;
@@ -51,6 +53,7 @@ struct Runtime : Membership {
   MpiControlChannel& control;
   Requests& requests;
   Looks& looks;
+  Host& host;
   CallHistory history;
   Counters& counters = tallied_counters();
   Injector injector;
@@ -64,6 +67,15 @@ struct Runtime : Membership {
   int team_physical_rank(int of_replica) const { return map->physical_rank(rank, of_replica); }
 };
 
-Runtime& runtime();
+/// Null until runtime() is asked for the first time, then never again: hooks run in exit handlers.
+inline constinit std::atomic<Runtime*> process_runtime{nullptr};
+/// Makes it, with the parts of all rooms (life/hooks_life.cc).
+Runtime& make_runtime();
+
+/// Every call of MPI asks for it some twenty times, so it is no call itself.
+[[gnu::always_inline]] inline Runtime& runtime() {
+  Runtime* made = process_runtime.load(std::memory_order_acquire);
+  return made != nullptr ? *made : make_runtime();
+}
 
 }  // namespace holdfast::replicate

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -58,18 +59,16 @@ struct ProcessContext {
   Requests requests;
   LooksOfAllRooms looks;
   EngineHost host;
-  Runtime runtime{comms, control, requests, looks};
+  Runtime runtime{comms, control, requests, looks, host};
 };
-
-ProcessContext& context() {
-  static auto* all = new ProcessContext();  // lives until the process ends: hooks run in exit handlers
-  return *all;
-}
 
 }  // namespace
 
-Runtime& runtime() {
-  return context().runtime;
+Runtime& make_runtime() {
+  auto all = std::make_unique<ProcessContext>();
+  Runtime* made = nullptr;
+  if (!process_runtime.compare_exchange_strong(made, &all->runtime)) return *made;  // by another thread, just now
+  return all.release()->runtime;  // lives until the process ends: hooks run in exit handlers
 }
 
 namespace {
@@ -232,7 +231,7 @@ void divide_world() {
     real().Comm_dup(MPI_COMM_WORLD, &records);
     real().Comm_dup(MPI_COMM_WORLD, &payloads);
     state.engine.emplace(Replica::Setup{state.options.protocol, state.options.on_corruption, state.survives}, state,
-                         *state.map, state.counters, context().host);
+                         *state.map, state.counters, state.host);
     if (state.leader()) state.engine->take_lead();
     state.control.open(records, payloads, *state.map, {state.rank, state.replica}, state.injector);
     open_partitioned();

@@ -55,8 +55,10 @@ void wait_for(Sends& sends) {
 }
 
 void wait_native(MPI_Request& request) {
+  int done = 0;
+  real().Test(&request, &done, MPI_STATUS_IGNORE);  // most are done where they begin
+  if (done != 0) return;
   wait_until([&] {
-    int done = 0;
     set_awaited({});
     real().Test(&request, &done, MPI_STATUS_IGNORE);
     return done != 0;
@@ -320,7 +322,6 @@ int hook::Start(MPI_Request* request) {
     note_call(Function::Start, *op->comm, -1, 0, 0);
     if (!runtime().verifying) return real().Start(request);
     op->native = op->visible;
-    op->took_requeued = op->failed = false;
     op->corrected_bytes.reset();
     op->cancellation = Operation::Cancellation::none;
     op->stage = Operation::Stage::native;

@@ -1,6 +1,7 @@
 #include "replicate/mpi/pointtopoint/operation.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "real_functions.h"
 #include "replicate/mpi/context/runtime.h"
@@ -194,8 +195,8 @@ void Requests::drop(Operation& op) {
     if (found != by_handle_.end() && found->second == &op) by_handle_.erase(found);
   }
   --live_;
-  op = Operation();
-  free_.emplace_back(&op);
+  std::destroy_at(&op);
+  free_.emplace_back(std::construct_at(&op));
 }
 
 }  // namespace holdfast::replicate

@@ -120,7 +120,7 @@ int start_partitioned(Operation& op) {
   }
   note_call(Function::Start, *op.comm, op.source, op.posted_tag, 0);
   op.native = MPI_REQUEST_NULL;
-  op.took_requeued = op.failed = false;
+  op.holds = Operation::Holds::nothing;
   op.corrected_bytes.reset();
   const auto told = state().told.find(parts.channel);
   if (told != state().told.end()) {

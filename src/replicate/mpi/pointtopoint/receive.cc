@@ -41,14 +41,14 @@ bool advance_receive(Operation& op) {
 int finish_receive(Operation& op, MPI_Status* status) {
   int code = MPI_SUCCESS;
   MPI_Status own_status = op.status;
-  if (op.cancellation == Operation::Cancellation::agreed || op.took_requeued) {
+  if (op.cancellation == Operation::Cancellation::agreed || op.requeued()) {
     // MPI is done with it, or never had it; the application hears of the leader's outcome, or of another message.
     if (op.native != MPI_REQUEST_NULL) real().Wait(&op.native, MPI_STATUS_IGNORE);
   } else if (op.corrected_bytes && !op.persistent() && op.native != MPI_REQUEST_NULL) {
     real().Request_free(&op.native);  // MPI's own message may have been too long; the one delivered instead is not
   } else if (op.native != MPI_REQUEST_NULL) {
     code = real().Wait(&op.native, MPI_STATUS_IGNORE);  // MPICH 4.2 has forgotten that of a persistent one, once asked
-    if (code == MPI_SUCCESS && op.failed) {
+    if (code == MPI_SUCCESS && op.refused()) {
       code = op.status.MPI_ERROR;
       real().Comm_call_errhandler(op.comm->handle, code);
     }
@@ -70,7 +70,7 @@ void poll_wildcards() {
 }
 
 bool cancel_with_mpi(Operation& op) {
-  if (op.native == MPI_REQUEST_NULL) return !op.took_requeued;
+  if (op.native == MPI_REQUEST_NULL) return !op.requeued();
   using Cancellation = Operation::Cancellation;
   if (op.cancellation != Cancellation::none) return op.cancellation != Cancellation::too_late;
   real().Cancel(&op.native);
@@ -85,7 +85,7 @@ bool cancel_with_mpi(Operation& op) {
 void cancel_receive(Operation& op) {
   if (op.cancellation == Operation::Cancellation::agreed) return;
   const std::int64_t cancelled =
-      decide_number([&] { return std::int64_t{!op.took_requeued && cancel_with_mpi(op) ? 1 : 0}; });
+      decide_number([&] { return std::int64_t{!op.requeued() && cancel_with_mpi(op) ? 1 : 0}; });
   if (cancelled == 0) return;  // it matched: completes as a receive
   runtime().engine->cancelled(op);
   op.cancellation = Operation::Cancellation::agreed;
