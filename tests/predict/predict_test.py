@@ -48,7 +48,11 @@ class Predict(unittest.TestCase):
         page = pages.pop()
         for words in "What ranks do", "Fullest links", "assumed", "mpi.eager_limit 12288", "fail-link share 20%":
             self.assertIn(words, page.replace("Assumed", "assumed"))
-        self.assertNotIn("<script", page)
+        # nothing from outside: no address but the name of SVG itself, no sheet, image or script of another file
+        for outside in ("<link", "src=", "url(", "import ", "fetch("):
+            self.assertNotIn(outside, page)
+        self.assertEqual(page.count("http"), page.count("http://www.w3.org/2000/svg"))
+        self.assertEqual(page.count('<svg class="fabric"'), 2, "the fabric as given, and with the failures that cost most")
 
     def test_a_link_that_dies_while_the_job_runs(self):
         """Without computing all messages follow each other within a millisecond or two: some are on their way."""
