@@ -136,7 +136,7 @@ void EventWriter::put_repeats() {
 
 void EventWriter::count(std::uint32_t function, bool local, std::uint64_t calls) {
   const std::size_t at = std::size_t{function} * 2 + (local ? 0 : 1);
-  if (counted_.size() <= at) counted_.resize(at + 2);
+  if (counted_.size() <= at) counted_.resize(2 * (std::size_t{function} + 1));
   counted_[at] += calls;
   any_counted_ = true;
 }

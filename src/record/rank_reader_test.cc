@@ -74,6 +74,22 @@ File write_file(int rounds, int flush_every, bool ends = true) {
   return file;
 }
 
+TEST(RankReader, CountedFunctionsAreNamedInAnyOrder) {
+  for (const auto& order : {std::vector<std::uint32_t>{0, 1}, {1, 0}, {2, 0, 3}, {3}})
+    for (const bool local : {false, true}) {
+      std::string bytes;
+      EventWriter writer(
+          {1, 4, "job", "openmpi", "host", 17}, [](std::uint32_t f) { return names[f]; },
+          [&](std::string_view block) { bytes += block; });
+      for (const std::uint32_t function : order) writer.count(function, local != (function % 2 == 0), 5);
+      writer.end(Ending::finalized);
+      Keeper keeper;
+      EXPECT_TRUE(read_rank(bytes, keeper).whole());
+      EXPECT_EQ(keeper.counts.size(), order.size());
+      for (const auto& [name, count] : keeper.counts) EXPECT_EQ(count, 5U) << name;
+    }
+}
+
 TEST(RankReader, GivesBackWhatWasWritten) {
   const File file = write_file(100, 30);
   Keeper keeper;
