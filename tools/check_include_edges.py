@@ -70,7 +70,7 @@ EDGES = {
     "simulate/collective": ["core", "fabric", "simulate/kernel"],
     "simulate": ["core", "fabric", "transport/wire", "transport/engine", "transport/rail", "replicate/engine"],
     # A recorded program is replayed: its reader, and nothing of how it is recorded.
-    "simulate/job": ["core", "fabric", "record", "simulate"],
+    "simulate/job": ["core", "fabric", "record", "replicate/engine", "simulate"],
     "simulate/predict": ["core", "fabric", "simulate"],
     "report": ["core", "fabric/*record*.h", "simulate/*record*.h", "plan/*record*.h"],
     "cli": ["core", "fabric", "plan", "record", "report", "simulate", "replicate/engine", "replicate/launch", "transport/wire",

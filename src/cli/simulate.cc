@@ -64,7 +64,9 @@ constexpr const char* simulate_footer =
     "as\n"
     "long as they did, messages are matched and sent as MPI does, and collectives become messages by the rules of\n"
     "Open MPI 4.1 or MPICH 4.0. Several recordings run side by side. docs/design/replay.md says what is assumed.\n"
-    "Equal arguments give equal results. Exit code 1: a run ended in a deadlock, or stuck.\n";
+    "With --replicas each rank is several processes, checked by the protocol engine of 'holdfast run'.\n"
+    "Equal arguments give equal results. Exit code 1: a run ended in a deadlock, or stuck; 3 or 4: replicas ended a\n"
+    "job, as they would have ended 'holdfast run'.\n";
 
 struct SimulateFlags {
   std::string fabric;
@@ -468,11 +470,12 @@ int run_once(const SimulateFlags& flags, const Network& network, const simulate:
     const Status status = output::write_file(flags.plot, goodput_plot(result.faults, outages));
     if (!status.ok()) return complain(status);
   }
+  if (const int code = of_jobs != nullptr ? incident_exit(*of_jobs) : 0; code != 0) return code;
   return ended_badly(result) ? answer_is_no : 0;
 }
 
 int simulate_action(SimulateFlags& flags) {
-  config::AnySettings* tables[] = {&flags.settings, &flags.job.protocol};
+  config::AnySettings* tables[] = {&flags.settings, &flags.job.protocol, &flags.job.costs};
   flags.job.seed = flags.seed;
   Status status = flags.status.ok() ? flags.job.status : flags.status;
   for (config::AnySettings* settings : tables)

@@ -11,6 +11,7 @@
 #include "cli/settings_flags.h"
 #include "simulate/job/job_record.h"
 #include "simulate/job/placement.h"
+#include "simulate/job/replica_placement.h"
 #include "simulate/packet/hosts.h"
 
 namespace holdfast::cli {
@@ -48,6 +49,19 @@ Result<simulate::job::PlacementRules> rules_of(const JobFlags& flags, std::size_
   return rules;
 }
 
+Result<simulate::job::Protection> protection_of(const JobFlags& flags, std::size_t job, std::uint32_t ranks) {
+  simulate::job::Protection protection;
+  protection.degree = entry_of(flags.replicas, job, 1);
+  auto protocol = simulate::job::parse_protocol(entry_of<std::string>(flags.replica_protocols, job, "msg-plus-hash"));
+  if (!protocol.ok()) return protocol.status();
+  protection.protocol = protocol.value();
+  protection.costs = flags.costs.options();
+  protection.inject = entry_of<std::string>(flags.inject, job, "");
+  protection.seed = flags.seed + job;
+  if (Status status = simulate::job::check(protection, ranks); !status.ok()) return status;
+  return protection;
+}
+
 }  // namespace
 
 bool JobFlags::are_recordings() const {
@@ -75,15 +89,28 @@ CLI::Option* add_job_flags(CLI::App& command, JobFlags& flags) {
       ->check(real_number(0, 1e6));
   add_settings_flags(command, flags.protocol, flags.status,
                      "MPI's protocol (also HOLDFAST_MPI_*, or [mpi] of --config)");
+  group = "Recorded programs with replicas";
+  several("--replicas", flags.replicas, "Processes of each rank, as of 'holdfast run'. Default: 1", "R")
+      ->check(whole_number(1, 16));
+  several("--protocol", flags.replica_protocols,
+          "How they compare copies: msg-plus-hash, msg-plus-vote or all-to-all. Default: msg-plus-hash", "NAME");
+  several("--place-replicas", flags.place_replicas,
+          "apart, together, or a map file of 'holdfast run': who gets the places. Default: apart", "HOW");
+  several("--inject", flags.inject, "Flip bits in the hosts, as 'flip rank 1 replica 0 message 300 bit 62'", "FAULT");
+  add_settings_flags(command, flags.costs, flags.status,
+                     "What replicas cost (also HOLDFAST_REPLAY_*, or [replay] of --config)");
   return trace;
 }
 
 Result<std::vector<simulate::job::Job>> open_jobs(const JobFlags& flags, const fabric::Fabric& fabric) {
   const std::size_t count = flags.traces.size();
-  for (Status status : {check_count(flags.place, count, "--place"), check_count(flags.hosts, count, "--hosts"),
-                        check_count(flags.host_files, count, "--host-file"),
-                        check_count(flags.ranks_per_host, count, "--ranks-per-host"),
-                        check_count(flags.compute_scale, count, "--compute-scale")})
+  for (Status status :
+       {check_count(flags.place, count, "--place"), check_count(flags.hosts, count, "--hosts"),
+        check_count(flags.host_files, count, "--host-file"),
+        check_count(flags.ranks_per_host, count, "--ranks-per-host"),
+        check_count(flags.compute_scale, count, "--compute-scale"), check_count(flags.replicas, count, "--replicas"),
+        check_count(flags.replica_protocols, count, "--protocol"),
+        check_count(flags.place_replicas, count, "--place-replicas"), check_count(flags.inject, count, "--inject")})
     if (!status.ok()) return status;
   std::vector<simulate::job::Job> jobs;
   std::vector<bool> taken(simulate::Hosts(fabric).count(), false);
@@ -93,12 +120,23 @@ Result<std::vector<simulate::job::Job>> open_jobs(const JobFlags& flags, const f
     auto rules = rules_of(flags, i);
     if (!rules.ok()) return rules.status();
     const auto ranks = static_cast<std::uint32_t>(program.value().ranks.size());
-    auto hosts = simulate::job::place(rules.value(), ranks, fabric, taken);
+    auto protection = protection_of(flags, i, ranks);
+    if (!protection.ok()) return protection.status();
+    const auto how = simulate::job::parse_replica_placement(entry_of<std::string>(flags.place_replicas, i, "apart"));
+    auto hosts = simulate::job::place_replicas(rules.value(), how, ranks, protection.value().degree, fabric, taken);
     if (!hosts.ok()) return hosts.status();
     jobs.push_back({std::move(program).value(), flags.protocol.options(), std::move(hosts).value(),
-                    entry_of(flags.compute_scale, i, 1.0)});
+                    entry_of(flags.compute_scale, i, 1.0), std::move(protection).value()});
   }
   return jobs;
+}
+
+int incident_exit(const simulate::job::JobTraffic& traffic) {
+  int code = 0;
+  for (const simulate::job::JobOutcome& outcome : traffic.outcomes())
+    if (outcome.replication && outcome.replication->incident)
+      code = std::max(code, static_cast<int>(simulate::job::exit_for(outcome.replication->incident->incident)));
+  return code;
 }
 
 void show_jobs(const JobFlags& flags, const simulate::job::JobTraffic& traffic, bool words,
@@ -107,10 +145,12 @@ void show_jobs(const JobFlags& flags, const simulate::job::JobTraffic& traffic, 
   const std::vector<simulate::job::JobOutcome> outcomes = traffic.outcomes();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const simulate::job::JobSummary summary = simulate::job::summarise(jobs[i], outcomes[i]);
-    if (words) std::cout << simulate::job::to_text(summary, outcomes[i], jobs[i].protocol);
+    if (words) std::cout << simulate::job::to_text(summary, outcomes[i], jobs[i].protocol, jobs[i].protection);
     if (json != nullptr) (*json)["jobs"].push_back(simulate::job::to_json(summary, jobs[i], outcomes[i]));
   }
-  const std::vector<std::string> assumed = simulate::job::assumed(flags.protocol);
+  std::vector<std::string> assumed = simulate::job::assumed(flags.protocol);
+  if (std::ranges::any_of(jobs, [](const simulate::job::Job& job) { return job.protection.on(); }))
+    for (std::string& cost : simulate::job::assumed(flags.costs)) assumed.push_back(std::move(cost));
   if (json != nullptr) (*json)["assumed"] = assumed;
   if (words && !assumed.empty()) std::cout << fmt::format("assumed, not measured {}\n", fmt::join(assumed, ", "));
 }

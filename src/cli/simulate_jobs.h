@@ -18,8 +18,12 @@ struct JobFlags {
   std::vector<std::string> place, hosts, host_files;
   std::vector<std::uint32_t> ranks_per_host;
   std::vector<double> compute_scale;
+  std::vector<int> replicas;
+  std::vector<std::string> replica_protocols, place_replicas;
+  std::vector<std::string> inject;
   std::uint64_t seed = 1;
   config::Settings<simulate::job::Protocol> protocol{simulate::job::protocol_table()};
+  config::Settings<simulate::job::ReplicationCosts> costs{simulate::job::replication_costs_table()};
   Status status;  ///< the first error of an mpi.* flag
 
   /// Whether the traces are recordings, which are folders.
@@ -31,6 +35,9 @@ CLI::Option* add_job_flags(CLI::App& command, JobFlags& flags);
 
 /// Reads the recordings and places their ranks. Errors: bad_input, not_found, io.
 Result<std::vector<simulate::job::Job>> open_jobs(const JobFlags& flags, const fabric::Fabric& fabric);
+
+/// The code for a job that its engine ended: as `holdfast run` would have ended. 0: none was.
+int incident_exit(const simulate::job::JobTraffic& traffic);
 
 /// What became of them, in words and for the record, and which parameters of MPI rest on a guess.
 void show_jobs(const JobFlags& flags, const simulate::job::JobTraffic& traffic, bool words,

@@ -30,17 +30,21 @@ std::string tag_in_words(std::int64_t tag) {
 
 }  // namespace
 
-JobTraffic::JobTraffic(std::vector<Job> jobs, std::uint32_t hosts) : jobs_(std::move(jobs)), hosts_(hosts) {
+JobTraffic::JobTraffic(std::vector<Job> jobs, std::uint32_t hosts)
+    : jobs_(std::move(jobs)), hosts_(hosts), stopped_(jobs_.size(), false) {
   for (std::uint32_t job = 0; job < jobs_.size(); ++job) {
     first_.push_back(static_cast<std::uint32_t>(processes_.size()));
     outcomes_.emplace_back();
-    for (std::uint32_t rank = 0; rank < jobs_[job].program.ranks.size(); ++rank) {
+    const std::uint32_t ranks = ranks_of(job);
+    for (std::uint32_t index = 0; index < ranks * static_cast<std::uint32_t>(jobs_[job].protection.degree); ++index) {
       Process& process = processes_.emplace_back();
       process.job = job;
-      process.rank = rank;
-      process.host = jobs_[job].hosts[rank];
+      process.rank = index % ranks;
+      process.replica = index / ranks;
+      process.host = jobs_[job].hosts[index];
     }
   }
+  make_replicas();
   for (std::uint32_t index = 0; index < processes_.size(); ++index) {
     Process& process = processes_[index];
     const std::size_t threads = job_of(process).program.ranks[process.rank].threads.size();
@@ -58,6 +62,8 @@ JobTraffic::JobTraffic(std::vector<Job> jobs, std::uint32_t hosts) : jobs_(std::
     ++ended_;
   }
 }
+
+JobTraffic::~JobTraffic() = default;
 
 // -------------------------------------------------------------------------------------------------- hosts and the
 // network
@@ -79,6 +85,10 @@ Traffic::Answer JobTraffic::next(std::uint32_t index, Time now, Message& message
   if (index >= hosts_.size()) return Answer::none;
   advance(index, now);
   Host& host = hosts_[index];
+  while (!host.leaving.empty() && stopped(letters_[host.leaving.top().letter].from)) {
+    free_letters_.push_back(host.leaving.top().letter);
+    host.leaving.pop();
+  }
   if (!host.leaving.empty() && host.leaving.top().at <= now) {
     const Leaving leaving = host.leaving.top();
     host.leaving.pop();
@@ -131,8 +141,9 @@ void JobTraffic::dispatch(std::uint32_t index, Time at) {
   const Process& from = processes_[sending_end(letter)];
   JobOutcome& outcome = outcomes_[from.job];
   const bool local = is_local(letter);
-  if (letter.part == Part::ask) ++outcome.rendezvous;
-  if (letter.part == Part::eager || letter.part == Part::data || letter.part == Part::put) {
+  const bool of_program = letter.envelope.context != copies_context;
+  if (letter.part == Part::ask && of_program) ++outcome.rendezvous;
+  if (of_program && (letter.part == Part::eager || letter.part == Part::data || letter.part == Part::put)) {
     ++(local ? outcome.shared_messages : outcome.messages);
     if (!local) outcome.message_bytes += letter.bytes;
   }
@@ -145,6 +156,7 @@ void JobTraffic::dispatch(std::uint32_t index, Time at) {
 // collectives
 
 void JobTraffic::resume(std::uint32_t index, Time now) {
+  if (stopped(strands_[index].process)) return;
   strands_[index].thread == none ? run_collective(index, now) : run_thread(index, now);
 }
 
@@ -169,9 +181,10 @@ void JobTraffic::run_thread(std::uint32_t index, Time now) {
     }
     enter(strand, now);
     if (process.row != none && what.kind != Step::Kind::nothing) turns_to(strand, activity_of(process, what));
-    if (!step(index, what)) return;
+    if (!step(index, what) || stopped(strand.process)) return;
     ++strand.position;
     strand.computed = false;
+    strand.answers = 0;
     if (strand.at > now) return push(process.host, strand.at, Kind::resume, index);
   }
   end_thread(index, now);
@@ -187,6 +200,7 @@ void JobTraffic::enter(Strand& strand, Time now) {
     process.deferred.pop_front();
     is_letter ? handle(index, now) : run_collective(index, now);
   }
+  if (process.engine) look(strand.process, now);
 }
 
 void JobTraffic::leave(Strand& strand) {
@@ -198,7 +212,7 @@ void JobTraffic::leave(Strand& strand) {
 /// A thread that has no more calls stays in MPI, as MPI_Finalize does until all is over.
 void JobTraffic::end_thread(std::uint32_t index, Time now) {
   Strand& strand = strands_[index];
-  if (strand.over) return;
+  if (strand.over || stopped(strand.process)) return;
   enter(strand, now);
   turns_to(strand, Activity::message);
   strand.over = true;
@@ -207,6 +221,8 @@ void JobTraffic::end_thread(std::uint32_t index, Time now) {
   if (--process.threads_left > 0) return;
   process.ended = true;
   ++ended_;
+  const Time at = process.end;
+  with_engine(strand.process, [&](ReplicaProcess& engine) { engine.end(at); });
 }
 
 bool JobTraffic::makes_progress(const Process& process) const {
@@ -243,17 +259,28 @@ bool JobTraffic::step(std::uint32_t index, const Step& what) {
            what.kind == Step::Kind::synchronous_send, operation(process, what.operation));
       return true;
     case Step::Kind::receive:
-      post(index, envelope(), operation(process, what.operation));
+      if (process.engine && is_compared(what.context))
+        post_compared(index, what, operation(process, what.operation));
+      else
+        post(index, envelope(), operation(process, what.operation));
       return true;
     case Step::Kind::wait: {
-      if (!await(operation(process, what.operation), index)) return false;
+      if (process.engine && !hears_leader(index, what)) return false;
+      const std::uint32_t pending = operation(process, what.operation);
+      if (process.engine) expect(index, pending);
+      if (!await(pending, index)) return false;
       process.operations.erase(what.operation);
+      if (process.engine) tell_answers(index, what);
       return true;
     }
     case Step::Kind::probe:
-      if (process.matching.probe(envelope())) return true;
-      process.probing.push_back({index, envelope()});
-      return false;
+      if (process.engine && !(hears_leader(index, what) && may_probe(index, what))) return false;
+      if (!process.matching.probe(envelope())) {
+        process.probing.push_back({index, envelope()});
+        return false;
+      }
+      if (process.engine) tell_answers(index, what);
+      return true;
     case Step::Kind::collective:
       begin_collective(index, what, operation(process, what.operation));
       return true;
@@ -286,15 +313,9 @@ void JobTraffic::begin_collective(std::uint32_t index, const Step& what, std::ui
   collective.to = program.lists[what.lists];
   collective.from = program.lists[what.lists_from];
   collective.nonblocking = what.nonblocking;
-  if (job.protocol.collectives == Rules::mpich)
-    for (const std::uint32_t rank : members) collective.host_of.push_back(job.hosts[rank]);
-  Algorithm used{};
-  std::vector<Action> actions =
-      schedule(collective, choose(job.protocol.collectives, collective), job.protocol.collectives, &used);
-  if (collective.me == 0) {
-    AlgorithmUse& use = outcomes_[process.job].algorithms[{what.collective, used}];
-    ++use.calls;
-    use.bytes += what.bytes;
+  if (job.protocol.collectives == Rules::mpich) {
+    const std::uint32_t world = process.replica * ranks_of(process.job);
+    for (const std::uint32_t rank : members) collective.host_of.push_back(job.hosts[world + rank]);
   }
   std::uint32_t made = 0;
   if (free_strands_.empty()) {
@@ -308,11 +329,29 @@ void JobTraffic::begin_collective(std::uint32_t index, const Step& what, std::ui
   Strand& strand = strands_[made];
   strand.process = caller.process;
   strand.at = caller.at;
-  strand.actions = std::move(actions);
   strand.ends = pending;
   strand.context = what.context;
   strand.tag = what.tag;
+  if (process.engine)
+    begin_phases(made, std::move(collective), what.inner);
+  else
+    start_activity(made, collective, true);
   push(process.host, strand.at, Kind::resume, made);
+}
+
+/// The messages of a collective. `counts`: it is the first time.
+void JobTraffic::start_activity(std::uint32_t index, const Collective& collective, bool counts) {
+  Strand& strand = strands_[index];
+  const Process& process = processes_[strand.process];
+  const Rules rules = protocol_of(process).collectives;
+  Algorithm used{};
+  strand.actions = schedule(collective, choose(rules, collective), rules, &used);
+  strand.position = strand.waited = 0;
+  strand.begun.clear();
+  if (!counts || collective.me != 0 || process.replica != 0) return;
+  AlgorithmUse& use = outcomes_[process.job].algorithms[{collective.operation, used}];
+  ++use.calls;
+  use.bytes += collective.bytes;
 }
 
 void JobTraffic::run_collective(std::uint32_t index, Time now) {
@@ -320,13 +359,21 @@ void JobTraffic::run_collective(std::uint32_t index, Time now) {
   Process& process = processes_[strand.process];
   if (!makes_progress(process)) return process.deferred.emplace_back(false, index), void();
   strand.at = std::max(strand.at, now);
-  while (strand.position < strand.actions.size()) {
-    if (!act(index, strand.actions[strand.position])) return;
-    ++strand.position;
-    if (strand.at > now) return push(process.host, strand.at, Kind::resume, index);
-  }
+  do {
+    if (strand.comparing) {
+      strand.waiting = true;
+      return;
+    }
+    while (strand.position < strand.actions.size()) {
+      if (!act(index, strand.actions[strand.position])) return;
+      ++strand.position;
+      if (strand.at > now) return push(process.host, strand.at, Kind::resume, index);
+    }
+  } while (process.engine && next_phase(index));
+  if (strand.comparing || stopped(strand.process)) return;
   complete(strand.ends, strand.at, process.host);
   strand.actions = {};
+  strand.what.reset();
   free_strands_.push_back(index);
 }
 
@@ -391,6 +438,8 @@ std::uint32_t JobTraffic::operation(Process& process, std::uint32_t number) {
 
 void JobTraffic::complete(std::uint32_t index, Time at, std::uint32_t host) {
   Pending& pending = pending_[index];
+  if (pending.wanted != Wanted::by_program) return came(index, at);
+  if (pending.unasked) return free_pending(index);
   pending.over = true;
   pending.at = at;
   if (pending.waiter != none) push(host, at, Kind::resume, std::exchange(pending.waiter, none));
@@ -421,35 +470,56 @@ Time JobTraffic::spend(Process& process, Time at, Time cost) {
 void JobTraffic::send(std::uint32_t index, std::uint32_t to, const Envelope& envelope, std::uint64_t bytes,
                       bool synchronous, std::uint32_t pending) {
   Strand& strand = strands_[index];
-  Process& process = processes_[strand.process];
-  const Protocol& protocol = protocol_of(process);
-  const bool local = process.host == processes_[to].host;
-  const bool eager = !synchronous && bytes <= (local ? protocol.shared_eager_limit : protocol.eager_limit);
-  Time cost = protocol.send_overhead_ns * ps_per_ns;
-  if (eager) cost = later_by(cost, times(bytes, local ? protocol.shared_byte_ps : protocol.send_byte_ps));
-  strand.at = spend(process, strand.at, cost);
+  ReplicaProcess* engine = processes_[strand.process].engine.get();
   Letter letter;
-  letter.part = eager ? Part::eager : Part::ask;
-  letter.from = strand.process;
-  letter.to = to;
   letter.envelope = envelope;
   letter.bytes = bytes;
   letter.sends = pending;
-  dispatch(take_letter(letter), strand.at);
-  if (eager) complete(pending, strand.at, process.host);
+  const bool compared = engine != nullptr && strand.thread != none && is_compared(envelope.context);
+  if (engine != nullptr && strand.thread != none && !compared) ++replication_of(strand.process).uncompared;
+  Content content;
+  if (compared) content = engine->make_content(envelope.context, processes_[to].rank, envelope.tag, bytes);
+  letter.name = content.name;
+  letter.altered = content.altered;
+  strand.at = send_at(strand.process, to, strand.at, letter, synchronous);
+  if (!compared) return;
+  with_engine(strand.process, [&](ReplicaProcess& own) {
+    strand.at = own.announce(content, envelope.context, processes_[to].rank, envelope.tag, strand.at);
+  });
+}
+
+/// When the processor is done with it.
+Time JobTraffic::send_at(std::uint32_t index, std::uint32_t to, Time at, const Letter& what, bool synchronous) {
+  Process& process = processes_[index];
+  const Protocol& protocol = protocol_of(process);
+  const bool local = process.host == processes_[to].host;
+  const bool eager = !synchronous && what.bytes <= (local ? protocol.shared_eager_limit : protocol.eager_limit);
+  Time cost = protocol.send_overhead_ns * ps_per_ns;
+  if (eager) cost = later_by(cost, times(what.bytes, local ? protocol.shared_byte_ps : protocol.send_byte_ps));
+  const Time end = spend(process, at, cost);
+  Letter letter = what;
+  letter.part = eager ? Part::eager : Part::ask;
+  letter.from = index;
+  letter.to = to;
+  dispatch(take_letter(letter), end);
+  if (eager) complete(what.sends, end, process.host);
+  return end;
 }
 
 void JobTraffic::post(std::uint32_t index, const Envelope& envelope, std::uint32_t pending) {
-  Process& process = processes_[strands_[index].process];
-  const auto letter = process.matching.post(envelope, pending);
+  post_at(strands_[index].process, strands_[index].at, envelope, pending);
+}
+
+void JobTraffic::post_at(std::uint32_t index, Time at, const Envelope& envelope, std::uint32_t pending) {
+  const auto letter = processes_[index].matching.post(envelope, pending);
   if (!letter) return;
-  const Time at = strands_[index].at;
   letters_[*letter].part == Part::eager ? receive_eager(*letter, pending, at) : answer(*letter, pending, at);
 }
 
 /// A letter is in the memory of its receiver's host.
 void JobTraffic::take_in(std::uint32_t index, Time now) {
   Letter& letter = letters_[index];
+  if (stopped(letter.from)) return free_letters_.push_back(index);
   switch (letter.part) {
     case Part::put:
     case Part::get:  // the adapter answers
@@ -470,10 +540,13 @@ void JobTraffic::take_in(std::uint32_t index, Time now) {
 /// MPI sees a letter.
 void JobTraffic::handle(std::uint32_t index, Time now) {
   const Letter letter = letters_[index];
+  if (stopped(letter.from)) return free_letters_.push_back(index);
   if (letter.part == Part::answer) return send_data(index, now);
+  if (letter.part == Part::record) return read_record(index, now);
   Process& process = processes_[letter.to];
   if (letter.part == Part::data) {
     const Time end = spend(process, now, protocol_of(process).receive_overhead_ns * ps_per_ns);
+    hand_to_engine(letter, letter.receives);
     complete(letter.receives, end, process.host);
     free_letters_.push_back(index);
     return;
@@ -494,7 +567,9 @@ void JobTraffic::receive_eager(std::uint32_t index, std::uint32_t pending, Time 
   const Protocol& protocol = protocol_of(process);
   const Time cost =
       later_by(protocol.receive_overhead_ns * ps_per_ns, times(letters_[index].bytes, protocol.receive_byte_ps));
-  complete(pending, spend(process, now, cost), process.host);
+  const Time end = spend(process, now, cost);
+  hand_to_engine(letters_[index], pending);
+  complete(pending, end, process.host);
   free_letters_.push_back(index);
 }
 
@@ -520,6 +595,7 @@ void JobTraffic::send_data(std::uint32_t index, Time now) {
 void JobTraffic::begin_access(std::uint32_t index, const Step& what) {
   Strand& strand = strands_[index];
   Process& process = processes_[strand.process];
+  if (process.engine) ++replication_of(strand.process).uncompared;
   ++process.accesses;
   strand.at = spend(process, strand.at, protocol_of(process).send_overhead_ns * ps_per_ns);
   Letter letter;
@@ -596,6 +672,16 @@ std::vector<Flow> JobTraffic::flows() const {
 
 std::vector<JobOutcome> JobTraffic::outcomes() const {
   std::vector<JobOutcome> outcomes = outcomes_;
+  for (std::size_t job = 0; job < jobs_.size(); ++job) {
+    if (!outcomes[job].replication) continue;
+    ReplicationOutcome& found = *outcomes[job].replication;
+    const Replicas& replicas = *replicas_[job];
+    found.counters = replicas.counters;
+    found.records = replicas.records;
+    found.record_bytes = replicas.record_bytes;
+    found.copies = replicas.copies;
+    found.copy_bytes = replicas.copy_bytes;
+  }
   for (const Process& process : processes_) {
     JobOutcome& job = outcomes[process.job];
     RankOutcome& rank = job.ranks.emplace_back();
@@ -603,11 +689,14 @@ std::vector<JobOutcome> JobTraffic::outcomes() const {
     rank.computing_ps = process.computing;
     rank.overhead_ps = process.overhead;
     rank.end_ps = process.end;
+    if (process.engine)
+      for (const auto& [whose, count] : process.engine->wrong_copies()) job.replication->wrong_copies[whose] += count;
     if (!process.ended) {
       for (const std::uint32_t strand : process.threads) rank.end_ps = std::max(rank.end_ps, strands_[strand].at);
       rank.waits_for = waiting_in_words(process);
     }
     for (const auto& [order, envelope] : process.matching.waiting_messages()) {
+      if (envelope.context == copies_context) continue;
       if (job.unreceived++ == 0)
         job.first_unreceived = "rank " + std::to_string(process.rank) + " did not receive what rank " +
                                std::to_string(envelope.source) + " sent with " + tag_in_words(envelope.tag);

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
+#include <optional>
 #include <queue>
 #include <string>
 #include <unordered_map>
@@ -13,7 +15,9 @@
 #include "simulate/job/link_load.h"
 #include "simulate/job/matching.h"
 #include "simulate/job/program.h"
+#include "simulate/job/protection.h"
 #include "simulate/job/protocol.h"
+#include "simulate/job/replica_process.h"
 #include "simulate/job/timeline.h"
 #include "simulate/packet/traffic.h"
 
@@ -23,11 +27,12 @@ namespace holdfast::simulate::job {
 struct Job {
   Program program;
   Protocol protocol;
-  std::vector<std::uint32_t> hosts;  ///< of each rank
+  std::vector<std::uint32_t> hosts;  ///< of each rank; with replicas, of those of replica 0, then of replica 1, ...
   double compute_scale = 1;          ///< of the time between calls
+  Protection protection{};           ///< that check() has passed
 };
 
-/// What became of one rank.
+/// What became of one rank, or one process of it.
 struct RankOutcome {
   bool ended = false;
   Time end_ps = 0;        ///< when its last call returned, or what it had come to
@@ -42,14 +47,35 @@ struct AlgorithmUse {
   std::uint64_t bytes = 0;  ///< of the operation, as one rank gives them
 };
 
+/// Why the engine of a replicated job ended it, as `holdfast run` would say it.
+struct JobIncident {
+  replicate::Incident incident{};
+  std::uint32_t rank = 0, replica = 0;  ///< who found it
+  Time at_ps = 0;
+  std::string call;     ///< what that process was at, in words
+  std::string message;  ///< the engine's
+};
+
+/// What the engine did in a replicated job.
+struct ReplicationOutcome {
+  replicate::Counters counters;
+  std::uint64_t records = 0, record_bytes = 0;  ///< control messages
+  std::uint64_t copies = 0, copy_bytes = 0;     ///< whole messages and results beside the program's own
+  std::uint64_t uncompared = 0;  ///< messages and accesses that it does not compare in a replay: of windows, neighbours
+  bool threads = false;          ///< some rank has several: what its MPI answers is not told to its replicas
+  std::map<std::pair<int, int>, std::uint64_t> wrong_copies;  ///< by rank and replica
+  std::optional<JobIncident> incident;
+};
+
 struct JobOutcome {
-  std::vector<RankOutcome> ranks;
+  std::vector<RankOutcome> ranks;  ///< with replicas: those of replica 0, then of replica 1, ...
   std::map<std::pair<Operation, Algorithm>, AlgorithmUse> algorithms;
   std::uint64_t messages = 0, message_bytes = 0;  ///< of point-to-point calls and collectives, through the network
   std::uint64_t shared_messages = 0;              ///< likewise, inside hosts
   std::uint64_t rendezvous = 0;                   ///< of both
   std::uint64_t unreceived = 0;                   ///< messages that came and nobody received
   std::string first_unreceived;                   ///< in words
+  std::optional<ReplicationOutcome> replication;  ///< of a job with replicas
 };
 
 /// Plays jobs on the hosts of a simulated network: their processes compute, call MPI, and exchange messages by its
@@ -59,7 +85,10 @@ struct JobOutcome {
 /// begun; overheads of all of them take one processor. What comes while no thread is in MPI waits for the next call,
 /// unless MPI makes progress by itself. Every host has a queue of its own events; hosts meet only through the network,
 /// so that a host's events need to be taken only when the network asks it or brings it something.
-class JobTraffic : public Traffic {
+///
+/// With replicas each rank is several processes, and each replica of the job a world of its own, in which its messages
+/// travel as they would without the others. What an engine says to another one is a message, too (replica_process.h).
+class JobTraffic : public Traffic, private ReplicaWorld {
  public:
   /// Hosts of jobs are below `hosts`.
   JobTraffic(std::vector<Job> jobs, std::uint32_t hosts);
@@ -70,6 +99,7 @@ class JobTraffic : public Traffic {
   bool watches_deliveries() const override { return true; }
   void delivered(std::uint32_t destination, std::uint32_t tag, Time now, std::vector<std::uint32_t>& wake) override;
   bool done() const override { return ended_ == processes_.size(); }
+  ~JobTraffic() override;
 
   const std::vector<Job>& jobs() const { return jobs_; }
   /// After the run.
@@ -87,20 +117,39 @@ class JobTraffic : public Traffic {
  private:
   static constexpr std::uint32_t none = 0xffffffff;
 
+  /// Who says that something is over: MPI, or the engine when MPI has the receive's message, or the copy.
+  enum class Wanted : std::uint8_t { by_program, by_engine, copy };
   /// Something that began and will be over: a send, a receive, a collective, an access to a window.
   struct Pending {
     bool over = false;
     Time at = 0;
     std::uint32_t waiter = none;  ///< a strand
     bool collective = false;
+    bool unasked = false;  ///< nobody waits for it: a copy that is sent
+    Wanted wanted = Wanted::by_program;
+    std::uint32_t number = none;   ///< of a receive, or a copy, there
+    std::uint32_t process = none;  ///< whose engine that is
   };
-  enum class Part : std::uint8_t { eager, ask, answer, data, put, get, acknowledgement };
+  enum class Part : std::uint8_t { eager, ask, answer, data, put, get, acknowledgement, record };
   struct Letter {
     Part part = Part::eager;
     std::uint32_t from = 0, to = 0;  ///< processes
     Envelope envelope;
     std::uint64_t bytes = 0;
     std::uint32_t sends = none, receives = none;  ///< pending
+    std::uint64_t name = 0, altered = 0;          ///< of its contents, with replicas
+  };
+  /// How far a collective has come with replicas.
+  enum class Phase : std::uint8_t {
+    operand,  ///< what the rank gives to it is compared
+    entry,    ///< a barrier in which it answers others
+    running,
+    result,         ///< is compared
+    operand_again,  ///< no majority: compared, and then
+    entry_again,
+    running_again,
+    result_again,
+    repeated,  ///< the result has no majority: all ranks make the reduction again
   };
   /// A thread, or a collective on its way.
   struct Strand {
@@ -118,15 +167,25 @@ class JobTraffic : public Traffic {
     std::uint32_t ends = none;         ///< pending: the collective itself
     std::uint32_t context = 0;
     std::int64_t tag = 0;
+    // With replicas.
+    std::uint8_t answers = 0;  ///< of the step's, that are told
+    std::size_t awaited = 0;   ///< waits of one call up to this position are known to the engine
+    Phase phase = Phase::running;
+    bool comparing = false;
+    bool waiting = false;  ///< for that
+    bool inner = false;
+    std::unique_ptr<Collective> what;  ///< of a collective that is compared
   };
   struct Probing {
     std::uint32_t strand;
     Envelope envelope;
   };
   struct Process {
-    std::uint32_t job = 0, rank = 0, host = 0;
+    std::uint32_t job = 0, rank = 0, replica = 0, host = 0;
     Matching matching;
-    std::vector<std::uint32_t> threads;  ///< strands
+    std::unique_ptr<ReplicaProcess> engine;       ///< with replicas
+    std::vector<std::uint32_t> awaiting_answers;  ///< strands, for what the leader says
+    std::vector<std::uint32_t> threads;           ///< strands
     std::uint32_t threads_left = 0;
     std::uint32_t inside = 0;  ///< threads in MPI
     bool ended = false;
@@ -163,7 +222,13 @@ class JobTraffic : public Traffic {
 
   const Job& job_of(const Process& process) const { return jobs_[process.job]; }
   const Protocol& protocol_of(const Process& process) const { return jobs_[process.job].protocol; }
-  std::uint32_t process_of(const Process& near, std::uint32_t rank) const { return first_[near.job] + rank; }
+  /// In the same world.
+  std::uint32_t process_of(const Process& near, std::uint32_t rank) const {
+    return first_[near.job] + near.replica * ranks_of(near.job) + rank;
+  }
+  std::uint32_t ranks_of(std::uint32_t job) const {
+    return static_cast<std::uint32_t>(jobs_[job].program.ranks.size());
+  }
 
   void push(std::uint32_t host, Time at, Kind kind, std::uint32_t index);
   void advance(std::uint32_t host, Time now);
@@ -189,6 +254,8 @@ class JobTraffic : public Traffic {
   Time spend(Process& process, Time at, Time cost);
   void send(std::uint32_t strand, std::uint32_t to, const Envelope& envelope, std::uint64_t bytes, bool synchronous,
             std::uint32_t pending);
+  Time send_at(std::uint32_t process, std::uint32_t to, Time at, const Letter& what, bool synchronous);
+  void post_at(std::uint32_t process, Time at, const Envelope& envelope, std::uint32_t pending);
   void post(std::uint32_t strand, const Envelope& envelope, std::uint32_t pending);
   void begin_collective(std::uint32_t strand, const Step& what, std::uint32_t pending);
   void begin_access(std::uint32_t strand, const Step& what);
@@ -201,6 +268,52 @@ class JobTraffic : public Traffic {
   void send_data(std::uint32_t letter, Time now);
   bool is_local(const Letter& letter) const { return processes_[letter.from].host == processes_[letter.to].host; }
   std::uint32_t sending_end(const Letter& letter) const;
+  bool stopped(std::uint32_t process) const { return stopped_[processes_[process].job]; }
+  void start_activity(std::uint32_t strand, const Collective& collective, bool counts);
+
+  // With replicas (job_traffic_replicas.cc).
+  static constexpr std::uint32_t copies_context = 0xffffffff;  ///< of messages that engines exchange
+  /// Of the program's own messages; what collectives and windows send is MPI's.
+  static bool is_compared(std::uint32_t context) { return context % 2 == 0; }
+  ReplicationOutcome& replication_of(std::uint32_t process) { return *outcomes_[processes_[process].job].replication; }
+  void hand_to_engine(const Letter& letter, std::uint32_t pending);
+  void make_replicas();
+  /// Calls the engine of a process, where it has one and its job goes on.
+  template <class Call>
+  void with_engine(std::uint32_t process, Call call) {
+    if (!processes_[process].engine || stopped(process)) return;
+    try {
+      call(*processes_[process].engine);
+    } catch (const JobEnds& why) {
+      stop(process, why);
+    }
+  }
+  void stop(std::uint32_t process, const JobEnds& why);
+  void look(std::uint32_t process, Time at);
+  void post_compared(std::uint32_t strand, const Step& what, std::uint32_t pending);
+  void came(std::uint32_t pending, Time at);
+  void expect(std::uint32_t strand, std::uint32_t pending);
+  void expect_row(std::uint32_t strand);
+  bool hears_leader(std::uint32_t strand, const Step& what);
+  void tell_answers(std::uint32_t strand, const Step& what);
+  bool may_probe(std::uint32_t strand, const Step& what);
+  void begin_phases(std::uint32_t strand, Collective collective, bool inner);
+  bool next_phase(std::uint32_t strand);
+  void enter_phase(std::uint32_t strand, Phase phase);
+  void compare(std::uint32_t strand);
+  void read_record(std::uint32_t letter, Time now);
+  std::string doing_in_words(const Process& process) const;
+
+  Time spend(std::uint32_t process, Time at, Time cost) override { return spend(processes_[process], at, cost); }
+  Time carry(std::uint32_t process, std::uint32_t to, Time at, std::vector<std::byte> record) override;
+  Time carry_copy(std::uint32_t process, std::uint32_t to, Time at, std::uint64_t number, std::uint64_t bytes) override;
+  void await_copy(std::uint32_t process, Time at, std::uint32_t from, std::uint64_t number,
+                  std::uint64_t token) override;
+  void post(std::uint32_t process, Time at, const Envelope& envelope, std::uint32_t pending) override;
+  void deliver(std::uint32_t process, Time at, std::uint32_t pending) override;
+  void settle(std::uint32_t process, Time at, const ResultContent& result) override;
+  void told(std::uint32_t process, Time at) override;
+  void all_ended(std::uint32_t process, Time at) override;
   std::string waiting_in_words(const Process& process) const;
 
   std::vector<Job> jobs_;
@@ -215,6 +328,9 @@ class JobTraffic : public Traffic {
   std::vector<std::uint32_t> free_letters_;
   std::vector<JobOutcome> outcomes_;
   std::size_t ended_ = 0;
+  std::vector<std::unique_ptr<Replicas>> replicas_;                    ///< by job; none of one without
+  std::vector<bool> stopped_;                                          ///< by job: its engine has ended it
+  std::unordered_map<std::uint32_t, std::vector<std::byte>> records_;  ///< by letter
   bool observes_ = false;
   std::vector<std::uint32_t> observed_;
   Timeline timeline_{0, 2};

@@ -190,6 +190,14 @@ Result<std::vector<NamedHost>> read_host_file(const std::string& path) {
   return hosts;
 }
 
+std::uint64_t places_of(const PlacementRules& rules, const fabric::Fabric& fabric, const std::vector<bool>& taken) {
+  const auto found = candidates(rules, fabric, Hosts(fabric), taken);
+  std::uint64_t places = 0;
+  if (found.ok())
+    for (const Places& one : found.value()) places += one.places;
+  return std::min<std::uint64_t>(places, 0xffffffff);
+}
+
 Result<std::vector<std::uint32_t>> place(const PlacementRules& rules, std::uint32_t ranks, const fabric::Fabric& fabric,
                                          std::vector<bool>& taken) {
   const Hosts hosts(fabric);

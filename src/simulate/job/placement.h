@@ -42,6 +42,9 @@ Result<std::vector<NamedHost>> parse_node_list(std::string_view text, std::strin
 /// io, bad_input (a line that is none, no host).
 Result<std::vector<NamedHost>> read_host_file(const std::string& path);
 
+/// How many ranks there is room for. 0 where place() says what is wrong.
+std::uint64_t places_of(const PlacementRules& rules, const fabric::Fabric& fabric, const std::vector<bool>& taken);
+
 /// The host of each rank, by number in Hosts (packet/hosts.h). `taken`, of as many entries as there are hosts, is what
 /// jobs have already; hosts of this one are added. A name is a node's description or its first word. Deterministic.
 /// Error (bad_input): more ranks than places, a name that no adapter of the fabric with a LID has.

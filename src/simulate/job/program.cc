@@ -128,9 +128,10 @@ class ProgramBuilder::Rank : public record::Visitor {
     add(step);
     return {step.operation, thread_, program_.threads[thread_].size() - 1};
   }
-  void wait(const Begun& begun) {
+  void wait(const Begun& begun, std::uint8_t told = 0) {
     Step step;
     step.kind = Step::Kind::wait;
+    step.told = told;
     step.operation = begun.operation;
     add(step);
   }
@@ -189,9 +190,9 @@ class ProgramBuilder::Rank : public record::Visitor {
         }
         return;
       case CallKind::completion:
-        return complete();
+        return complete(call.name);
       case CallKind::probe:
-        return probe();
+        return probe(call.name);
       case CallKind::communicator:
         return make_communicator(call, request);
       case CallKind::one_sided:
@@ -272,6 +273,7 @@ class ProgramBuilder::Rank : public record::Visitor {
     std::int64_t from = get(facts, with_send ? Fact::receives_from : Fact::peer, record::nobody);
     std::int64_t tag = get(facts, with_send ? Fact::receives_tag : Fact::tag, record::any_tag);
     if (from == record::nobody || from == record::outside) return;
+    const bool any_source = from == record::anybody, any_tag = tag == record::any_tag;
     if (request == record::unknown_request) {  // it is complete: this call says what it got
       if (from == record::anybody) from = get(facts, Fact::source, record::anybody);
       if (tag == record::any_tag) tag = get(facts, Fact::source_tag, record::any_tag);
@@ -279,6 +281,8 @@ class ProgramBuilder::Rank : public record::Visitor {
     if (from != record::anybody && !is_rank(from)) return;
     Step step;
     step.kind = Step::Kind::receive;
+    step.any_source = any_source;
+    step.any_tag = any_tag;
     step.context = context_of(facts);
     step.peer = from == record::anybody ? Envelope::any_source : static_cast<std::uint32_t>(from);
     step.tag = tag;
@@ -354,9 +358,18 @@ class ProgramBuilder::Rank : public record::Visitor {
     }
   }
 
-  void complete() {
+  /// How many answers of MPI a completing call gives that may be others in another replica: flags, indices, counts.
+  static std::uint8_t answers_of(std::string_view name, std::int64_t completed) {
+    const std::int64_t flag = name.find("_Test") != std::string_view::npos ? 1 : 0;
+    if (name.ends_with("any")) return static_cast<std::uint8_t>(flag + 1);
+    if (name.ends_with("some")) return static_cast<std::uint8_t>(std::min<std::int64_t>(flag + 1 + completed, 255));
+    return static_cast<std::uint8_t>(flag);
+  }
+
+  void complete(std::string_view name) {
     if (get(Fact::not_yet, 0) != 0) return poll();
     bool any = false;
+    const std::int64_t completed = std::ranges::count(facts_, Fact::completes, &FactValue::fact);
     for (std::size_t i = 0; i < facts_.size(); ++i) {
       if (facts_[i].fact != Fact::completes) continue;
       const auto known = pending_.find(facts_[i].value);
@@ -371,7 +384,7 @@ class ProgramBuilder::Rank : public record::Visitor {
         if (cancelled)
           program_.threads[begun.thread][begun.step].kind = Step::Kind::nothing;
         else
-          wait(begun);
+          wait(begun, any ? std::uint8_t{0} : answers_of(name, completed));
         any = true;
       }
       pending_.erase(known);
@@ -390,14 +403,18 @@ class ProgramBuilder::Rank : public record::Visitor {
     }
   }
 
-  void probe() {
+  void probe(std::string_view name) {
     if (get(Fact::not_yet, 0) != 0) return poll();
     std::int64_t from = get(Fact::peer, record::nobody);
     std::int64_t tag = get(Fact::tag, record::any_tag);
+    Step step;
+    step.any_source = from == record::anybody;
+    step.any_tag = tag == record::any_tag;
+    const bool asks_once = name == "MPI_Iprobe" || name == "MPI_Improbe";
+    step.told = static_cast<std::uint8_t>((asks_once ? 1 : 0) + (step.any_source || step.any_tag ? 2 : 0));
     if (from == record::anybody) from = get(Fact::source, record::anybody);
     if (tag == record::any_tag) tag = get(Fact::source_tag, record::any_tag);
     if (from != record::anybody && !is_rank(from)) return;
-    Step step;
     step.kind = Step::Kind::probe;
     step.context = context_of(facts_);
     step.peer = from == record::anybody ? Envelope::any_source : static_cast<std::uint32_t>(from);
@@ -410,6 +427,7 @@ class ProgramBuilder::Rank : public record::Visitor {
     const auto communicator = collective_communicator(facts_);
     if (!communicator) return;
     Step step = collective_step(*communicator, Operation::allreduce);
+    step.inner = true;
     step.bytes = agreement_bytes;
     step.nonblocking = request != record::unknown_request;
     hand_over({begin(step)}, request);

@@ -32,7 +32,11 @@ struct Step {
   };
   Kind kind = Kind::nothing;
   Operation collective = Operation::barrier;
-  bool nonblocking = false;
+  bool nonblocking : 1 = false;
+  bool any_source : 1 = false;  ///< receives and probes, as the program gave them; `peer` is what it got, where known
+  bool any_tag : 1 = false;
+  bool inner : 1 = false;     ///< a collective that MPI makes by itself: of a communicator or window
+  std::uint8_t told = 0;      ///< answers of MPI that its replicas must share: so many numbers and flags
   std::uint32_t context = 0;  ///< what messages match by: 2 x communicator, + 1 for collectives
   std::uint32_t peer = 0;     ///< rank in the world, or Envelope::any_source; collectives: the root's number
   std::uint32_t operation = no_operation;

@@ -9,7 +9,9 @@
 #include "simulate/packet/simulate.h"
 
 /// Any bytes are what a recording says of three ranks: names of functions, facts, times. What the program's builder
-/// takes is played on a crossbar for a while, and summed up; a run that is over has all its ranks told of.
+/// takes is played on a crossbar for a while, with one to four replicas under any protocol, now and then with flips,
+/// and summed up; a run that is over has all its ranks told of, and one in which nothing was flipped has found no
+/// difference where its ranks have one thread each.
 namespace {
 
 using namespace holdfast;
@@ -96,6 +98,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size < 2) return 0;
   Bytes bytes(data, size);
   const std::uint8_t rules = bytes.next();
+  const int shape = rules / 12;
   job::ProgramBuilder builder("fuzz", 3);
   record_calls(bytes, builder);
   auto program = builder.finish();
@@ -108,7 +111,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Parameters parameters;
   parameters_table().apply_defaults(parameters);
   std::vector<job::Job> jobs;
-  jobs.push_back({std::move(program).value(), protocol, {0, 1, rules / 4 % 3U}, 1});
+  jobs.push_back({std::move(program).value(), protocol, {}, 1, {}});
+  job::Protection& protection = jobs.back().protection;
+  protection.degree = 1 + shape % 4;
+  protection.protocol = static_cast<replicate::Protocol>(shape / 4 % 3);
+  const bool flips = protection.on() && shape >= 12;
+  if (flips) protection.inject = shape % 2 == 0 ? "flip rate 1/4" : "flip rate 1/9; corrupt-header rate 1/9";
+  if (!job::check(protection, 3).ok()) __builtin_trap();
+  for (int process = 0; process < 3 * protection.degree; ++process)
+    jobs.back().hosts.push_back(process % 3 == 2 ? rules / 4 % 3U : static_cast<std::uint32_t>(process % 3));
   job::JobTraffic traffic(std::move(jobs), 3);
   traffic.observe(2, 8);
   Control control;
@@ -117,7 +128,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!record.ok()) return 0;
   const job::JobOutcome outcome = traffic.outcomes().front();
   const job::JobSummary summary = job::summarise(traffic.jobs().front(), outcome);
-  if (outcome.ranks.size() != 3) __builtin_trap();
-  if (summary.ended != traffic.done()) __builtin_trap();
+  const bool stopped = outcome.replication && outcome.replication->incident;
+  if (outcome.ranks.size() != 3 * static_cast<std::size_t>(traffic.jobs().front().protection.degree)) __builtin_trap();
+  if (summary.ended != (traffic.done() && !stopped)) __builtin_trap();
+  if (!outcome.replication || outcome.replication->threads || flips) return 0;
+  if (stopped || outcome.replication->counters[replicate::Count::mismatches] > 0) __builtin_trap();
   return 0;
 }
