@@ -85,7 +85,7 @@ _holdfast_words() {
       ;;
     'holdfast simulate')
       commands=''
-      flags='-h --help --fabric --fault --at --fault-seed --critical --not-rerouted --sm-trap --sm-sweep --sm-compute --sm-write --unreliable --plot --engine --tables --sl2vl --path-records --lanes --traffic --trace --place --ranks-per-host --hosts --host-file --compute-scale --mpi.collectives --mpi.progress --mpi.eager-limit --mpi.header --mpi.send-overhead --mpi.receive-overhead --mpi.send-byte --mpi.receive-byte --mpi.reduce-byte --mpi.shared-eager-limit --mpi.shared-latency --mpi.shared-byte --seed --limit --sweep --steps --json --speed --config --simulate.mtu --simulate.input-buffer --simulate.output-buffer --simulate.input-queues --simulate.input-sends --simulate.crossbar-speedup --simulate.switch-latency --simulate.cable-length --simulate.propagation --simulate.pcie-generation --simulate.pcie-lanes --simulate.hiccup-period --simulate.hiccup --simulate.credit-update --simulate.hoq-life --simulate.vl-stall --simulate.vl-arbitration --simulate.ack-timeout --simulate.retry-count --simulate.ack-delay --simulate.hop-limit --simulate.deadlock-check --simulate.sample --simulate.confidence --simulate.steady-hosts --simulate.steady-width'
+      flags='-h --help --fabric --fault --at --fault-seed --critical --not-rerouted --sm-trap --sm-sweep --sm-compute --sm-write --unreliable --plot --engine --tables --sl2vl --path-records --lanes --traffic --trace --place --ranks-per-host --hosts --host-file --compute-scale --mpi.collectives --mpi.progress --mpi.eager-limit --mpi.header --mpi.send-overhead --mpi.receive-overhead --mpi.send-byte --mpi.receive-byte --mpi.reduce-byte --mpi.shared-eager-limit --mpi.shared-latency --mpi.shared-byte --replicas --protocol --place-replicas --inject --replay.digest-byte --replay.copy-byte --seed --limit --sweep --steps --json --speed --config --simulate.mtu --simulate.input-buffer --simulate.output-buffer --simulate.input-queues --simulate.input-sends --simulate.crossbar-speedup --simulate.switch-latency --simulate.cable-length --simulate.propagation --simulate.pcie-generation --simulate.pcie-lanes --simulate.hiccup-period --simulate.hiccup --simulate.credit-update --simulate.hoq-life --simulate.vl-stall --simulate.vl-arbitration --simulate.ack-timeout --simulate.retry-count --simulate.ack-delay --simulate.hop-limit --simulate.deadlock-check --simulate.sample --simulate.confidence --simulate.steady-hosts --simulate.steady-width'
       ;;
     'holdfast trace')
       commands='show check convert'
@@ -105,7 +105,7 @@ _holdfast_words() {
       ;;
     'holdfast predict')
       commands=''
-      flags='-h --help --fabric --engines --tables --sl2vl --path-records --lanes --fail --seeds --placements --ranks-per-host --hosts --host-file --compute-scale --limit -d --database --json --page --workers --silence -q --quiet --config --mpi.collectives --mpi.progress --mpi.eager-limit --mpi.header --mpi.send-overhead --mpi.receive-overhead --mpi.send-byte --mpi.receive-byte --mpi.reduce-byte --mpi.shared-eager-limit --mpi.shared-latency --mpi.shared-byte --simulate.mtu --simulate.input-buffer --simulate.output-buffer --simulate.input-queues --simulate.input-sends --simulate.crossbar-speedup --simulate.switch-latency --simulate.cable-length --simulate.propagation --simulate.pcie-generation --simulate.pcie-lanes --simulate.hiccup-period --simulate.hiccup --simulate.credit-update --simulate.hoq-life --simulate.vl-stall --simulate.vl-arbitration --simulate.ack-timeout --simulate.retry-count --simulate.ack-delay --simulate.hop-limit --simulate.deadlock-check --simulate.sample --simulate.confidence --simulate.steady-hosts --simulate.steady-width'
+      flags='-h --help --fabric --engines --tables --sl2vl --path-records --lanes --fail --seeds --placements --ranks-per-host --hosts --host-file --replicas --protocol --place-replicas --inject --compute-scale --limit -d --database --json --page --workers --silence -q --quiet --config --mpi.collectives --mpi.progress --mpi.eager-limit --mpi.header --mpi.send-overhead --mpi.receive-overhead --mpi.send-byte --mpi.receive-byte --mpi.reduce-byte --mpi.shared-eager-limit --mpi.shared-latency --mpi.shared-byte --replay.digest-byte --replay.copy-byte --simulate.mtu --simulate.input-buffer --simulate.output-buffer --simulate.input-queues --simulate.input-sends --simulate.crossbar-speedup --simulate.switch-latency --simulate.cable-length --simulate.propagation --simulate.pcie-generation --simulate.pcie-lanes --simulate.hiccup-period --simulate.hiccup --simulate.credit-update --simulate.hoq-life --simulate.vl-stall --simulate.vl-arbitration --simulate.ack-timeout --simulate.retry-count --simulate.ack-delay --simulate.hop-limit --simulate.deadlock-check --simulate.sample --simulate.confidence --simulate.steady-hosts --simulate.steady-width'
       ;;
     'holdfast calibrate')
       commands=''
@@ -296,6 +296,12 @@ _holdfast_value() {
     'holdfast simulate --mpi.shared-eager-limit') value='OTHER' ;;
     'holdfast simulate --mpi.shared-latency') value='OTHER' ;;
     'holdfast simulate --mpi.shared-byte') value='OTHER' ;;
+    'holdfast simulate --replicas') value='OTHER' ;;
+    'holdfast simulate --protocol') value='OTHER' ;;
+    'holdfast simulate --place-replicas') value='OTHER' ;;
+    'holdfast simulate --inject') value='OTHER' ;;
+    'holdfast simulate --replay.digest-byte') value='OTHER' ;;
+    'holdfast simulate --replay.copy-byte') value='OTHER' ;;
     'holdfast simulate --seed') value='OTHER' ;;
     'holdfast simulate --limit') value='OTHER' ;;
     'holdfast simulate --steps') value='OTHER' ;;
@@ -341,6 +347,10 @@ _holdfast_value() {
     'holdfast predict --ranks-per-host') value='OTHER' ;;
     'holdfast predict --hosts') value='OTHER' ;;
     'holdfast predict --host-file') value='FILE' ;;
+    'holdfast predict --replicas') value='OTHER' ;;
+    'holdfast predict --protocol') value='OTHER' ;;
+    'holdfast predict --place-replicas') value='OTHER' ;;
+    'holdfast predict --inject') value='OTHER' ;;
     'holdfast predict --compute-scale') value='OTHER' ;;
     'holdfast predict --limit') value='OTHER' ;;
     'holdfast predict -d' | 'holdfast predict --database') value='FILE' ;;
@@ -361,6 +371,8 @@ _holdfast_value() {
     'holdfast predict --mpi.shared-eager-limit') value='OTHER' ;;
     'holdfast predict --mpi.shared-latency') value='OTHER' ;;
     'holdfast predict --mpi.shared-byte') value='OTHER' ;;
+    'holdfast predict --replay.digest-byte') value='OTHER' ;;
+    'holdfast predict --replay.copy-byte') value='OTHER' ;;
     'holdfast predict --simulate.mtu') value='OTHER' ;;
     'holdfast predict --simulate.input-buffer') value='OTHER' ;;
     'holdfast predict --simulate.output-buffer') value='OTHER' ;;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <iostream>
 #include <limits>
@@ -29,11 +30,13 @@ constexpr const char* predict_footer =
     "  holdfast predict job.trace --fabric 16-ary-2-tree --fail 'fail-link share 1%' --fail 'fail-switch share 5%'\n"
     "  holdfast predict job.trace --fabric cluster.ibnetdiscover --tables opensm-lfts.dump --page job.html\n"
     "  holdfast predict job.trace --fabric cluster.ibnetdiscover --placements block,random --config machine.toml\n"
+    "  holdfast predict job.trace --fabric 16-ary-2-tree --replicas 1,2,3 --inject 'flip rate 1/10000'\n"
     "  mpirun -n 64 --enable-recovery holdfast predict job.trace --fabric 14-ary-3-tree --fail 'fail-link share 1%'\n\n"
-    "JOB is what 'holdfast run --record' wrote. Every engine is tried with every placement, on the fabric as it is\n"
-    "given and with each --fail; scenarios in which something is random are run with several seeds. What failed is\n"
-    "routed around by the engines; by --tables it is not. A part can fail while the job runs ('fail-link time 2s',\n"
-    "'... for 1s', 'noisy-link'): packets are lost and go again, and the subnet manager writes new tables.\n"
+    "JOB is what 'holdfast run --record' wrote. Every engine is tried with every placement and number of replicas, on\n"
+    "the fabric as it is given and with each --fail; scenarios in which something is random are run with several\n"
+    "seeds. What failed is routed around by the engines; by --tables it is not. A part can fail while the job runs\n"
+    "('fail-link time 2s', '... for 1s', 'noisy-link'): packets are lost and go again, and the subnet manager writes\n"
+    "new tables. Replicas are processes of their own, with the protocol engine of 'holdfast run'.\n"
     "Finished runs are kept in the database, and the same command goes on after Ctrl-C or a crash. Equal arguments\n"
     "give equal answers, whatever the number of workers.\n"
     "Parameters of the MPI that nobody gave are named as assumed; 'holdfast calibrate' measures them.\n"
@@ -41,7 +44,7 @@ constexpr const char* predict_footer =
 
 struct PredictFlags {
   simulate::predict::Question question;
-  std::string engines, placements = "block";
+  std::string engines, placements = "block", replicas = "1", protocol = "msg-plus-hash";
   std::string hosts, host_file;
   std::optional<std::string> limit, config_file;
   std::string database, json, page;
@@ -64,7 +67,8 @@ std::vector<std::string> split(const std::string& list) {
 
 Status read_settings(PredictFlags& flags) {
   if (!flags.status.ok()) return flags.status;
-  config::AnySettings* tables[] = {&flags.question.parameters, &flags.question.protocol};
+  config::AnySettings* tables[] = {&flags.question.parameters, &flags.question.protocol,
+                                   &flags.question.replication_costs};
   Status status;
   for (config::AnySettings* settings : tables)
     if (status.ok()) status = config::read_environment(*settings, environ);
@@ -83,6 +87,18 @@ Status read_question(PredictFlags& flags) {
     question.engines = std::move(engines).value();
   }
   question.placements = split(flags.placements);
+  question.replicas.clear();
+  for (const std::string& each : split(flags.replicas)) {
+    int degree = 0;
+    const auto [end, error] = std::from_chars(each.data(), each.data() + each.size(), degree);
+    if (error != std::errc() || end != each.data() + each.size() || degree < 1 || degree > 16)
+      return {Code::bad_input, "reading --replicas", "'" + each + "' is no number of replicas",
+              "give numbers from 1 to 16, as 1,2,3"};
+    question.replicas.push_back(degree);
+  }
+  auto protocol = simulate::job::parse_protocol(flags.protocol);
+  if (!protocol.ok()) return protocol.status();
+  question.replica_protocol = protocol.value();
   if (!flags.hosts.empty() || !flags.host_file.empty()) {
     auto hosts = flags.host_file.empty() ? simulate::job::parse_node_list(flags.hosts, "--hosts")
                                          : simulate::job::read_host_file(flags.host_file);
@@ -181,6 +197,17 @@ void add_question_flags(CLI::App& command, PredictFlags& flags) {
   command.add_option("--host-file", flags.host_file, "The hosts, one a line: NAME [slots=N]")
       ->type_name("FILE")
       ->excludes(hosts);
+  command.add_option("--replicas", flags.replicas, "Processes of each rank, as 1,2,3. Default: 1")->type_name("LIST");
+  command
+      .add_option("--protocol", flags.protocol,
+                  "How replicas compare: msg-plus-hash, msg-plus-vote or all-to-all. Default: msg-plus-hash")
+      ->type_name("NAME");
+  command
+      .add_option("--place-replicas", question.place_replicas,
+                  "apart, together, or a map file of 'holdfast run'. Default: apart")
+      ->type_name("HOW");
+  command.add_option("--inject", question.inject, "Flip bits in hosts of replicas, as 'flip rate 1/10000'")
+      ->type_name("FAULT");
   command.add_option("--compute-scale", question.compute_scale, "Multiply the time between calls by this. Default: 1")
       ->type_name("FACTOR")
       ->check(real_number(0, 1e6));
@@ -205,6 +232,8 @@ void add_predict(CLI::App& app, Action& action) {
   command->add_option("--config", flags->config_file, "Read options from this TOML file")->type_name("FILE");
   add_settings_flags(*command, flags->question.protocol, flags->status,
                      "MPI's protocol (also HOLDFAST_MPI_*, or [mpi] of --config)");
+  add_settings_flags(*command, flags->question.replication_costs, flags->status,
+                     "What replicas cost (also HOLDFAST_REPLAY_*, or [replay] of --config)");
   add_settings_flags(*command, flags->question.parameters, flags->status,
                      "The model (also HOLDFAST_SIMULATE_*, or [simulate] of --config)");
   command->callback([flags, &action] { action = [flags] { return predict(*flags); }; });

@@ -85,6 +85,10 @@ bool several_placements(const PredictionRecord& record) {
       record.outlooks, [&](const Outlook& outlook) { return outlook.placement != record.outlooks.front().placement; });
 }
 
+bool has_replicas(const PredictionRecord& record) {
+  return std::ranges::any_of(record.outlooks, [](const Outlook& outlook) { return outlook.replicas > 1; });
+}
+
 std::string half_width(const Estimate& estimate, int digits) {
   return estimate.low ? fmt::format("{:.{}f}", (*estimate.high - *estimate.low) / 2, digits) : "-";
 }
@@ -98,6 +102,22 @@ std::string otherwise(const Outlook& outlook) {
     if (outcome != "measured") words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, outcome);
   if (!outlook.reason.empty()) words += ": " + outlook.reason;
   return words;
+}
+
+/// Columns before the last one.
+void add_replicas(const PredictionRecord& record, Table& table) {
+  const auto insert = [](std::vector<std::string>& cells, std::vector<std::string> more) {
+    cells.insert(cells.end() - 1, more.begin(), more.end());
+  };
+  insert(table.columns, {"replicas", "against unprotected", "+/-", "records", "corrections"});
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const Outlook& outlook = record.outlooks[i];
+    const auto& ratio = outlook.to_unprotected;
+    const auto& work = outlook.replication;
+    insert(table.rows[i], {fmt::format("{}", outlook.replicas), ratio ? fmt::format("{:.4f}", ratio->mean) : "-",
+                           ratio ? half_width(*ratio, 4) : "-", work ? fmt::format("{:.10g}", work->records) : "-",
+                           work ? fmt::format("{:.4g}", work->corrections) : "-"});
+  }
 }
 
 Table scenario_table(const PredictionRecord& record) {
@@ -115,6 +135,7 @@ Table scenario_table(const PredictionRecord& record) {
          outlook.ratio ? half_width(*outlook.ratio, 4) : "-", cell(fmt::format("{:.1f}", 100 * outlook.computing)),
          cell(fmt::format("{:.1f}", 100 * outlook.waiting)), otherwise(outlook)});
   }
+  if (has_replicas(record)) add_replicas(record, table);
   if (std::ranges::all_of(table.rows, [](const auto& row) { return row.back().empty(); })) {
     table.columns.pop_back();
     for (auto& row : table.rows) row.pop_back();
@@ -127,10 +148,14 @@ Table link_table(const PredictionRecord& record, std::size_t most) {
   Table table{"Fullest links: what leaves by them, and the share of the time that their data rate needs for it",
               {"engine", "placement", "failed parts", "link", "MB", "busy %"},
               {}};
+  const bool replicas = has_replicas(record);
+  if (replicas) table.columns.insert(table.columns.begin() + 3, "replicas");
   for (const Outlook& outlook : record.outlooks)
-    for (const FullLink& link : outlook.links | std::views::take(most))
+    for (const FullLink& link : outlook.links | std::views::take(most)) {
       table.rows.push_back({outlook.engine, outlook.placement, failures_of(outlook), link.name,
                             fmt::format("{:.3f}", link.bytes / 1e6), fmt::format("{:.2f}", 100 * link.share)});
+      if (replicas) table.rows.back().insert(table.rows.back().begin() + 3, fmt::format("{}", outlook.replicas));
+    }
   return table;
 }
 
@@ -138,7 +163,8 @@ BarPlot bars(const PredictionRecord& record) {
   BarPlot plot{"Time of the job", "seconds, 95 % intervals over seeds", {}, {}};
   const bool placements = several_placements(record);
   for (const Outlook& outlook : record.outlooks) {
-    const std::string name = failures_of(outlook) + (placements ? ", " + outlook.placement : "");
+    std::string name = failures_of(outlook) + (placements ? ", " + outlook.placement : "");
+    if (outlook.replicas > 1) name += fmt::format(", {} replicas", outlook.replicas);
     auto category = std::ranges::find(plot.categories, name, &BarPlot::Category::name);
     if (category == plot.categories.end()) category = plot.categories.insert(plot.categories.end(), {name, {}});
     auto series = std::ranges::find(plot.series, outlook.engine);
@@ -173,7 +199,8 @@ std::string list_html(const std::vector<std::string>& lines, const char* style =
 
 std::string title_of(const Outlook& outlook) {
   return fmt::format("{}: {}, {}, {}", outlook.healthy ? "Fabric as given" : "Slowest with failures", outlook.engine,
-                     outlook.placement, failures_of(outlook));
+                     outlook.placement, failures_of(outlook)) +
+         (outlook.replicas > 1 ? fmt::format(", {} replicas", outlook.replicas) : "");
 }
 
 std::string timelines(const PredictionRecord& record) {
@@ -251,10 +278,16 @@ Json prediction_json(const PredictionRecord& record) {
     Json each = {{"engine", outlook.engine},    {"placement", outlook.placement}, {"failures", outlook.failures},
                  {"failed", outlook.failed},    {"asked", outlook.asked},         {"measured", outlook.measured},
                  {"outcomes", outlook.outcomes}};
+    each["replicas"] = outlook.replicas;
     if (!outlook.reason.empty()) each["reason"] = outlook.reason;
     if (outlook.measured > 0) {
       each["time_s"] = estimate_json(outlook.time_s);
       if (outlook.ratio) each["ratio_to_healthy"] = estimate_json(*outlook.ratio);
+      if (outlook.to_unprotected) each["ratio_to_unprotected"] = estimate_json(*outlook.to_unprotected);
+      if (const auto& work = outlook.replication)
+        each["replication"] = {{"verified", work->verified},     {"records", work->records},
+                               {"copies", work->copies},         {"copy_bytes", work->copy_bytes},
+                               {"mismatches", work->mismatches}, {"corrections", work->corrections}};
       each["computing_share"] = outlook.computing;
       each["waiting_share"] = outlook.waiting;
       if (const auto& cut = outlook.interruption)

@@ -83,8 +83,9 @@ RunLoad load_of(const Json& result) {
 /// A scenario under way.
 struct Open {
   Outlook outlook;
-  stats::Moments time, ratio, computing, waiting, failed;
+  stats::Moments time, computing, waiting, failed;
   stats::Moments lost, sent_again, stall_s;  ///< of runs in which parts failed
+  stats::Moments to_unprotected, verified, records, copies, copy_bytes, mismatches, corrections;
   std::map<std::uint64_t, double> time_by_seed;
   std::map<std::string, FullLink> links;
 };
@@ -118,11 +119,33 @@ void add(Open& open, const Json& parameters, const study::Finished& finished) {
     open.sent_again.add(number_in(*faults, "sent_again"));
     open.stall_s.add(number_in(*faults, "longest_stall_ps") / 1e12);
   }
+  if (const auto work = result.find("replication"); work != result.end() && work->is_object()) {
+    open.verified.add(number_in(*work, "verified"));
+    open.records.add(number_in(*work, "records"));
+    open.copies.add(number_in(*work, "copies"));
+    open.copy_bytes.add(number_in(*work, "copy_bytes"));
+    open.mismatches.add(number_in(*work, "mismatches"));
+    open.corrections.add(number_in(*work, "corrections"));
+    if (number_in(*work, "corrections") > 0) ++outlook.corrected;
+  }
   if (!outlook.timeline) outlook.timeline = timeline_of(result);
   if (!outlook.load && result.contains("busy")) outlook.load = load_of(result);
 }
 
-void close(Open& open, const Open* healthy) {
+/// Its times by those of another scenario, seed against seed where that has seeds, too: its placement is the same.
+std::optional<Estimate> ratio_to(const Open& open, const Open* base) {
+  if (base == nullptr || base->time_by_seed.empty()) return std::nullopt;
+  stats::Moments ratio;
+  for (const auto& [seed, time] : open.time_by_seed) {
+    const auto same = base->time_by_seed.find(seed);
+    const double other = (same != base->time_by_seed.end() ? same : base->time_by_seed.begin())->second;
+    if (other > 0) ratio.add(time / other);
+  }
+  if (ratio.count() == 0) return std::nullopt;
+  return estimate(ratio);
+}
+
+void close(Open& open, const Open* healthy, const Open* unprotected) {
   Outlook& outlook = open.outlook;
   if (outlook.asked > 0) outlook.failed = open.failed.mean();
   if (outlook.measured == 0) return;
@@ -140,14 +163,11 @@ void close(Open& open, const Open* healthy) {
   std::stable_sort(outlook.links.begin(), outlook.links.end(),
                    [](const FullLink& one, const FullLink& other) { return one.bytes > other.bytes; });
   if (outlook.links.size() > links_told) outlook.links.resize(links_told);
-  if (healthy == nullptr || healthy->time_by_seed.empty()) return;
-  // Seed against seed where the healthy fabric has seeds, too: its placement is the same.
-  for (const auto& [seed, time] : open.time_by_seed) {
-    const auto same = healthy->time_by_seed.find(seed);
-    const double base = (same != healthy->time_by_seed.end() ? same : healthy->time_by_seed.begin())->second;
-    if (base > 0) open.ratio.add(time / base);
-  }
-  if (open.ratio.count() > 0) outlook.ratio = estimate(open.ratio);
+  outlook.ratio = ratio_to(open, healthy);
+  if (outlook.replicas > 1) outlook.to_unprotected = ratio_to(open, unprotected);
+  if (open.records.count() > 0)
+    outlook.replication = ReplicationWork{open.verified.mean(),   open.records.mean(),    open.copies.mean(),
+                                          open.copy_bytes.mean(), open.mismatches.mean(), open.corrections.mean()};
 }
 
 bool is_apart(const Estimate& less, const Estimate& more) {
@@ -222,11 +242,57 @@ void advise_engine(const std::vector<Outlook>& outlooks, std::vector<std::string
   for (std::string& words : hopeless) advice.push_back(std::move(words));
 }
 
+/// Engines are compared where there are fewest replicas.
+std::vector<Outlook> with_fewest_replicas(const std::vector<Outlook>& outlooks) {
+  std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
+  for (const Outlook& outlook : outlooks) fewest = std::min(fewest, outlook.replicas);
+  std::vector<Outlook> kept;
+  for (const Outlook& outlook : outlooks)
+    if (outlook.replicas == fewest) kept.push_back(outlook);
+  return kept;
+}
+
+/// What so many replicas cost and did, over all scenarios.
+struct ReplicaStanding {
+  stats::Moments ratio;
+  double least = 0, most = 0;
+  std::size_t runs = 0, stopped = 0, corrected = 0;  ///< runs; ended by the replicas; with corrections
+};
+
+void advise_replicas(const std::vector<Outlook>& outlooks, std::vector<std::string>& advice) {
+  std::map<std::uint64_t, ReplicaStanding> standings;
+  for (const Outlook& outlook : outlooks) {
+    if (outlook.replicas < 2) continue;
+    ReplicaStanding& one = standings[outlook.replicas];
+    one.runs += outlook.asked;
+    for (const auto& [outcome, count] : outlook.outcomes)
+      if (outcome == "uncorrected" || outcome == "diverged") one.stopped += count;
+    one.corrected += outlook.corrected;
+    if (!outlook.to_unprotected) continue;
+    const double ratio = outlook.to_unprotected->mean;
+    one.least = one.ratio.count() == 0 ? ratio : std::min(one.least, ratio);
+    one.most = one.ratio.count() == 0 ? ratio : std::max(one.most, ratio);
+    one.ratio.add(ratio);
+  }
+  for (const auto& [degree, one] : standings) {
+    std::string words = fmt::format("{} replicas take {} times the places", degree, degree);
+    if (one.ratio.count() > 0) {
+      words += fmt::format(", and the job {:.3f} times as long as without", one.ratio.mean());
+      if (one.most - one.least >= 0.0005) words += fmt::format(" ({:.3f} to {:.3f})", one.least, one.most);
+    }
+    if (one.stopped > 0)
+      words += fmt::format("; in {} of {} runs flips ended it, which so many cannot correct", one.stopped, one.runs);
+    if (one.corrected > 0) words += fmt::format("; in {} of {} runs flips were corrected", one.corrected, one.runs);
+    advice.push_back(words + ".");
+  }
+}
+
 void advise(PredictionRecord& record) {
   if (record.finished < record.points) {
     record.advice.push_back(fmt::format("Only {} of {} runs have ended.", record.finished, record.points));
   }
-  advise_engine(record.outlooks, record.advice);
+  advise_engine(with_fewest_replicas(record.outlooks), record.advice);
+  advise_replicas(record.outlooks, record.advice);
   const Outlook* worst = nullptr;
   for (const Outlook& outlook : record.outlooks)
     if (outlook.ratio && !outlook.healthy && (worst == nullptr || outlook.ratio->mean > worst->ratio->mean))
@@ -273,15 +339,18 @@ Result<PredictionRecord> draw_together(const study::Study& study, const Database
   for (const Database::Row& row : rows.value()) {
     const std::string engine = text_in(row.parameters, "engine"), placement = text_in(row.parameters, "placement"),
                       failures = text_in(row.parameters, "failures");
+    const std::uint64_t replicas = std::max<std::uint64_t>(whole_in(row.parameters, "replicas"), 1);
     auto found = std::ranges::find_if(all, [&](const Open& open) {
       const Outlook& outlook = open.outlook;
-      return outlook.engine == engine && outlook.placement == placement && outlook.failures == failures;
+      return outlook.engine == engine && outlook.placement == placement && outlook.failures == failures &&
+             outlook.replicas == replicas;
     });
     if (found == all.end()) {
       found = all.insert(all.end(), Open{});
       found->outlook.engine = engine;
       found->outlook.placement = placement;
       found->outlook.failures = failures;
+      found->outlook.replicas = replicas;
       found->outlook.healthy = failures == "none";
     }
     ++record.points;
@@ -290,11 +359,16 @@ Result<PredictionRecord> draw_together(const study::Study& study, const Database
     add(*found, row.parameters, *row.finished);
   }
   for (Open& open : all) {
+    const Outlook& own = open.outlook;
     const auto healthy = std::ranges::find_if(all, [&](const Open& other) {
-      return other.outlook.healthy && other.outlook.engine == open.outlook.engine &&
-             other.outlook.placement == open.outlook.placement;
+      return other.outlook.healthy && other.outlook.engine == own.engine && other.outlook.placement == own.placement &&
+             other.outlook.replicas == own.replicas;
     });
-    close(open, healthy == all.end() ? nullptr : &*healthy);
+    const auto unprotected = std::ranges::find_if(all, [&](const Open& other) {
+      return other.outlook.replicas == 1 && other.outlook.engine == own.engine &&
+             other.outlook.placement == own.placement && other.outlook.failures == own.failures;
+    });
+    close(open, healthy == all.end() ? nullptr : &*healthy, unprotected == all.end() ? nullptr : &*unprotected);
   }
   for (Open& open : all) record.outlooks.push_back(std::move(open.outlook));
   record.shown = worth_showing(record.outlooks);

@@ -125,5 +125,55 @@ TEST(DrawTogether, TheOrderInWhichRunsEndedDoesNotMatter) {
   EXPECT_EQ(one.advice, other.advice);
 }
 
+/// 10 s, 20 and 30 by seed; two replicas take a tenth more and are ended by a flip with seed 3, three take a fifth more
+/// and correct it.
+class MadeUpReplicas final : public study::Study {
+ public:
+  MadeUpReplicas() {
+    name = "job.trace";
+    kind = "prediction";
+    text = Json({{"ranks", 4}, {"fabric", "f"}}).dump();
+    for (int seed = 1; seed <= 3; ++seed)
+      for (const int replicas : {1, 2, 3}) {
+        Json parameters = {{"engine", "fast"}, {"placement", "random"}, {"failures", "none"}, {"seed", seed}};
+        if (replicas > 1) parameters["replicas"] = replicas;
+        points.push_back({name, parameters, parameters.dump()});
+      }
+  }
+  Result<Finished> run(std::size_t index) const override {
+    const int replicas = static_cast<int>(index % 3) + 1;
+    const double seed = points[index].parameters["seed"].get<double>();
+    if (replicas == 2 && seed == 3) return Finished{"uncorrected", {{"reason", "two copies differ"}}, 0};
+    Json result = {{"time_ps", 10 * seed * (1 + 0.1 * (replicas - 1)) * 1e12}};
+    if (replicas > 1)
+      result["replication"] = {{"verified", 30}, {"records", 60}, {"corrections", replicas == 3 && seed == 3 ? 1 : 0}};
+    return Finished{"measured", std::move(result), 0};
+  }
+};
+
+TEST(DrawTogether, ReplicasAgainstTheJobWithout) {
+  const PredictionRecord record = drawn(MadeUpReplicas());
+  ASSERT_EQ(record.outlooks.size(), 3u);
+  EXPECT_EQ(record.outlooks[0].replicas, 1u);
+  EXPECT_FALSE(record.outlooks[0].to_unprotected);
+  EXPECT_FALSE(record.outlooks[0].replication);
+  const Outlook &two = record.outlooks[1], &three = record.outlooks[2];
+  EXPECT_EQ(two.measured, 2u);
+  EXPECT_EQ(two.reason, "two copies differ");
+  ASSERT_TRUE(two.to_unprotected && three.to_unprotected && three.replication);
+  EXPECT_NEAR(two.to_unprotected->mean, 1.1, 1e-9);
+  EXPECT_NEAR(three.to_unprotected->mean, 1.2, 1e-9);
+  EXPECT_NEAR(*three.to_unprotected->high, 1.2, 1e-9) << "seed by seed there is no spread";
+  EXPECT_DOUBLE_EQ(three.replication->records, 60);
+  EXPECT_NEAR(three.replication->corrections, 1.0 / 3, 1e-9);
+  EXPECT_NEAR(two.ratio->mean, 1, 1e-9) << "to the healthy fabric, with as many replicas";
+  EXPECT_THAT(record.advice,
+              testing::Contains("2 replicas take 2 times the places, and the job 1.100 times as long as without; in 1 "
+                                "of 3 runs flips ended it, which so many cannot correct."));
+  EXPECT_THAT(record.advice,
+              testing::Contains("3 replicas take 3 times the places, and the job 1.200 times as long as without; in 1 "
+                                "of 3 runs flips were corrected."));
+}
+
 }  // namespace
 }  // namespace holdfast::simulate::predict

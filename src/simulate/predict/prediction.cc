@@ -104,6 +104,7 @@ struct Run {
   study::ThroughputPoint point;  ///< but its traffic
   bool by_tables = false;
   job::PlacementRules placement;
+  job::Protection protection;
   std::vector<fault::Fault> during;  ///< what fails while the job runs
 };
 
@@ -219,40 +220,93 @@ class Prediction final : public study::Study {
   Status make_runs() {
     std::vector<Failures> scenarios(1);
     scenarios.front().label = scenarios.front().before.label = "none";
-    for (const std::string& text : question_.failures) {
-      auto failures = read_failures(text);
+    for (const std::string& each : question_.failures) {
+      auto failures = read_failures(each);
       if (!failures.ok()) return failures.status();
       fails_in_runs_ = fails_in_runs_ || !failures.value().during.empty();
       scenarios.push_back(std::move(failures).value());
     }
+    if (Status status = read_protection(); !status.ok()) return status;
     std::vector<job::PlacementRules> placements;
     for (const std::string& placement : question_.placements) {
       auto distribution = job::parse_distribution(placement);
       if (!distribution.ok()) return distribution.status();
       placements.push_back({distribution.value(), question_.ranks_per_host, question_.hosts, 1});
-      std::vector<bool> taken(Hosts(network_).count(), false);
-      const auto ranks = static_cast<std::uint32_t>(program_.ranks.size());
-      if (auto placed = job::place(placements.back(), ranks, network_, taken); !placed.ok()) return placed.status();
+      for (const int degree : question_.replicas)
+        if (auto placed = hosts_of(placements.back(), degree, network_); !placed.ok()) return placed.status();
     }
     // Seeds outermost: what was cut short has a whole picture with fewer seeds.
     for (std::uint64_t seed = 1; seed <= question_.seeds; ++seed)
       for (const Failures& scenario : scenarios)
-        for (std::size_t i = 0; i < placements.size(); ++i) {
-          const bool random = placements[i].distribution == job::Distribution::random || is_random(scenario);
-          if (!random && seed > 1) continue;
-          for (const fabric::Contender& engine : question_.engines)
-            add(scenario, placements[i], question_.placements[i], &engine, seed);
-          if (!question_.tables.forwarding.empty())
-            add(scenario, placements[i], question_.placements[i], nullptr, seed);
-        }
+        for (std::size_t i = 0; i < placements.size(); ++i)
+          for (const int degree : question_.replicas) {
+            const bool random = placements[i].distribution == job::Distribution::random || is_random(scenario) ||
+                                (degree > 1 && flips_by_chance_);
+            if (!random && seed > 1) continue;
+            for (const fabric::Contender& engine : question_.engines)
+              add(scenario, placements[i], question_.placements[i], degree, &engine, seed);
+            if (!question_.tables.forwarding.empty())
+              add(scenario, placements[i], question_.placements[i], degree, nullptr, seed);
+          }
     return {};
   }
 
-  void add(const Failures& scenario, job::PlacementRules placement, const std::string& placement_name,
+  job::Protection protection_of(int degree, std::uint64_t seed) const {
+    job::Protection protection;
+    protection.degree = degree;
+    protection.protocol = question_.replica_protocol;
+    protection.costs = question_.replication_costs.options();
+    if (degree > 1) protection.inject = question_.inject;
+    protection.seed = seed;
+    return protection;
+  }
+
+  Status read_protection() {
+    const auto ranks = static_cast<std::uint32_t>(program_.ranks.size());
+    const int most = *std::ranges::max_element(question_.replicas);
+    if (most == 1 && !question_.inject.empty())
+      return {Code::bad_input, "reading --inject", "no run has replicas, which would notice", "give --replicas 1,2,3"};
+    for (const int degree : question_.replicas)
+      if (Status status = job::check(protection_of(degree, 1), ranks); !status.ok()) return status;
+    const auto faults = fault::parse(question_.inject, "--inject");
+    flips_by_chance_ = faults.ok() && std::ranges::any_of(faults.value(), [](const fault::Fault& each) {
+                         return std::holds_alternative<fault::Rate>(each.when) || !each.bit;
+                       });
+    if (const auto how = job::parse_replica_placement(question_.place_replicas);
+        how.how == job::ReplicaPlacement::How::map) {
+      auto map = input::read_text_file(how.file, "the map of replicas");
+      if (!map.ok()) return map.status();
+      inputs_["replica_map"] = study::digest_text(map.value());
+    }
+    return {};
+  }
+
+  Result<std::vector<std::uint32_t>> hosts_of(const job::PlacementRules& rules, int degree,
+                                              const fabric::Fabric& network) const {
+    std::vector<bool> taken(Hosts(network).count(), false);
+    return job::place_replicas(rules, job::parse_replica_placement(question_.place_replicas),
+                               static_cast<std::uint32_t>(program_.ranks.size()), degree, network, taken);
+  }
+
+  /// What a job without replicas does not depend on is not in its key.
+  void add_protection(int degree, Json& parameters) const {
+    if (degree == 1) {
+      parameters["inputs"].erase("replica_map");
+      return;
+    }
+    parameters["replicas"] = degree;
+    parameters["protocol"] = job::protocol_name(question_.replica_protocol);
+    parameters["place_replicas"] = question_.place_replicas;
+    if (!question_.inject.empty()) parameters["inject"] = question_.inject;
+    if (Json given = given_options(question_.replication_costs); !given.empty()) parameters["costs"] = std::move(given);
+  }
+
+  void add(const Failures& scenario, job::PlacementRules placement, const std::string& placement_name, int degree,
            const fabric::Contender* engine, std::uint64_t seed) {
     Run run;
     run.placement = std::move(placement);
     run.placement.seed = seed;
+    run.protection = protection_of(degree, seed);
     run.by_tables = engine == nullptr;
     run.point.fabric = question_.fabric;
     run.point.fabric_text = fabric_text_;
@@ -275,6 +329,7 @@ class Prediction final : public study::Study {
     if (Json given = given_options(question_.protocol); !given.empty()) parameters["mpi"] = std::move(given);
     if (Json given = given_options(question_.parameters); !given.empty()) parameters["options"] = std::move(given);
     parameters["inputs"] = inputs_;
+    add_protection(degree, parameters);
     if (engine == nullptr || !engine->in_opensm) parameters["inputs"].erase("opensm");
     if (engine != nullptr) parameters["inputs"].erase("tables");
     if (engine != nullptr && engine->in_opensm) parameters["inputs"]["opensm"] = study::opensm_digest();
@@ -289,6 +344,8 @@ class Prediction final : public study::Study {
     Json notes = program_.notes;
     for (const std::string& note : notes_) notes.push_back(note);
     auto assumed = job::assumed(question_.protocol);
+    if (std::ranges::any_of(question_.replicas, [](int degree) { return degree > 1; }))
+      for (std::string& cost : job::assumed(question_.replication_costs)) assumed.push_back(std::move(cost));
     if (fails_in_runs_) assumed.push_back(manager_in_words(SubnetManager{}));
     return {{"ranks", program_.ranks.size()},
             {"recorded_ns", program_.recorded_ns},
@@ -316,12 +373,11 @@ class Prediction final : public study::Study {
 
   Status replay(const Run& run, const study::Prepared& prepared, Finished& finished) const {
     const fabric::Fabric& network = *prepared.network;
-    std::vector<bool> taken(Hosts(network).count(), false);
-    const auto ranks = static_cast<std::uint32_t>(program_.ranks.size());
-    auto hosts = job::place(run.placement, ranks, network, taken);
+    auto hosts = hosts_of(run.placement, run.protection.degree, network);
     if (!hosts.ok()) return hosts.status();
     std::vector<job::Job> jobs;
-    jobs.push_back({program_, question_.protocol.options(), std::move(hosts).value(), question_.compute_scale});
+    jobs.push_back(
+        {program_, question_.protocol.options(), std::move(hosts).value(), question_.compute_scale, run.protection});
     job::JobTraffic traffic(std::move(jobs), Hosts(network).count());
     traffic.observe(observed_ranks, observed_bins);
     Control control;
@@ -380,6 +436,16 @@ class Prediction final : public study::Study {
     result["down"] = down;
   }
 
+  static void tell_replication(const job::ReplicationOutcome& found, Json& result) {
+    using replicate::Count;
+    result["replication"] = {{"verified", found.counters[Count::messages]},
+                             {"records", found.records},
+                             {"copies", found.copies},
+                             {"copy_bytes", found.copy_bytes},
+                             {"mismatches", found.counters[Count::mismatches]},
+                             {"corrections", found.counters[Count::corrections]}};
+  }
+
   static void tell(const Run& run, const Record& record, const job::JobTraffic& traffic,
                    const study::Prepared& prepared, const Outages& outages, Finished& finished) {
     const job::JobOutcome outcome = traffic.outcomes().front();
@@ -387,6 +453,12 @@ class Prediction final : public study::Study {
     const std::uint64_t lost = record.unroutable_messages + record.dropped_unroutable;
     finished.outcome = summary.ended ? "measured" : lost > 0 ? "lost messages" : text_of(record.ending);
     Json& result = finished.result;
+    if (outcome.replication) {
+      tell_replication(*outcome.replication, result);
+      if (outcome.replication->incident)
+        finished.outcome =
+            outcome.replication->incident->incident == replicate::Incident::diverged ? "diverged" : "uncorrected";
+    }
     result["time_ps"] = summary.time_ps;
     result["computing_share"] = summary.computing_share;
     result["waiting_share"] = summary.waiting_share;
@@ -423,6 +495,7 @@ class Prediction final : public study::Study {
   Json inputs_ = Json::object();
   std::vector<Run> runs_;
   bool fails_in_runs_ = false;
+  bool flips_by_chance_ = false;
   mutable study::Preparations preparations_{most_kept_bytes};
 };
 

@@ -10,7 +10,9 @@
 #include "fabric/compare/contender.h"
 #include "fabric/formats/forwarding_tables.h"
 #include "simulate/job/placement.h"
+#include "simulate/job/protection.h"
 #include "simulate/job/protocol.h"
+#include "simulate/job/replica_placement.h"
 #include "simulate/packet/parameters.h"
 #include "simulate/predict/prediction_record.h"
 #include "simulate/study/database.h"
@@ -20,8 +22,8 @@
 /// engine, with its ranks placed in one way.
 namespace holdfast::simulate::predict {
 
-/// What is asked. Every combination of engines (and the tables), placements and failures is a scenario; those in which
-/// something is random are run with seeds 1 to `seeds`, others once.
+/// What is asked. Every combination of engines (and the tables), placements, failures and numbers of replicas is a
+/// scenario; those in which something is random are run with seeds 1 to `seeds`, others once.
 struct Question {
   std::string trace;   ///< the folder of a recording
   std::string fabric;  ///< a topology, or the path of a file
@@ -32,10 +34,15 @@ struct Question {
   std::vector<std::string> placements = {"block"};
   std::uint32_t ranks_per_host = 1;
   std::vector<job::NamedHost> hosts;  ///< empty: all
+  std::vector<int> replicas = {1};    ///< of each rank; 1: no protection
+  replicate::Protocol replica_protocol{};
+  std::string place_replicas = "apart";
+  std::string inject;  ///< faults that strike in the hosts of jobs with replicas
   double compute_scale = 1;
   std::uint64_t seeds = 3;
   Time limit_ps = never;
   config::Settings<job::Protocol> protocol{job::protocol_table()};
+  config::Settings<job::ReplicationCosts> replication_costs{job::replication_costs_table()};
   config::Settings<Parameters> parameters{parameters_table()};
 };
 

@@ -42,9 +42,17 @@ struct Interruption {
   double longest_stall_s = 0;  ///< of a connection, from a loss to the next acknowledgement
 };
 
-/// One engine and placement in one failure scenario, over all seeds.
+/// What replicas did in the runs that were measured: means.
+struct ReplicationWork {
+  double verified = 0;  ///< messages
+  double records = 0, copies = 0, copy_bytes = 0;
+  double mismatches = 0, corrections = 0;
+};
+
+/// One engine, placement and number of replicas in one failure scenario, over all seeds.
 struct Outlook {
   std::string engine, placement, failures;
+  std::uint64_t replicas = 1;                   ///< of each rank
   bool healthy = false;                         ///< the fabric as it was given
   std::size_t asked = 0;                        ///< runs that have ended in any way
   std::size_t measured = 0;                     ///< runs in which the job ended
@@ -52,7 +60,10 @@ struct Outlook {
   std::string reason;                           ///< of one that was not measured
   double failed = 0;                            ///< components that failed, on average
   Estimate time_s;
-  std::optional<Estimate> ratio;      ///< to the same engine and placement on the healthy fabric, seed by seed
+  std::optional<Estimate> ratio;           ///< to the same engine and placement on the healthy fabric, seed by seed
+  std::optional<Estimate> to_unprotected;  ///< likewise to the job without replicas; none of that itself
+  std::optional<ReplicationWork> replication;
+  std::size_t corrected = 0;          ///< runs in which they corrected something
   double computing = 0, waiting = 0;  ///< shares of the ranks' time, on average
   std::vector<FullLink> links;
   std::optional<Interruption> interruption;
