@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "simulate/packet/hosts.h"
-#include "simulate/packet/parameters.h"
 
 namespace holdfast::simulate::job {
 
@@ -41,11 +40,12 @@ std::string describe(const fabric::Fabric& fabric, fabric::PortId port) {
   return end(port) + (other == fabric::none ? "" : " to " + end(other));
 }
 
-double time_on_link_ps(const fabric::Fabric& fabric, fabric::PortId port, std::uint64_t bytes) {
+double time_on_link_ps(const fabric::Fabric& fabric, const Parameters& parameters, fabric::PortId port,
+                       std::uint64_t bytes) {
   const fabric::LinkId link = fabric.port(port).link;
   if (link == fabric::none) return 0;
   constexpr std::uint64_t sample = 1'000'000;  // Pace counts flits of an integer time
-  return static_cast<double>(link_pace(fabric.link(link).rate).of(sample)) / static_cast<double>(sample) *
+  return static_cast<double>(parameters.link_pace(fabric.link(link).rate).of(sample)) / static_cast<double>(sample) *
          static_cast<double>(bytes);
 }
 

@@ -6,6 +6,7 @@
 
 #include "fabric/tables/forwarding.h"
 #include "fabric/topology/fabric.h"
+#include "simulate/packet/parameters.h"
 
 namespace holdfast::simulate::job {
 
@@ -31,6 +32,7 @@ std::vector<LinkLoad> link_loads(const fabric::Fabric& fabric, const fabric::For
 std::string describe(const fabric::Fabric& fabric, fabric::PortId port);
 
 /// How long a port takes for this many bytes, in picoseconds: its lanes' data rate after encoding.
-double time_on_link_ps(const fabric::Fabric& fabric, fabric::PortId port, std::uint64_t bytes);
+double time_on_link_ps(const fabric::Fabric& fabric, const Parameters& parameters, fabric::PortId port,
+                       std::uint64_t bytes);
 
 }  // namespace holdfast::simulate::job

@@ -16,15 +16,16 @@ Time bucket_for(const fabric::Fabric& fabric) {
 }
 
 /// Of every node's crossbar: that of its fastest cable, sped up.
-std::vector<Pace> crossbars(const fabric::Fabric& fabric, std::uint32_t speedup) {
+std::vector<Pace> crossbars(const fabric::Fabric& fabric, const Parameters& parameters) {
   std::vector<Pace> paces(fabric.nodes().size());
   for (const fabric::Link& link : fabric.links())
     for (const fabric::PortId end : {link.a, link.b}) {
       Pace& fastest = paces[fabric.port(end).node];
-      const Pace pace = link_pace(link.rate);
+      const Pace pace = parameters.link_pace(link.rate);
       if (fastest.flit_ps == 0 || pace.flit_ps < fastest.flit_ps) fastest = pace;
     }
-  for (Pace& pace : paces) pace.flit_ps = (pace.flit_ps * 100 + speedup - 1) / speedup;
+  for (Pace& pace : paces)
+    pace.flit_ps = (pace.flit_ps * 100 + parameters.crossbar_speedup - 1) / parameters.crossbar_speedup;
   return paces;
 }
 
@@ -84,7 +85,7 @@ void Network::build_ports() {
   departures_.reserve(std::size_t{usual_out_} * count);
   if (words_n_ > 1) words_.resize((count << lane_bits_) * words_n_);
   if (lifetime_ != never) head_since_.resize(count << lane_bits_), stalled_until_.resize(count << lane_bits_);
-  const std::vector<Pace> crossbar = crossbars(fabric_, parameters_.crossbar_speedup);
+  const std::vector<Pace> crossbar = crossbars(fabric_, parameters_);
   auto no_end = [this](fabric::PortId peer) {  // an adapter's port that takes no part
     return !fabric_.is_switch(fabric_.port(peer).node) && fabric_.port(peer).lid == 0;
   };
@@ -99,7 +100,7 @@ void Network::build_ports() {
     const fabric::PortId peer = fabric_.peer(id);
     if (peer == fabric::none || no_end(peer)) continue;
     const fabric::Link& link = fabric_.link(fabric_.port(id).link);
-    port.link_flit_ps = narrow(link_pace(link.rate));
+    port.link_flit_ps = narrow(parameters_.link_pace(link.rate));
     const double metres = link.length_m > 0 ? link.length_m : parameters_.cable_length;
     port.propagation = static_cast<Time>(metres * static_cast<double>(parameters_.propagation_ps) + 0.5);
     port.peer_cross_flit_ps = narrow(crossbar[fabric_.port(peer).node]);

@@ -46,21 +46,32 @@ TEST(ClosedForms, AHiccupStopsWork) {
 
 /// A full packet through an idle network of 1 to 5 switches: fetched whole over PCI Express, then for each switch wire,
 /// first flit, latency and the first flit through the crossbar; wire, the packet itself, and PCI Express to memory.
-TEST(ClosedForms, ZeroLoadLatency) {
+void expect_zero_load_latency(std::uint32_t slowdown) {
   Parameters parameters = defaults();
   parameters.hiccup_ns = 0;
+  parameters.link_slowdown = slowdown;
   for (std::uint32_t switches = 1; switches <= 5; ++switches) {
     const sample::Net net = sample::chain(switches, 2);
     sample::ListedTraffic traffic(2 * switches);
     traffic.add(0, {2 * switches - 1, 0, 2048, 0});
     const Record record = simulate(net.fabric, net.tables, parameters, traffic).value();
     const Time wire = 42'700;  // 7 m at 6.1 ns
-    const Time flit = 16'000;
+    const Time flit = Time{16'000} * slowdown;
     const Time cross = (flit * 100 + 149) / 150;
-    const Time packet = 518'500;
-    EXPECT_EQ(record.completion_ps, packet + switches * (wire + flit + 100'000 + cross) + wire + packet + packet);
+    const Time packet = 518'500;  // over PCI Express, which is as fast as ever
+    EXPECT_EQ(record.completion_ps,
+              packet + switches * (wire + flit + 100'000 + cross) + wire + packet * slowdown + packet);
     EXPECT_EQ(record.packet_hops, switches + 1);
   }
+}
+
+TEST(ClosedForms, ZeroLoadLatency) {
+  expect_zero_load_latency(1);
+}
+
+TEST(ClosedForms, ZeroLoadLatencyOfSlowerLinks) {
+  expect_zero_load_latency(32);
+  expect_zero_load_latency(1'000);
 }
 
 /// Two hosts back to back through a switch, endlessly: PCI Express with its hiccup is the slowest part, 3.6 GB/s of

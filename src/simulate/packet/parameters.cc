@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "simulate/packet/arbitration.h"
 
@@ -90,6 +91,12 @@ Parameters settle(Parameters parameters, const fabric::Fabric& fabric) {
   return parameters;
 }
 
+Pace Parameters::link_pace(fabric::LinkRate rate) const {
+  const Pace named = simulate::link_pace(rate);
+  if (link_slowdown <= 1) return named;
+  return {static_cast<Time>(std::ceil(static_cast<double>(named.flit_ps) * link_slowdown))};
+}
+
 Time Parameters::hoq_life_ps() const {
   return hoq_life >= 20 ? never : Time{4'096'000} << hoq_life;
 }
@@ -157,6 +164,15 @@ const config::Table<Parameters>& parameters_table() {
                .most = "1ms",
                .doc = "From a flit's arrival in an input buffer to when it may cross the crossbar.\n"
                       "Port to port it takes one flit's time on the link and one in the crossbar longer."}),
+          option<&P::link_slowdown>(
+              {.name = "simulate.link_slowdown",
+               .initial = "1",
+               .least = "1",
+               .most = "10000",
+               .unit = "times",
+               .doc = "Every link, adapters' included, and the switches' crossbars are so many times slower than the "
+                      "link's rate.\n"
+                      "For networks that InfiniBand's rates do not name: 32 makes 1 Gbit/s of 4X QDR."}),
           option<&P::cable_length>({.name = "simulate.cable_length",
                                     .initial = "7",
                                     .least = "0",

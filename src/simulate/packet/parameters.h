@@ -54,6 +54,7 @@ struct Parameters {
   std::uint32_t input_sends{};  ///< 0: as many as there are outputs
   std::uint32_t crossbar_speedup{};
   std::int64_t switch_latency_ns{};
+  double link_slowdown{};
   double cable_length{};
   std::int64_t propagation_ps{};
   std::uint32_t pcie_generation{};  ///< so
@@ -74,6 +75,8 @@ struct Parameters {
   double steady_hosts{};
   double steady_width{};
 
+  /// What a link of this rate takes, slowed down as asked for.
+  Pace link_pace(fabric::LinkRate rate) const;
   /// How long a packet may stand at the head of its queue: 4.096 us x 2^hoq_life, `never` from 20 on (InfiniBand
   /// Architecture Specification 1.3, 18.2.5.4).
   Time hoq_life_ps() const;

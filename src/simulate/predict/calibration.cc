@@ -123,7 +123,9 @@ std::string to_toml(const Calibration& c, std::string_view mpi) {
   if (c.late_share > 0.01)
     text += fmt::format("# The machine was busy: {:.0f} % of the calls took over a millisecond. Measure again.\n",
                         100 * c.late_share);
-  if (!c.one_host) return text + fmt::format("send_byte = {}\neager_limit = {}\n", c.send_byte_ps, c.eager_limit);
+  if (!c.one_host)
+    return text + fmt::format("send_byte = {}\neager_limit = {}\n# Beyond the overheads a byte took {} ns one way.\n",
+                              c.send_byte_ps, c.eager_limit, c.latency_ns);
   text += fmt::format("shared_eager_limit = {}\nshared_byte = {}\n", c.eager_limit, c.send_byte_ps);
   text += fmt::format("shared_latency = \"{}ns\"  # what a ping-pong takes beyond the overheads\n", c.latency_ns);
   text += fmt::format(

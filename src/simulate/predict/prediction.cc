@@ -417,14 +417,14 @@ class Prediction final : public study::Study {
     return plan_outages(*prepared.network, prepared.tables, run.during, rules, {}, route);
   }
 
-  static void tell_load(const job::JobTraffic& traffic, const study::Prepared& prepared, const Outages& outages,
-                        Time time_ps, Json& result) {
+  void tell_load(const job::JobTraffic& traffic, const study::Prepared& prepared, const Outages& outages, Time time_ps,
+                 Json& result) const {
     const fabric::Fabric& network = *prepared.network;
     std::map<fabric::LinkId, double> busy;
     for (const job::LinkLoad& load : job::link_loads(network, prepared.tables, traffic.flows())) {
       const fabric::LinkId link = network.port(load.port).link;
-      const double share =
-          job::time_on_link_ps(network, load.port, load.bytes) / static_cast<double>(std::max<Time>(time_ps, 1));
+      const double share = job::time_on_link_ps(network, question_.parameters.options(), load.port, load.bytes) /
+                           static_cast<double>(std::max<Time>(time_ps, 1));
       busy[link] = std::max(busy[link], share);
     }
     result["busy"] = Json::array();
@@ -446,8 +446,8 @@ class Prediction final : public study::Study {
                              {"corrections", found.counters[Count::corrections]}};
   }
 
-  static void tell(const Run& run, const Record& record, const job::JobTraffic& traffic,
-                   const study::Prepared& prepared, const Outages& outages, Finished& finished) {
+  void tell(const Run& run, const Record& record, const job::JobTraffic& traffic, const study::Prepared& prepared,
+            const Outages& outages, Finished& finished) const {
     const job::JobOutcome outcome = traffic.outcomes().front();
     const job::JobSummary summary = job::summarise(traffic.jobs().front(), outcome);
     const std::uint64_t lost = record.unroutable_messages + record.dropped_unroutable;
@@ -476,7 +476,8 @@ class Prediction final : public study::Study {
     result["links"] = Json::array();
     for (const job::LinkLoad& load : job::link_loads(*prepared.network, prepared.tables, traffic.flows())) {
       if (result["links"].size() == fullest_links) break;
-      const double busy = job::time_on_link_ps(*prepared.network, load.port, load.bytes);
+      const double busy =
+          job::time_on_link_ps(*prepared.network, question_.parameters.options(), load.port, load.bytes);
       const double share = summary.time_ps > 0 ? busy / static_cast<double>(summary.time_ps) : 0;
       result["links"].push_back(
           {{"name", job::describe(*prepared.network, load.port)}, {"bytes", load.bytes}, {"share", share}});

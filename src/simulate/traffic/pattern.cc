@@ -161,7 +161,7 @@ class PatternTraffic : public Traffic {
       source.key = source.draw.child("order").next64();
       const fabric::LinkId link = fabric.port(hosts_.ports[host]).link;
       if (link == fabric::none) continue;
-      source.interval_ps = mean_gap(spec, link_pace(fabric.link(link).rate), parameters);
+      source.interval_ps = mean_gap(spec, parameters.link_pace(fabric.link(link).rate), parameters);
       if (spec.load < 1)
         source.due = arithmetic::add_or_never(Time{0}, spec.even ? source.draw.uniform() * source.interval_ps
                                                                  : source.draw.exponential(source.interval_ps));
@@ -331,7 +331,7 @@ Status check_clock(const TrafficSpec& whole, const fabric::Fabric& fabric, const
   for (const fabric::PortId port : hosts.ports) {
     const fabric::LinkId link = fabric.port(port).link;
     if (link != fabric::none)
-      longest = std::max(longest, mean_gap(whole, link_pace(fabric.link(link).rate), parameters));
+      longest = std::max(longest, mean_gap(whole, parameters.link_pace(fabric.link(link).rate), parameters));
   }
   const double quota = static_cast<double>(quota_of(whole, hosts.count()));
   const double messages = quota == 0 ? least_messages : whole.load < 1 ? 64 + 2 * quota : quota;

@@ -15,7 +15,7 @@ double full_rate(const fabric::Fabric& fabric, const Parameters& parameters, std
   for (const fabric::PortId port : hosts.ports) {
     const fabric::LinkId link = fabric.port(port).link;
     if (link == fabric::none) continue;
-    const Time time = link_pace(fabric.link(link).rate).of(size + packets * header_bytes);
+    const Time time = parameters.link_pace(fabric.link(link).rate).of(size + packets * header_bytes);
     sum += static_cast<double>(size) * static_cast<double>(ps_per_s) / static_cast<double>(time);
   }
   return hosts.count() == 0 ? 0 : sum / hosts.count();
