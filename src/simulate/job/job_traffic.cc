@@ -85,18 +85,17 @@ Traffic::Answer JobTraffic::next(std::uint32_t index, Time now, Message& message
   if (index >= hosts_.size()) return Answer::none;
   advance(index, now);
   Host& host = hosts_[index];
-  while (!host.leaving.empty() && stopped(letters_[host.leaving.top().letter].from)) {
-    free_letters_.push_back(host.leaving.top().letter);
-    host.leaving.pop();
-  }
+  // Segments of such a letter may be on their way: it is not used again.
+  while (!host.leaving.empty() && stopped(letters_[host.leaving.top().letter].from)) host.leaving.pop();
   if (!host.leaving.empty() && host.leaving.top().at <= now) {
     const Leaving leaving = host.leaving.top();
     host.leaving.pop();
-    const Letter& letter = letters_[leaving.letter];
+    Letter& letter = letters_[leaving.letter];
     const Process& other = processes_[sending_end(letter) == letter.from ? letter.to : letter.from];
-    const std::uint64_t header = protocol_of(other).header_bytes;
-    const bool short_one = letter.part == Part::ask || letter.part == Part::answer || letter.part == Part::get;
-    message = {other.host, leaving.letter, header + (short_one ? 0 : letter.bytes), leaving.at};
+    const std::uint64_t segment = std::min(letter.unsent, segment_of(other));
+    message = {other.host, leaving.letter, segment, leaving.at};
+    letter.unsent -= segment;
+    if (letter.unsent > 0) host.leaving.push({now, host.order++, leaving.letter});
     if (observes_) sent_[std::uint64_t{index} << 32 | other.host] += message.bytes;
     return Answer::send;
   }
@@ -109,15 +108,22 @@ Traffic::Answer JobTraffic::next(std::uint32_t index, Time now, Message& message
 
 void JobTraffic::sent(std::uint32_t host, std::uint32_t tag, Time now) {
   advance(host, now);
-  const Letter& letter = letters_[tag];
-  if (letter.part == Part::data) complete(letter.sends, now, host);
+  Letter& letter = letters_[tag];
+  if (--letter.to_take == 0 && letter.part == Part::data) complete(letter.sends, now, host);
 }
 
 void JobTraffic::delivered(std::uint32_t destination, std::uint32_t tag, Time now, std::vector<std::uint32_t>& wake) {
   advance(destination, now);
+  if (--letters_[tag].to_arrive > 0) return;
   take_in(tag, now);
   advance(destination, now);
   wake.push_back(destination);
+}
+
+/// What the adapter takes of a message at a time.
+std::uint64_t JobTraffic::segment_of(const Process& process) const {
+  const std::uint64_t segment = protocol_of(process).segment_bytes;
+  return segment == 0 ? ~std::uint64_t{0} : segment;
 }
 
 std::uint32_t JobTraffic::sending_end(const Letter& letter) const {
@@ -137,7 +143,7 @@ std::uint32_t JobTraffic::take_letter(const Letter& letter) {
 
 /// A letter goes on its way at a moment that is not over.
 void JobTraffic::dispatch(std::uint32_t index, Time at) {
-  const Letter& letter = letters_[index];
+  Letter& letter = letters_[index];
   const Process& from = processes_[sending_end(letter)];
   JobOutcome& outcome = outcomes_[from.job];
   const bool local = is_local(letter);
@@ -148,6 +154,11 @@ void JobTraffic::dispatch(std::uint32_t index, Time at) {
     if (!local) outcome.message_bytes += letter.bytes;
   }
   if (local) return push(from.host, later_by(at, protocol_of(from).shared_latency_ns * ps_per_ns), Kind::letter, index);
+  const bool short_one = letter.part == Part::ask || letter.part == Part::answer || letter.part == Part::get;
+  letter.unsent = protocol_of(from).header_bytes + (short_one ? 0 : letter.bytes);
+  const std::uint64_t segment = segment_of(from);
+  const std::uint64_t segments = std::max<std::uint64_t>(1, letter.unsent / segment + (letter.unsent % segment != 0));
+  letter.to_take = letter.to_arrive = segments;
   Host& host = hosts_[from.host];
   host.leaving.push({at, host.order++, index});
 }

@@ -138,6 +138,9 @@ class JobTraffic : public Traffic, private ReplicaWorld {
     std::uint64_t bytes = 0;
     std::uint32_t sends = none, receives = none;  ///< pending
     std::uint64_t name = 0, altered = 0;          ///< of its contents, with replicas
+    // Through the network, in segments between which the adapter takes others.
+    std::uint64_t unsent = 0;                  ///< bytes, with the header
+    std::uint64_t to_take = 0, to_arrive = 0;  ///< segments
   };
   /// How far a collective has come with replicas.
   enum class Phase : std::uint8_t {
@@ -222,6 +225,7 @@ class JobTraffic : public Traffic, private ReplicaWorld {
 
   const Job& job_of(const Process& process) const { return jobs_[process.job]; }
   const Protocol& protocol_of(const Process& process) const { return jobs_[process.job].protocol; }
+  std::uint64_t segment_of(const Process& process) const;
   /// In the same world.
   std::uint32_t process_of(const Process& near, std::uint32_t rank) const {
     return first_[near.job] + near.replica * ranks_of(near.job) + rank;

@@ -83,6 +83,38 @@ TEST(LogGP, RendezvousAsksFirst) {
   EXPECT_EQ(play(program, protocol).end(1), hop(1000));
 }
 
+/// Packets are the same whether a message is handed over whole or in segments of whole packets.
+TEST(Segments, CostNothingToAMessageAlone) {
+  const Program program = Recording(2)
+                              .call(0, "MPI_Send", {{peer, 1}, {tag, 5}, {bytes, 1'000'000}})
+                              .call(1, "MPI_Recv", {{peer, 0}, {tag, 5}})
+                              .take();
+  Protocol protocol = slow_protocol();
+  protocol.segment_bytes = 0;
+  const auto whole = play(program, protocol);
+  for (const std::uint64_t packets : {1, 2, 16}) {
+    protocol.segment_bytes = packets * 4096;
+    const auto cut = play(program, protocol);
+    EXPECT_EQ(cut.end(0), whole.end(0));
+    EXPECT_EQ(cut.end(1), whole.end(1));
+    EXPECT_EQ(cut.network.packets_sent, whole.network.packets_sent);
+  }
+}
+
+/// Rank 1 begins a little later, so that its question comes when the answer would stand behind rank 0's message.
+TEST(Segments, AnAnswerNeedNotWaitForTheMessageBeforeIt) {
+  constexpr std::int64_t size = 4'000'000;  // a millisecond
+  const Facts exchange_0{{peer, 1}, {tag, 5}, {bytes, size}, {receives_from, 1}, {receives_tag, 5}};
+  const Facts exchange_1{{peer, 0}, {tag, 5}, {bytes, size}, {receives_from, 0}, {receives_tag, 5}};
+  const Program program =
+      Recording(2).call(0, "MPI_Sendrecv", exchange_0).call(1, "MPI_Sendrecv", exchange_1, 20'000).take();
+  Protocol protocol = slow_protocol();
+  const Time one_way = 4'000'000 * Time{250};
+  EXPECT_LT(play(program, protocol).end(), one_way * 11 / 10);
+  protocol.segment_bytes = 0;
+  EXPECT_GT(play(program, protocol).end(), one_way * 19 / 10);
+}
+
 TEST(LogGP, BytesCostProcessorTimeWhereTheyAreCopied) {
   Protocol protocol = slow_protocol();
   protocol.send_byte_ps = 70;

@@ -41,6 +41,15 @@ const config::Table<Protocol>& protocol_table() {
                .most = "1024",
                .unit = "bytes",
                .doc = "What MPI adds to each message, and the whole of one that asks or answers."}),
+          option<&P::segment_bytes>(
+              {.name = "mpi.segment",
+               .initial = "8192",
+               .least = "0",
+               .most = "1073741824",
+               .unit = "bytes",
+               .doc = "Adapters take so much of a message at a time, and others' messages between, in turn.\n"
+                      "An assumption: how adapters take turns among queue pairs is not published. 0: whole messages, "
+                      "one after the other."}),
           duration<&P::send_overhead_ns>({.name = "mpi.send_overhead",
                                           .initial = "300ns",
                                           .least = "0ns",

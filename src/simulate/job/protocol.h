@@ -22,6 +22,7 @@ struct Protocol {
   Progress progress{};
   std::uint64_t eager_limit{};      ///< bytes; longer messages ask their receiver first
   std::uint64_t header_bytes{};     ///< of MPI, in each message
+  std::uint64_t segment_bytes{};    ///< that an adapter takes of a message before others have their turn; 0: all
   std::int64_t send_overhead_ns{};  ///< of the processor, for each message
   std::int64_t receive_overhead_ns{};
   std::int64_t send_byte_ps{};  ///< of the processor, for each byte of an eager message, which is copied
