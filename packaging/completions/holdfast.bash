@@ -85,7 +85,7 @@ _holdfast_words() {
       ;;
     'holdfast simulate')
       commands=''
-      flags='-h --help --fabric --fault --at --fault-seed --critical --not-rerouted --sm-trap --sm-sweep --sm-compute --sm-write --unreliable --plot --engine --tables --sl2vl --path-records --lanes --traffic --trace --place --ranks-per-host --hosts --host-file --compute-scale --mpi.collectives --mpi.progress --mpi.eager-limit --mpi.header --mpi.send-overhead --mpi.receive-overhead --mpi.send-byte --mpi.receive-byte --mpi.reduce-byte --mpi.shared-eager-limit --mpi.shared-latency --mpi.shared-byte --replicas --protocol --place-replicas --inject --replay.digest-byte --replay.copy-byte --seed --limit --sweep --steps --json --speed --config --simulate.mtu --simulate.input-buffer --simulate.output-buffer --simulate.input-queues --simulate.input-sends --simulate.crossbar-speedup --simulate.switch-latency --simulate.cable-length --simulate.propagation --simulate.pcie-generation --simulate.pcie-lanes --simulate.hiccup-period --simulate.hiccup --simulate.credit-update --simulate.hoq-life --simulate.vl-stall --simulate.vl-arbitration --simulate.ack-timeout --simulate.retry-count --simulate.ack-delay --simulate.hop-limit --simulate.deadlock-check --simulate.sample --simulate.confidence --simulate.steady-hosts --simulate.steady-width'
+      flags='-h --help --fabric --fault --at --fault-seed --critical --not-rerouted --sm-trap --sm-sweep --sm-compute --sm-write --unreliable --plot --engine --tables --sl2vl --path-records --lanes --traffic --trace --place --ranks-per-host --hosts --host-file --compute-scale --mpi.collectives --mpi.progress --mpi.eager-limit --mpi.header --mpi.segment --mpi.send-overhead --mpi.receive-overhead --mpi.send-byte --mpi.receive-byte --mpi.reduce-byte --mpi.shared-eager-limit --mpi.shared-latency --mpi.shared-byte --replicas --protocol --place-replicas --inject --replay.digest-byte --replay.copy-byte --seed --limit --sweep --steps --json --speed --config --simulate.mtu --simulate.input-buffer --simulate.output-buffer --simulate.input-queues --simulate.input-sends --simulate.crossbar-speedup --simulate.switch-latency --simulate.link-slowdown --simulate.cable-length --simulate.propagation --simulate.pcie-generation --simulate.pcie-lanes --simulate.hiccup-period --simulate.hiccup --simulate.credit-update --simulate.hoq-life --simulate.vl-stall --simulate.vl-arbitration --simulate.ack-timeout --simulate.retry-count --simulate.ack-delay --simulate.hop-limit --simulate.deadlock-check --simulate.sample --simulate.confidence --simulate.steady-hosts --simulate.steady-width'
       ;;
     'holdfast trace')
       commands='show check convert'
@@ -105,7 +105,7 @@ _holdfast_words() {
       ;;
     'holdfast predict')
       commands=''
-      flags='-h --help --fabric --engines --tables --sl2vl --path-records --lanes --fail --seeds --placements --ranks-per-host --hosts --host-file --replicas --protocol --place-replicas --inject --compute-scale --limit -d --database --json --page --workers --silence -q --quiet --config --mpi.collectives --mpi.progress --mpi.eager-limit --mpi.header --mpi.send-overhead --mpi.receive-overhead --mpi.send-byte --mpi.receive-byte --mpi.reduce-byte --mpi.shared-eager-limit --mpi.shared-latency --mpi.shared-byte --replay.digest-byte --replay.copy-byte --simulate.mtu --simulate.input-buffer --simulate.output-buffer --simulate.input-queues --simulate.input-sends --simulate.crossbar-speedup --simulate.switch-latency --simulate.cable-length --simulate.propagation --simulate.pcie-generation --simulate.pcie-lanes --simulate.hiccup-period --simulate.hiccup --simulate.credit-update --simulate.hoq-life --simulate.vl-stall --simulate.vl-arbitration --simulate.ack-timeout --simulate.retry-count --simulate.ack-delay --simulate.hop-limit --simulate.deadlock-check --simulate.sample --simulate.confidence --simulate.steady-hosts --simulate.steady-width'
+      flags='-h --help --fabric --engines --tables --sl2vl --path-records --lanes --fail --seeds --placements --ranks-per-host --hosts --host-file --replicas --protocol --place-replicas --inject --compute-scale --limit -d --database --json --page --workers --silence -q --quiet --config --mpi.collectives --mpi.progress --mpi.eager-limit --mpi.header --mpi.segment --mpi.send-overhead --mpi.receive-overhead --mpi.send-byte --mpi.receive-byte --mpi.reduce-byte --mpi.shared-eager-limit --mpi.shared-latency --mpi.shared-byte --replay.digest-byte --replay.copy-byte --simulate.mtu --simulate.input-buffer --simulate.output-buffer --simulate.input-queues --simulate.input-sends --simulate.crossbar-speedup --simulate.switch-latency --simulate.link-slowdown --simulate.cable-length --simulate.propagation --simulate.pcie-generation --simulate.pcie-lanes --simulate.hiccup-period --simulate.hiccup --simulate.credit-update --simulate.hoq-life --simulate.vl-stall --simulate.vl-arbitration --simulate.ack-timeout --simulate.retry-count --simulate.ack-delay --simulate.hop-limit --simulate.deadlock-check --simulate.sample --simulate.confidence --simulate.steady-hosts --simulate.steady-width'
       ;;
     'holdfast calibrate')
       commands=''
@@ -288,6 +288,7 @@ _holdfast_value() {
     'holdfast simulate --mpi.progress') value='calls always' ;;
     'holdfast simulate --mpi.eager-limit') value='OTHER' ;;
     'holdfast simulate --mpi.header') value='OTHER' ;;
+    'holdfast simulate --mpi.segment') value='OTHER' ;;
     'holdfast simulate --mpi.send-overhead') value='OTHER' ;;
     'holdfast simulate --mpi.receive-overhead') value='OTHER' ;;
     'holdfast simulate --mpi.send-byte') value='OTHER' ;;
@@ -314,6 +315,7 @@ _holdfast_value() {
     'holdfast simulate --simulate.input-sends') value='OTHER' ;;
     'holdfast simulate --simulate.crossbar-speedup') value='OTHER' ;;
     'holdfast simulate --simulate.switch-latency') value='OTHER' ;;
+    'holdfast simulate --simulate.link-slowdown') value='OTHER' ;;
     'holdfast simulate --simulate.cable-length') value='OTHER' ;;
     'holdfast simulate --simulate.propagation') value='OTHER' ;;
     'holdfast simulate --simulate.pcie-generation') value='OTHER' ;;
@@ -363,6 +365,7 @@ _holdfast_value() {
     'holdfast predict --mpi.progress') value='calls always' ;;
     'holdfast predict --mpi.eager-limit') value='OTHER' ;;
     'holdfast predict --mpi.header') value='OTHER' ;;
+    'holdfast predict --mpi.segment') value='OTHER' ;;
     'holdfast predict --mpi.send-overhead') value='OTHER' ;;
     'holdfast predict --mpi.receive-overhead') value='OTHER' ;;
     'holdfast predict --mpi.send-byte') value='OTHER' ;;
@@ -380,6 +383,7 @@ _holdfast_value() {
     'holdfast predict --simulate.input-sends') value='OTHER' ;;
     'holdfast predict --simulate.crossbar-speedup') value='OTHER' ;;
     'holdfast predict --simulate.switch-latency') value='OTHER' ;;
+    'holdfast predict --simulate.link-slowdown') value='OTHER' ;;
     'holdfast predict --simulate.cable-length') value='OTHER' ;;
     'holdfast predict --simulate.propagation') value='OTHER' ;;
     'holdfast predict --simulate.pcie-generation') value='OTHER' ;;
