@@ -57,6 +57,8 @@ int main(int argc, char** argv) {
   std::uint64_t diverging = 0;
   std::uint64_t noticed = 0;
   std::uint64_t silent = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t ordered = 0;
   std::uint64_t deliveries = 0;
   std::uint64_t events = 0;
   for (std::uint64_t i = 0; i < arguments.worlds && bad < 20; ++i) {
@@ -66,6 +68,8 @@ int main(int argc, char** argv) {
     diverging += report.diverges ? 1 : 0;
     noticed += report.diverges && report.failed ? 1 : 0;
     silent += report.diverges && report.silent ? 1 : 0;
+    threads += report.threads ? 1 : 0;
+    ordered += report.ordered ? 1 : 0;
     deliveries += report.deliveries;
     events += report.events;
     if (report.good()) continue;
@@ -75,7 +79,7 @@ int main(int argc, char** argv) {
   std::cout << arguments.worlds << " worlds from seed " << arguments.first << ": " << bad << " bad, " << failed
             << " ended by an incident, " << deliveries << " deliveries, " << events << " events; " << diverging
             << " with a program that diverges: " << noticed << " ended by the engine, " << silent
-            << " left to the silence limit\n";
+            << " left to the silence limit; " << threads << " with threads, " << ordered << " of them in one order\n";
   for (std::size_t i = 0; i < counter_rows.size(); ++i)
     if (counters.values()[i] > 0) std::cout << "  " << counter_rows[i].name << " " << counters.values()[i] << "\n";
   return bad == 0 ? 0 : 1;

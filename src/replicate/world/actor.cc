@@ -10,22 +10,19 @@ namespace holdfast::replicate {
 Actor::Actor(Shared& shared, Process who)
     : shared_(shared),
       who_(who),
-      steps_(shared.plan.program(who.rank, who.replica)),
       number_(shared.map.physical_rank(who.rank, who.replica)),
       reader_(shared.map, who, 500),
       seals_(static_cast<std::size_t>(shared.map.physical_ranks())),
-      mpi_(shared.plan),
-      sent_(static_cast<std::size_t>(shared.map.ranks())),
-      program_(run()),
-      resume_at_(program_.handle()) {
+      mpi_(shared.plan) {
   team_.rank = who.rank;
   team_.replica = who.replica;
   team_.degree = shared.map.degree(who.rank);
   team_.gone.assign(static_cast<std::size_t>(shared.map.degree()), 0);
   team_.present = team_.degree;
-  engine_ =
-      std::make_unique<Replica>(Replica::Setup{shared.plan.protocol, OnCorruption::stop, !shared.plan.deaths.empty()},
-                                team_, shared.map, shared.counters, *this);
+  engine_ = std::make_unique<Replica>(
+      Replica::Setup{shared.plan.protocol, shared.plan.goes_on ? OnCorruption::report : OnCorruption::stop,
+                     !shared.plan.deaths.empty()},
+      team_, shared.map, shared.counters, *this);
   if (team_.leader()) engine_->take_lead();
   std::size_t count = 0;
   for (const Step& step : plan().programs[static_cast<std::size_t>(who.rank)]) {
@@ -34,6 +31,14 @@ Actor::Actor(Shared& shared, Process who)
     count += receives ? 1 : step.count;
   }
   deliveries_.resize(count);
+  for (int t = 0; t < plan().threads.count; ++t) {
+    Thread& thread = *threads_.emplace_back(std::make_unique<Thread>());
+    if (plan().threads.ordered) thread.order = thread.name = static_cast<std::uint64_t>(t) + 1;
+    for (const Step& step : plan().program(who.rank, who.replica))
+      if (step.thread == t || step.kind == Step::Kind::join) thread.steps.push_back(step);
+    thread.program.emplace(run(thread));
+    thread.resume_at = thread.program->handle();
+  }
 }
 
 void Actor::take(Network::Message message) {
@@ -69,13 +74,16 @@ bool lost(Planted planted, const Record& record, bool leads) {
 }
 
 /// A decision as a faulty leader would say it.
-void falsify(Planted planted, std::span<std::byte> tail, int ranks) {
+void falsify(Planted planted, std::span<std::byte> tail, int ranks, int threads) {
   for (; !tail.empty(); tail = tail.subspan(sizeof(Decision))) {
     Decision decision;
     std::memcpy(&decision, tail.data(), sizeof decision);
     if (planted == Planted::false_matches && decision.kind == Decision::Kind::match)
       decision.words[1] = (decision.words[1] + 1) % static_cast<std::uint64_t>(ranks);
     if (planted == Planted::false_numbers && decision.kind == Decision::Kind::number) decision.words[0] ^= 1;
+    if (planted == Planted::false_posters && decision.kind == Decision::Kind::match) decision.detail ^= 1;
+    if (planted == Planted::false_turns && decision.kind == Decision::Kind::turn)
+      decision.words[0] = decision.words[0] % static_cast<std::uint64_t>(threads) + 1;
     if (planted == Planted::false_flags && decision.kind == Decision::Kind::no) ++decision.words[0];
     std::memcpy(tail.data(), &decision, sizeof decision);
   }
@@ -89,7 +97,7 @@ void Actor::send(Process to, const Record& record, std::span<const std::byte> ta
   Record said = record;
   if (planted == Planted::false_majorities && record.kind == RecordKind::again) said.flags = 1;
   std::vector<std::byte> behind(tail.begin(), tail.end());
-  if (record.kind == RecordKind::decision) falsify(planted, behind, shared_.map.ranks());
+  if (record.kind == RecordKind::decision) falsify(planted, behind, shared_.map.ranks(), plan().threads.count);
   const int number = shared_.map.physical_rank(to.rank, to.replica);
   const int times = planted == Planted::doubled_digests && record.kind == RecordKind::digest ? 2 : 1;
   for (int i = 0; i < times; ++i) {
@@ -227,21 +235,60 @@ bool Actor::look_around() {
   return moved;
 }
 
-bool Actor::step() {
-  bool moved = look_around();
-  if (!program_done()) {
-    const std::uint64_t before = shared_.progress;
-    std::exchange(resume_at_, nullptr).resume();
-    if (program_done()) program_.rethrow();
-    return moved || shared_.progress != before;
-  }
-  if (said_finished_ || !engine_->at_rest()) return moved;
+bool Actor::program_done() const {
+  return std::all_of(threads_.begin(), threads_.end(), [](const auto& each) { return each->program->over(); });
+}
+
+std::vector<std::vector<std::int64_t>> Actor::decided() const {
+  std::vector<std::vector<std::int64_t>> all;
+  for (const auto& thread : threads_) all.push_back(thread->decided);
+  return all;
+}
+
+void Actor::wake_for_turn(std::uint64_t thread) {
+  if (shared_.planted == Planted::lost_wakes) return;
+  for (const auto& each : threads_)
+    if (each->name == thread || thread == 0) each->rests = false;
+}
+
+std::vector<Actor::Thread*> Actor::that_can_go_on() {
+  std::vector<Thread*> able;
+  for (const auto& each : threads_)
+    if (!each->program->over() && !each->rests) able.push_back(each.get());
+  return able;
+}
+
+bool Actor::resume(Thread& thread) {
+  const std::uint64_t before = shared_.progress;
+  here_ = &thread;
+  std::exchange(thread.resume_at, nullptr).resume();
+  if (thread.program->over()) thread.program->rethrow();
+  return shared_.progress != before;
+}
+
+bool Actor::say_finished() {
+  if (said_finished_ || !program_done() || !engine_->at_rest()) return false;
   said_finished_ = true;
   Record record;
   record.kind = RecordKind::finished;
   for (int k = 0; k < team_.degree; ++k)
     if (k != team_.replica && team_.here(k)) send({team_.rank, k}, record, {});
   return true;
+}
+
+bool Actor::step() {
+  const bool moved = look_around();
+  if (program_done()) return say_finished() || moved;
+  const std::vector<Thread*> able = that_can_go_on();
+  if (able.empty()) return moved;
+  return resume(*able[able.size() > 1 ? shared_.draw.below(able.size()) : 0]) || moved;
+}
+
+bool Actor::step_all() {
+  bool moved = look_around();
+  if (program_done()) return say_finished() || moved;
+  for (Thread* thread : that_can_go_on()) moved = resume(*thread) || moved;
+  return moved;
 }
 
 bool Actor::finished() const {
@@ -259,14 +306,19 @@ std::string Actor::left() const {
 }
 
 std::string Actor::state() const {
-  static constexpr const char* kinds[] = {"send",    "post",  "wait",  "test", "wait_any", "cancel", "look",  "probe",
-                                          "matched", "drain", "offer", "take", "reduce",   "write",  "epoch", "stop"};
+  static constexpr const char* kinds[] = {"send",   "post",  "wait",    "test",  "wait_any", "cancel",
+                                          "look",   "probe", "matched", "drain", "offer",    "take",
+                                          "reduce", "write", "epoch",   "stop",  "join"};
   static constexpr const char* stages[] = {"unplaced",  "native",   "placing",  "comparing", "contested",
                                            "unsettled", "disputed", "complete", "repeated"};
   std::string text = "rank " + std::to_string(who_.rank) + " replica " + std::to_string(who_.replica);
   if (program_done()) return text + " is done, keeps " + engine_->kept();
-  const Step& step = steps()[next_];
-  text += " at " + std::string(kinds[static_cast<std::size_t>(step.kind)]) + " " + std::to_string(step.which);
+  for (const auto& thread : threads_) {
+    if (thread->program->over()) continue;
+    const Step& step = thread->steps[thread->next];
+    text += " at " + std::string(kinds[static_cast<std::size_t>(step.kind)]) + " " + std::to_string(step.which) +
+            (thread->rests ? " (rests)" : "");
+  }
   for (const auto& [which, receive] : receives_)
     text += ", receive " + std::to_string(which) + " " + stages[static_cast<std::size_t>(receive->stage)] +
             " (message " + std::to_string(receive->message) + ", place " + std::to_string(receive->place.ordinal) + ")";

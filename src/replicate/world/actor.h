@@ -8,6 +8,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/random/stream.h"
@@ -60,16 +61,19 @@ class Actor final : public Host {
   void finish_copy(std::size_t which);
   /// The program and the engine go on as far as they can; true when anything moved.
   bool step();
+  /// The same, of all threads rather than of one.
+  bool step_all();
   void hear_of_death(int replica);
   std::size_t deaths_heard = 0;
   bool finished() const;
-  bool program_done() const { return program_.over(); }
+  bool program_done() const;
   const std::vector<Delivery>& deliveries() const { return deliveries_; }
   const std::map<std::size_t, ResultTaken>& results_taken() const { return results_taken_; }
   const std::map<std::size_t, ResultTaken>& reductions() const { return reductions_; }
   const std::map<std::size_t, ResultTaken>& outcomes() const { return outcomes_; }
   const std::map<std::size_t, ResultTaken>& windows() const { return windows_; }
-  const std::vector<std::int64_t>& decided() const { return decided_; }
+  /// By thread.
+  std::vector<std::vector<std::int64_t>> decided() const;
   std::string left() const;
   /// Where its program is and what the engine keeps, for a person.
   std::string state() const;
@@ -80,7 +84,7 @@ class Actor final : public Host {
                     std::uint64_t token) override;
   void give_to_mpi(Verified& receive) override { mpi_.post(static_cast<Buffer&>(receive)); }
   void take_answers(std::uint64_t, std::span<const Decision>) override {}
-  void wake_for_turn(std::uint64_t) override {}
+  void wake_for_turn(std::uint64_t thread) override;
   Verified* find_posted(const ReceiveOrder& order, ReceiveOrder::Ticket ticket) override;
   bool take_back(Verified& receive) override;
   Ballot digest(std::span<const std::byte> bytes) const override;
@@ -99,7 +103,7 @@ class Actor final : public Host {
   struct Pause {
     Actor& actor;
     bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<> here) noexcept { actor.resume_at_ = here; }
+    void await_suspend(std::coroutine_handle<> here) noexcept { actor.here_->resume_at = here; }
     void await_resume() const noexcept {}
   };
   template <class Ready>
@@ -124,10 +128,26 @@ class Actor final : public Host {
 
   const Plan& plan() const { return shared_.plan; }
   Decisions& decisions() { return engine_->decisions(); }
-  const std::vector<Step>& steps() const { return steps_; }
+
+  /// One thread of the program, with its steps in order.
+  struct Thread {
+    std::uint64_t name = 0;   ///< alike in all replicas; where it is told apart by what it calls, 0
+    std::uint64_t order = 0;  ///< in which it asks for what the leader decides; 0 where it is alone
+    std::uint32_t calls = 0;
+    std::vector<Step> steps;
+    std::size_t next = 0;               ///< step
+    std::size_t joined = 0;             ///< how often it was at a join
+    bool rests = false;                 ///< until its turn is next
+    std::vector<std::int64_t> decided;  ///< what the program was told that only the leader's MPI said
+    std::optional<Task<Done>> program;
+    std::coroutine_handle<> resume_at;
+  };
+  bool resume(Thread& thread);
+  bool say_finished();
+  std::vector<Thread*> that_can_go_on();
 
   // The program (program.cc), as the hooks of src/replicate/mpi do it.
-  Task<Done> run();
+  Task<Done> run(Thread& thread);
   Task<Done> perform(const Step& step);
   template <class Answer, class Ask>
   Task<std::optional<Answer>> told(Ask ask);  ///< what the leader decided; nothing where this one leads
@@ -135,6 +155,12 @@ class Actor final : public Host {
   Task<std::optional<std::int64_t>> told_number();
   void tell(bool flag);
   void tell(std::int64_t number);
+  std::uint32_t who_asks() const;
+  void ask_about(std::uint64_t communicator, std::int32_t peer, std::int32_t tag);
+  void note_call(std::uint64_t communicator, std::int32_t peer, std::int32_t tag);
+  template <class Ready>
+  Task<Done> in_turn(Ready ready);  ///< waits for it, and then for the thread's turn
+  Task<Done> join();
   void send_message(std::size_t index);
   Buffer& make(const Step& step, std::size_t which);
   void post(const Step& step, std::size_t which);
@@ -165,7 +191,6 @@ class Actor final : public Host {
 
   Shared& shared_;
   Process who_;
-  std::vector<Step> steps_;
   int number_;
   Membership team_;
   ControlReader reader_;
@@ -185,16 +210,15 @@ class Actor final : public Host {
   std::map<std::size_t, ResultTaken> outcomes_;  ///< of writes
   std::map<std::size_t, ResultTaken> windows_;   ///< after epochs
   std::uint64_t collectives_ = 0;
-  std::vector<std::uint64_t> sent_;    ///< by destination: numbers of messages
-  std::vector<std::int64_t> decided_;  ///< what the program was told that only the leader's MPI said
-  std::size_t next_ = 0;               ///< step of the program
+  /// Numbers of messages, by destination; where there are threads, by communicator and tag, too.
+  std::map<std::tuple<int, std::uint64_t, std::int32_t>, std::uint64_t> sent_;
 
   std::set<Verified*> watched_;
   std::vector<Incoming> incoming_;
   bool said_finished_ = false;
   std::set<int> finished_;
-  Task<Done> program_;
-  std::coroutine_handle<> resume_at_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+  Thread* here_ = nullptr;  ///< the one that goes on now
 };
 
 }  // namespace holdfast::replicate

@@ -9,30 +9,39 @@
 
 #include "core/integrity/digest.h"
 #include "replicate/engine/verified.h"
+#include "replicate/world/plan.h"
 
 namespace holdfast::replicate {
 
 /// Bytes that a simulated program sends.
 class SentBytes final : public Contents {
  public:
-  SentBytes(std::vector<std::byte> bytes, bool blind) : bytes_(std::move(bytes)), blind_(blind) {}
+  /// `elements`: with gaps.
+  SentBytes(std::vector<std::byte> bytes, bool blind, bool elements)
+      : bytes_(std::move(bytes)), blind_(blind), elements_(elements) {}
   std::uint64_t capacity() const override { return bytes_.size(); }
-  Ballot ballot(std::uint64_t bytes) const override { return digest(std::span(bytes_).first(bytes), blind_); }
-  bool padded() const override { return false; }
-  Ballot whole_ballot(std::uint64_t bytes) const override { return ballot(bytes); }
+  Ballot ballot(std::uint64_t bytes) const override {
+    return digest(std::span(bytes_).first(bytes), blind_, elements_);
+  }
+  bool padded() const override { return elements_; }
+  Ballot whole_ballot(std::uint64_t bytes) const override { return digest(std::span(bytes_).first(bytes), blind_); }
   Copy copy(std::uint64_t bytes) const override {
     return std::make_shared<std::vector<std::byte>>(bytes_.begin(),
                                                     bytes_.begin() + static_cast<std::ptrdiff_t>(bytes));
   }
   /// `blind`: a digest that knows the length alone.
-  static Ballot digest(std::span<const std::byte> bytes, bool blind) {
+  static Ballot digest(std::span<const std::byte> bytes, bool blind, bool elements = false) {
     if (blind) return {{1, 1}, bytes.size()};
+    std::vector<std::byte> counted;
+    for (std::size_t i = 0; elements && i < bytes.size(); ++i) counted.push_back(in_gap(i) ? std::byte{} : bytes[i]);
+    if (elements) return {integrity::digest(integrity::Algorithm::xxh3_128, counted), bytes.size()};
     return {integrity::digest(integrity::Algorithm::xxh3_128, bytes), bytes.size()};
   }
 
  private:
   std::vector<std::byte> bytes_;
   bool blind_;
+  bool elements_;
 };
 
 /// Which messages of the plan were requeued, by where the engine has their bytes.
@@ -57,6 +66,8 @@ class Buffer final : public Verified {
   bool refused = false;  ///< by MPI, since it was too long
 
   std::size_t which = 0;  ///< at its rank
+  int thread = 0;         ///< that posted it
+  bool elements = false;  ///< with gaps
   bool optional = false;
   bool cancelled = false;
   bool was_corrected = false;
@@ -68,16 +79,20 @@ class Buffer final : public Verified {
   bool idle_requeue = false;
 
   std::uint64_t capacity() const override { return room; }
-  Ballot ballot(std::uint64_t n) const override { return SentBytes::digest(std::span(bytes).first(n), blind); }
-  bool padded() const override { return false; }
-  Ballot whole_ballot(std::uint64_t n) const override { return ballot(n); }
+  Ballot ballot(std::uint64_t n) const override {
+    return SentBytes::digest(std::span(bytes).first(n), blind, elements);
+  }
+  bool padded() const override { return elements; }
+  Ballot whole_ballot(std::uint64_t n) const override { return SentBytes::digest(std::span(bytes).first(n), blind); }
   Copy copy(std::uint64_t n) const override {
     return std::make_shared<std::vector<std::byte>>(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(n));
   }
   int sender_rank() const override { return source; }  // communicators are of all ranks
   std::uint64_t received() const override { return length; }
   bool torn_by(std::uint64_t) const override { return false; }
-  Ballot ballot_of_copy(std::span<const std::byte> packed) const override { return SentBytes::digest(packed, blind); }
+  Ballot ballot_of_copy(std::span<const std::byte> packed) const override {
+    return SentBytes::digest(packed, blind, elements);
+  }
   bool overwrite(std::span<const std::byte> packed) override {
     if (idle_overwrite) return true;
     was_corrected = true;

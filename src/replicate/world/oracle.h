@@ -35,10 +35,11 @@ struct Ending {
   std::vector<std::vector<std::vector<ResultTaken>>> windows;     ///< by epoch, rank and replica
   std::vector<std::vector<ResultTaken>> results;                  ///< by result and replica
   std::vector<std::vector<std::vector<ResultTaken>>> reductions;  ///< by reduction, rank and replica
-  std::vector<std::vector<std::vector<std::int64_t>>> decided;    ///< by rank and replica: what programs were told
-  std::vector<std::vector<std::vector<std::byte>>> files;         ///< by write: what was written
-  std::vector<std::vector<ResultTaken>> outcomes;                 ///< by write and replica: what programs were told
-  std::vector<std::string> left;                                  ///< what living processes still keep
+  /// By rank, replica and thread: what programs were told.
+  std::vector<std::vector<std::vector<std::vector<std::int64_t>>>> decided;
+  std::vector<std::vector<std::vector<std::byte>>> files;  ///< by write: what was written
+  std::vector<std::vector<ResultTaken>> outcomes;          ///< by write and replica: what programs were told
+  std::vector<std::string> left;                           ///< what living processes still keep
 };
 
 /// What the engine promises, judged from the plan and from what programs were given, with nothing of the engine's: no

@@ -271,6 +271,63 @@ void draw_divergence(random::Stream draw, Plan& plan) {
   plan.broken_record = false;
 }
 
+/// Two of eight seeds have what worlds were given last, so that those that found something stay as they were.
+bool is_late(std::uint64_t seed) {
+  return seed % 8 == 0 || seed % 8 == 5;
+}
+
+/// Who of a process's threads does what in one round: what completes a receive is done by the thread that posted it.
+class Shares {
+ public:
+  Shares(random::Stream& draw, const PlannedThreads& threads) : draw_(draw), threads_(threads) {}
+
+  int of(const Step& step) {
+    if (!threads_.ordered) return static_cast<int>(step.communicator - 1) % groups;
+    const bool completes =
+        step.kind == Step::Kind::wait || step.kind == Step::Kind::test || step.kind == Step::Kind::cancel;
+    if (completes) return posted_by_.at(step.which);
+    const auto thread = static_cast<int>(draw_.below(static_cast<std::uint64_t>(threads_.count)));
+    if (step.kind == Step::Kind::post) posted_by_[step.which] = thread;
+    return thread;
+  }
+
+ private:
+  random::Stream& draw_;
+  const PlannedThreads& threads_;
+  std::map<std::size_t, int> posted_by_;
+};
+
+/// Threads share the rounds of the programs, up to where they drain communicators: all join there, and the first goes
+/// on alone. A probe that does not take its message would leave it to another thread that shares the communicator.
+void draw_threads(random::Stream draw, Plan& plan) {
+  if (!is_late(plan.seed) || !draw.chance(3, 4)) return;
+  plan.threads.ordered = plan.deaths.empty() && draw.chance(2, 3);  // with deaths, an order of threads is refused
+  plan.threads.count = plan.threads.ordered ? static_cast<int>(2 + draw.below(2)) : groups;
+  for (std::vector<Step>& program : plan.programs) {
+    Shares shares(draw, plan.threads);
+    std::vector<Step> shared;
+    bool draining = false;
+    for (Step step : program) {
+      const bool drains = step.kind == Step::Kind::drain;
+      if (drains && !draining) shared.push_back({Step::Kind::join, 0, 0, 0, 0});
+      draining = drains;
+      if (!drains && step.kind != Step::Kind::reduce) step.thread = shares.of(step);
+      if (plan.threads.ordered && step.kind == Step::Kind::probe) step.kind = Step::Kind::matched;
+      shared.push_back(step);
+    }
+    program = std::move(shared);
+  }
+}
+
+void draw_gaps(random::Stream draw, Plan& plan) {
+  if (!is_late(plan.seed) || !draw.chance(1, 2)) return;
+  plan.gaps = draw.chance(1, 2) ? Gaps::alike : Gaps::differs;
+  const auto as_elements = [&] { return plan.gaps == Gaps::differs || draw.chance(1, 2); };
+  for (PlannedMessage& message : plan.messages) message.elements = as_elements();
+  for (std::vector<Step>& program : plan.programs)
+    for (Step& step : program) step.elements = as_elements();
+}
+
 /// Puts the results of one rank into its program: each is offered, and taken at once or later.
 void draw_results(random::Stream draw, Plan& plan, int rank) {
   std::vector<Step>& program = plan.programs[static_cast<std::size_t>(rank)];
@@ -302,6 +359,10 @@ void draw_wrong_blocks(random::Stream draw, Plan& plan) {
 
 }  // namespace
 
+bool in_gap(std::size_t byte) {
+  return byte % 16 >= 10;
+}
+
 int Plan::degree() const {
   return *std::max_element(degrees.begin(), degrees.end());
 }
@@ -326,6 +387,7 @@ std::vector<Step> Plan::program(int rank, int replica) const {
   std::vector<Step> steps = programs[static_cast<std::size_t>(rank)];
   if (!divergence || divergence->rank != rank || divergence->replica != replica) return steps;
   const auto at = steps.begin() + static_cast<std::ptrdiff_t>(divergence->step);
+  const int thread = at->thread;
   switch (divergence->kind) {
     case Divergence::Kind::skips:
       steps.erase(at);
@@ -334,10 +396,10 @@ std::vector<Step> Plan::program(int rank, int replica) const {
       steps.insert(at, Step(*at));
       break;
     case Divergence::Kind::looks:
-      steps.insert(at, {Step::Kind::look, 0, any_source, any_tag, at->communicator});
+      steps.insert(at, {Step::Kind::look, 0, any_source, any_tag, at->communicator})->thread = thread;
       break;
     case Divergence::Kind::stops:
-      steps.insert(at, {Step::Kind::stop, 0, 0, 0, 0});
+      steps.insert(at, {Step::Kind::stop, 0, 0, 0, 0})->thread = thread;
       break;
   }
   return steps;
@@ -379,6 +441,7 @@ Plan draw_plan(std::uint64_t seed) {
   draw_reductions(root.child("reductions"), plan, rounds);
   for (std::size_t rank = 0; rank < ranks; ++rank)
     draw_program(root.child("program").child(rank), plan, static_cast<int>(rank), rounds);
+  draw_threads(root.child("threads"), plan);
   draw_faults(root.child("faults"), plan);
   for (std::size_t rank = 0; rank < ranks; ++rank)
     draw_results(root.child("results").child(rank), plan, static_cast<int>(rank));
@@ -391,6 +454,9 @@ Plan draw_plan(std::uint64_t seed) {
   plan.says_cut = records.chance(1, 2);
   draw_epochs(root.child("epochs"), plan);
   draw_divergence(root.child("divergence"), plan);
+  draw_gaps(root.child("gaps"), plan);
+  const bool pairs = std::all_of(plan.degrees.begin(), plan.degrees.end(), [](int degree) { return degree == 2; });
+  plan.goes_on = pairs && !plan.divergence && root.child("goes on").chance(1, 2);
   return plan;
 }
 
@@ -400,7 +466,9 @@ std::vector<std::byte> contents(const Plan& plan, std::size_t message, std::uint
   for (std::byte& byte : bytes) byte = static_cast<std::byte>(draw.below(256));
   if (value == 0 || bytes.empty()) return bytes;
   random::Stream wrong = draw.child("wrong").child(value);
-  bytes[wrong.below(bytes.size())] ^= static_cast<std::byte>(1 + wrong.below(255));
+  std::size_t at = wrong.below(bytes.size());
+  if (plan.gaps != Gaps::none && in_gap(at)) at -= 8;
+  bytes[at] ^= static_cast<std::byte>(1 + wrong.below(255));
   return bytes;
 }
 
@@ -466,7 +534,12 @@ std::string Plan::describe() const {
   std::string text = "seed " + std::to_string(seed) + ": degrees";
   for (const int one : degrees) text += " " + std::to_string(one);
   text += ", " + std::string(protocols[static_cast<std::size_t>(protocol)]) + ", " + std::to_string(messages.size()) +
-          " messages\n";
+          " messages";
+  if (threads.many())
+    text += ", " + std::to_string(threads.count) + (threads.ordered ? " threads in one order" : " threads apart");
+  static constexpr const char* gaps_are[] = {"", ", some with gaps", ", with gaps that differ"};
+  text += gaps_are[static_cast<std::size_t>(gaps)];
+  text += goes_on ? ", goes on after a difference\n" : "\n";
   for (const PlannedFault& fault : faults) {
     const PlannedMessage& message = messages[fault.message];
     text += "  message " + std::to_string(fault.message) + " from " + std::to_string(message.from) + " to " +

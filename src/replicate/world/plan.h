@@ -17,6 +17,7 @@ struct PlannedMessage {
   std::uint64_t communicator = 0;
   std::int32_t tag = 0;
   std::size_t bytes = 0;
+  bool elements = false;  ///< sent as elements with gaps (`Gaps`) rather than as bytes
 };
 
 /// A result that one rank gets, of a collective as a rule: compared by its replicas alone.
@@ -63,6 +64,7 @@ struct Step {
     write,     ///< writes to a file that replica 0 alone writes
     epoch,     ///< puts and fences
     stop,      ///< does nothing any more
+    join,      ///< waits until all threads of the process are here
   };
   Kind kind{};
   std::size_t which = 0;    ///< send: the message's index; those that receive or complete: the receive's number at this
@@ -74,6 +76,8 @@ struct Step {
   std::size_t count = 0;    ///< drain: the communicator's messages
   bool optional = false;    ///< post: will be cancelled
   bool persistent = false;  ///< post: by a request that others of this rank use as well, one after the other
+  int thread = 0;           ///< of the process, that does it; a join is every thread's
+  bool elements = false;    ///< those that receive: by elements with gaps rather than by bytes
 };
 
 /// What goes wrong with one message on its way from one sender replica.
@@ -145,6 +149,21 @@ struct Divergence {
   std::size_t step = 0;
 };
 
+/// Threads of each process.
+struct PlannedThreads {
+  int count = 1;
+  bool ordered = false;  ///< they share communicators, and go in the leader's order; else each has its own
+  bool many() const { return count > 1; }
+};
+
+/// Elements of 16 bytes of which the last 6 have no value, as those of long doubles.
+enum class Gaps : std::uint8_t {
+  none,
+  alike,    ///< some messages are sent, and some received, as such elements, others as bytes: all bytes count then
+  differs,  ///< all are; what lies in the gaps is another in each replica
+};
+bool in_gap(std::size_t byte);
+
 /// Everything that a seed decides before a world begins.
 struct Plan {
   std::uint64_t seed = 0;
@@ -166,7 +185,10 @@ struct Plan {
   std::optional<Divergence> divergence;  ///< nothing else goes wrong then, but flipped control messages
   std::vector<int> deaths;  ///< replicas that are taken out at moments of the world's choice, in this order
   bool eager = false;       ///< messages overtake control messages as a rule, or the other way round
-  bool says_cut = false;    ///< MPI says of a message that it was longer than its buffer, as MPICH does
+  PlannedThreads threads;
+  Gaps gaps{};
+  bool goes_on = false;   ///< a difference between two replicas is reported, and does not end the job
+  bool says_cut = false;  ///< MPI says of a message that it was longer than its buffer, as MPICH does
 
   static constexpr std::size_t room = 512;  ///< more than any message has
 

@@ -4,22 +4,36 @@
 #include <cstring>
 #include <utility>
 
+#include "replicate/engine/mix.h"
 #include "replicate/world/actor.h"
 
 namespace holdfast::replicate {
 
-Task<Done> Actor::run() {
-  for (const Step& step : steps()) {
+Task<Done> Actor::run(Thread& thread) {
+  for (const Step& step : thread.steps) {
     co_await perform(step);
-    ++next_;
+    ++thread.next;
     ++shared_.progress;
   }
   decisions().flush();
   co_return Done{};
 }
 
+namespace {
+
+/// As has_turn() in mpi/agree/thread_order.h: calls that take a number, post a receive, or join a collective. A drain
+/// is several.
+bool has_turn(Step::Kind kind) {
+  using Kind = Step::Kind;
+  return kind == Kind::send || kind == Kind::post || kind == Kind::offer || kind == Kind::reduce ||
+         kind == Kind::write || kind == Kind::epoch;
+}
+
+}  // namespace
+
 Task<Done> Actor::perform(const Step& step) {
   using Kind = Step::Kind;
+  if (has_turn(step.kind)) co_await in_turn([] { return true; });
   if (step.kind != Kind::test && step.kind != Kind::look) decisions().flush();
   switch (step.kind) {
     case Kind::send:
@@ -45,12 +59,14 @@ Task<Done> Actor::perform(const Step& step) {
     case Kind::look: {
       Pattern pattern{step.communicator, step.source, step.tag};
       Found found;
-      decided_.push_back(co_await probe(pattern, true, found) ? 1 : 0);
+      ask_about(step.communicator, step.source, step.tag);
+      here_->decided.push_back(co_await probe(pattern, true, found) ? 1 : 0);
       break;
     }
     case Kind::probe: {
       Pattern pattern{step.communicator, step.source, step.tag};
       Found found;
+      note_call(step.communicator, step.source, step.tag);
       co_await probe(pattern, false, found);
       Step named = step;
       named.source = pattern.source;
@@ -63,6 +79,7 @@ Task<Done> Actor::perform(const Step& step) {
       Pattern pattern{step.communicator, step.source, step.tag};
       Found found;
       found.matched = true;
+      note_call(step.communicator, step.source, step.tag);
       co_await probe(pattern, false, found);
       co_await receive_matched(step, pattern, found);
       break;
@@ -85,6 +102,9 @@ Task<Done> Actor::perform(const Step& step) {
     case Kind::epoch:
       co_await epoch(step.which);
       break;
+    case Kind::join:
+      co_await join();
+      break;
     case Kind::stop:
       co_await until([] { return false; });
       break;
@@ -105,7 +125,7 @@ Task<std::optional<Answer>> Actor::told(Ask ask) {
       case Decisions::Reply::own:
         co_return std::nullopt;
       case Decisions::Reply::diverged:
-        fail(Incident::diverged, "replicas diverged: the leader " + std::string(decisions().leader_did(0)));
+        fail(Incident::diverged, "replicas diverged: the leader " + std::string(decisions().leader_did(here_->order)));
       case Decisions::Reply::waiting:
         co_await Pause{*this};
     }
@@ -113,25 +133,74 @@ Task<std::optional<Answer>> Actor::told(Ask ask) {
 }
 
 Task<std::optional<bool>> Actor::told_flag() {
-  return told<bool>([this](bool& flag) { return decisions().follow_flag(0, flag, 0); });
+  return told<bool>([this](bool& flag) { return decisions().follow_flag(here_->order, flag, who_asks()); });
 }
 
 Task<std::optional<std::int64_t>> Actor::told_number() {
-  return told<std::int64_t>([this](std::int64_t& number) { return decisions().follow_number(0, number, 0); });
+  return told<std::int64_t>(
+      [this](std::int64_t& number) { return decisions().follow_number(here_->order, number, who_asks()); });
 }
 
 void Actor::tell(bool flag) {
-  decisions().tell_flag(0, flag, 0);
+  decisions().tell_flag(here_->order, flag, who_asks());
 }
 
 void Actor::tell(std::int64_t number) {
-  decisions().tell_number(0, number, 0);
+  decisions().tell_number(here_->order, number, who_asks());
+}
+
+// --- threads, as mpi/agree/thread_order.h and mpi/pointtopoint/send.cc have them
+
+/// Who asks, as far as replicas can tell.
+std::uint32_t Actor::who_asks() const {
+  return plan().threads.many() ? static_cast<std::uint32_t>(mix(here_->order, here_->calls)) : 0;
+}
+
+/// A thread without a name that replicas agree on is known by its last call.
+void Actor::ask_about(std::uint64_t communicator, std::int32_t peer, std::int32_t tag) {
+  const bool one_order = shared_.planted == Planted::one_order;
+  if (plan().threads.many() && !plan().threads.ordered && !one_order)
+    here_->order = mix(communicator, static_cast<std::uint32_t>(peer < 0 ? -1 : tag));
+}
+
+void Actor::note_call(std::uint64_t communicator, std::int32_t peer, std::int32_t tag) {
+  ask_about(communicator, peer, tag);
+  ++here_->calls;
+}
+
+template <class Ready>
+Task<Done> Actor::in_turn(Ready ready) {
+  const bool lawless = shared_.planted == Planted::lawless_threads && !team_.leader();
+  if (!plan().threads.ordered || lawless) {
+    co_await until(ready);
+    co_return Done{};
+  }
+  bool told = false;
+  co_await until([&] {
+    const Decisions::NextTurn next = decisions().next_turn(here_->name);
+    here_->rests = next == Decisions::NextTurn::of_other;
+    told = next == Decisions::NextTurn::own;
+    return (told || next == Decisions::NextTurn::here) && ready();
+  });
+  ++shared_.progress;
+  told ? decisions().take_turn() : decisions().tell_turn(here_->name);
+  co_return Done{};
+}
+
+Task<Done> Actor::join() {
+  Thread& self = *here_;
+  ++self.joined;
+  co_await until([&] {
+    return std::all_of(threads_.begin(), threads_.end(), [&](const auto& each) { return each->joined >= self.joined; });
+  });
+  co_return Done{};
 }
 
 // --- messages
 
 void Actor::send_message(std::size_t index) {
   const PlannedMessage& message = plan().messages[index];
+  note_call(message.communicator, message.to, message.tag);
   std::uint64_t value = 0;
   bool wire = false;
   for (const PlannedFault& fault : plan().faults) {
@@ -142,16 +211,20 @@ void Actor::send_message(std::size_t index) {
       value = fault.value;
     }
   }
-  const std::vector<std::byte> bytes = contents(plan(), index, value);
+  std::vector<std::byte> bytes = contents(plan(), index, value);
+  for (std::size_t i = 0; plan().gaps == Gaps::differs && i < bytes.size(); ++i)
+    if (in_gap(i)) bytes[i] ^= static_cast<std::byte>(who_.replica + 1);
   for (int k = 0; k < shared_.map.degree(message.to); ++k) {
     if (plan().giver(message, k) != who_.replica) continue;
     std::vector<std::byte> given = bytes;
-    if (wire && !given.empty()) given[given.size() / 2] ^= std::byte{4};
+    const std::size_t half = given.size() / 2;
+    if (wire && !given.empty()) given[plan().gaps != Gaps::none && in_gap(half) ? half - 8 : half] ^= std::byte{4};
     shared_.network.messages[{number_, shared_.map.physical_rank(message.to, k)}].push_back({index, std::move(given)});
   }
-  engine_->announce(
-      {message.communicator, who_.rank, message.tag, message.to, sent_[static_cast<std::size_t>(message.to)]++},
-      SentBytes(bytes, shared_.planted == Planted::blind_digests));
+  const bool many = plan().threads.many();
+  std::uint64_t& number = sent_[{message.to, many ? message.communicator : 0, many ? message.tag : 0}];
+  engine_->announce({message.communicator, who_.rank, message.tag, message.to, number++},
+                    SentBytes(bytes, shared_.planted == Planted::blind_digests, message.elements));
 }
 
 /// A persistent request is used again, as it was left.
@@ -169,6 +242,8 @@ Buffer& Actor::make(const Step& step, std::size_t which) {
     receive = buffers_.back().get();
   }
   receive->which = which;
+  receive->thread = step.thread;
+  receive->elements = step.elements;
   receive->optional = step.optional;
   receive->stage = Verified::Stage::native;
   receive->native = Buffer::Native::none;
@@ -181,7 +256,8 @@ Buffer& Actor::make(const Step& step, std::size_t which) {
 }
 
 void Actor::post(const Step& step, std::size_t which) {
-  engine_->post(make(step, which), step.communicator, orders_[step.communicator], step.source, step.tag, 0);
+  note_call(step.communicator, step.source, step.tag);
+  engine_->post(make(step, which), step.communicator, orders_[step.communicator], step.source, step.tag, who_asks());
 }
 
 void Actor::finish(Buffer& receive) {
@@ -231,7 +307,8 @@ Task<Done> Actor::test(std::size_t which) {
 Task<Done> Actor::wait_any(const Step& step) {
   std::vector<Buffer*> active;
   for (const auto& [which, receive] : receives_)
-    if (receive->communicator == step.communicator && !receive->optional) active.push_back(receive);
+    if (receive->communicator == step.communicator && receive->thread == step.thread && !receive->optional)
+      active.push_back(receive);
   if (active.empty()) co_return Done{};
   std::int64_t index = 0;
   if (const auto told = co_await told_number()) {
@@ -244,7 +321,7 @@ Task<Done> Actor::wait_any(const Step& step) {
     });
     tell(index);
   }
-  decided_.push_back(index);
+  here_->decided.push_back(index);
   if (index < 0 || index >= static_cast<std::int64_t>(active.size())) fail(Incident::diverged, "no such request");
   co_await complete(active[static_cast<std::size_t>(index)]->which);
   co_return Done{};
@@ -261,7 +338,7 @@ Task<Done> Actor::settle_cancellation(Buffer& receive) {
   };
   const std::int64_t cancelled = told ? *told : own();
   if (!told) tell(cancelled);
-  decided_.push_back(cancelled);
+  here_->decided.push_back(cancelled);
   if (cancelled == 0) co_return Done{};
   engine_->cancelled(receive);
   receive.cancelled = true;
@@ -313,7 +390,7 @@ Task<bool> Actor::probe(Pattern& pattern, bool once, Found& found) {
     }
     pattern.tag = told ? static_cast<std::int32_t>(*told) : found.tag;
   }
-  co_await until([&] { return look(pattern, found); });
+  co_await in_turn([&] { return look(pattern, found); });
   co_return true;
 }
 
@@ -338,6 +415,7 @@ Task<Done> Actor::drain(const Step& step) {
       deliveries_[which].done = deliveries_[which].skipped = true;
       continue;
     }
+    co_await in_turn([] { return true; });
     post(step, which);
     co_await complete(which);
   }

@@ -39,6 +39,8 @@ class World {
     report_.failed = ending.failed;
     report_.diverges = plan_.divergence.has_value();
     report_.silent = ending.stuck;
+    report_.threads = plan_.threads.many();
+    report_.ordered = plan_.threads.ordered;
     report_.incident = ending.incident;
     collect(ending);
     report_.complaints = judge(plan_, ending);
@@ -67,7 +69,7 @@ class World {
       idle = event() ? 0 : idle + 1;
       if (idle > 0 && nothing_under_way()) {
         bool moved = false;
-        for (const auto& each : actors_) moved = (each->alive && each->step()) || moved;
+        for (const auto& each : actors_) moved = (each->alive && each->step_all()) || moved;
         if (!moved && nothing_under_way()) return;  // a step that waits may have sent something
         idle = 0;
       }
@@ -265,7 +267,9 @@ const std::vector<PlantedName>& planted_names() {
       {Planted::lost_legacies, "lost-legacies"},       {Planted::lost_repetitions, "lost-repetitions"},
       {Planted::false_majorities, "false-majorities"}, {Planted::unheard_deaths, "unheard-deaths"},
       {Planted::cut_requeues, "cut-requeues"},         {Planted::hasty_probes, "hasty-probes", 2000},
-      {Planted::idle_copies, "idle-copies"},
+      {Planted::idle_copies, "idle-copies"},           {Planted::false_turns, "false-turns"},
+      {Planted::lawless_threads, "lawless-threads"},   {Planted::lost_wakes, "lost-wakes"},
+      {Planted::one_order, "one-order", 2000},         {Planted::false_posters, "false-posters"},
   };
   return names;
 }

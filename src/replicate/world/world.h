@@ -34,6 +34,11 @@ enum class Planted : std::uint8_t {
   doubled_digests,      ///< each digest arrives twice
   lost_ballots,         ///< what one has of a result is not said
   lost_contests,        ///< nor are copies of one without a majority sent
+  false_turns,          ///< followers hear of another thread's turn
+  lawless_threads,      ///< a follower's threads wait for no turn
+  lost_wakes,           ///< a thread that waits for its turn is not told of it
+  one_order,            ///< threads that are told apart by their calls ask in one order
+  false_posters,        ///< followers hear of another poster of a wildcard
   unread_checks,        ///< a flipped bit of a digest is taken for what was said
 };
 struct PlantedName {
@@ -50,6 +55,8 @@ struct WorldReport {
   bool failed = false;                  ///< ended by an incident
   std::string incident;
   bool diverges = false;  ///< the program of one process goes another way
+  bool threads = false;   ///< processes have several threads,
+  bool ordered = false;   ///< which go in the leader's order
   bool silent = false;    ///< nothing moves any more, which the silence limit ends
   std::uint64_t events = 0;
   std::uint64_t deliveries = 0;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 
 namespace holdfast::replicate {
@@ -84,6 +85,61 @@ TEST(World, ProgramsThatDivergeHarmNobody) {
   EXPECT_GT(noticed, 5);
   EXPECT_GT(silent, 5);
   EXPECT_GT(harmless, 5);
+}
+
+/// What completes a receive is a step of the thread that posted it, and all threads come to the same joins.
+TEST(Plans, GiveEachThreadItsOwnReceives) {
+  int ordered = 0;
+  int apart = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Plan plan = draw_plan(seed);
+    if (!plan.threads.many()) continue;
+    ++(plan.threads.ordered ? ordered : apart);
+    EXPECT_TRUE(plan.deaths.empty() || !plan.threads.ordered) << seed;
+    for (const std::vector<Step>& program : plan.programs) {
+      std::map<std::size_t, int> poster;
+      for (const Step& step : program) {
+        EXPECT_LT(step.thread, plan.threads.count) << seed;
+        if (step.kind == Step::Kind::post) poster[step.which] = step.thread;
+        if (step.kind == Step::Kind::wait || step.kind == Step::Kind::test || step.kind == Step::Kind::cancel)
+          EXPECT_EQ(step.thread, poster.at(step.which)) << seed;
+      }
+    }
+  }
+  EXPECT_GT(ordered, 10);
+  EXPECT_GT(apart, 5);
+}
+
+/// Threads that share communicators, and those that have their own, in worlds without anything else that could end
+/// them: all come to their end, with the same messages in the same places.
+TEST(World, ThreadsOfReplicasAgree) {
+  int ordered = 0;
+  int apart = 0;
+  for (std::uint64_t seed = 1; seed <= 800; ++seed) {
+    const Plan plan = draw_plan(seed);
+    if (!plan.threads.many() || plan.divergence || plan.broken_record || !plan.faults.empty() ||
+        !plan.wrong_blocks.empty() || !plan.wrong_elements.empty() || !plan.wrong_writes.empty() ||
+        !plan.wrong_puts.empty() || !plan.deaths.empty())
+      continue;
+    const WorldReport report = run_world(seed);
+    EXPECT_TRUE(report.good()) << complaints(report);
+    EXPECT_TRUE(!report.failed || report.incident == refused_matched_probe) << report.incident;
+    ++(plan.threads.ordered ? ordered : apart);
+  }
+  EXPECT_GT(ordered, 5);
+  EXPECT_GT(apart, 2);
+}
+
+/// Two replicas that report a difference and go on, and elements with gaps, are among the worlds.
+TEST(World, GoesOnAfterADifference) {
+  int differences = 0;
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    if (!draw_plan(seed).goes_on) continue;
+    const WorldReport report = run_world(seed);
+    EXPECT_TRUE(report.good()) << complaints(report);
+    differences += report.counters[Count::uncorrected] > 0 && !report.failed ? 1 : 0;
+  }
+  EXPECT_GT(differences, 5);
 }
 
 /// Windows with wrong bytes in a minority are put right, before they are put and where they lie.
