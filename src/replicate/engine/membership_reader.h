@@ -16,7 +16,7 @@ class MembershipReader {
  public:
   void push(std::string_view bytes) { held_ += bytes; }
   /// From the next line on, lines carry tags.
-  void expect(MembershipSeal seal) { seal_ = std::move(seal); }
+  void expect(MembershipSeal seal) { seal_ = seal; }
   /// The next message; nothing when none is complete, or the stream is spoilt.
   std::optional<MembershipMessage> next();
   bool spoilt() const { return spoilt_; }

@@ -35,7 +35,7 @@ std::string MembershipSeal::tag(std::string_view words) {
 std::string MembershipSeal::line(const MembershipMessage& message) {
   std::string words = format_membership_message(message);
   words.pop_back();
-  const std::string line = words + " " + tag(words) + "\n";
+  std::string line = words + " " + tag(words) + "\n";
   ++number_;
   return line;
 }

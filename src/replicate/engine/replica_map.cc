@@ -223,7 +223,8 @@ std::string ReplicaMap::degrees_text() const {
 void ReplicaMap::set(int physical, int virtual_rank, int replica) {
   virtual_[static_cast<std::size_t>(physical)] = virtual_rank;
   replica_[static_cast<std::size_t>(physical)] = replica;
-  physical_[static_cast<std::size_t>(first_[static_cast<std::size_t>(virtual_rank)] + replica)] = physical;
+  const int slot = first_[static_cast<std::size_t>(virtual_rank)] + replica;
+  physical_[static_cast<std::size_t>(slot)] = physical;
 }
 
 }  // namespace holdfast::replicate

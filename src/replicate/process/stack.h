@@ -14,7 +14,7 @@ struct Stack {
 inline constinit Stack program_stack;
 
 /// How far below the program's own frames: deeper than calls of MPI were seen to go. A multiple of a page.
-inline constexpr std::uintptr_t cleared_bytes = 128 * 1024;
+inline constexpr std::uintptr_t cleared_bytes = std::uintptr_t{128} * 1024;
 
 /// From the first thread, near the beginning of its stack: `top` is an address there.
 void clear_stack_from_now_on(const void* top);
