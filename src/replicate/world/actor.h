@@ -149,6 +149,7 @@ class Actor final : public Host {
   // The program (program.cc), as the hooks of src/replicate/mpi do it.
   Task<Done> run(Thread& thread);
   Task<Done> perform(const Step& step);
+  bool leader_is_taken_out() const;
   template <class Answer, class Ask>
   Task<std::optional<Answer>> told(Ask ask);  ///< what the leader decided; nothing where this one leads
   Task<std::optional<bool>> told_flag();

@@ -229,6 +229,11 @@ void draw_faults(random::Stream draw, Plan& plan) {
   }
 }
 
+/// Two of eight seeds have what worlds were given last, so that those that found something stay as they were.
+bool is_late(std::uint64_t seed) {
+  return seed % 8 == 0 || seed % 8 == 5;
+}
+
 /// Every rank comes to the same epochs in the same order, before all else or after it.
 void draw_epochs(random::Stream draw, Plan& plan) {
   if (plan.partial() || !draw.chance(1, 4)) return;
@@ -248,7 +253,7 @@ void draw_epochs(random::Stream draw, Plan& plan) {
 
 /// Nothing but the program goes wrong then: what replicas have to say of it is no matter of memory.
 void draw_divergence(random::Stream draw, Plan& plan) {
-  if (plan.partial() || !draw.chance(1, 8)) return;
+  if (plan.partial() || !draw.chance(1, is_late(plan.seed) ? 4 : 8)) return;
   using Kind = Divergence::Kind;
   const std::size_t rank = draw.below(plan.degrees.size());
   const auto replica = static_cast<int>(draw.below(static_cast<std::uint64_t>(plan.degree())));
@@ -269,11 +274,12 @@ void draw_divergence(random::Stream draw, Plan& plan) {
   plan.wrong_puts.clear();
   plan.deaths.clear();
   plan.broken_record = false;
-}
-
-/// Two of eight seeds have what worlds were given last, so that those that found something stay as they were.
-bool is_late(std::uint64_t seed) {
-  return seed % 8 == 0 || seed % 8 == 5;
+  const bool may_die =
+      plan.protocol != Protocol::msg_plus_hash && plan.degree() >= 3 && plan.writes.empty() && !plan.threads.ordered;
+  if (!is_late(plan.seed) || !may_die || draw.chance(1, 3)) return;
+  plan.divergence->replica = draw.chance(3, 4) ? 0 : replica;  // a leader, as a rule
+  if (draw.chance(1, 2)) plan.divergence->kind = Kind::looks;
+  plan.deaths.push_back(plan.divergence->replica);
 }
 
 /// Who of a process's threads does what in one round: what completes a receive is done by the thread that posted it.

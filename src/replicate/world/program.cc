@@ -114,6 +114,12 @@ Task<Done> Actor::perform(const Step& step) {
 
 // --- what the leader decides
 
+/// The one that went another way dies in this world: the others can tell that it is odd, and wait for its end.
+bool Actor::leader_is_taken_out() const {
+  const auto leading = static_cast<std::size_t>(team_.leading);
+  return plan().diverges(leading) && plan().dies(leading) && team_.here(team_.leading);
+}
+
 template <class Answer, class Ask>
 Task<std::optional<Answer>> Actor::told(Ask ask) {
   while (true) {
@@ -125,6 +131,10 @@ Task<std::optional<Answer>> Actor::told(Ask ask) {
       case Decisions::Reply::own:
         co_return std::nullopt;
       case Decisions::Reply::diverged:
+        if (leader_is_taken_out()) {  // as mpi/agree/divergence.h has it done
+          co_await Pause{*this};
+          break;
+        }
         fail(Incident::diverged, "replicas diverged: the leader " + std::string(decisions().leader_did(here_->order)));
       case Decisions::Reply::waiting:
         co_await Pause{*this};

@@ -24,6 +24,8 @@ class World {
     for (std::size_t n = 0; n < plan_.deaths.size(); ++n)
       death_at_.push_back(draw_.below(100 + plan_.messages.size() * 20));
     std::sort(death_at_.begin(), death_at_.end());
+    if (plan_.divergence)
+      for (std::uint64_t& at : death_at_) at += 2000;  // what it did is to be met with
   }
 
   WorldReport run() {
@@ -70,10 +72,18 @@ class World {
       if (idle > 0 && nothing_under_way()) {
         bool moved = false;
         for (const auto& each : actors_) moved = (each->alive && each->step_all()) || moved;
-        if (!moved && nothing_under_way()) return;  // a step that waits may have sent something
+        const bool rests = !moved && nothing_under_way();  // a step that waits may have sent something
+        if (rests && !taken_out()) return;
         idle = 0;
       }
     }
+  }
+
+  /// One whose program went another way is taken out when the others wait for it, at the latest.
+  bool taken_out() {
+    if (!plan_.divergence || dead_ == plan_.deaths.size() || all_finished()) return false;
+    die(plan_.deaths[dead_++]);
+    return true;
   }
 
   bool event() {
