@@ -265,12 +265,12 @@ void DumpiCommunicators::make_together(std::size_t communicator) {
     for (const std::uint64_t rank : ranks) give(rank, std::nullopt);
     return;
   }
-  split(ranks, colours, keys, std::move(dimensions));
+  split(ranks, colours, keys, dimensions);
 }
 
 /// One communicator of each colour, in the order of the keys and then of the ranks, of those that got one.
 void DumpiCommunicators::split(const std::vector<std::uint64_t>& ranks, const std::vector<std::int64_t>& colours,
-                               const std::vector<std::int64_t>& keys, std::vector<std::int64_t> dimensions) {
+                               const std::vector<std::int64_t>& keys, const std::vector<std::int64_t>& dimensions) {
   std::map<std::int64_t, std::vector<std::size_t>> parts;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const Rank& state = ranks_[ranks[i]];

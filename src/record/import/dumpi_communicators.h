@@ -77,7 +77,7 @@ class DumpiCommunicators {
   void make_group(Rank& rank, const Making& making);
   void make_together(std::size_t communicator);
   void split(const std::vector<std::uint64_t>& ranks, const std::vector<std::int64_t>& colours,
-             const std::vector<std::int64_t>& keys, std::vector<std::int64_t> dimensions);
+             const std::vector<std::int64_t>& keys, const std::vector<std::int64_t>& dimensions);
   void give(std::uint64_t rank, std::optional<std::size_t> communicator);
 
   std::vector<Rank> ranks_;
