@@ -103,16 +103,28 @@ void Decisions::on_decisions(const ControlMessage& message) {
   if (number < next_) return;  // from two at a succession
   Batch batch{message.record.communicator, std::vector<Decision>(message.tail.size() / sizeof(Decision))};
   std::memcpy(batch.decisions.data(), message.tail.data(), batch.decisions.size() * sizeof(Decision));
-  if (number > next_) {
-    early_.emplace(number, std::move(batch));
-    return;
-  }
-  apply(std::move(batch));
-  if (open_) settle_succession();  // before what the next leader says
+  if (number == next_ && !open_ && early_.empty()) return apply(std::move(batch));
+  early_.emplace(number, std::move(batch));
+  take_early();
+}
+
+/// While it is open who leads, what nobody has said to have heard may be the next leader's: that is no inheritance, and
+/// waits until the succession is settled.
+void Decisions::take_early() {
   for (auto next = early_.begin(); next != early_.end() && next->first <= next_; next = early_.erase(next)) {
+    if (open_ && next->first >= most_heard()) return;
     if (next->first == next_) apply(std::move(next->second));
     if (open_) settle_succession();
   }
+}
+
+/// As far as is known of those that are left.
+std::uint64_t Decisions::most_heard() const {
+  std::uint64_t most = 0;
+  for (int k = 0; k < team_.degree; ++k)
+    if (const auto said = heard_.find({term_, k}); said != heard_.end() && team_.here(k))
+      most = std::max(most, said->second);
+  return most;
 }
 
 void Decisions::apply(Batch batch) {
@@ -138,6 +150,7 @@ void Decisions::peer_gone() {
     begin_succession();
   } else if (open_) {  // it may have been waited for
     settle_succession();
+    take_early();
   } else if (term_ > 0) {
     supply_again();
   }
@@ -171,6 +184,7 @@ void Decisions::begin_succession() {
 void Decisions::on_succession(const ControlMessage& message) {
   heard_[{message.record.flags, message.from.replica}] = message.record.ordinal;
   if (open_) settle_succession();
+  take_early();
 }
 
 /// All that are left have said what they had heard, and this one has it all. Whoever has heard most, the lowest of

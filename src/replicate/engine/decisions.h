@@ -113,6 +113,8 @@ class Decisions {
   void send(std::uint64_t name, const std::vector<Decision>& due);
   void send_batch(int replica, std::uint64_t number, std::uint64_t name, std::span<const Decision> batch);
   void apply(Batch batch);
+  void take_early();
+  std::uint64_t most_heard() const;
   void begin_succession();
   void settle_succession();
   void send_what_one_lacks(int replica, std::uint64_t heard);

@@ -214,6 +214,43 @@ TEST(Decisions, OfALeaderThatWentAnotherWayNothingIsInherited) {
   EXPECT_EQ(team[1].follow_flag(0, flag, 0), Reply::own);
 }
 
+/// The next leader knows that all have spoken before the others do, and what it says then is no inheritance of theirs.
+TEST(Decisions, WhatTheNextLeaderSaysIsNotLostWithWhatAnotherLeft) {
+  Team team(4);
+  team[0].tell_number(0, 5, 0);
+  team.deliver_all();
+  for (const int who : {1, 2, 3}) team.hear(who, 0);
+  EXPECT_TRUE(team.deliver(2, 1));
+  EXPECT_TRUE(team.deliver(3, 1));
+  bool flag = false;
+  EXPECT_EQ(team[1].follow_flag(0, flag, 0), Reply::own);
+  team[1].tell_flag(0, true, 0);
+  EXPECT_TRUE(team.deliver(1, 3));
+  EXPECT_TRUE(team.deliver(1, 3));
+  EXPECT_TRUE(team[3].succession_is_open());
+  EXPECT_TRUE(team.deliver(2, 3));
+  EXPECT_EQ(team[3].follow_flag(0, flag, 0), Reply::told);
+  EXPECT_TRUE(flag);
+}
+
+/// What one alone had heard, it gives to another that does not know yet that it has.
+TEST(Decisions, InheritanceThatComesBeforeTheWordOfItIsTaken) {
+  Team team(4);
+  team[0].tell_number(0, 5, 0);
+  EXPECT_TRUE(team.deliver(0, 1));
+  for (const int who : {1, 2, 3}) team.hear(who, 0);
+  EXPECT_TRUE(team.deliver(2, 1));
+  EXPECT_TRUE(team.deliver(3, 1));
+  while (team.deliver(1, 3)) {
+  }
+  EXPECT_TRUE(team[3].succession_is_open());
+  EXPECT_TRUE(team.deliver(2, 3));
+  EXPECT_FALSE(team[3].succession_is_open());
+  std::int64_t number = 0;
+  EXPECT_EQ(number_at(team[3], number), Reply::told);
+  EXPECT_EQ(number, 5);
+}
+
 TEST(Decisions, WithoutSurvivorsADivergenceStays) {
   Team team(2, false);
   team[0].tell_number(0, 5, 0);

@@ -330,8 +330,12 @@ void draw_gaps(random::Stream draw, Plan& plan) {
   plan.gaps = draw.chance(1, 2) ? Gaps::alike : Gaps::differs;
   const auto as_elements = [&] { return plan.gaps == Gaps::differs || draw.chance(1, 2); };
   for (PlannedMessage& message : plan.messages) message.elements = as_elements();
-  for (std::vector<Step>& program : plan.programs)
-    for (Step& step : program) step.elements = as_elements();
+  // A message may come to any receive of its communicator, which all are of one datatype.
+  for (std::vector<Step>& program : plan.programs) {
+    std::map<std::uint64_t, bool> by_communicator;
+    for (Step& step : program)
+      step.elements = by_communicator.try_emplace(step.communicator, as_elements()).first->second;
+  }
 }
 
 /// Puts the results of one rank into its program: each is offered, and taken at once or later.
