@@ -243,9 +243,9 @@ TEST(DisputeTable, ThreeReplicasInEveryOrderOfEvents) {
   });
 }
 
-class DocketOfDegree : public testing::TestWithParam<int> {};
+class TableOfDegree : public testing::TestWithParam<int> {};
 
-TEST_P(DocketOfDegree, EndsRightOrDiagnosedInThousandsOfOrders) {
+TEST_P(TableOfDegree, EndsRightOrDiagnosedInThousandsOfOrders) {
   std::mt19937_64 draw(7);
   const int orders = GetParam() >= 6 ? 20 : 200;
   for_all_values(GetParam(), 3, [&](const std::vector<int>& values) {
@@ -258,7 +258,7 @@ TEST_P(DocketOfDegree, EndsRightOrDiagnosedInThousandsOfOrders) {
   });
 }
 
-TEST_P(DocketOfDegree, SettlesThousandsOfCorruptMessagesInARow) {
+TEST_P(TableOfDegree, SettlesThousandsOfCorruptMessagesInARow) {
   const int degree = GetParam();
   std::mt19937_64 draw(11);
   std::vector<std::vector<int>> messages;
@@ -273,7 +273,7 @@ TEST_P(DocketOfDegree, SettlesThousandsOfCorruptMessagesInARow) {
   for (std::size_t m = 0; m < messages.size(); ++m) judge(team, messages[m], m);
 }
 
-INSTANTIATE_TEST_SUITE_P(Degrees, DocketOfDegree, testing::Values(3, 4, 5, 6));
+INSTANTIATE_TEST_SUITE_P(Degrees, TableOfDegree, testing::Values(3, 4, 5, 6));
 
 TEST(DisputeTable, NeighboursOfThreeSettleItWithoutTheThird) {
   std::mt19937_64 draw(3);

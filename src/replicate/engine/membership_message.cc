@@ -53,7 +53,7 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
 
 std::string membership_proof(const secret::Key& job, const MembershipMessage& join, std::string_view challenge,
                              MembershipMessage::Kind of) {
-  return hexadecimal(secret::KeyedDigest(secret::derive(job, "holdfast roll call"))
+  return hexadecimal(secret::KeyedDigest(secret::derive(job, "holdfast membership"))
                          .number(static_cast<std::uint64_t>(of))
                          .text(challenge)
                          .text(join.nonce)

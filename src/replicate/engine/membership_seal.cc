@@ -12,7 +12,7 @@ constexpr std::size_t tag_digits = 32;
 
 secret::Key key_of(const secret::Key& job, const MembershipMessage& join, std::string_view challenge,
                    MembershipSeal::From from) {
-  return secret::KeyedDigest(secret::derive(job, "holdfast roll call lines"))
+  return secret::KeyedDigest(secret::derive(job, "holdfast membership lines"))
       .number(static_cast<std::uint64_t>(from))
       .text(challenge)
       .text(join.nonce)
