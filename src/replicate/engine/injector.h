@@ -27,6 +27,8 @@ class Injector {
   /// Error: bad_input, for what the grammar or this injector does not know.
   static Result<Injector> read(std::string_view faults, std::uint64_t seed, Process self);
 
+  /// Nothing strikes here, ever.
+  bool none() const { return faults_.empty(); }
   /// What strikes the next message of this many bits to that rank (-1: to nobody in particular).
   std::vector<Strike> message(int to_rank, std::uint64_t bits) { return messages_.next(faults_, self_, to_rank, bits); }
   std::vector<Strike> control(int to_rank, std::uint64_t bits) { return controls_.next(faults_, self_, to_rank, bits); }

@@ -10,6 +10,8 @@ using testing::HasSubstr;
 
 TEST(Injector, StrikesWhereAndWhenItIsTold) {
   Injector injector = Injector::read("rank 1 replica 0 peer 2 message 3 bit 7; rank 0 message 1", 1, {1, 0}).value();
+  EXPECT_TRUE(Injector().none());
+  EXPECT_FALSE(injector.none());
   EXPECT_TRUE(injector.message(2, 64).empty());
   EXPECT_TRUE(injector.message(2, 64).empty());
   const auto struck = injector.message(2, 64);

@@ -102,6 +102,8 @@ class Replica final : private DecisionListener {
   /// From here on this replica posts wildcard receives as they are: at the start replica 0. One that leads after
   /// another does that by itself when it has heard all that that one said.
   void take_lead();
+  /// Cheap, and asked at every look.
+  bool has_unresolved_wildcards() const { return !wildcards_.empty(); }
   /// Wildcard receives with MPI whose matches only this replica can know.
   std::vector<Verified*> matches_to_look_for() const;
 

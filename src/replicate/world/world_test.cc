@@ -115,7 +115,7 @@ TEST(Plans, GiveEachThreadItsOwnReceives) {
 TEST(World, ThreadsOfReplicasAgree) {
   int ordered = 0;
   int apart = 0;
-  for (std::uint64_t seed = 1; seed <= 800; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
     const Plan plan = draw_plan(seed);
     if (!plan.threads.many() || plan.divergence || plan.broken_record || !plan.faults.empty() ||
         !plan.wrong_blocks.empty() || !plan.wrong_elements.empty() || !plan.wrong_writes.empty() ||
@@ -145,7 +145,7 @@ TEST(World, GoesOnAfterADifference) {
 /// Windows with wrong bytes in a minority are put right, before they are put and where they lie.
 TEST(World, WindowsAreCorrected) {
   int corrected = 0;
-  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 1200; ++seed) {
     const Plan plan = draw_plan(seed);
     if (plan.wrong_puts.empty() || !plan.faults.empty() || !plan.wrong_blocks.empty() || !plan.wrong_elements.empty() ||
         !plan.wrong_writes.empty())

@@ -109,6 +109,7 @@ void MpiControlChannel::send(int physical, const Record& record, std::span<const
 }
 
 void MpiControlChannel::inject(std::span<std::byte> message, int physical) {
+  if (injector_->none()) return;
   for (const Injector::Strike& strike : injector_->control(map_->virtual_rank(physical), message.size() * 8)) {
     message[strike.bit / 8] ^= static_cast<std::byte>(1U << (strike.bit % 8));
     note_struck(strike.fault);

@@ -14,18 +14,13 @@
 #include "replicate/mpi/pointtopoint/completion.h"
 #include "replicate/mpi/pointtopoint/operation.h"
 #include "replicate/mpi/pointtopoint/partitioned.h"
+#include "replicate/mpi/pointtopoint/plausible.h"
 #include "replicate/process/threads.h"
 
 #ifdef HOLDFAST_HAS_Psend_init
 namespace holdfast::replicate {
 
 namespace {
-
-/// Whether MPI will take these arguments; where not, it is called all the same, and raises the error.
-bool plausible(int partitions, MPI_Count count, MPI_Datatype type, int peer, int tag, MPI_Comm handle) {
-  const Comm& comm = runtime().comms.find(handle);
-  return partitions > 0 && count >= 0 && type != MPI_DATATYPE_NULL && peer >= 0 && peer < comm.peer_count && tag >= 0;
-}
 
 /// A request over the whole message, to be made a partitioned one.
 Operation& make(Function function, void* buffer, int partitions, MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
@@ -78,7 +73,8 @@ std::uint64_t order_of_part(const Operation& op, int partition) {
 
 int hook::Psend_init(const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                      MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  if (!runtime().verifying || dest == MPI_PROC_NULL || !plausible(partitions, count, datatype, dest, tag, comm)) {
+  if (!runtime().verifying || dest == MPI_PROC_NULL || partitions <= 0 ||
+      !plausible_send(count, datatype, dest, tag, comm)) {
     return real().Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
   }
   Operation& op = make(Function::Psend_init, const_cast<void*>(buf), partitions, count, datatype, comm);
@@ -90,7 +86,8 @@ int hook::Psend_init(const void* buf, int partitions, MPI_Count count, MPI_Datat
 
 int hook::Precv_init(void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                      MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  if (!runtime().verifying || source == MPI_PROC_NULL || !plausible(partitions, count, datatype, source, tag, comm)) {
+  if (!runtime().verifying || source == MPI_PROC_NULL || partitions <= 0 ||
+      !plausible_send(count, datatype, source, tag, comm)) {
     return real().Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request);
   }
   Operation& op = make(Function::Precv_init, buf, partitions, count, datatype, comm);

@@ -9,6 +9,7 @@
 #include "replicate/mpi/intercept/handle.h"
 #include "replicate/mpi/pointtopoint/completion.h"
 #include "replicate/mpi/pointtopoint/operation.h"
+#include "replicate/mpi/pointtopoint/plausible.h"
 #include "replicate/mpi/pointtopoint/post_receive.h"
 #include "replicate/mpi/pointtopoint/receive.h"
 #include "replicate/mpi/pointtopoint/send.h"
@@ -133,19 +134,8 @@ int matched_probe(Function function, int source, int tag, MPI_Comm handle, int* 
 
 }  // namespace
 
-namespace {
-
-/// Whether MPI will take these arguments; where not, it is called all the same, and raises the error.
-bool plausible(int count, MPI_Datatype type, int source, int tag, MPI_Comm handle) {
-  const Comm& comm = runtime().comms.find(handle);
-  return count >= 0 && type != MPI_DATATYPE_NULL &&
-         (source == MPI_ANY_SOURCE || (source >= 0 && source < comm.peer_count)) && (tag == MPI_ANY_TAG || tag >= 0);
-}
-
-}  // namespace
-
 int hook::Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  if (source == MPI_PROC_NULL || !runtime().verifying || !plausible(count, datatype, source, tag, comm)) {
+  if (source == MPI_PROC_NULL || !runtime().verifying || !plausible_receive(count, datatype, source, tag, comm)) {
     return real().Irecv(buf, count, datatype, source, tag, comm, request);
   }
   Comm& on = runtime().comms.find(comm);
@@ -160,7 +150,7 @@ int hook::Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag
 }
 
 int hook::Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  if (source == MPI_PROC_NULL || !runtime().verifying || !plausible(count, datatype, source, tag, comm)) {
+  if (source == MPI_PROC_NULL || !runtime().verifying || !plausible_receive(count, datatype, source, tag, comm)) {
     return real().Recv(buf, count, datatype, source, tag, comm, status);
   }
   Comm& on = runtime().comms.find(comm);
@@ -196,25 +186,25 @@ int hook::Recv_init(void* buf, int count, MPI_Datatype datatype, int source, int
 }
 
 int hook::Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  if (source == MPI_PROC_NULL || !runtime().verifying || !plausible(0, MPI_BYTE, source, tag, comm))
+  if (source == MPI_PROC_NULL || !runtime().verifying || !plausible_receive(0, MPI_BYTE, source, tag, comm))
     return real().Probe(source, tag, comm, status);
   return probe(Function::Probe, source, tag, comm, nullptr, status);
 }
 
 int hook::Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-  if (source == MPI_PROC_NULL || !runtime().verifying || !plausible(0, MPI_BYTE, source, tag, comm))
+  if (source == MPI_PROC_NULL || !runtime().verifying || !plausible_receive(0, MPI_BYTE, source, tag, comm))
     return real().Iprobe(source, tag, comm, flag, status);
   return probe(Function::Iprobe, source, tag, comm, flag, status);
 }
 
 int hook::Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-  if (source == MPI_PROC_NULL || !runtime().verifying || !plausible(0, MPI_BYTE, source, tag, comm))
+  if (source == MPI_PROC_NULL || !runtime().verifying || !plausible_receive(0, MPI_BYTE, source, tag, comm))
     return real().Mprobe(source, tag, comm, message, status);
   return matched_probe(Function::Mprobe, source, tag, comm, nullptr, message, status);
 }
 
 int hook::Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
-  if (source == MPI_PROC_NULL || !runtime().verifying || !plausible(0, MPI_BYTE, source, tag, comm))
+  if (source == MPI_PROC_NULL || !runtime().verifying || !plausible_receive(0, MPI_BYTE, source, tag, comm))
     return real().Improbe(source, tag, comm, flag, message, status);
   return matched_probe(Function::Improbe, source, tag, comm, flag, message, status);
 }

@@ -10,6 +10,7 @@
 #include "replicate/mpi/pointtopoint/completion.h"
 #include "replicate/mpi/pointtopoint/cross_world_send.h"
 #include "replicate/mpi/pointtopoint/operation.h"
+#include "replicate/mpi/pointtopoint/plausible.h"
 #include "replicate/mpi/pointtopoint/post_receive.h"
 #include "replicate/mpi/pointtopoint/receive.h"
 #include "replicate/mpi/pointtopoint/send.h"
@@ -26,13 +27,6 @@ struct Outgoing {
   int destination;
   int tag;
 };
-
-/// Whether MPI will take these arguments, as far as this library must know before it looks at them; where not, MPI is
-/// called all the same, and raises the error.
-bool plausible(int count, MPI_Datatype type, int destination, int tag, MPI_Comm handle) {
-  const Comm& comm = runtime().comms.find(handle);
-  return count >= 0 && type != MPI_DATATYPE_NULL && destination >= 0 && destination < comm.peer_count && tag >= 0;
-}
 
 Outgoing prepare(Function function, const void* buffer, int count, MPI_Datatype type, int destination, int tag,
                  MPI_Comm handle) {
@@ -87,7 +81,7 @@ int start_in_all(Function function, StartSend start, const void* buffer, int cou
 /// A send of any mode: `start` is MPI's non-blocking function of that mode.
 int start_send(Function function, StartSend start, const void* buffer, int count, MPI_Datatype type, int destination,
                int tag, MPI_Comm comm, MPI_Request* request) {
-  if (destination == MPI_PROC_NULL || !plausible(count, type, destination, tag, comm)) {
+  if (destination == MPI_PROC_NULL || !plausible_send(count, type, destination, tag, comm)) {
     return start(buffer, count, type, destination, tag, comm, request);
   }
   if (runtime().partial) return start_in_all(function, start, buffer, count, type, destination, tag, comm, request);
@@ -99,7 +93,7 @@ int start_send(Function function, StartSend start, const void* buffer, int count
 
 int send(Function function, StartSend start, const void* buffer, int count, MPI_Datatype type, int destination, int tag,
          MPI_Comm comm) {
-  if (runtime().partial && destination != MPI_PROC_NULL && plausible(count, type, destination, tag, comm)) {
+  if (runtime().partial && destination != MPI_PROC_NULL && plausible_send(count, type, destination, tag, comm)) {
     Sends sends;
     const int code = start_in_all(function, start, buffer, count, type, destination, tag, comm, sends);
     if (code == MPI_SUCCESS) wait_for(sends);
@@ -157,7 +151,7 @@ int make_persistent_in_all(Function function, StartSend make, const void* buffer
 
 int make_persistent(Function function, StartSend make, const void* buffer, int count, MPI_Datatype type,
                     int destination, int tag, MPI_Comm comm, MPI_Request* request) {
-  if (runtime().partial && destination != MPI_PROC_NULL && plausible(count, type, destination, tag, comm))
+  if (runtime().partial && destination != MPI_PROC_NULL && plausible_send(count, type, destination, tag, comm))
     return make_persistent_in_all(function, make, buffer, count, type, destination, tag, comm, request);
   const int code = make(buffer, count, type, destination, tag, comm, request);
   if (code != MPI_SUCCESS || destination == MPI_PROC_NULL) return code;
@@ -218,7 +212,7 @@ int hook::Rsend_init(const void* b, int c, MPI_Datatype t, int d, int g, MPI_Com
 
 int hook::Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
                    int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  const bool sends = dest == MPI_PROC_NULL || plausible(sendcount, sendtype, dest, sendtag, comm);
+  const bool sends = dest == MPI_PROC_NULL || plausible_send(sendcount, sendtype, dest, sendtag, comm);
   if (!sends || recvcount < 0 || recvtype == MPI_DATATYPE_NULL) {
     return real().Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
                            comm, status);
@@ -233,7 +227,7 @@ int hook::Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, in
 
 int hook::Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
                            MPI_Comm comm, MPI_Status* status) {
-  if (dest != MPI_PROC_NULL && !plausible(count, datatype, dest, sendtag, comm)) {
+  if (dest != MPI_PROC_NULL && !plausible_send(count, datatype, dest, sendtag, comm)) {
     return real().Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
   }
   int space = 0;
@@ -285,7 +279,7 @@ int hook::Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, i
 
 int hook::Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
                             MPI_Comm comm, MPI_Request* request) {
-  if (dest != MPI_PROC_NULL && !plausible(count, datatype, dest, sendtag, comm)) {
+  if (dest != MPI_PROC_NULL && !plausible_send(count, datatype, dest, sendtag, comm)) {
     return real().Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
   }
   int space = 0;

@@ -66,6 +66,7 @@ bool has_waiting_receives(const Comm& comm) {
 }
 
 void poll_wildcards() {
+  if (!runtime().engine->has_unresolved_wildcards()) return;
   for (Verified* receive : runtime().engine->matches_to_look_for()) native_done(static_cast<Operation&>(*receive));
 }
 

@@ -44,6 +44,11 @@ std::uint64_t next_ordinal(Comm& comm, int destination, int tag) {
   return comm.sent[static_cast<std::size_t>(destination)]++;
 }
 
+/// Where threads are told apart by what their calls are about.
+std::uint64_t order_of_channel(const Comm& comm, int peer, int tag) {
+  return mix(comm.id, static_cast<std::uint32_t>(peer < 0 ? -1 : tag));
+}
+
 }  // namespace
 
 void open_injector() {
@@ -56,6 +61,7 @@ void open_injector() {
 
 void inject(const Region& region, int destination_rank) {
   Runtime& state = runtime();
+  if (state.injector.none()) return;
   for (const Injector::Strike& strike : state.injector.message(destination_rank, region.bytes() * 8)) {
     note_struck(strike.fault);
     region.flip(strike.bit);
@@ -81,7 +87,7 @@ bool advance_send(Operation& op) {
 void note_call(Function function, const Comm& comm, int peer, int tag, std::uint64_t bytes) {
   pass_point();
   if (many_threads()) {
-    if (!threads_in_order()) asking.order = mix(comm.id, static_cast<std::uint32_t>(peer < 0 ? -1 : tag));
+    if (!threads_in_order()) asking.order = order_of_channel(comm, peer, tag);
     asking.channels = mix(asking.channels, asking.order);
     ++asking.calls;
   }
@@ -94,7 +100,8 @@ void note_call_of_any_thread(Function function, const Comm& comm, int peer, int 
 }
 
 void note_probe(Function function, const Comm& comm, int peer, int tag, bool blocking) {
-  if (blocking) note_call(function, comm, peer, tag, 0);
+  if (blocking) return note_call(function, comm, peer, tag, 0);
+  if (asked_by_channel()) asking.order = order_of_channel(comm, peer, tag);
 }
 
 }  // namespace holdfast::replicate
