@@ -101,8 +101,9 @@ TEST(Plans, GiveEachThreadItsOwnReceives) {
       for (const Step& step : program) {
         EXPECT_LT(step.thread, plan.threads.count) << seed;
         if (step.kind == Step::Kind::post) poster[step.which] = step.thread;
-        if (step.kind == Step::Kind::wait || step.kind == Step::Kind::test || step.kind == Step::Kind::cancel)
+        if (step.kind == Step::Kind::wait || step.kind == Step::Kind::test || step.kind == Step::Kind::cancel) {
           EXPECT_EQ(step.thread, poster.at(step.which)) << seed;
+        }
       }
     }
   }
