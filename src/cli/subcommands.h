@@ -1,18 +1,15 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "cli/command_line.h"
 #include "core/status/status.h"
 
 /// The subcommands of `holdfast`, one file each. They read flags, call the capability, and print; nothing is decided
 /// here.
 namespace holdfast::cli {
-
-/// What a subcommand does once the command line has been read; returns the exit code.
-using Action = std::function<int()>;
 
 /// Each adds its subcommand and sets `action` when that subcommand was chosen.
 /// `application` is what stood after the first "--": the program and its arguments, which CLI11 must not read; `words`,

@@ -12,6 +12,7 @@
 #include "record/import/dumpi.h"
 #include "record/matching.h"
 #include "record/matrix_picture.h"
+#include "record/rank_files.h"
 #include "record/trace.h"
 #include "record/trace_record.h"
 

@@ -3,27 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <optional>
 
 #include "core/input/text_file.h"
+#include "record/rank_files.h"
 
 namespace holdfast::record {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::optional<std::uint64_t> rank_of(std::string_view name) {
-  if (!name.starts_with("rank-") || !name.ends_with(".rec")) return std::nullopt;
-  name.remove_prefix(5);
-  name.remove_suffix(4);
-  std::uint64_t rank = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), rank);
-  if (error != std::errc() || end != name.data() + name.size() || rank >= std::uint64_t{1} << 24) return std::nullopt;
-  return rank;
-}
 
 Result<std::map<std::uint64_t, std::string>> files_of(const std::string& folder) {
   std::error_code error;
@@ -36,7 +26,7 @@ Result<std::map<std::uint64_t, std::string>> files_of(const std::string& folder)
   std::map<std::uint64_t, std::string> files;
   fs::directory_iterator entries(folder, error);
   for (; !error && entries != fs::directory_iterator(); entries.increment(error))
-    if (const auto rank = rank_of(entries->path().filename().string())) files[*rank] = entries->path().string();
+    if (const auto rank = rank_of_file(entries->path().filename().string())) files[*rank] = entries->path().string();
   if (error) return Status(Code::bad_input, "reading the trace " + folder, error.message(), "check its permissions");
   if (files.empty())
     return Status(Code::bad_input, "reading the trace " + folder, "it holds no recording of any rank",
@@ -55,18 +45,6 @@ void name_damages(const std::string& path, const RankFile& file, std::vector<std
 }
 
 }  // namespace
-
-std::string rank_file_name(std::uint64_t rank) {
-  return fmt::format("rank-{:06}.rec", rank);
-}
-
-bool may_be_recorded_to(const std::string& folder) {
-  std::error_code error;
-  fs::directory_iterator entries(folder, error);
-  for (; !error && entries != fs::directory_iterator(); entries.increment(error))
-    if (!rank_of(entries->path().filename().string())) return false;
-  return !error;
-}
 
 Result<Trace> read_trace(const std::string& folder, const std::function<Visitor&(std::uint64_t rank)>& visitor_of) {
   const auto files = files_of(folder);

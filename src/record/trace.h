@@ -10,9 +10,6 @@
 
 namespace holdfast::record {
 
-/// "rank-000012.rec".
-std::string rank_file_name(std::uint64_t rank);
-
 /// What is known of a trace: a folder with a file for each rank (docs/spec/recorded-trace.md).
 struct Trace {
   std::uint64_t ranks = 0;  ///< of the job
@@ -22,9 +19,6 @@ struct Trace {
   std::uint64_t calls = 0, bytes = 0;
   std::int64_t elapsed_ns = 0;  ///< of the longest rank
 };
-
-/// Whether the folder holds files of a recording and nothing else, or nothing at all; such a folder may be recorded to.
-bool may_be_recorded_to(const std::string& folder);
 
 /// Reads a trace, one rank after another, and hands each rank's calls to the visitor that is made for it, which must
 /// live on. What is damaged is skipped and named in `wrong`. Errors: not_found, bad_input (no trace, files of several

@@ -288,6 +288,7 @@ class Bench:
         for name in ("bin", "lib", "home", "inputs"):
             os.mkdir(self.at(name))
         self.holdfast = shutil.copy(HOLDFAST, self.at("bin/holdfast"))
+        shutil.copy(os.path.join(os.path.dirname(HOLDFAST), "../lib/holdfast-commands"), self.at("lib"))
         flavours = [name for name in ("openmpi", "mpich") if os.path.exists(f"{JOBS}/job-{name}")]
         self.job = shutil.copy(f"{JOBS}/job-{flavours[0]}", self.at("bin/job")) if flavours else None
         for name in ("openmpi", "mpich"):

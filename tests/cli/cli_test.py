@@ -493,6 +493,29 @@ class Reference(Case):
 
         check(json.loads(self.holdfast("reference", "commands").stdout), [])
 
+    def test_the_commands_of_a_job_are_there_without_the_others(self):
+        """Where only `holdfast` was built, as ./demo does, or holdfast-commands was lost."""
+        os.mkdir(self.path("bin"))
+        alone = shutil.copy(HOLDFAST, self.path("bin/holdfast"))
+
+        def ask(*words):
+            return subprocess.run([alone, *words], env=self.environment, text=True, capture_output=True, timeout=LIMIT, check=False)
+
+        self.assertEqual(ask("run", "--help").stdout, self.holdfast("run", "--help").stdout)
+        self.assertEqual(ask("--version").stdout, self.holdfast("--version").stdout)
+        listed = re.findall(r"^  ([a-z]+)  ", ask("--help").stdout.partition("Subcommands:\n")[2], re.MULTILINE)
+        self.assertEqual([name for name in ("run", "doctor", "fault") if name in listed], ["run", "doctor", "fault"])
+        ended = ask("fabric", "show", "tree(2,2)")
+        self.assertEqual((ended.returncode, ended.stdout, ended.stderr.count("\n")), (5, "", 1))
+        self.assertIn("packaging/prepare commands", ended.stderr)
+        os.symlink("/dev/null", self.path("lib/holdfast-commands"))
+        self.assertEqual(ask("fabric", "show", "tree(2,2)").returncode, 5)
+        os.remove(self.path("lib/holdfast-commands"))
+        self.write("lib/holdfast-commands", "no program", 0o644)
+        ended = ask("fabric", "show", "tree(2,2)")
+        self.assertEqual((ended.returncode, ended.stderr.count("\n")), (5, 1))
+        self.assertIn("Permission denied", ended.stderr)
+
     def test_exit_code_page(self):
         with open(f"{SOURCE}/docs/reference/exit-codes.md", encoding="utf-8") as file:
             self.assertEqual(self.holdfast("reference", "exit-codes").stdout, file.read())

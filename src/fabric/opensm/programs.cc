@@ -43,6 +43,7 @@ std::string find_tap() {
   const auto own = std::filesystem::read_symlink("/proc/self/exe", failed).parent_path();
   for (const char* relative : {"../lib", HOLDFAST_INSTALLED_PLUGINS})
     folders.push_back((own / relative).lexically_normal().string());
+  folders.push_back(own.string());
   for (const std::string& folder : folders) {
     std::string path = folder + "/libholdfast-opensm-tap.so";
     if (access(path.c_str(), R_OK) == 0) return path;

@@ -15,7 +15,7 @@
 #include "record/import/dumpi_rank.h"
 #include "record/import/dumpi_text.h"
 #include "record/import/imported_rank.h"
-#include "record/trace.h"
+#include "record/rank_files.h"
 
 namespace holdfast::record {
 namespace {

@@ -35,6 +35,7 @@ std::vector<std::string> library_folders(const std::string& program_folder, cons
   }
   for (const char* relative : {"../lib", HOLDFAST_INSTALLED_LIBRARIES})
     folders.push_back((fs::path(program_folder) / relative).lexically_normal().string());
+  folders.push_back(program_folder);
   return folders;
 }
 
@@ -76,6 +77,10 @@ Result<std::string> find_recorder(Mpi mpi) {
 
 Result<std::string> find_heap() {
   return find_file("libholdfast-heap.so", "install Holdfast whole, or set HOLDFAST_LIBRARY_PATH");
+}
+
+Result<std::string> find_commands() {
+  return find_file("holdfast-commands", "packaging/prepare commands builds it, or install Holdfast whole");
 }
 
 Result<std::string> find_provider() {

@@ -14,7 +14,8 @@ std::string library_file(Mpi mpi);
 std::string_view mpi_library(Mpi mpi);
 
 /// Where libraries are looked for, in order: the folders of HOLDFAST_LIBRARY_PATH (`users`, separated by ':'); ../lib
-/// of the program's folder, as in the build tree; the installed place relative to it.
+/// of the program's folder, as in the build tree; the installed place relative to it; and the program's folder itself,
+/// for a program that lies among the libraries.
 std::vector<std::string> library_folders(const std::string& program_folder, const std::string& users);
 
 /// The preloaded library for an MPI, found relative to this process's executable. Error: unavailable.
@@ -31,6 +32,9 @@ Result<std::string> find_heap();
 
 /// The library that records what a program does, for an MPI, in the same folders. Error: unavailable.
 Result<std::string> find_recorder(Mpi mpi);
+
+/// The program with all commands of `holdfast`, in the same folders. Error: unavailable.
+Result<std::string> find_commands();
 
 /// The libfabric provider, in the same folders. Error: unavailable.
 Result<std::string> find_provider();

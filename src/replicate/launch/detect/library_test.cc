@@ -14,11 +14,12 @@ using testing::HasSubstr;
 
 TEST(LibraryFolders, TheUsersComeFirst) {
   auto folders = library_folders("/opt/h/bin", "/a::/b");
-  ASSERT_EQ(folders.size(), 4U);
+  ASSERT_EQ(folders.size(), 5U);
   EXPECT_EQ(folders[0], "/a");
   EXPECT_EQ(folders[1], "/b");
   EXPECT_EQ(folders[2], "/opt/h/lib");
   EXPECT_THAT(folders[3], testing::MatchesRegex("/opt/h/lib.*/holdfast"));
+  EXPECT_EQ(folders[4], "/opt/h/bin");
 }
 
 TEST(FindLibrary, LooksWhereTheUserSays) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "record/trace.h"
+#include "record/rank_files.h"
 
 namespace holdfast::launch {
 namespace {
