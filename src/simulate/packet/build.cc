@@ -43,6 +43,7 @@ Network::Network(const fabric::Fabric& fabric, const fabric::Forwarding& forward
       host_ports_(fabric),
       queue_(bucket_for(fabric), 16384),
       watches_(traffic.watches_deliveries()),
+      watches_losses_(traffic.watches_losses()),
       latency_(parameters.switch_latency_ns * ps_per_ns),
       update_(parameters.credit_update_ns * ps_per_ns),
       lifetime_(parameters.hoq_life_ps()),

@@ -103,6 +103,7 @@ bool Network::begin_message(std::uint32_t index) {
   if (sender.row != nothing) level = paths_->service_level(sender.row, host_ports_.lids[index], lid);
   if (level == fabric::Forwarding::no_path || !sender.has_cable) {
     ++record_.unroutable_messages;
+    if (watches_losses_) traffic_.lost(index, message.tag, now_);
     skip_message(sender, index, 0);
     return false;
   }
@@ -121,7 +122,7 @@ void Network::to_itself(std::uint32_t index) {
   record_.completion_ps = std::max(record_.completion_ps, end);
   statistics_.payload(index, message.bytes, end);
   statistics_.message(end - message.created);
-  if (watches_) announce(index, message.tag, end);
+  if (watches_) announce({index, message.tag}, end);
   skip_message(sender, index, message.bytes);
 }
 
@@ -134,30 +135,37 @@ void Network::skip_message(Sender& sender, std::uint32_t index, std::uint64_t by
   queue_.push(sender.due, event(Kind::host, index));
 }
 
-void Network::announce(std::uint32_t host, std::uint32_t tag, Time at) {
+void Network::announce(const Pending& pending, Time at) {
   if (free_pending_.empty()) {
     free_pending_.push_back(static_cast<std::uint32_t>(pending_.size()));
     pending_.emplace_back();
   }
   const std::uint32_t index = free_pending_.back();
   free_pending_.pop_back();
-  pending_[index] = {host, tag};
+  pending_[index] = pending;
   queue_.push(at, event(Kind::delivered, index));
 }
 
 void Network::delivered_event(std::uint32_t index) {
   const Pending pending = pending_[index];
   free_pending_.push_back(index);
-  tell(pending.host, pending.tag);
+  pending.asked ? traffic_.due(pending.tag, now_) : tell(pending.host, pending.tag);
+}
+
+void Network::call_at(Time at, std::uint32_t what) {
+  announce({0, what, true}, std::max(at, now_));
+}
+
+void Network::ask(std::uint32_t host) {
+  if (senders_[host].state == Sender::State::silent || senders_[host].state == Sender::State::later)
+    ask_again(host, now_);
 }
 
 /// The traffic hears of a message that is in memory now.
 void Network::tell(std::uint32_t receiver, std::uint32_t tag) {
   wake_.clear();
   traffic_.delivered(receiver, tag, now_, wake_);
-  for (const std::uint32_t host : wake_)
-    if (senders_[host].state == Sender::State::silent || senders_[host].state == Sender::State::later)
-      ask_again(host, now_);
+  for (const std::uint32_t host : wake_) ask(host);
 }
 
 }  // namespace holdfast::simulate

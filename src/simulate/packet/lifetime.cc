@@ -7,6 +7,8 @@ void Network::forget(std::uint32_t index, std::uint64_t& counter) {
   const PacketRecord& packet = packets_[index];
   if (reliable())
     note_loss(index);
+  else if (packet.last != 0)
+    message_lost(packet);
   else
     damaged_.insert((std::uint64_t{packet.source} << 32) | packet.message);
   ++counter;
@@ -15,9 +17,17 @@ void Network::forget(std::uint32_t index, std::uint64_t& counter) {
 }
 
 /// False when a packet of this one's message was dropped; unreliable connections drop the message (InfiniBand
-/// Architecture Specification 1.3, 9.8).
+/// Architecture Specification 1.3, 9.8). The packet is the last one.
 bool Network::whole(const PacketRecord& packet) {
-  return damaged_.empty() || damaged_.erase((std::uint64_t{packet.source} << 32) | packet.message) == 0;
+  if (damaged_.empty() || !damaged_.contains((std::uint64_t{packet.source} << 32) | packet.message)) return true;
+  message_lost(packet);
+  return false;
+}
+
+/// Nothing of the message is under way any more, as long as packets do not overtake each other.
+void Network::message_lost(const PacketRecord& packet) {
+  damaged_.erase((std::uint64_t{packet.source} << 32) | packet.message);
+  if (watches_losses_) traffic_.lost(packet.source, packet.tag, now_);
 }
 
 /// The head of a switch's input lane drains into nothing, at the crossbar's speed.

@@ -10,6 +10,7 @@ namespace holdfast::simulate {
 // ------------------------------------------------------------------------------------------------------------- events
 
 Record Network::run() {
+  traffic_.begin(*this);
   for (std::uint32_t host = 0; host < senders_.size(); ++host) ask_again(host, 0);
   if (faults_ != nullptr) {
     begin_faults();
@@ -491,7 +492,7 @@ inline void Network::in_memory(std::uint32_t host, const Queued& packet, Time at
   if (!record.last || !whole(record)) return;
   ++record_.messages_delivered;
   statistics_.message(at - record.created);
-  if (watches_) announce(host, record.tag, at);
+  if (watches_) announce({host, record.tag}, at);
 }
 
 // What the other files call.

@@ -39,7 +39,7 @@ enum class Form : std::uint8_t {
 };
 
 /// Hidden, so that the compiler may inline its functions in position-independent code.
-class [[gnu::visibility("hidden")]] Network {
+class [[gnu::visibility("hidden")]] Network final : private Traffic::Player {
  public:
   /// The arguments stay the caller's and must outlive it. `faults`: what happens during the traffic, or null; its
   /// tables are `forwarding`.
@@ -201,11 +201,16 @@ class [[gnu::visibility("hidden")]] Network {
   void discard_head(std::uint32_t lane, std::uint64_t & counter);
   void forget(std::uint32_t packet, std::uint64_t & counter);
   bool whole(const PacketRecord& packet);
+  void message_lost(const PacketRecord& packet);
   void stall(std::uint32_t out);
   void live_on(std::uint32_t lane);
   void lifetime_over(std::uint32_t lane);
 
   // injection.cc
+  struct Pending {
+    std::uint32_t host, tag;
+    bool asked = false;  // call_at(): `tag` is due
+  };
   void host_event(std::uint32_t host);
   void queue_to_send(std::uint32_t lane, const Queued& packet);
   void begin_fetch(std::uint32_t host);
@@ -214,8 +219,13 @@ class [[gnu::visibility("hidden")]] Network {
   void skip_message(Sender & sender, std::uint32_t index, std::uint64_t bytes);
   void ask_again(std::uint32_t host, Time at);
   std::uint32_t& queued_flits(const Sender& sender);
-  void announce(std::uint32_t host, std::uint32_t tag, Time at);
+  void announce(const Pending& pending, Time at);
   void delivered_event(std::uint32_t index);
+  void ask(std::uint32_t host) override;
+  void call_at(Time at, std::uint32_t what) override;
+  void end(Ending how) override {
+    finish(how);
+  }
   void tell(std::uint32_t host, std::uint32_t tag);
 
   // faults.cc: what happens to links, switches and the packets on them
@@ -289,6 +299,7 @@ class [[gnu::visibility("hidden")]] Network {
   std::uint32_t usual_in_ = 4;      ///< full packets that an input buffer holds, rounded up
   std::uint32_t usual_out_ = 2;     ///< an output buffer
   bool watches_ = false;            ///< the traffic wants to hear of deliveries
+  bool watches_losses_ = false;     ///< and of losses
   bool prefetches_ = false;         ///< the state is larger than a core's own caches
   bool maps_lanes_ = false;         ///< the tables have SL to VL tables
   Time now_ = 0;
@@ -337,10 +348,7 @@ class [[gnu::visibility("hidden")]] Network {
   std::vector<std::uint32_t> queued_flits_;  // by host and lane
   Statistics statistics_;
   std::vector<fabric::PortId> marked_;
-  struct Pending {
-    std::uint32_t host, tag;
-  };
-  std::vector<Pending> pending_;  // deliveries to announce
+  std::vector<Pending> pending_;  // what the traffic is to hear of
   std::vector<std::uint32_t> free_pending_;
   std::vector<std::uint32_t> wake_;
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "simulate/kernel/time.h"
+#include "simulate/packet/record.h"
 
 namespace holdfast::simulate {
 
@@ -26,6 +27,21 @@ class Traffic {
 
   virtual ~Traffic() = default;
 
+  /// What a traffic may ask of the network that plays it, from begin() on, inside a call of its own.
+  class Player {
+   public:
+    virtual ~Player() = default;
+    /// next() of this host is called again now, if it answered none or later.
+    virtual void ask(std::uint32_t host) = 0;
+    /// due(what) is called at this moment, which is not before now.
+    virtual void call_at(Time at, std::uint32_t what) = 0;
+    /// The run is over.
+    virtual void end(Ending how) = 0;
+  };
+  /// Before the first next(). `player` lives until the run is over.
+  virtual void begin(Player& player) { (void)player; }
+  virtual void due(std::uint32_t what, Time now) { (void)what, (void)now; }
+
   /// The next message of a host that has handed over all before it.
   virtual Answer next(std::uint32_t host, Time now, Message& message) = 0;
   /// Asks the memory for what next() will read of this host; it will be called soon.
@@ -42,6 +58,11 @@ class Traffic {
   virtual void delivered(std::uint32_t destination, std::uint32_t tag, Time now, std::vector<std::uint32_t>& wake) {
     (void)destination, (void)tag, (void)now, (void)wake;
   }
+  /// True when lost() is to be called.
+  virtual bool watches_losses() const { return false; }
+  /// A message of unreliable connections that will not be delivered: it had no path, or a packet of it was dropped.
+  /// It may not be sent() yet. Nothing may be asked of the player here.
+  virtual void lost(std::uint32_t host, std::uint32_t tag, Time now) { (void)host, (void)tag, (void)now; }
   /// False while a finite pattern waits for something: then an end of all activity is no completion.
   virtual bool done() const { return true; }
   /// Messages that a finite pattern will send in all; 0: not known.
