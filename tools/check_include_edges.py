@@ -69,6 +69,8 @@ EDGES = {
     "simulate/traffic": ["core", "fabric", "simulate/kernel", "simulate/packet"],
     "simulate/collective": ["core", "fabric", "simulate/kernel"],
     "simulate": ["core", "fabric", "transport/wire", "transport/engine", "transport/rail", "replicate/engine"],
+    "simulate/transport": ["core", "fabric", "simulate/kernel", "simulate/packet", "transport/wire", "transport/engine",
+                           "transport/rail"],
     # A recorded program is replayed: its reader, and nothing of how it is recorded.
     "simulate/job": ["core", "fabric", "record", "replicate/engine", "simulate"],
     "simulate/predict": ["core", "fabric", "simulate"],

@@ -194,6 +194,13 @@ void FaultyRail::send_due() {
   }
 }
 
+std::int64_t FaultyRail::next_due_ns() const {
+  std::int64_t due = INT64_MAX;
+  for (const Kept& packet : waiting_)
+    if (!packet.overtaken) due = std::min(due, packet.due_ns);
+  return due;
+}
+
 std::size_t FaultyRail::poll(RailSink& sink, std::int64_t now_ns) {
   if (start_ns_ < 0) start_ns_ = now_ns;
   now_ns_ = now_ns;

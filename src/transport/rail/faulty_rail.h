@@ -49,6 +49,9 @@ class FaultyRail : public Rail {
   std::string_view interface() const override { return below_->interface(); }
   bool local_only() const override { return below_->local_only(); }
 
+  /// When poll() will send a packet that a fault delays, at the latest; the caller's time, INT64_MAX for never.
+  std::int64_t next_due_ns() const;
+
   /// How many packets something was done to.
   std::uint64_t struck() const { return struck_; }
 
