@@ -13,6 +13,7 @@
 #include "cli/fabric_subcommands.h"
 #include "cli/numbers.h"
 #include "cli/simulate_jobs.h"
+#include "cli/simulate_transport.h"
 #include "cli/waiting_line.h"
 #include "core/config/environment.h"
 #include "core/config/reference.h"
@@ -47,6 +48,8 @@ constexpr const char* simulate_footer =
     "  holdfast simulate --fabric 'tree(4,2)' --fault 'fail-link link s-0-0/5 time 1ms for 2ms' --limit 5ms\n"
     "  holdfast simulate --fabric cluster.ibnetdiscover --trace job.trace --hosts 'node[01-16]' --ranks-per-host 4\n"
     "  holdfast simulate --fabric 'tree(4,3)' --trace one.trace --trace other.trace --place random\n"
+    "  holdfast simulate --fabric 'rails(2,4,2,2)' --traffic 'exchange size=65536' --transport --fault 'flip rate "
+    "1/1000'\n"
     "  holdfast simulate --fabric 'torus(5,5) hosts=100' --engine dor     finds the deadlock and prints it\n\n"
     "FABRIC is a file (the output of ibnetdiscover, an ibsim net, opensm-subnet.lst) or a topology, as for\n"
     "holdfast fabric. Its tables come from an engine (holdfast fabric route --help), from the real OpenSM\n"
@@ -65,8 +68,12 @@ constexpr const char* simulate_footer =
     "long as they did, messages are matched and sent as MPI does, and collectives become messages by the rules of\n"
     "Open MPI 4.1 or MPICH 4.0. Several recordings run side by side. docs/design/replay.md says what is assumed.\n"
     "With --replicas each rank is several processes, checked by the protocol engine of 'holdfast run'.\n"
-    "Equal arguments give equal results. Exit code 1: a run ended in a deadlock, or stuck; 3 or 4: replicas ended a\n"
-    "job, as they would have ended 'holdfast run'.\n";
+    "With --transport the messages of any traffic are sent by the engine of Holdfast's transport, with its checksums,\n"
+    "acknowledgements, timers and rails, which are the adapters of a host. FAULTS may then be those of packets, too:\n"
+    "flip, corrupt-header, drop, duplicate, reorder, delay, kill-rail and narrow-rail in the host that sends, before\n"
+    "InfiniBand's CRC; rank is the host's number. What noise damages is dropped by the CRC.\n"
+    "Equal arguments give equal results. Exit code 1: a run ended in a deadlock, stuck, or broken: a connection, or\n"
+    "the transport, gave up a peer; 3 or 4: replicas ended a job, as they would have ended 'holdfast run'.\n";
 
 struct SimulateFlags {
   std::string fabric;
@@ -82,6 +89,7 @@ struct SimulateFlags {
   fabric::TableFiles tables;
   std::string traffic = "uniform";
   JobFlags job;
+  TransportFlags transport;
   std::string json;
   std::uint64_t seed = 1;
   unsigned lanes = 8;
@@ -97,7 +105,8 @@ struct SimulateFlags {
 /// What is simulated.
 struct Network {
   std::vector<fault::Fault> later;  ///< faults that strike during the run
-  simulate::Time begin = 0;         ///< what their clock shows at its begin
+  std::vector<fault::Fault> of_packets;
+  simulate::Time begin = 0;  ///< what the faults' clock shows at the run's begin
   fabric::Fabric fabric;
   fabric::Forwarding tables;
   std::vector<std::string> failed;  ///< the components, in words
@@ -109,6 +118,9 @@ Status break_parts(const SimulateFlags& flags, Network& network) {
   for (const std::string& fault : flags.faults) text += fault + "\n";
   auto faults = fault::parse(text, "--fault");
   if (!faults.ok()) return faults.status();
+  auto of_packets = take_faults_of_packets(flags.transport, faults.value());
+  if (!of_packets.ok()) return of_packets.status();
+  network.of_packets = std::move(of_packets).value();
   fabric::FailureRules rules;
   rules.seed = flags.fault_seed;
   rules.critical_too = flags.critical;
@@ -435,19 +447,26 @@ int run_once(const SimulateFlags& flags, const Network& network, const simulate:
                        "say until when with --limit, or give messages=N"});
   }
   Result<simulate::Record> record = Status{};
+  Result<simulate::TransportRun> transported = Status{};
   {
     ProgressLine line(true);
     control.progress = [&line](const simulate::Progress& progress) {
       line.show(progress);
       return true;
     };
-    record = simulate::simulate(network.fabric, network.tables, parameters, *traffic.value(), control);
+    if (!flags.transport.used)
+      record = simulate::simulate(network.fabric, network.tables, parameters, *traffic.value(), control);
+    else
+      transported = run_transport(flags.transport, network.fabric, network.tables, parameters, *traffic.value(),
+                                  network.of_packets, flags.seed, control);
   }
-  if (!record.ok()) return complain(record.status());
-  const simulate::Record& result = record.value();
+  if (flags.transport.used && !transported.ok()) return complain(transported.status());
+  if (!flags.transport.used && !record.ok()) return complain(record.status());
+  const simulate::Record& result = flags.transport.used ? transported.value().record : record.value();
   if (flags.json != "-") {
     for (const std::string& part : network.failed) std::cout << "failed                " << part << "\n";
     std::cout << simulate::to_text(result);
+    if (flags.transport.used) std::cout << simulate::to_text(transported.value().transport);
     for (const simulate::OutageStep& step : outages.steps)
       std::cout << fmt::format("{:<18.6g} ms {}\n", static_cast<double>(step.at) / 1e9, step.what);
     if (of_jobs != nullptr) show_jobs(flags.job, *of_jobs, true, nullptr);
@@ -462,6 +481,7 @@ int run_once(const SimulateFlags& flags, const Network& network, const simulate:
   if (!flags.json.empty()) {
     auto json = simulate::to_json(result, flags.speed);
     describe(flags, network, json);
+    if (flags.transport.used) json["transport"] = simulate::to_json(transported.value().transport);
     if (control.timeline != nullptr) describe(outages, json["faults_during_run"]);
     if (of_jobs != nullptr) show_jobs(flags.job, *of_jobs, false, &json);
     if (const int code = hand_over(json, flags.json); code != 0) return code;
@@ -475,9 +495,11 @@ int run_once(const SimulateFlags& flags, const Network& network, const simulate:
 }
 
 int simulate_action(SimulateFlags& flags) {
-  config::AnySettings* tables[] = {&flags.settings, &flags.job.protocol, &flags.job.costs};
+  config::AnySettings* tables[] = {&flags.settings, &flags.job.protocol, &flags.job.costs, &flags.transport.engine,
+                                   &flags.transport.datagrams};
   flags.job.seed = flags.seed;
   Status status = flags.status.ok() ? flags.job.status : flags.status;
+  if (status.ok()) status = flags.transport.status;
   for (config::AnySettings* settings : tables)
     if (status.ok()) status = config::read_environment(*settings, environ);
   if (status.ok() && flags.config_file) status = config::read_toml_file(*flags.config_file, tables);
@@ -491,6 +513,8 @@ int simulate_action(SimulateFlags& flags) {
   if (flags.sweep && !network.value().later.empty())
     return complain({Code::bad_input, "reading --sweep", "a fault strikes during the traffic",
                      "give --at, so that it has struck before"});
+  if (flags.sweep && flags.transport.used)
+    return complain({Code::bad_input, "reading --sweep", "a sweep is of the network alone", "leave out --transport"});
   return flags.sweep ? run_sweep(flags, network.value(), parameters, control)
                      : run_once(flags, network.value(), parameters, control);
 }
@@ -541,6 +565,7 @@ void add_simulate(CLI::App& app, Action& action) {
   auto* traffic =
       command->add_option("--traffic", flags->traffic, "What hosts send. Default: uniform")->type_name("TRAFFIC");
   add_job_flags(*command, flags->job)->excludes(traffic);
+  add_transport_flags(*command, flags->transport);
   command->add_option("--seed", flags->seed, "Seed of random traffic. Default: 1")
       ->type_name("N")
       ->check(whole_number());

@@ -7,6 +7,6 @@
 namespace holdfast::cli {
 
 /// The option rows of every component, in the order of the reference.
-std::array<const config::AnyTable*, 6> all_tables();
+std::array<const config::AnyTable*, 7> all_tables();
 
 }  // namespace holdfast::cli

@@ -102,6 +102,38 @@ class Command(unittest.TestCase):
         self.assertIn("waits in a circle", done.stdout)
         self.assertNotIn("keeps up to load 0.250", done.stdout)
 
+    def test_the_transport_carries_any_traffic(self):
+        words = ("--fabric", "rails(2,2,2,2)", "--engine", "updn", "--traffic", "exchange size=30000", "--transport")
+        done = simulate(*words)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("transport             4 hosts, 2 rails; 48 of 48 messages delivered, 8 inside hosts", done.stdout)
+        self.assertIn("assumed             datagram.rails 16", done.stdout)
+        self.assertIn("exchange", json.loads(simulate(*words, "--json", "-").stdout)["traffic"])
+        self.assertEqual(simulate(*words, "--json", "-").stdout, simulate(*words, "--json", "-").stdout)
+        flipped = simulate(*words, "--fault", "flip rate 1/20", "--json", "-")
+        record = json.loads(flipped.stdout)["transport"]
+        self.assertGreater(record["engines"]["corrupt_fragments"], 0)
+        self.assertEqual(record["wrong_messages"], 0)
+        self.assertEqual(record["messages"], {"sent": 48, "delivered": 48, "inside_hosts": 8})
+
+    def test_a_peer_that_the_transport_gives_up_ends_the_run(self):
+        done = simulate("--fabric", "tree(2,1)", "--engine", "updn", "--traffic", "exchange size=1000000 messages=99",
+                        "--transport", "--transport.unreachable-after", "50ms", "--fault",
+                        "fail-hca hca host-1 time 1ms", "--not-rerouted", "--critical")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("BROKEN", done.stdout)
+        self.assertRegex(done.stdout, r"LOST +after .* ms host-. gave up host-.: unreachable")
+
+    def test_faults_of_packets_need_the_transport(self):
+        done = simulate("--fabric", "tree(2,1)", "--engine", "updn", "--fault", "flip rate 1/2")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr.count("\n"), 1)
+        self.assertIn("--transport", done.stderr)
+        for words in (["--sweep"], ["--simulate.mtu", "512"], ["--transport.secret-file", "x"], ["--datagram.rails", "0"]):
+            done = simulate("--fabric", "tree(2,1)", "--engine", "updn", "--transport", *words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
     @unittest.skipUnless(os.path.exists(os.environ.get("HOLDFAST_OPENSM_TAP", "")), "OpenSM's tap is not built")
     def test_tables_of_the_real_opensm(self):
         done = simulate("--fabric", "tree(4,2)", "--engine", "opensm:ftree", "--traffic", "exchange", "--json", "-")
