@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "core/fault/grammar.h"
 #include "simulate/job/job_traffic.h"
@@ -294,6 +295,11 @@ TEST(SimulateTransport, WithOneRailAnOutageIsWaitedFor) {
   EXPECT_EQ(outcome.run.record.ending, Ending::complete);
   EXPECT_EQ(outcome.delivered, 100U);
   EXPECT_GT(outcome.run.transport.completion_ps, 300 * ps_per_ms);
+  // Samples are few, however long it takes, and leave nothing out.
+  const TransportRecord& record = outcome.run.transport;
+  EXPECT_LE(record.goodput.size(), 4096U);
+  EXPECT_EQ(std::accumulate(record.goodput.begin(), record.goodput.end(), std::uint64_t{0}), 100U * 100'000U);
+  EXPECT_EQ(record.completion_ps / record.sample_ps + 1, static_cast<Time>(record.goodput.size()));
 }
 
 /// A peer that no rail reaches for transport.unreachable_after is given up, and the run says who and when.

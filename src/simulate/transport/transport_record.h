@@ -41,7 +41,7 @@ struct TransportRecord {
 
   std::uint64_t engine_bytes = 0;       ///< of memory, of all engines at the end
   std::uint64_t most_packet_bytes = 0;  ///< of packets that were kept at once
-  Time sample_ps = 0;                   ///< length of the samples of
+  Time sample_ps = 0;                   ///< length of the samples (at most 4,096) of
   std::vector<std::uint64_t> goodput;   ///< bytes of messages that were delivered, by sample
   std::vector<std::string> assumed;     ///< datagram.* rows that nobody set
 };

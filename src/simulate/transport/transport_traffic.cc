@@ -257,12 +257,25 @@ void TransportTraffic::received(std::uint32_t index, Time now) {
     ++record_.messages_delivered;
     record_.bytes_delivered += letters_[next].bytes;
     latency_.add(now - letters_[next].created);
-    const auto sample = static_cast<std::size_t>(now / record_.sample_ps);
-    if (sample >= record_.goodput.size()) record_.goodput.resize(sample + 1);
-    record_.goodput[sample] += letters_[next].bytes;
+    count_goodput(letters_[next].bytes, now);
     if (looks_at_bytes_ && !contents_.are_right(letters_[next].memory)) ++record_.wrong_messages;
     hand_over(next, now);
   }
+}
+
+/// By samples, which become twice as long when they are too many.
+void TransportTraffic::count_goodput(std::uint64_t bytes, Time now) {
+  constexpr std::size_t most_samples = 4096;
+  std::vector<std::uint64_t>& samples = record_.goodput;
+  while (static_cast<std::size_t>(now / record_.sample_ps) >= most_samples) {
+    samples.resize(most_samples);
+    for (std::size_t i = 0; i < most_samples / 2; ++i) samples[i] = samples[2 * i] + samples[2 * i + 1];
+    samples.resize(most_samples / 2);
+    record_.sample_ps *= 2;
+  }
+  const auto sample = static_cast<std::size_t>(now / record_.sample_ps);
+  if (sample >= samples.size()) samples.resize(sample + 1);
+  samples[sample] += bytes;
 }
 
 /// A message is with the program that it is for.

@@ -121,6 +121,7 @@ class TransportTraffic final : public Traffic {
   bool send(std::uint32_t letter, Time now);
   void settle(std::uint32_t endpoint, Time now);
   void received(std::uint32_t letter, Time now);
+  void count_goodput(std::uint64_t bytes, Time now);
   void hand_over(std::uint32_t letter, Time now);
   void tell_sent(std::uint32_t letter, Time now);
   void wake(std::uint32_t adapter, Time now);
