@@ -175,13 +175,13 @@ def draw(result, folder):
     def line(key, runs):
         return [(rate, statistics.median(run["goodput"] for run in runs[key(rate)]) / 1e9) for rate in rates]
 
-    series = [("closed form of plan, 1,024 bytes", [(rate, result["closed_form"][str(rate)]["1024"] / 1e9) for rate in rates]),
-              ("transport, 1,024 bytes", line(lambda rate: f"1024 {rate}", result["noise"])),
-              ("transport with its processor", line(str, result["costs"])),
-              ("InfiniBand connection, timeout 1 ms", line(lambda rate: f"8 {rate}", result["connection"])),
-              ("InfiniBand connection, timeout 67 ms", line(lambda rate: f"14 {rate}", result["connection"]))]
-    svg_lines.write(folder / "transport-on-fabric.svg", "Goodput of one stream over a noisy link", "bit error rate", "GB/s",
-                    series, [(rate, f"{rate:g}") for rate in rates], x_log=True)
+    series = [("closed form", [(rate, result["closed_form"][str(rate)]["1024"] / 1e9) for rate in rates]),
+              ("transport", line(lambda rate: f"1024 {rate}", result["noise"])),
+              ("with its processor", line(str, result["costs"])),
+              ("connection, 1 ms", line(lambda rate: f"8 {rate}", result["connection"])),
+              ("connection, 67 ms", line(lambda rate: f"14 {rate}", result["connection"]))]
+    svg_lines.write(folder / "transport-on-fabric.svg", "Goodput of one stream over a noisy link, 1,024 bytes a packet", "bit error rate", "GB/s",
+                    series, [(rate, f"{rate:g}") for rate in rates if rate != 2e-5], x_log=True)
 
 
 def main():
