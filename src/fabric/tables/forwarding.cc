@@ -37,9 +37,13 @@ Forwarding::Forwarding(const Fabric& fabric) : lids_(fabric.top_lid() + 1), rows
 void Forwarding::set_service_level(std::uint32_t source_row, Lid source, Lid destination, std::uint8_t level) {
   if (levels_.empty()) {
     if (level == 0) return;
-    levels_.assign((by_source_ ? lids_ : switches_.size()) * static_cast<std::size_t>(lids_), 0);
+    make_service_levels();
   }
   levels_[static_cast<std::size_t>(by_source_ ? source : source_row) * lids_ + destination] = level;
+}
+
+void Forwarding::make_service_levels() {
+  if (levels_.empty()) levels_.assign((by_source_ ? lids_ : switches_.size()) * static_cast<std::size_t>(lids_), 0);
 }
 
 void Forwarding::distinguish_sources() {

@@ -55,6 +55,8 @@ class Forwarding {
     return levels_[static_cast<std::size_t>(row) * lids_ + destination];
   }
   void set_service_level(std::uint32_t source_row, Lid source, Lid destination, std::uint8_t level);
+  /// Makes room for levels, all 0: threads may then set those of different destinations or sources at once.
+  void make_service_levels();
   /// From now on levels are kept for each source LID apart: lids() squared bytes.
   void distinguish_sources();
   bool distinguishes_sources() const { return by_source_; }

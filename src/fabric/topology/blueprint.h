@@ -30,6 +30,7 @@ struct Blueprint {
   std::uint32_t first_host_port = 1;         ///< otherwise: hosts take the free ports from this one on
   std::uint32_t rails = 1;  ///< so many of host_switches in a row serve the same hosts, each an adapter
   std::uint32_t ports = 0;  ///< of the family's switches when it prescribes them
+  std::optional<LinkRate> rate, host_rate;  ///< of a machine's cables, as built; none: as the topology says
 
   void add_switch(std::initializer_list<std::uint32_t> coordinates) {
     ++switches;
@@ -72,5 +73,9 @@ Result<Blueprint> draw_xpander(const Topology& topology);
 Result<Blueprint> draw_rails(const Topology& topology);
 Result<Blueprint> draw_tsubame2(const Topology& topology);
 Result<Blueprint> draw_deimos(const Topology& topology);
+Result<Blueprint> draw_frontera(const Topology& topology);
+Result<Blueprint> draw_summit(const Topology& topology);
+Result<Blueprint> draw_sierra(const Topology& topology);
+Result<Blueprint> draw_abci(const Topology& topology);
 
 }  // namespace holdfast::fabric

@@ -218,6 +218,10 @@ std::optional<ClosedForm> of_family(const Topology& topology) {
       return rails(topology);
     case Family::tsubame2:
     case Family::deimos:
+    case Family::frontera:
+    case Family::summit:
+    case Family::sierra:
+    case Family::abci:
       return std::nullopt;
   }
   return std::nullopt;
@@ -226,6 +230,7 @@ std::optional<ClosedForm> of_family(const Topology& topology) {
 }  // namespace
 
 std::optional<ClosedForm> closed_form(const Topology& topology) {
+  if (topology.planes != 1) return std::nullopt;
   std::optional<ClosedForm> form = of_family(topology);
   if (!form) return form;
   if (topology.hosts) form->hosts = *topology.hosts;

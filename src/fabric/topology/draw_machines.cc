@@ -101,4 +101,117 @@ Result<Blueprint> draw_deimos(const Topology& topology) {
   return plan;
 }
 
+namespace {
+
+/// CS8500: 800 ports of HDR, 40 line chips and 20 spine chips of 40 ports.
+constexpr Director cs8500{40, 20, 20, 1};
+/// CS7500: 648 ports of EDR, 36 line chips and 18 spine chips of 36 ports.
+constexpr Director cs7500{36, 18, 18, 1};
+
+/// Directors over switches that have `below` cables to each of them, dealt out over their line chips. Adds the
+/// directors' chips on the levels from `level` on.
+void draw_directors(Blueprint& plan, const Director& kind, std::uint32_t count, const std::vector<std::uint32_t>& below,
+                    std::uint32_t cables, std::uint32_t first_port, std::uint32_t level) {
+  for (std::uint32_t d = 0; d < count; ++d) {
+    const std::uint32_t first = plan.switches;
+    for (std::uint32_t line = 0; line < kind.lines; ++line) plan.add_switch({level});
+    for (std::uint32_t spine = 0; spine < kind.spines; ++spine) plan.add_switch({level + 1});
+    std::uint32_t taken = 0;
+    for (const std::uint32_t at : below) {
+      for (std::uint32_t cable = 0; cable < cables; ++cable, ++taken)
+        plan.add_cables(at, first_port + d * cables + cable, first + taken % kind.lines, taken / kind.lines + 1, 1);
+    }
+    draw_director(plan, kind, first);
+  }
+}
+
+/// A tree of leaves under directors.
+struct LeavesUnderDirectors {
+  std::uint32_t leaves, hosts, rails;  ///< so many leaves in a row serve the same hosts
+  std::uint32_t directors, cables;     ///< from each leaf to each director
+  Director kind;
+  std::uint32_t ports;  ///< of a chip
+  LinkRate rate, host_rate;
+};
+
+Result<Blueprint> draw_leaves_under_directors(const Topology& topology, const LeavesUnderDirectors& machine) {
+  if (topology.links != 1) return cannot_generate(topology, "its links are as they were built", "leave out links=");
+  Blueprint plan;
+  plan.ports = machine.ports;
+  plan.hosts_first = true;
+  plan.rails = machine.rails;
+  plan.rate = machine.rate;
+  plan.host_rate = machine.host_rate;
+  plan.structure.shape = Shape::tree;
+  plan.structure.extent = {3};
+  for (std::uint32_t leaf = 0; leaf < machine.leaves; ++leaf) {
+    plan.host_switches.push_back(plan.switches);
+    plan.add_switch({0});
+  }
+  plan.hosts.assign(machine.leaves, machine.hosts);
+  draw_directors(plan, machine.kind, machine.directors, plan.host_switches, machine.cables, 1, 1);
+  return plan;
+}
+
+}  // namespace
+
+/// Texas Advanced Computing Center, "Frontera User Guide", System Architecture: 8,008 nodes in 91 racks, in each two
+/// leaves of 40 ports, 44 nodes at HDR100 on 22 split ports and 18 cables up to six core switches. A split port counts
+/// as two here. Three cables to each core switch and the chips of these are assumed.
+Result<Blueprint> draw_frontera(const Topology& topology) {
+  return draw_leaves_under_directors(
+      topology, {182, 44, 1, 6, 3, cs8500, 62, {4, LaneSpeed::hdr}, {2, LaneSpeed::hdr}});
+}
+
+/// 4,608 nodes in 256 racks, two switches a rack, 18 racks of core switches (EE Times, "Inside the Summit
+/// Supercomputer", 2018), two rails of EDR, non-blocking (Zimmer et al., "An Evaluation of the CORAL Interconnects", SC
+/// 2019). That each switch of a rack has a rail of its 18 nodes, one cable to each core switch, and those 648 ports is
+/// assumed. Storage is left out.
+Result<Blueprint> draw_summit(const Topology& topology) {
+  return draw_leaves_under_directors(topology,
+                                     {512, 18, 2, 18, 1, cs7500, 36, {4, LaneSpeed::edr}, {4, LaneSpeed::edr}});
+}
+
+/// As Summit, but "a 2:1 taper between the racks and aggregation switches" (Zimmer et al., SC 2019); 4,320 nodes
+/// (TOP500). 18 nodes a rack and nine core switches are assumed.
+Result<Blueprint> draw_sierra(const Topology& topology) {
+  return draw_leaves_under_directors(topology,
+                                     {480, 18, 2, 9, 1, cs7500, 36, {4, LaneSpeed::edr}, {4, LaneSpeed::edr}});
+}
+
+/// Mynavi News, "ABCI", part 2 (in Japanese): in each rack 34 nodes with two ports of EDR, four leaves and three
+/// switches above them, of 36 ports all, six cables between any two of these, and from each of the upper ones four to
+/// each of two CS7500. 1,088 nodes are 32 racks. That a node's ports go to two neighbouring leaves is assumed.
+Result<Blueprint> draw_abci(const Topology& topology) {
+  if (topology.links != 1) return cannot_generate(topology, "its links are as they were built", "leave out links=");
+  constexpr std::uint32_t racks = 32;
+  constexpr std::uint32_t leaves = 4;
+  constexpr std::uint32_t uppers = 3;
+  constexpr std::uint32_t cables = 6;
+  Blueprint plan;
+  plan.ports = 36;
+  plan.hosts_first = true;
+  plan.rails = 2;
+  plan.rate = plan.host_rate = LinkRate{4, LaneSpeed::edr};
+  plan.structure.shape = Shape::tree;
+  plan.structure.extent = {4};
+  std::vector<std::uint32_t> above;
+  for (std::uint32_t rack = 0; rack < racks; ++rack) {
+    const std::uint32_t first = plan.switches;
+    for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) {
+      plan.host_switches.push_back(plan.switches);
+      plan.add_switch({0});
+    }
+    for (std::uint32_t upper = 0; upper < uppers; ++upper) {
+      above.push_back(plan.switches);
+      plan.add_switch({1});
+      for (std::uint32_t leaf = 0; leaf < leaves; ++leaf)
+        plan.add_cables(first + leaf, upper * cables + 1, above.back(), leaf * cables + 1, cables);
+    }
+  }
+  plan.hosts.assign(plan.host_switches.size(), 17);
+  draw_directors(plan, cs7500, 2, above, 4, leaves * cables + 1, 2);
+  return plan;
+}
+
 }  // namespace holdfast::fabric

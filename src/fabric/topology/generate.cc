@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "core/memory/available.h"
 #include "core/random/stream.h"
@@ -61,6 +62,14 @@ Result<Blueprint> draw(const Topology& topology) {
       return draw_tsubame2(topology);
     case Family::deimos:
       return draw_deimos(topology);
+    case Family::frontera:
+      return draw_frontera(topology);
+    case Family::summit:
+      return draw_summit(topology);
+    case Family::sierra:
+      return draw_sierra(topology);
+    case Family::abci:
+      return draw_abci(topology);
   }
   return cannot_generate(topology, "no such family", "");
 }
@@ -71,6 +80,13 @@ struct Site {
   Blueprint plan;
   std::vector<std::uint32_t> cables;  ///< ends at each switch
   std::uint32_t ports = 0;            ///< of every switch; 0 while it is to be what is needed
+
+  /// What a text says counts for more than how a machine was built.
+  LinkRate rate() const { return topology.rate == LinkRate{} ? plan.rate.value_or(topology.rate) : topology.rate; }
+  LinkRate host_rate() const {
+    if (topology.host_rate) return *topology.host_rate;
+    return topology.rate == LinkRate{} ? plan.host_rate.value_or(rate()) : rate();
+  }
 };
 
 /// The ports that a switch could give to hosts.
@@ -141,12 +157,58 @@ std::string switch_name(const Structure& structure, std::uint32_t at, std::vecto
   return name;
 }
 
+/// Of one plane.
 std::vector<std::string> switch_names(const Blueprint& plan) {
   std::vector<std::uint32_t> in_level(plan.structure.extent.empty() ? 0 : plan.structure.extent[0]);
   std::vector<std::string> names;
   names.reserve(plan.switches);
   for (std::uint32_t s = 0; s < plan.switches; ++s) names.push_back(switch_name(plan.structure, s, in_level));
   return names;
+}
+
+/// The same network several times, joined by nothing. Of what serves the same hosts (rails, planes) all follow one
+/// another, so that each host gets an adapter on each.
+Status add_planes(Site& site, std::vector<std::uint32_t>& hosts, std::vector<std::string>& names) {
+  const std::uint32_t planes = site.topology.planes;
+  if (planes == 1) return {};
+  Blueprint& plan = site.plan;
+  const std::uint64_t adapters = std::accumulate(hosts.begin(), hosts.end(), std::uint64_t{0});
+  if (product(adapters, planes) > most_hosts)
+    return cannot_generate(site.topology, "more than " + std::to_string(most_hosts) + " adapters", "give fewer planes");
+  if (Status status = check_size(site.topology, product(plan.switches, planes), product(plan.cables.size(), planes));
+      !status.ok())
+    return status;
+  const Blueprint one = plan;
+  const std::vector<std::uint32_t> hosts_of_one = std::exchange(hosts, {});
+  const std::vector<std::string> names_of_one = std::exchange(names, {});
+  plan.host_switches.clear();
+  for (std::size_t i = 0; i < one.host_switches.size(); ++i) {
+    for (std::uint32_t plane = 0; plane < planes; ++plane) {
+      plan.host_switches.push_back(plane * one.switches + one.host_switches[i]);
+      hosts.push_back(hosts_of_one[i]);
+    }
+  }
+  for (std::uint32_t plane = 0; plane < planes; ++plane) {
+    for (const std::string& name : names_of_one) names.push_back("p" + std::to_string(plane) + "-" + name);
+    if (plane == 0) continue;
+    const std::uint32_t first = plane * one.switches;
+    for (const Blueprint::Cable& cable : one.cables)
+      plan.cables.push_back({first + cable.a, first + cable.b, cable.port_a, cable.port_b});
+    plan.structure.coordinates.insert(plan.structure.coordinates.end(), one.structure.coordinates.begin(),
+                                      one.structure.coordinates.end());
+  }
+  plan.switches *= planes;
+  plan.rails *= planes;
+  if (plan.structure.shape != Shape::tree) plan.structure = {};  // each place would be taken several times
+  return {};
+}
+
+void count_cables(Site& site) {
+  site.cables.assign(site.plan.switches, 0);
+  for (const Blueprint::Cable& cable : site.plan.cables) {
+    ++site.cables[cable.a];
+    ++site.cables[cable.b];
+  }
 }
 
 /// Which ports of every switch are cabled, and the most that any needs.
@@ -185,12 +247,10 @@ Status check_memory(const Site& site, const std::vector<std::uint32_t>& hosts) {
   return memory::check_estimate("generating " + format(site.topology), bytes, "give smaller numbers");
 }
 
-Link make_link(Fabric& fabric, PortId a, PortId b, const Topology& topology) {
-  const LinkId id = fabric.add_link(a, b, topology.rate);
-  fabric.mutable_link(id).length_m = topology.length_m;
-  fabric.mutable_port(a).capable = topology.rate;
-  fabric.mutable_port(b).capable = topology.rate;
-  return fabric.link(id);
+void make_link(Fabric& fabric, PortId a, PortId b, LinkRate rate, double length_m) {
+  fabric.mutable_link(fabric.add_link(a, b, rate)).length_m = length_m;
+  fabric.mutable_port(a).capable = rate;
+  fabric.mutable_port(b).capable = rate;
 }
 
 /// "host-7", or, with an adapter on each of several rails, "host-7 mlx5_2", as drivers name them.
@@ -208,7 +268,8 @@ void add_hosts(Fabric& fabric, const Site& site, const std::vector<std::uint32_t
     for (std::uint32_t host = 0; host < hosts[i]; ++host, ++number) {
       while (fabric.port(fabric.port_of(at, static_cast<std::uint8_t>(number))).link != none) ++number;
       const NodeId id = fabric.add_node(NodeKind::adapter, 1, adapter_name(site.plan, i, first, host));
-      make_link(fabric, fabric.port_of(id, 1), fabric.port_of(at, static_cast<std::uint8_t>(number)), site.topology);
+      make_link(fabric, fabric.port_of(id, 1), fabric.port_of(at, static_cast<std::uint8_t>(number)),
+                site.host_rate(), site.topology.length_m);
     }
     if (i % site.plan.rails == site.plan.rails - 1) next += hosts[i];
   }
@@ -217,14 +278,15 @@ void add_hosts(Fabric& fabric, const Site& site, const std::vector<std::uint32_t
 Fabric build(const Site& site, const std::vector<std::uint32_t>& hosts, const std::vector<std::string>& names) {
   Fabric fabric;
   for (const std::string& name : names) fabric.add_node(NodeKind::switch_, static_cast<std::uint8_t>(site.ports), name);
-  for (PortId port = 0; port < fabric.ports().size(); ++port) fabric.mutable_port(port).capable = site.topology.rate;
+  for (PortId port = 0; port < fabric.ports().size(); ++port) fabric.mutable_port(port).capable = site.rate();
   std::vector<std::uint32_t> behind(site.plan.switches);
   if (site.plan.hosts_first) {
     for (std::size_t i = 0; i < hosts.size(); ++i) behind[site.plan.host_switches[i]] = hosts[i];
   }
   for (const Blueprint::Cable& cable : site.plan.cables) {
     make_link(fabric, fabric.port_of(cable.a, static_cast<std::uint8_t>(behind[cable.a] + cable.port_a)),
-              fabric.port_of(cable.b, static_cast<std::uint8_t>(behind[cable.b] + cable.port_b)), site.topology);
+              fabric.port_of(cable.b, static_cast<std::uint8_t>(behind[cable.b] + cable.port_b)), site.rate(),
+              site.topology.length_m);
   }
   add_hosts(fabric, site, hosts);
   fabric.set_structure(site.plan.structure);
@@ -239,17 +301,16 @@ Result<Fabric> generate(const Topology& topology) {
   if (!drawn.ok()) return drawn.status();
   Site site{topology, std::move(drawn).value(), {}, topology.ports};
   if (site.ports == 0) site.ports = site.plan.ports;
-  site.cables.resize(site.plan.switches);
-  for (const Blueprint::Cable& cable : site.plan.cables) {
-    ++site.cables[cable.a];
-    ++site.cables[cable.b];
-  }
-  Result<std::vector<std::uint32_t>> hosts = hosts_by_switch(site);
-  if (!hosts.ok()) return hosts.status();
-  const std::vector<std::string> names = switch_names(site.plan);
-  if (Status status = settle_ports(site, hosts.value(), names); !status.ok()) return status;
-  if (Status status = check_memory(site, hosts.value()); !status.ok()) return status;
-  return build(site, hosts.value(), names);
+  count_cables(site);
+  Result<std::vector<std::uint32_t>> counted = hosts_by_switch(site);
+  if (!counted.ok()) return counted.status();
+  std::vector<std::uint32_t> hosts = std::move(counted).value();
+  std::vector<std::string> names = switch_names(site.plan);
+  if (Status status = add_planes(site, hosts, names); !status.ok()) return status;
+  count_cables(site);
+  if (Status status = settle_ports(site, hosts, names); !status.ok()) return status;
+  if (Status status = check_memory(site, hosts); !status.ok()) return status;
+  return build(site, hosts, names);
 }
 
 Result<Fabric> generate(std::string_view text) {

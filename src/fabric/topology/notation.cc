@@ -14,7 +14,7 @@ namespace holdfast::fabric {
 
 namespace {
 
-constexpr std::array<FamilyRow, 14> rows{{
+constexpr std::array<FamilyRow, 18> rows{{
     {Family::mesh, "mesh", "(d1,d2,...)", "n-dimensional mesh of these sizes"},
     {Family::torus, "torus", "(d1,d2,...)", "n-dimensional torus; a dimension of size 2 has one link, as in a mesh"},
     {Family::tree, "tree", "(k,n)", "k-ary n-tree: n levels of switches, k hosts a leaf"},
@@ -36,6 +36,10 @@ constexpr std::array<FamilyRow, 14> rows{{
      "pods of it with s spines a rail, over s groups of c cores"},
     {Family::tsubame2, "tsubame2", "", "one rail of TSUBAME2.0, rebuilt from its published numbers"},
     {Family::deimos, "deimos", "", "the Deimos cluster, rebuilt from its published numbers"},
+    {Family::frontera, "frontera", "", "Frontera's compute nodes, rebuilt from its user guide"},
+    {Family::summit, "summit", "", "Summit's compute nodes, rebuilt from published descriptions"},
+    {Family::sierra, "sierra", "", "Sierra's compute nodes, rebuilt from published descriptions"},
+    {Family::abci, "abci", "", "ABCI 1.0's compute nodes, rebuilt from published descriptions"},
 }};
 
 /// How many lists of how many numbers a family takes.
@@ -68,14 +72,19 @@ Form form_of(Family family) {
       return {1, 1, 1, 1};
     case Family::tsubame2:
     case Family::deimos:
+    case Family::frontera:
+    case Family::summit:
+    case Family::sierra:
+    case Family::abci:
       return {0, 0, 0, 0};
   }
   return {};
 }
 
 constexpr std::array<std::string_view, 3> placements = {"spread", "packed", "random"};
-constexpr std::array<std::string_view, 9> keys = {"links",     "hosts", "hosts-per-switch", "ports", "seed",
-                                                  "placement", "rate",  "length",           "lmc"};
+constexpr std::array<std::string_view, 11> keys = {"links",     "hosts", "hosts-per-switch", "ports",  "seed",
+                                                   "placement", "rate",  "host-rate",        "planes", "length",
+                                                   "lmc"};
 
 constexpr std::uint64_t largest_number = 1'000'000'000;
 
@@ -201,7 +210,9 @@ class Reader {
     if (std::ranges::find(keys, key) == keys.end())
       return wrong(
           from, key.empty() ? "expected an option" : "there is no option '" + std::string(key) + "'",
-          did_you_mean(key, keys, "take links, hosts, hosts-per-switch, ports, seed, placement, rate, length or lmc"));
+          did_you_mean(key, keys,
+                       "take links, hosts, hosts-per-switch, ports, seed, placement, rate, host-rate, planes, length "
+                       "or lmc"));
     if (std::exchange(given_[static_cast<std::size_t>(std::ranges::find(keys, key) - keys.begin())], true))
       return wrong(from, std::string(key) + " is given twice", "leave one of them out");
     if (!take('=')) return wrong(at_, "expected '=' after " + std::string(key), "as in links=6");
@@ -212,7 +223,9 @@ class Reader {
     std::uint32_t count = 0;
     if (key == "links") return read_count(key, 1, topology_.links);
     if (key == "ports") return read_count(key, 1, topology_.ports);
-    if (key == "rate") return read_rate();
+    if (key == "rate") return read_rate(topology_.rate);
+    if (key == "host-rate") return read_rate(topology_.host_rate.emplace());
+    if (key == "planes") return read_count(key, 1, topology_.planes);
     if (key == "length") return read_length();
     if (key == "placement") return read_placement();
     if (key == "lmc") return read_lmc(from);
@@ -237,12 +250,12 @@ class Reader {
                               : wrong(from, "lmc must be at most 7", "give 0 to 7: an adapter has 2^lmc LIDs");
   }
 
-  Status read_rate() {
+  Status read_rate(LinkRate& into) {
     skip_blanks();
     const std::size_t from = at_;
     const std::optional<LinkRate> rate = find_rate(word());
     if (!rate) return wrong(from, "expected a width and a speed", "as in rate=4xQDR");
-    topology_.rate = *rate;
+    into = *rate;
     return {};
   }
 
@@ -321,6 +334,8 @@ std::string format(const Topology& topology) {
   if (topology.placement != usual.placement)
     text += " placement=" + std::string(placements[static_cast<std::size_t>(topology.placement)]);
   if (topology.rate != usual.rate) text += " rate=" + format(topology.rate);
+  if (topology.host_rate) text += " host-rate=" + format(*topology.host_rate);
+  if (topology.planes != usual.planes) text += " planes=" + std::to_string(topology.planes);
   if (topology.length_m != usual.length_m) text += " length=" + format_length(topology.length_m);
   if (topology.lmc != usual.lmc) text += " lmc=" + std::to_string(topology.lmc);
   return text;

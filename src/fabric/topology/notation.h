@@ -27,7 +27,11 @@ enum class Family : std::uint8_t {
   xpander,
   rails,
   tsubame2,
-  deimos
+  deimos,
+  frontera,
+  summit,
+  sierra,
+  abci
 };
 
 /// Which switches the hosts go to.
@@ -48,6 +52,8 @@ struct Topology {
   std::uint64_t seed = 1;                             ///< of random links and random placement
   Placement placement = Placement::spread;
   LinkRate rate;
+  std::optional<LinkRate> host_rate;  ///< of the cables of hosts; none: as `rate`
+  std::uint32_t planes = 1;           ///< copies of the network, joined by nothing: each host has an adapter on each
   double length_m = 0;    ///< of every cable; 0: not known
   std::uint32_t lmc = 0;  ///< 2^lmc LIDs for each adapter, 0 to 7
   bool operator==(const Topology&) const = default;

@@ -130,6 +130,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"slimfly(6)", "q is no power of a prime"}, Wrong{"slimfly(2)", "q is no power of a prime"},
                     Wrong{"deimos links=2", "its links are as they were built"},
                     Wrong{"tsubame2 links=2", "its links are as they were built"},
+                    Wrong{"frontera links=2", "its links are as they were built"},
+                    Wrong{"abci links=2", "its links are as they were built"},
+                    Wrong{"tree(4,2) planes=1000000000", "more than 4000000 adapters"},
+                    Wrong{"mesh(1000) hosts=0 planes=1000000", "more than 1000000 switches"},
                     Wrong{"tree(16,2) ports=255", "at most 254 ports"}));
 
 TEST(Generate, HostsAreSpreadPackedOrPlacedAtRandom) {

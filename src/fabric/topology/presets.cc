@@ -7,7 +7,7 @@ namespace holdfast::fabric {
 
 namespace {
 
-constexpr std::array<Preset, 17> rows{{
+constexpr std::array<Preset, 24> rows{{
     {"mesh-5x5", "mesh(5,5) links=6 hosts=275 ports=36", 25, 275, 240, "2-D mesh"},
     {"torus-5x5", "torus(5,5) links=6 hosts=275 ports=36", 25, 275, 300, "2-D torus"},
     {"mesh-3x3x3", "mesh(3,3,3) links=4 hosts=270 ports=36", 27, 270, 216, "3-D mesh"},
@@ -24,6 +24,16 @@ constexpr std::array<Preset, 17> rows{{
     {"14-ary-3-tree", "tree(14,3) hosts=2156 ports=36", 588, 2156, 5488, "larger k-ary n-tree"},
     {"tsubame2-rail", "tsubame2", 258, 1555, 3621, "first rail of TSUBAME2.0, rebuilt"},
     {"deimos-cluster", "deimos", 108, 728, 925, "Deimos, rebuilt: with the hosts' 1,653 links"},
+    {"jupiter", "dragonfly-plus(15,16,64,17,27) links=2 hosts=25400 ports=96 rate=4xNDR host-rate=2xNDR", 837, 25400,
+     19980, "JUPITER, its groups taken for alike"},
+    {"dgx-superpod-h100", "rails(8,32,4,16) links=2 ports=64 rate=4xNDR", 48, 1024, 1024,
+     "NVIDIA's reference architecture, 4 units of 32 hosts"},
+    {"dgx-superpod-h100-16", "rails(8,32,4,4;4,16) links=8 ports=64 rate=4xNDR", 320, 4096, 8192,
+     "the same, 16 units in 4 pods"},
+    {"frontera-clx", "frontera", 542, 8008, 8076, "Frontera's compute nodes, rebuilt"},
+    {"summit-compute", "summit", 1484, 9216, 20880, "Summit's compute nodes, rebuilt"},
+    {"sierra-compute", "sierra", 966, 8640, 10152, "Sierra's compute nodes, rebuilt"},
+    {"abci-1", "abci", 332, 2176, 4368, "ABCI 1.0's compute nodes, rebuilt"},
     {"18-ary-3-tree", "tree(18,3) ports=36", 972, 5832, 11664, "k-ary n-tree of full 36-port switches"},
 }};
 

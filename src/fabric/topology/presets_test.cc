@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 
 #include "fabric/topology/connectivity.h"
 #include "fabric/topology/generate.h"
@@ -21,7 +23,12 @@ TEST_P(PresetNamed, HasExactlyThePublishedNumbers) {
   EXPECT_EQ(f.adapter_count(), preset.hosts);
   EXPECT_EQ(f.links().size(), preset.hosts + preset.links);
   EXPECT_NE(diameter(f), none) << "not connected";
-  const std::uint32_t ports = preset.name == "deimos-cluster" ? 24 : 36;
+  const std::map<std::string_view, std::uint32_t> others = {{"deimos-cluster", 24},
+                                                            {"jupiter", 96},
+                                                            {"dgx-superpod-h100", 64},
+                                                            {"dgx-superpod-h100-16", 64},
+                                                            {"frontera-clx", 62}};
+  const std::uint32_t ports = others.contains(preset.name) ? others.at(preset.name) : 36;
   for (NodeId id = 0; id < f.switch_count(); ++id) ASSERT_EQ(f.node(id).port_count, ports) << f.node(id).name;
 }
 

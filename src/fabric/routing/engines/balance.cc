@@ -142,6 +142,11 @@ void Balance::uncount(const Choices& choices) {
   change_loads(choices, [](std::uint64_t& load, std::uint32_t through) { load -= through; });
 }
 
+void Balance::add(const std::vector<std::uint64_t>& routes) {
+  for (std::size_t channel = 0; channel < routes.size(); ++channel) load_[channel] += routes[channel];
+  for (std::uint32_t arc = 0; arc < ways_.size(); ++arc) refresh(arc);
+}
+
 std::uint64_t Balance::largest_load() const {
   return load_.empty() ? 0 : *std::max_element(load_.begin(), load_.end());
 }

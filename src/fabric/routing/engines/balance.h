@@ -35,6 +35,9 @@ class Balance {
   /// Takes the routes of the picks away again.
   void uncount(const Choices& choices);
 
+  /// Adds routes that were laid and counted otherwise, by channel.
+  void add(const std::vector<std::uint64_t>& routes);
+
   /// By position in Choices::order from 1 on: the channel picked.
   std::vector<std::uint32_t>& picks() { return picks_; }
   std::uint64_t load(std::uint32_t channel) const { return load_[channel]; }

@@ -1,13 +1,27 @@
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "fabric/routing/engines/lanes.h"
 #include "fabric/routing/engines/native_engines.h"
+#include "fabric/routing/engines/relief.h"
+#include "fabric/routing/engines/up_down_tables.h"
 
 namespace holdfast::fabric {
 namespace {
 
 constexpr unsigned any_number = 255;
+
+/// Whether the tables are those of a tree and turn no route from down to up: that is seen by a look at each entry,
+/// where dependencies want a walk of each route. The tables then know it.
+bool goes_up_and_down(const SwitchGraph& graph, Forwarding& tables, unsigned threads) {
+  if (!lies_in_levels(graph)) return false;
+  std::vector<std::uint32_t> level = levels_above_adapters(graph);
+  if (!UpDownTables(graph, level).holds(tables, threads)) return false;
+  tables.know_up_down(std::move(level));
+  return true;
+}
 
 }  // namespace
 
@@ -17,7 +31,8 @@ Result<Forwarding> route_dfsssp(const Fabric& fabric, const SwitchGraph& graph, 
   EvenTables balanced = lay_shortest_paths(fabric, graph, options.threads);
   Forwarding* chosen = &balanced.tables;
   EvenTables straight;
-  if (!is_acyclic(graph, balanced.tables, options.threads)) {
+  if (!goes_up_and_down(graph, balanced.tables, options.threads) &&
+      !is_acyclic(graph, balanced.tables, options.threads)) {
     straight = lay_in_dimension_order(fabric, graph, options);
     std::array<Forwarding*, 2> tries = {&balanced.tables, &straight.tables};
     if (straight.largest_load <= balanced.largest_load) std::swap(tries[0], tries[1]);
@@ -29,7 +44,7 @@ Result<Forwarding> route_dfsssp(const Fabric& fabric, const SwitchGraph& graph, 
     }
   }
   chosen->lanes_needed = chosen->lanes_used;
-  spread_over_lanes(graph, *chosen, options.lanes);
+  spread_over_lanes(graph, *chosen, options.lanes, options.threads);
   return std::move(*chosen);
 }
 

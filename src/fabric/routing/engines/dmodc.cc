@@ -120,41 +120,23 @@ class Destination {
     enter(from);
   }
 
-  /// The formula, one destination after the other, with counters in place of divisions.
   void enter(std::uint32_t from) {
     ++reached_;
     const SwitchGraph& graph = tree_.graph;
     const auto choices = static_cast<std::uint32_t>(allowed_.size());
     std::uint8_t* table = tables_.table(from);
-    if (const Lid own = graph.switch_lid(to_); own != 0) table[own] = port(allowed_[to_ % choices], to_ / choices);
+    if (const Lid own = graph.switch_lid(to_); own != 0)
+      table[own] = port(tree_.turns.channel_of(allowed_[to_ % choices], to_ / choices));
     const std::span<const SwitchGraph::Terminal> terminals = graph.terminals_at(to_);
-    if (terminals.empty()) return;
     const auto number = static_cast<std::uint64_t>(terminals.data() - graph.terminals().data());
-    const std::uint64_t divider = tree_.turns.divider(from);
-    std::uint64_t until_next = divider - number % divider;
-    const std::uint64_t turn = number / divider;
-    auto choice = static_cast<std::uint32_t>(turn % choices);
-    std::uint64_t round = turn / choices;
-    std::uint8_t out = port(allowed_[choice], round);
-    for (const SwitchGraph::Terminal& terminal : terminals) {
-      if (until_next == 0) {
-        until_next = divider;
-        if (++choice == choices) {
-          choice = 0;
-          ++round;
-        }
-        out = port(allowed_[choice], round);
-      }
-      --until_next;
-      table[terminal.lid] = out;
-    }
+    tree_.turns.deal(from, allowed_, number, terminals.size(),
+                     [&](std::size_t first, std::size_t last, std::uint32_t channel) {
+                       const std::uint8_t out = port(channel);
+                       for (std::size_t at = first; at < last; ++at) table[terminals[at].lid] = out;
+                     });
   }
 
-  std::uint8_t port(std::uint32_t arc_id, std::uint64_t round) const {
-    const SwitchGraph::Arc& arc = tree_.graph.arc(arc_id);
-    const std::uint32_t channel = arc.channels == 1 ? 0 : static_cast<std::uint32_t>(round % arc.channels);
-    return tree_.graph.channels()[arc.first_channel + channel].port;
-  }
+  std::uint8_t port(std::uint32_t channel) const { return tree_.graph.channels()[channel].port; }
 
   /// Switches that no way up and down joins, from top to top of a tree: management packets alone go there.
   std::uint32_t join_rest() {

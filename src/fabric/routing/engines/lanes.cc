@@ -161,11 +161,35 @@ void deal_evenly(const SwitchGraph& graph, Forwarding& tables, unsigned availabl
   }
 }
 
+/// The leaf of the destination says whose turn it is, beginning elsewhere for each source: channels of a tree carry one
+/// adapter a leaf, or one source a leaf, so that each lane gets as many. Without loads, so that threads share the
+/// sources.
+void deal_by_leaf(const SwitchGraph& graph, Forwarding& tables, unsigned available, unsigned threads) {
+  std::vector<std::uint32_t> number(graph.rows(), 0);
+  std::uint32_t leaves = 0;
+  for (std::uint32_t row = 0; row < graph.rows(); ++row) {
+    number[row] = leaves;
+    if (graph.sources_at(row) != 0) ++leaves;
+  }
+  tables.make_service_levels();
+  parallel::parallel_for(graph.rows(), 8, threads, [&](unsigned /*worker*/, std::size_t begin, std::size_t end) {
+    for (auto source = static_cast<std::uint32_t>(begin); source < end; ++source) {
+      if (graph.sources_at(source) == 0) continue;
+      for (const SwitchGraph::Terminal& terminal : graph.terminals())
+        tables.set_service_level(source, 0, terminal.lid,
+                                 static_cast<std::uint8_t>((number[terminal.row] + number[source]) % available));
+    }
+  });
+}
+
 }  // namespace
 
-void spread_over_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned available) {
+void spread_over_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned available, unsigned threads,
+                       std::uint64_t routes_to_walk) {
   if (tables.lanes_used >= available) return;
-  if (tables.lanes_used == 1) {
+  if (tables.lanes_used == 1 && std::uint64_t{graph.rows()} * graph.terminals().size() > routes_to_walk) {
+    deal_by_leaf(graph, tables, available, threads);
+  } else if (tables.lanes_used == 1) {
     deal_evenly(graph, tables, available);
   } else {
     deal_in_turn(graph, tables, parts_of_lanes(graph, tables, available));

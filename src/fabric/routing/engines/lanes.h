@@ -15,7 +15,9 @@ class ArcTables {
  public:
   ArcTables(const SwitchGraph& graph, const Forwarding& tables);
   /// The arc out of a switch for a LID; `none` at the destination's switch or without an entry.
-  std::uint32_t next(std::uint32_t row, Lid lid) const { return arc_[row * 256U + tables_->out_port(row, lid)]; }
+  std::uint32_t next(std::uint32_t row, Lid lid) const { return by_port(row, tables_->out_port(row, lid)); }
+  /// The arc of the cable in this port of a switch; `none` without a working one to another switch.
+  std::uint32_t by_port(std::uint32_t row, std::uint8_t port) const { return arc_[row * 256U + port]; }
   /// The arcs of the way from a switch to a LID.
   void path(std::uint32_t row, Lid lid, std::vector<std::uint32_t>& arcs) const;
 
@@ -47,9 +49,10 @@ unsigned assign_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned mos
 
 /// Deals the routes of lanes to more lanes, up to `available` (at most 16), so that fewer wait behind others: what
 /// fills a lane most gets the next free one. A part of an acyclic lane is acyclic. Routes that need one lane, as on
-/// trees, go each to the lane that carries least along its way, those of several take turns on the lanes of theirs
-/// (docs/design/routing.md says why).
-/// For tables whose lanes are their service levels.
-void spread_over_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned available);
+/// trees, go each to the lane that carries least along its way, on large fabrics to that of its turn among leaves; those
+/// of several take turns on the lanes of theirs (docs/design/routing.md says why).
+/// For tables whose lanes are their service levels. Large: more than `routes_to_walk` routes of switches to adapters.
+void spread_over_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned available, unsigned threads = 1,
+                       std::uint64_t routes_to_walk = 10'000'000);
 
 }  // namespace holdfast::fabric

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -84,6 +86,38 @@ bool has_two_levels(const SwitchGraph& graph);
 /// sends to each of the two beside its own. 0 for others.
 std::uint64_t even_load_of_levels(const SwitchGraph& graph, const Balance& balance);
 
+/// Fills tables with routes by this rule in closed form and counts them; false when accept(row, choices), which threads
+/// call at once, refused those to a switch.
+template <class Rule, class Accept>
+bool lay_in_turn(const SwitchGraph& graph, const Rule& rule, unsigned threads, const Accept& accept, Forwarding& tables,
+                 Balance& balance) {
+  constexpr std::size_t neighbours = 8;  // their LIDs lie beside each other: not two threads on one cache line
+  struct Worker {
+    Rule rule;
+    TurnTables laid;
+    Choices choices;
+  };
+  const Turns turns(graph, levels_above_adapters(graph));
+  std::vector<std::unique_ptr<Worker>> workers(parallel::thread_count(threads));
+  std::atomic<bool> accepted = true;
+  parallel::parallel_for(graph.rows(), neighbours, threads, [&](unsigned worker, std::size_t begin, std::size_t end) {
+    std::unique_ptr<Worker>& mine = workers[worker];
+    if (!mine) mine.reset(new Worker{rule, TurnTables(graph, turns, tables), {}});
+    for (std::size_t row = begin; row < end && accepted; ++row) {
+      mine->rule.choices_to(static_cast<std::uint32_t>(row), mine->choices);
+      if (accept(static_cast<std::uint32_t>(row), mine->choices)) {
+        mine->laid.lay(mine->choices);
+      } else {
+        accepted = false;
+      }
+    }
+  });
+  for (const std::unique_ptr<Worker>& worker : workers) {
+    if (worker) balance.add(worker->laid.load());
+  }
+  return accepted;
+}
+
 /// Fills tables with routes by this rule, as evenly as we can, and returns how many the fullest channel carries;
 /// nothing when accept(row, choices) refused those to a switch. Trees of three levels and more are routed in closed
 /// form first, others and small ones in several ways of picking, until one is as even as levels allow; the first of
@@ -95,40 +129,41 @@ std::optional<std::uint64_t> lay_evenly(const Fabric& fabric, const SwitchGraph&
   using enum Balance::Picking;
   std::optional<std::uint64_t> least;
   bool even = false;
+  const auto keep = [&](const Balance& balance, Forwarding laid) {
+    const std::uint64_t largest = balance.largest_load();
+    if (least && largest >= *least) return;
+    tables = std::move(laid);
+    least = largest;
+    even = largest <= even_load_of_levels(graph, balance);
+  };
   /// False when refused.
-  const auto lay = [&](Balance::Picking picking, std::uint64_t passes, const auto& pick) {
+  const auto lay = [&](Balance::Picking picking, std::uint64_t passes) {
     Forwarding laid = graph.local_tables(fabric);
     Balance balance(graph, picking);
     const bool accepted =
         for_each_destination(scattered_rows(graph), rule, threads, [&](std::uint32_t row, const Choices& choices) {
           if (!accept(row, choices)) return false;
-          lay_routes(graph, row, choices, balance, laid, pick);
+          lay_routes(graph, row, choices, balance, laid);
           return true;
         });
     if (!accepted) return false;
     relieve(graph, rule, passes, balance, laid);
-    const std::uint64_t largest = balance.largest_load();
-    if (least && largest >= *least) return true;
-    tables = std::move(laid);
-    least = largest;
-    even = largest <= even_load_of_levels(graph, balance);
+    keep(balance, std::move(laid));
     return true;
   };
   const bool two_levels = has_two_levels(graph);
   if (!two_levels && lies_in_levels(graph)) {
-    const Turns turns(graph, levels_above_adapters(graph));
-    const auto in_turn = [&](Balance& by, const Choices& among, const SwitchGraph::Terminal& to) {
-      turns.pick(among, static_cast<std::uint64_t>(&to - graph.terminals().data()), by);
-    };
-    if (!lay(at_once, 0, in_turn)) return std::nullopt;
+    Balance balance(graph);
+    Forwarding laid = graph.local_tables(fabric);
+    if (!lay_in_turn(graph, rule, threads, accept, laid, balance)) return std::nullopt;
+    keep(balance, std::move(laid));
   }
   const std::uint64_t passes = affordable_passes(graph);
   auto ways = std::vector{at_once, in_groups, one_by_one};
   if (passes == 0) ways = two_levels ? std::vector{at_once, in_groups} : std::vector{in_groups};
   for (const Balance::Picking picking : ways) {
     if (even) break;
-    const auto pick = [](Balance& by, const Choices& among, const SwitchGraph::Terminal& /*to*/) { by.pick(among); };
-    if (!lay(picking, passes, pick)) return std::nullopt;
+    if (!lay(picking, passes)) return std::nullopt;
   }
   return least;
 }

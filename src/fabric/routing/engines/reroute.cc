@@ -53,10 +53,10 @@ bool any_within(std::span<const std::uint8_t> bytes, std::uint8_t low, std::uint
 
 class Mender {
  public:
-  /// `up_down` is for Care::levels, and holds for the old tables then.
+  /// `up_down` is for Care::levels, and holds for the old tables then; `shortest`: ways that grow are refused then.
   /// Tables are changed in place.
   Mender(const Fabric& fabric, const SwitchGraph& graph, Forwarding& tables, Care care, const UpDownTables* up_down,
-         const EngineOptions& options)
+         bool shortest, const EngineOptions& options)
       : fabric_(fabric),
         graph_(graph),
         tables_(tables),
@@ -64,6 +64,7 @@ class Mender {
         lanes_needed_(tables.lanes_needed),
         care_(care),
         up_down_(up_down),
+        shortest_(shortest),
         options_(options),
         arcs_(graph, tables_),
         space_(graph),
@@ -297,9 +298,19 @@ class Mender {
       std::swap(destination.old_ports[left], destination.old_ports[i]);
       std::swap(lost[left++], lost[i]);
     }
+    const std::vector<std::uint32_t> changed = shortest_ && destination.adapter ? lost : std::vector<std::uint32_t>();
     lost.resize(left);
     destination.old_ports.resize(left);
-    return left == 0 || mend(destination);
+    if (left != 0 && !mend(destination)) return false;
+    return std::all_of(changed.begin(), changed.end(),
+                       [&](std::uint32_t row) { return hops_[row] == distance(row, destination.row); });
+  }
+
+  /// Hops from one switch to another; those to the last one asked for are kept.
+  std::uint32_t distance(std::uint32_t from, std::uint32_t to) {
+    if (distances_are_to_ != to) graph_.distances_to(to, distance_);
+    distances_are_to_ = to;
+    return distance_[from];
   }
 
   /// Whether the old entry of a switch that lost its way led up, over a cable that may be dead.
@@ -314,26 +325,41 @@ class Mender {
   }
 
   /// The nearest other way of a switch that turns no route from down to up; of several the one whose port has the
-  /// fewest LIDs. What a look at the next switch refuses is not followed further.
+  /// fewest LIDs. Who went up could not go down, and looks up first.
   bool step_aside(std::uint32_t row, const Destination& destination) {
     const bool went_up = led_up(row);
     std::uint32_t best = none;
-    std::tuple<std::uint32_t, std::uint32_t> least;
-    for (std::uint32_t id = graph_.first_arc(row); id < graph_.first_arc(row + 1); ++id) {
-      const bool up = up_down_->leads_up(id);
-      if ((up && !went_up) || (!up && turns_up(id, destination))) continue;
-      const std::uint32_t hops = hops_from_here(graph_.arc(id).to, destination.lid);
-      if (hops == none || (best != none && hops > std::get<0>(least))) continue;
-      const std::tuple cost(hops, lids_of(best_channel(id)));
-      if ((best != none && cost >= least) || (up && turns_up(id, destination))) continue;
-      best = id;
-      least = cost;
+    std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> least;
+    const bool in_use = busy(row, destination.lid);
+    for (const bool up : {true, false}) {
+      if (best != none || (up && !went_up)) continue;
+      for (const std::uint32_t id : ways_of(row)[up ? 1 : 0]) {
+        if (!up && turns_up(id, destination)) continue;
+        const std::uint32_t to = graph_.arc(id).to;
+        const std::uint32_t hops = measured_[to] == round_ ? hops_[to] : hops_from_here(to, destination.lid);
+        if (hops == none || (best != none && hops > std::get<0>(least))) continue;
+        const std::uint32_t channel = best_channel(id);
+        const std::tuple cost(hops, in_use ? busy_by_channel_[channel] : 0, lids_by_channel_[channel]);
+        if ((best != none && cost >= least) || (up && turns_up(id, destination))) continue;
+        best = id;
+        least = cost;
+      }
     }
     if (best == none) return false;
     broken_[row] = 0;
     note(row, std::get<0>(least) + 1);
     enter(row, destination.lid, best);
     return true;
+  }
+
+  /// The arcs out of a switch that lead down, and those that lead up; sorted when it is first looked at.
+  const std::array<std::vector<std::uint32_t>, 2>& ways_of(std::uint32_t row) {
+    if (ways_.empty()) ways_.resize(graph_.rows());
+    std::array<std::vector<std::uint32_t>, 2>& ways = ways_[row];
+    if (!ways[0].empty() || !ways[1].empty()) return ways;
+    for (std::uint32_t id = graph_.first_arc(row); id < graph_.first_arc(row + 1); ++id)
+      ways[up_down_->leads_up(id) ? 1 : 0].push_back(id);
+    return ways;
   }
 
   bool mend(const Destination& destination) {
@@ -354,14 +380,10 @@ class Mender {
   }
 
   bool all_senders_joined(const Destination& destination) {
-    bool known = false;
-    for (const std::uint32_t row : destination.lost) {
-      if (graph_.sources_at(row) == 0 || tables_.out_port(row, destination.lid) != Forwarding::no_port) continue;
-      if (!known) graph_.distances_to(destination.row, distance_);
-      known = true;
-      if (distance_[row] != none) return false;
-    }
-    return true;
+    return std::all_of(destination.lost.begin(), destination.lost.end(), [&](std::uint32_t row) {
+      return graph_.sources_at(row) == 0 || tables_.out_port(row, destination.lid) != Forwarding::no_port ||
+             distance(row, destination.row) == none;
+    });
   }
 
   void begin_measuring(const Destination& destination) {
@@ -488,13 +510,7 @@ class Mender {
 
   /// The arc of the old entry of a switch that lost its way, if its cable works.
   std::uint32_t old_arc(std::uint32_t row) const {
-    const std::uint8_t port = old_port_[row];
-    for (const SwitchGraph::Arc& arc : graph_.arcs_of(row)) {
-      for (std::uint32_t i = 0; i < arc.channels; ++i) {
-        if (graph_.channels()[arc.first_channel + i].port == port) return graph_.channels()[arc.first_channel].arc;
-      }
-    }
-    return none;
+    return arcs_.by_port(row, old_port_[row]);
   }
 
   void enter(std::uint32_t row, Lid lid, std::uint32_t arc) {
@@ -503,30 +519,69 @@ class Mender {
       return;
     }
     const std::uint32_t channel = best_channel(arc);
-    lids_of(channel);
+    const bool in_use = busy(row, lid);
     set_out_port(row, lid, graph_.channels()[channel].port);
     ++lids_by_channel_[channel];
+    if (in_use) ++busy_by_channel_[channel];
   }
 
   /// How many LIDs a channel is the way out for: counted when a switch is first looked at.
   std::uint32_t lids_of(std::uint32_t channel) {
-    if (lids_by_channel_.empty()) {
-      lids_by_channel_.assign(graph_.channels().size(), 0);
-      counted_.assign(graph_.rows(), 0);
-    }
-    const std::uint32_t row = graph_.arc(graph_.channels()[channel].arc).from;
-    if (counted_[row] == 0) {
-      counted_[row] = 1;
-      std::array<std::uint32_t, 256> by_port = {};
-      for (Lid lid = 0; lid < tables_.lids(); ++lid) ++by_port[tables_.out_port(row, lid)];
-      for (const SwitchGraph::Arc& arc : graph_.arcs_of(row)) {
-        for (std::uint32_t i = arc.first_channel; i < arc.first_channel + arc.channels; ++i) {
-          lids_by_channel_[i] = by_port[graph_.channels()[i].port];
-        }
-      }
-    }
+    count_lids(graph_.arc(graph_.channels()[channel].arc).from);
     return lids_by_channel_[channel];
   }
+  /// Whether adapters send to this LID through this switch, as far as its neighbours' tables tell.
+  bool busy(std::uint32_t row, Lid lid) {
+    count_lids(row);
+    return busy_[row].empty() || busy_[row][lid] != 0;
+  }
+
+  void count_lids(std::uint32_t row) {
+    if (lids_by_channel_.empty()) {
+      lids_by_channel_.assign(graph_.channels().size(), 0);
+      busy_by_channel_.assign(graph_.channels().size(), 0);
+      busy_.resize(graph_.rows());
+      counted_.assign(graph_.rows(), 0);
+    }
+    if (counted_[row] != 0) return;
+    counted_[row] = 1;
+    find_busy(row);
+    const std::uint8_t* table = std::as_const(tables_).table(row);
+    std::array<std::uint32_t, 256> by_port = {};
+    std::array<std::uint32_t, 256> busy_by_port = {};
+    for (Lid lid = 0; lid < tables_.lids(); ++lid) {
+      ++by_port[table[lid]];
+      busy_by_port[table[lid]] += busy_[row].empty() ? 1 : busy_[row][lid];
+    }
+    for (const SwitchGraph::Arc& arc : graph_.arcs_of(row)) {
+      for (std::uint32_t i = arc.first_channel; i < arc.first_channel + arc.channels; ++i) {
+        lids_by_channel_[i] = by_port[graph_.channels()[i].port];
+        busy_by_channel_[i] = busy_by_port[graph_.channels()[i].port];
+      }
+    }
+  }
+
+  /// Of a switch without adapters that has neighbours with some: the LIDs that these send to it. Of all others, each
+  /// LID counts; likewise when there are so many switches to look at that it would take long.
+  void find_busy(std::uint32_t row) {
+    constexpr unsigned most_rows = 256;
+    if (graph_.sources_at(row) != 0 || rows_with_busy_ >= most_rows) return;
+    std::vector<std::uint8_t> busy;
+    for (const SwitchGraph::Arc& out : graph_.arcs_of(row)) {
+      if (graph_.sources_at(out.to) == 0) continue;
+      busy.resize(tables_.lids());
+      const SwitchGraph::Arc& in = graph_.arc(out.reverse);
+      const std::uint8_t* table = std::as_const(tables_).table(in.from);
+      for (std::uint32_t i = in.first_channel; i < in.first_channel + in.channels; ++i) {
+        const std::uint8_t port = graph_.channels()[i].port;
+        for (std::size_t lid = 0; lid < busy.size(); ++lid)
+          busy[lid] = static_cast<std::uint8_t>(busy[lid] | (table[lid] == port ? 1 : 0));
+      }
+    }
+    if (!busy.empty()) ++rows_with_busy_;
+    busy_[row] = std::move(busy);
+  }
+
   std::uint32_t best_channel(std::uint32_t id) {
     const SwitchGraph::Arc& arc = graph_.arc(id);
     std::uint32_t best = arc.first_channel;
@@ -571,6 +626,7 @@ class Mender {
   std::vector<Change> changes_;
   Care care_;
   const UpDownTables* up_down_;
+  bool shortest_;
   const EngineOptions& options_;
   ArcTables arcs_;
   DependencySpace space_;
@@ -578,6 +634,7 @@ class Mender {
   std::vector<Destination> destinations_;
   std::vector<AcyclicDependencies> kept_;  // by lane
   std::vector<std::uint32_t> distance_;
+  std::uint32_t distances_are_to_ = none;
   std::vector<std::uint32_t> hops_;      // by row: valid where measured_ is this round
   std::vector<std::uint32_t> measured_;  // by row
   std::uint32_t round_ = 0;
@@ -585,6 +642,10 @@ class Mender {
   std::vector<std::uint8_t> old_port_;  // by row: of those lost, for the destination at hand
   std::vector<std::uint8_t> broken_;    // by row: lost and not joined yet, of the destination at hand
   std::vector<std::uint32_t> lids_by_channel_;
+  std::vector<std::array<std::vector<std::uint32_t>, 2>> ways_;  // by row
+  std::vector<std::uint32_t> busy_by_channel_;
+  std::vector<std::vector<std::uint8_t>> busy_;  // by row, then by LID
+  unsigned rows_with_busy_ = 0;
   std::vector<std::uint8_t> counted_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> added_;  // dependencies, for the destination at hand
   bool refused_ = false;                                        // whether any was
@@ -626,16 +687,16 @@ Result<Rerouting> reroute(const Fabric& fabric, Forwarding old, std::string_view
     std::vector<Care> ways = {*care};
     if (*care == Care::lanes && old.lanes_needed == 1 && old.lanes_used <= options.lanes)
       ways.insert(ways.begin(), Care::together);
-    const auto levels = *care == Care::one_lane && old.lanes_used == 1
-                            ? find_up_down(fabric, graph, old, engine, options)
-                            : std::nullopt;
+    const bool one_lane = *care == Care::one_lane && old.lanes_used == 1;
+    const bool dealt_out = ways.size() == 2 && !old.up_down_levels().empty();  // from one lane to all
+    const auto levels = one_lane || dealt_out ? find_up_down(fabric, graph, old, engine, options) : std::nullopt;
     std::optional<UpDownTables> up_down;
     if (levels) {
       up_down.emplace(graph, *levels);
       ways.insert(ways.begin(), Care::levels);
     }
     for (const Care way : ways) {
-      Mender mender(fabric, graph, old, way, up_down ? &*up_down : nullptr, options);
+      Mender mender(fabric, graph, old, way, up_down ? &*up_down : nullptr, known.value().minimal, options);
       if (!mender.run()) continue;
       if (way == Care::levels) old.know_up_down(*levels);
       result.destinations = mender.destinations();

@@ -105,6 +105,35 @@ TEST(Reroute, TablesThatTurnAreNotTakenForThoseThatDoNot) {
   }
 }
 
+// In a tree of three levels the switches beside take over what the dead cable carried, as evenly as routing anew.
+TEST(Reroute, OneDeadCableOfATreeLeavesItAsEvenAsRoutingAnew) {
+  for (const char* text : {"tree(6,3)", "xgft(3;8,8,5;1,8,8)"}) {
+    const Fabric whole = generate(text).value();
+    for (const char* engine : {"updn", "ftree", "dmodc", "dfsssp"}) {
+      const Forwarding before = route(whole, engine).value();
+      for (const std::uint8_t port : {1, 2, 3}) {
+        SCOPED_TRACE(std::string(text) + " by " + engine + ", port " + std::to_string(port));
+        Fabric degraded = whole;
+        const NodeId root = whole.switch_count() - 1;
+        degraded.set_link_up(whole.port(whole.port_of(root, port)).link, false);
+        const Rerouting mended = reroute(degraded, before, engine).value();
+        EXPECT_FALSE(mended.anew);
+        EXPECT_EQ(mended.tables.up_down_levels(), before.up_down_levels());
+        const PathReport paths = check_paths(degraded, mended.tables);
+        EXPECT_EQ(paths.lost_pairs(), 0U);
+        EXPECT_TRUE(check_credit_loops(degraded, mended.tables).none_found());
+        const PathReport anew = check_paths(degraded, route(degraded, engine).value());
+        EXPECT_LE(static_cast<double>(paths.index.max), 1.02 * static_cast<double>(anew.index.max));
+        if (std::string_view(engine) == "dfsssp") {
+          EXPECT_EQ(mended.tables.lanes_used, before.lanes_used);
+          EXPECT_EQ(compare_tables(degraded, before, mended.tables).levels, 0U) << "routes keep their lanes";
+          EXPECT_DOUBLE_EQ(paths.mean_hops(), anew.mean_hops());
+        }
+      }
+    }
+  }
+}
+
 TEST(Reroute, FindsEntriesIntoPortsThatNeverHadACable) {
   const Fabric fabric = generate("tree(3,2) ports=20").value();
   for (const std::uint8_t port : std::initializer_list<std::uint8_t>{19, 20, 21, 200}) {
@@ -151,7 +180,7 @@ TEST(Reroute, EmptiesTheEntriesOfWhatIsCutOff) {
 /// The root's own entries are emptied, and of the others those that led to it take a way beside.
 TEST(Reroute, ALostRootIsNoReasonToLookAtEveryLid) {
   const Fabric whole = generate("tree(4,3)").value();
-  for (const char* engine : {"ftree", "dmodc"}) {
+  for (const char* engine : {"updn", "ftree", "dmodc", "dfsssp"}) {
     SCOPED_TRACE(engine);
     const Forwarding before = route(whole, engine).value();
     const std::vector<std::uint32_t> level = before.up_down_levels();

@@ -21,20 +21,49 @@ Turns::Turns(const SwitchGraph& graph, const std::vector<std::uint32_t>& level)
   }
 }
 
-std::uint32_t Turns::channel(std::uint32_t row, std::span<const std::uint32_t> arcs, std::uint64_t number) const {
-  const std::uint64_t turn = number / divider_[row];
-  const SwitchGraph::Arc& arc = graph_.arc(arcs[turn % arcs.size()]);
-  return arc.first_channel + static_cast<std::uint32_t>(turn / arcs.size() % arc.channels);
+void lay_management(const SwitchGraph& graph, const Choices& choices, Forwarding& tables) {
+  const std::uint32_t to = choices.order[0];
+  const Lid own = graph.switch_lid(to);
+  for (std::size_t i = 1; own != 0 && i < choices.order.size(); ++i) {
+    const std::uint32_t count = choices.first[i + 1] - choices.first[i];
+    const SwitchGraph::Arc& arc = graph.arc(choices.arcs[choices.first[i] + to % count]);
+    tables.table(choices.order[i])[own] = graph.channels()[channel_in_turn(arc, to / count)].port;
+  }
+  for (const std::uint32_t channel : channels_of_rest(graph, choices)) {
+    const SwitchGraph::Channel& out = graph.channels()[channel];
+    std::uint8_t* table = tables.table(graph.arc(out.arc).from);
+    if (own != 0) table[own] = out.port;
+    for (const SwitchGraph::Terminal& adapter : graph.terminals_at(to)) table[adapter.lid] = out.port;
+  }
 }
 
-void Turns::pick(const Choices& choices, std::uint64_t number, Balance& balance) const {
-  std::vector<std::uint32_t>& picks = balance.picks();
-  picks.assign(choices.order.size(), none);
-  for (std::size_t i = 1; i < choices.order.size(); ++i) {
+/// The farthest switch first: what passes through one is known when its turn comes.
+void TurnTables::lay(const Choices& choices) {
+  lay_management(graph_, choices, tables_);
+  const std::span<const SwitchGraph::Terminal> adapters = graph_.terminals_at(choices.order[0]);
+  if (adapters.empty()) return;
+  const auto number = static_cast<std::uint64_t>(adapters.data() - graph_.terminals().data());
+  const std::size_t count = adapters.size();
+  through_.assign(graph_.rows() * count, 0);
+  for (std::size_t i = choices.order.size(); i-- > 1;) {
+    const std::uint32_t row = choices.order[i];
+    const std::uint32_t begin_here = graph_.sources_at(row);
+    const std::uint32_t* through = through_.data() + row * count;
+    std::uint8_t* table = tables_.table(row);
     const std::span allowed(choices.arcs.data() + choices.first[i], choices.first[i + 1] - choices.first[i]);
-    picks[i] = channel(choices.order[i], allowed, number);
+    turns_.deal(row, allowed, number, count, [&](std::size_t first, std::size_t last, std::uint32_t channel) {
+      const SwitchGraph::Channel& out = graph_.channels()[channel];
+      std::uint32_t* next = through_.data() + graph_.arc(out.arc).to * count;
+      std::uint64_t sum = 0;
+      for (std::size_t at = first; at < last; ++at) {
+        const std::uint32_t routes = through[at] + begin_here;
+        table[adapters[at].lid] = out.port;
+        next[at] += routes;
+        sum += routes;
+      }
+      load_[channel] += sum;
+    });
   }
-  balance.count(choices);
 }
 
 }  // namespace holdfast::fabric

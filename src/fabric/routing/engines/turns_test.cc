@@ -7,6 +7,7 @@
 
 #include "core/random/stream.h"
 
+#include "fabric/check/changes.h"
 #include "fabric/check/credit_loops.h"
 #include "fabric/check/naive_routes_for_tests.h"
 #include "fabric/check/paths.h"
@@ -43,6 +44,52 @@ TEST(Turns, CompleteTreesAreAsEvenAsCanBeUnderAnyNumbers) {
       for (const char* engine : {"minhop", "updn", "dnup", "sssp", "dfsssp", "dmodc"})
         EXPECT_EQ(fullest_link(fabric, engine), least) << engine << " on " << text << ", numbers " << seed;
     }
+  }
+}
+
+TEST(Turns, TablesDoNotDependOnThreads) {
+  for (const char* text : {"tree(4,3)", "xgft(3;5,3,4;1,3,2)"}) {
+    Fabric fabric = generate(text).value();
+    for (const bool damaged : {false, true}) {
+      if (damaged) fabric.set_link_up(3, false);
+      for (const char* engine : {"updn", "ftree", "sssp", "dfsssp", "dmodc"}) {
+        EngineOptions options;
+        options.threads = 1;
+        const Forwarding alone = route(fabric, engine, options).value();
+        options.threads = 5;
+        const Changes changes = compare_tables(fabric, alone, route(fabric, engine, options).value());
+        EXPECT_EQ(changes.changed, 0U) << engine << " on " << text;
+        EXPECT_EQ(changes.levels, 0U) << engine << " on " << text;
+      }
+    }
+  }
+}
+
+TEST(Ftree, ShiftsMeetNoContentionInACompleteTree) {
+  const Fabric fabric = generate("tree(3,3)").value();
+  const Forwarding tables = route(fabric, "ftree").value();
+  const std::uint32_t hosts = fabric.adapter_count();
+  for (std::uint32_t shift = 1; shift < hosts; ++shift) {
+    std::map<PortId, unsigned> busy;
+    for (std::uint32_t i = 0; i < hosts; ++i) {
+      const PortId from = fabric.port_of(fabric.switch_count() + i, 1);
+      const PortId to = fabric.port_of(fabric.switch_count() + (i + shift) % hosts, 1);
+      for (const auto& [port, lane] : naive::walk(fabric, tables, from, fabric.port(to).lid, to).buffers)
+        EXPECT_EQ(++busy[port], 1U) << "shift " << shift;
+    }
+  }
+}
+
+// Leaves of more adapters than the 64 that are looked at together, several LIDs each, and parallel cables.
+TEST(Ftree, LeavesMayHaveManyAdapters) {
+  for (const char* text : {"xgft(2;100,3;1,4) ports=110", "rails(2,40,2,3) links=3 lmc=1", "xgft(3;70,2,2;1,3,3) ports=80"}) {
+    const Fabric fabric = generate(text).value();
+    const Forwarding tables = route(fabric, "ftree").value();
+    const naive::Verdict verdict = naive::judge(fabric, tables);
+    EXPECT_TRUE(verdict.deadlock_free) << text;
+    const PathReport report = check_paths(fabric, tables);
+    EXPECT_TRUE(report.complete()) << text;
+    EXPECT_EQ(verdict.routed, report.routed) << text;
   }
 }
 

@@ -16,9 +16,9 @@ std::vector<std::uint32_t> rows_of(const SwitchGraph& graph, const std::vector<N
 }
 
 /// Whether every switch with adapters has a route to one with adapters. Others only deal in management packets.
-bool all_senders_reach(const SwitchGraph& graph, std::uint32_t destination, const Choices& choices,
-                       std::vector<std::uint32_t>& hops) {
+bool all_senders_reach(const SwitchGraph& graph, std::uint32_t destination, const Choices& choices) {
   if (choices.order.size() == graph.rows() || graph.terminals_at(destination).empty()) return true;
+  std::vector<std::uint32_t> hops;
   graph.distances_to(destination, hops);
   for (const std::uint32_t row : choices.order) hops[row] = none;
   for (std::uint32_t row = 0; row < graph.rows(); ++row) {
@@ -31,9 +31,8 @@ bool all_senders_reach(const SwitchGraph& graph, std::uint32_t destination, cons
 /// are not joined by its paths.
 std::optional<std::uint64_t> route_in_order(const Fabric& fabric, const SwitchGraph& graph, const SwitchOrder& order,
                                             const EngineOptions& options, Forwarding& tables) {
-  std::vector<std::uint32_t> hops;
   const auto reached = [&](std::uint32_t row, const Choices& choices) {
-    return all_senders_reach(graph, row, choices, hops);
+    return all_senders_reach(graph, row, choices);
   };
   return lay_evenly(fabric, graph, UpDownRule(graph, order), options.threads, reached, tables);
 }
@@ -53,7 +52,10 @@ Result<Forwarding> route_up_down(const Fabric& fabric, const SwitchGraph& graph,
   bool levels = !options.roots.empty();  // without roots or switches above the adapters there are none to go by
   for (std::uint32_t row = 0; row < graph.rows(); ++row) levels = levels || graph.sources_at(row) == 0;
   Forwarding tables;
-  if (levels && route_in_order(fabric, graph, updn_order(graph, options, downwards), options, tables)) return tables;
+  if (levels && route_in_order(fabric, graph, updn_order(graph, options, downwards), options, tables)) {
+    if (options.roots.empty() && lies_in_levels(graph)) tables.know_up_down(levels_above_adapters(graph));
+    return tables;
+  }
   // no levels, or several tops that cables join only further down: let one switch be on top
   const UpDownOrders orders = search_up_down_orders(graph);
   const auto searched = route_in_order(fabric, graph, orders.searched, options, tables);

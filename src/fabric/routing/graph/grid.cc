@@ -200,6 +200,12 @@ namespace {
 
 using Neighbours = std::vector<std::vector<std::uint32_t>>;
 
+Neighbours joined(Neighbours beside, std::uint32_t a, std::uint32_t b) {
+  beside[a].insert(std::ranges::upper_bound(beside[a], b), b);
+  beside[b].insert(std::ranges::upper_bound(beside[b], a), a);
+  return beside;
+}
+
 /// Joins the first of the rows to each of the others in turn, and what is left likewise.
 void join_in_pairs(std::vector<std::uint32_t> rows, const Neighbours& beside, std::vector<Neighbours>& wholes) {
   if (rows.empty()) {
@@ -211,12 +217,9 @@ void join_in_pairs(std::vector<std::uint32_t> rows, const Neighbours& beside, st
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::uint32_t b = rows[i];
     if (a == b || std::ranges::binary_search(beside[a], b)) continue;
-    Neighbours more = beside;
-    more[a].insert(std::ranges::upper_bound(more[a], b), b);
-    more[b].insert(std::ranges::upper_bound(more[b], a), a);
     std::vector<std::uint32_t> rest = rows;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-    join_in_pairs(std::move(rest), more, wholes);
+    join_in_pairs(std::move(rest), joined(beside, a, b), wholes);
   }
 }
 
@@ -233,6 +236,92 @@ std::vector<Neighbours> with_missing_cables(const Neighbours& beside) {
   if (!ends.empty() && ends.size() <= most_ends && ends.size() % 2 == 0) join_in_pairs(std::move(ends), beside, wholes);
   return wholes;
 }
+
+namespace {
+
+/// Whether every place is taken and every cable of the grid is there.
+bool is_complete(const Grid& grid, const Neighbours& beside) {
+  std::size_t places = 1;
+  for (const std::uint32_t size : grid.size) places *= size;
+  std::size_t ends = 0;  // of cables
+  for (std::size_t d = 0; d < grid.size.size(); ++d)
+    ends += 2 * (places - (grid.wraps[d] != 0 ? 0 : places / grid.size[d]));
+  std::size_t there = 0;
+  for (const auto& rows : beside) there += rows.size();
+  return places == beside.size() && there == ends;
+}
+
+/// Pairs of rows that one more cable would make the ends of a side of a square: those with a way of three cables
+/// between them and no shorter one.
+std::vector<std::pair<std::uint32_t, std::uint32_t>> open_squares(const Neighbours& beside) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+  for (std::uint32_t a = 0; a < beside.size(); ++a) {
+    std::set<std::uint32_t> nearer = {a};
+    for (const std::uint32_t c : beside[a]) {
+      nearer.insert(c);
+      nearer.insert(beside[c].begin(), beside[c].end());
+    }
+    std::set<std::uint32_t> third;
+    for (const std::uint32_t c : nearer)
+      for (const std::uint32_t b : beside[c])
+        if (b > a && !nearer.contains(b)) third.insert(b);
+    for (const std::uint32_t b : third) pairs.emplace_back(a, b);
+  }
+  return pairs;
+}
+
+/// Whether rows can be coloured like a chessboard. Meshes can, and few other networks.
+bool has_two_colours(const Neighbours& beside) {
+  std::vector<std::uint8_t> colour(beside.size(), 0);
+  for (std::uint32_t start = 0; start < beside.size(); ++start) {
+    if (colour[start] != 0) continue;
+    std::vector<std::uint32_t> open = {start};
+    colour[start] = 1;
+    while (!open.empty()) {
+      const std::uint32_t row = open.back();
+      open.pop_back();
+      for (const std::uint32_t to : beside[row]) {
+        if (colour[to] == colour[row]) return false;
+        if (colour[to] == 0) open.push_back(to);
+        colour[to] = static_cast<std::uint8_t>(3 - colour[row]);
+      }
+    }
+  }
+  return true;
+}
+
+/// Whether some mesh of two or three dimensions has so many rows, and so many cables with the missing ones.
+bool counts_as_mesh(const Neighbours& beside, std::size_t missing) {
+  std::size_t ends = 2 * missing;
+  for (const auto& row : beside) ends += row.size();
+  const std::size_t rows = beside.size();
+  for (std::size_t a = 1; a <= rows; ++a) {
+    if (rows % a != 0) continue;
+    for (std::size_t b = a; b <= rows / a; ++b) {
+      if (rows / a % b != 0) continue;
+      const std::size_t c = rows / a / b;
+      if (ends == 2 * (3 * rows - rows / a - rows / b - rows / c)) return true;
+    }
+  }
+  return false;
+}
+
+/// The whole mesh that up to `missing` further cables make of this, tried one after the other: its edge has fewer
+/// cables by itself, so that their number does not tell where one is missing. A look at a row costs one of `looks`.
+std::optional<Grid> find_mesh_without_cables(const Neighbours& beside, unsigned missing, std::size_t& looks) {
+  for (const auto& [a, b] : open_squares(beside)) {
+    if (looks < beside.size()) return std::nullopt;
+    looks -= beside.size();
+    const Neighbours more = joined(beside, a, b);
+    const std::optional<Grid> grid = GridFinder(more).find();
+    if (grid && is_complete(*grid, more)) return grid;
+    if (missing == 1) continue;
+    if (auto deeper = find_mesh_without_cables(more, missing - 1, looks)) return deeper;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 bool lies_on_grid(const SwitchGraph& graph, const Grid& grid) {
   std::set<std::vector<std::uint32_t>> taken;
@@ -261,6 +350,13 @@ std::optional<Grid> find_grid(const Fabric& fabric, const SwitchGraph& graph) {
   if (grid && lies_on_grid(graph, *grid)) return grid;
   for (const auto& whole : with_missing_cables(beside)) {
     grid = GridFinder(whole).find();
+    if (grid && lies_on_grid(graph, *grid)) return grid;
+  }
+  if (!has_two_colours(beside)) return std::nullopt;
+  for (const unsigned missing : {1U, 2U}) {
+    if (!counts_as_mesh(beside, missing)) continue;
+    std::size_t looks = 100'000;
+    grid = find_mesh_without_cables(beside, missing, looks);
     if (grid && lies_on_grid(graph, *grid)) return grid;
   }
   return std::nullopt;

@@ -57,7 +57,8 @@ Fabric without_cable(const Fabric& whole, LinkId left_out) {
 }
 
 TEST(Grid, IsFoundWithoutOneCable) {
-  for (const char* text : {"torus(5,5) hosts=25", "torus(4,5,3) hosts=60", "torus(3,3,3) hosts=27"}) {
+  for (const char* text : {"torus(5,5) hosts=25", "torus(4,5,3) hosts=60", "torus(3,3,3) hosts=27",
+                           "mesh(4,4) hosts=16", "mesh(5,5) hosts=25", "mesh(4,7) hosts=28", "mesh(3,3,3) hosts=27"}) {
     const Fabric whole = generate(text).value();
     const auto size = found_in_cables(text)->size;
     for (LinkId link = 0; link < whole.links().size(); link += 7) {
@@ -71,6 +72,33 @@ TEST(Grid, IsFoundWithoutOneCable) {
                 std::multiset<std::uint32_t>(size.begin(), size.end()));
     }
   }
+}
+
+TEST(Grid, AMeshIsFoundWithoutTwoCables) {
+  const Fabric whole = generate("mesh(4,4) hosts=16").value();
+  std::vector<LinkId> between;
+  for (LinkId link = 0; link < whole.links().size(); ++link)
+    if (whole.is_switch(whole.port(whole.link(link).a).node) && whole.is_switch(whole.port(whole.link(link).b).node))
+      between.push_back(link);
+  unsigned found = 0;
+  for (std::size_t i = 0; i < between.size(); i += 5) {
+    for (std::size_t j = i + 1; j < between.size(); j += 3) {
+      const Fabric fabric = without_cable(without_cable(whole, between[j]), between[i]);
+      const auto grid = find_grid(fabric, SwitchGraph(fabric));
+      if (!grid) continue;  // a corner that lost both is no part of a grid
+      ++found;
+      EXPECT_EQ(grid->size, (std::vector<std::uint32_t>{4, 4}));
+    }
+  }
+  EXPECT_GT(found, 30U);
+}
+
+TEST(Grid, AWrongCableMakesNoMesh) {
+  Fabric star;
+  for (int i = 0; i < 5; ++i) star.add_node(NodeKind::switch_, 8, "s" + std::to_string(i));
+  for (std::uint8_t i = 1; i < 5; ++i) star.add_link(star.port_of(0, i), star.port_of(i, 1));
+  star.assign_lids();
+  EXPECT_FALSE(find_grid(star, SwitchGraph(star)));
 }
 
 TEST(Grid, StaysKnownWhileCablesAreDead) {
