@@ -27,8 +27,10 @@ struct GenerateFlags {
 int list_topologies() {
   for (const fabric::FamilyRow& row : fabric::families())
     std::cout << fmt::format("  {}{}\n      {}\n", row.name, row.arguments, row.doc);
-  std::cout << "\nOptions behind a topology: links=R hosts=N hosts-per-switch=N ports=N seed=N rate=4xQDR host-rate=2xHDR\n"
-               "length=7m placement=spread|packed|random lmc=N planes=N\n\nPresets (switches, hosts, links between switches):\n";
+  std::cout
+      << "\nOptions behind a topology: links=R hosts=N hosts-per-switch=N ports=N seed=N rate=4xQDR host-rate=2xHDR\n"
+         "length=7m placement=spread|packed|random lmc=N planes=N\n\nPresets (switches, hosts, links between "
+         "switches):\n";
   for (const fabric::Preset& preset : fabric::presets())
     std::cout << fmt::format("  {:<20} {:>4} {:>5} {:>6}  {}\n", preset.name, preset.switches, preset.hosts,
                              preset.links, preset.notation);

@@ -28,8 +28,8 @@ struct Blueprint {
   std::vector<std::uint32_t> hosts;          ///< the family's own number for each of host_switches
   bool hosts_first = false;                  ///< hosts take ports 1 on, and the cables' ports count from behind them
   std::uint32_t first_host_port = 1;         ///< otherwise: hosts take the free ports from this one on
-  std::uint32_t rails = 1;  ///< so many of host_switches in a row serve the same hosts, each an adapter
-  std::uint32_t ports = 0;  ///< of the family's switches when it prescribes them
+  std::uint32_t rails = 1;                  ///< so many of host_switches in a row serve the same hosts, each an adapter
+  std::uint32_t ports = 0;                  ///< of the family's switches when it prescribes them
   std::optional<LinkRate> rate, host_rate;  ///< of a machine's cables, as built; none: as the topology says
 
   void add_switch(std::initializer_list<std::uint32_t> coordinates) {

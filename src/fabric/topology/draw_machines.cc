@@ -159,8 +159,8 @@ Result<Blueprint> draw_leaves_under_directors(const Topology& topology, const Le
 /// leaves of 40 ports, 44 nodes at HDR100 on 22 split ports and 18 cables up to six core switches. A split port counts
 /// as two here. Three cables to each core switch and the chips of these are assumed.
 Result<Blueprint> draw_frontera(const Topology& topology) {
-  return draw_leaves_under_directors(
-      topology, {182, 44, 1, 6, 3, cs8500, 62, {4, LaneSpeed::hdr}, {2, LaneSpeed::hdr}});
+  return draw_leaves_under_directors(topology,
+                                     {182, 44, 1, 6, 3, cs8500, 62, {4, LaneSpeed::hdr}, {2, LaneSpeed::hdr}});
 }
 
 /// 4,608 nodes in 256 racks, two switches a rack, 18 racks of core switches (EE Times, "Inside the Summit

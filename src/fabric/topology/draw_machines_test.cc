@@ -55,8 +55,8 @@ TEST(Machines, FronteraIsAsItsGuideSays) {
   EXPECT_EQ(diameter(fabric), 4U);
 }
 
-// 34 nodes a rack with two ports each, 36-port switches, six cables from each leaf to each of three switches, eight from
-// these to the directors: a third of what the rack sends.
+// 34 nodes a rack with two ports each, 36-port switches, six cables from each leaf to each of three switches, eight
+// from these to the directors: a third of what the rack sends.
 TEST(Machines, AbcisRacksSendAThirdOutside) {
   const Fabric fabric = generate("abci").value();
   EXPECT_EQ(count_hosts(fabric).hosts, 1088U);
@@ -90,8 +90,8 @@ TEST(Machines, SummitDoesNotBlockAndSierraIsTwoToOne) {
   }
 }
 
-// "240 nodes are combined in one Booster group [...] 15 L1 (lower) switches, and 16 L2 (higher) switches", four adapters
-// of NDR200 a node, groups that do not block.
+// "240 nodes are combined in one Booster group [...] 15 L1 (lower) switches, and 16 L2 (higher) switches", four
+// adapters of NDR200 a node, groups that do not block.
 TEST(Machines, JupitersGroupsDoNotBlock) {
   const Fabric fabric = generate("jupiter").value();
   const Cables leaf = cables_of(fabric, 0);

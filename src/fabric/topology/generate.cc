@@ -268,8 +268,8 @@ void add_hosts(Fabric& fabric, const Site& site, const std::vector<std::uint32_t
     for (std::uint32_t host = 0; host < hosts[i]; ++host, ++number) {
       while (fabric.port(fabric.port_of(at, static_cast<std::uint8_t>(number))).link != none) ++number;
       const NodeId id = fabric.add_node(NodeKind::adapter, 1, adapter_name(site.plan, i, first, host));
-      make_link(fabric, fabric.port_of(id, 1), fabric.port_of(at, static_cast<std::uint8_t>(number)),
-                site.host_rate(), site.topology.length_m);
+      make_link(fabric, fabric.port_of(id, 1), fabric.port_of(at, static_cast<std::uint8_t>(number)), site.host_rate(),
+                site.topology.length_m);
     }
     if (i % site.plan.rails == site.plan.rails - 1) next += hosts[i];
   }

@@ -82,9 +82,8 @@ Form form_of(Family family) {
 }
 
 constexpr std::array<std::string_view, 3> placements = {"spread", "packed", "random"};
-constexpr std::array<std::string_view, 11> keys = {"links",     "hosts", "hosts-per-switch", "ports",  "seed",
-                                                   "placement", "rate",  "host-rate",        "planes", "length",
-                                                   "lmc"};
+constexpr std::array<std::string_view, 11> keys = {
+    "links", "hosts", "hosts-per-switch", "ports", "seed", "placement", "rate", "host-rate", "planes", "length", "lmc"};
 
 constexpr std::uint64_t largest_number = 1'000'000'000;
 

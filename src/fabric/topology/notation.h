@@ -54,8 +54,8 @@ struct Topology {
   LinkRate rate;
   std::optional<LinkRate> host_rate;  ///< of the cables of hosts; none: as `rate`
   std::uint32_t planes = 1;           ///< copies of the network, joined by nothing: each host has an adapter on each
-  double length_m = 0;    ///< of every cable; 0: not known
-  std::uint32_t lmc = 0;  ///< 2^lmc LIDs for each adapter, 0 to 7
+  double length_m = 0;                ///< of every cable; 0: not known
+  std::uint32_t lmc = 0;              ///< 2^lmc LIDs for each adapter, 0 to 7
   bool operator==(const Topology&) const = default;
 };
 

@@ -31,19 +31,21 @@ Result<Forwarding> route_dfsssp(const Fabric& fabric, const SwitchGraph& graph, 
   EvenTables balanced = lay_shortest_paths(fabric, graph, options.threads);
   Forwarding* chosen = &balanced.tables;
   EvenTables straight;
+  unsigned needed = 1;
   if (!goes_up_and_down(graph, balanced.tables, options.threads) &&
       !is_acyclic(graph, balanced.tables, options.threads)) {
     straight = lay_in_dimension_order(fabric, graph, options);
     std::array<Forwarding*, 2> tries = {&balanced.tables, &straight.tables};
     if (straight.largest_load <= balanced.largest_load) std::swap(tries[0], tries[1]);
     chosen = tries[0];
-    if (assign_lanes(graph, *chosen, options.lanes) > options.lanes) {
+    needed = assign_lanes(graph, *chosen, options.lanes, options.lanes);
+    if (needed > options.lanes) {
       chosen = tries[1];
-      const unsigned lanes = assign_lanes(graph, *chosen, any_number);
-      if (lanes > options.lanes) return lanes_exhausted("dfsssp", lanes, options.lanes);
+      needed = assign_lanes(graph, *chosen, any_number, options.lanes);
+      if (needed > options.lanes) return lanes_exhausted("dfsssp", needed, options.lanes);
     }
   }
-  chosen->lanes_needed = chosen->lanes_used;
+  chosen->lanes_needed = static_cast<std::uint8_t>(needed);
   spread_over_lanes(graph, *chosen, options.lanes, options.threads);
   return std::move(*chosen);
 }

@@ -94,8 +94,8 @@ class TrunkTables {
     tables_.table(graph_.arc(out.arc).from)[adapters_[at].lid] = out.port;
   }
 
-  /// The adapters of these bits get an arc that leads to their way down, if there is one; of several, and where there is
-  /// none, the one whose turn it is.
+  /// The adapters of these bits get an arc that leads to their way down, if there is one; of several, and where there
+  /// is none, the one whose turn it is.
   void lead_to_trunk(std::uint32_t row, std::span<const std::uint32_t> arcs, std::uint64_t open, std::uint32_t to) {
     std::uint64_t once = 0;
     std::uint64_t often = 0;
@@ -140,7 +140,8 @@ class TrunkTables {
   std::vector<std::uint64_t> trunk_;  // by row: bits of adapters on whose way down it is, or leads into it
 };
 
-/// A switch whose adapters have no route to those of the destination though cables join them; `none` when there is none.
+/// A switch whose adapters have no route to those of the destination though cables join them; `none` when there is
+/// none.
 std::uint32_t cut_off_from(const SwitchGraph& graph, const Choices& choices) {
   if (graph.terminals_at(choices.order[0]).empty() || choices.order.size() == graph.rows()) return none;
   std::vector<std::uint32_t> hops;
@@ -193,16 +194,16 @@ Result<Forwarding> route_ftree(const Fabric& fabric, const SwitchGraph& graph, c
   std::vector<std::uint32_t> cut_off(graph.rows(), none);
   constexpr std::size_t neighbours = 8;  // their LIDs lie beside each other: not two threads on one cache line
   std::vector<std::unique_ptr<Worker>> workers(parallel::thread_count(options.threads));
-  parallel::parallel_for(
-      graph.rows(), neighbours, options.threads, [&](unsigned worker, std::size_t begin, std::size_t end) {
-        std::unique_ptr<Worker>& mine = workers[worker];
-        if (!mine) mine.reset(new Worker{rule, TrunkTables(graph, ways, turns, tables), {}});
-        for (std::size_t row = begin; row < end; ++row) {
-          mine->rule.choices_to(static_cast<std::uint32_t>(row), mine->choices);
-          cut_off[row] = cut_off_from(graph, mine->choices);
-          if (cut_off[row] == none) mine->tables.lay(mine->choices);
-        }
-      });
+  parallel::parallel_for(graph.rows(), neighbours, options.threads,
+                         [&](unsigned worker, std::size_t begin, std::size_t end) {
+                           std::unique_ptr<Worker>& mine = workers[worker];
+                           if (!mine) mine.reset(new Worker{rule, TrunkTables(graph, ways, turns, tables), {}});
+                           for (std::size_t row = begin; row < end; ++row) {
+                             mine->rule.choices_to(static_cast<std::uint32_t>(row), mine->choices);
+                             cut_off[row] = cut_off_from(graph, mine->choices);
+                             if (cut_off[row] == none) mine->tables.lay(mine->choices);
+                           }
+                         });
   const auto cut = std::find_if(cut_off.begin(), cut_off.end(), [](std::uint32_t row) { return row != none; });
   if (cut != cut_off.end()) return no_way_up_and_down(fabric, graph, "ftree", *cut);
   even_out(graph, rule, tables);

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <deque>
+#include <limits>
 
 #include "core/parallel/parallel_for.h"
 
@@ -75,7 +76,52 @@ bool is_acyclic(const SwitchGraph& graph, const Forwarding& tables, unsigned thr
   return AcyclicDependencies(space).load(marks);
 }
 
-unsigned assign_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned most) {
+namespace {
+
+constexpr unsigned most_lanes = 16;
+using PerLane = std::array<std::uint32_t, most_lanes>;
+
+/// Looks at each route once and moves it to a lane that carries less along its way and lets it in. What it leaves
+/// behind in its old lane is not taken away: a set with more dependencies is still without a cycle.
+void even_out(const SwitchGraph& graph, const ArcTables& arcs, std::deque<AcyclicDependencies>& lanes,
+              Forwarding& tables) {
+  std::vector<PerLane> carried(graph.arcs().size(), PerLane{});  // routes, by arc
+  std::vector<std::uint32_t> path;
+  const auto for_each_route = [&](const auto& use) {
+    for (const SwitchGraph::Terminal& terminal : graph.terminals()) {
+      for (std::uint32_t source = 0; source < graph.rows(); ++source) {
+        if (graph.sources_at(source) == 0 || source == terminal.row) continue;
+        arcs.path(source, terminal.lid, path);
+        use(source, terminal.lid, tables.service_level(source, 0, terminal.lid));
+      }
+    }
+  };
+  for_each_route([&](std::uint32_t source, Lid /*lid*/, std::uint8_t lane) {
+    for (const std::uint32_t arc : path) carried[arc][lane] += graph.sources_at(source);
+  });
+  for_each_route([&](std::uint32_t source, Lid lid, std::uint8_t lane) {
+    const std::uint32_t mine = graph.sources_at(source);
+    PerLane cost{};
+    for (const std::uint32_t arc : path) {
+      carried[arc][lane] -= mine;
+      for (unsigned one = 0; one < lanes.size(); ++one) cost[one] += carried[arc][one];
+    }
+    std::uint8_t best = lane;
+    for (PerLane left = cost; best == lane;) {
+      const auto least = static_cast<unsigned>(
+          std::min_element(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(lanes.size())) - left.begin());
+      if (left[least] >= cost[lane]) break;
+      if (lanes[least].add_path(path)) best = static_cast<std::uint8_t>(least);
+      left[least] = std::numeric_limits<std::uint32_t>::max();
+    }
+    for (const std::uint32_t arc : path) carried[arc][best] += mine;
+    if (best != lane) tables.set_service_level(source, 0, lid, best);
+  });
+}
+
+}  // namespace
+
+unsigned assign_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned most, unsigned there) {
   const ArcTables arcs(graph, tables);
   const DependencySpace space(graph);
   std::deque<AcyclicDependencies> lanes;
@@ -90,8 +136,14 @@ unsigned assign_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned mos
       if (lane != 0) tables.set_service_level(source, 0, terminal.lid, static_cast<std::uint8_t>(std::min(lane, 15U)));
     }
   }
+  const auto needed = static_cast<unsigned>(lanes.size());
+  there = std::min(there, most_lanes);
+  if (needed > 1 && needed <= there && there < 2 * needed) {
+    while (lanes.size() < there) lanes.emplace_back(space);
+    even_out(graph, arcs, lanes, tables);
+  }
   tables.lanes_used = static_cast<std::uint8_t>(lanes.size());
-  return tables.lanes_used;
+  return needed;
 }
 
 namespace {
@@ -127,9 +179,6 @@ void deal_in_turn(const SwitchGraph& graph, Forwarding& tables, const std::vecto
     }
   }
 }
-
-constexpr unsigned most_lanes = 16;
-using PerLane = std::array<std::uint32_t, most_lanes>;
 
 /// Of equal ones the next from `first` on.
 unsigned least_of(const PerLane& cost, unsigned lanes, std::size_t first) {

@@ -45,13 +45,18 @@ bool is_acyclic(const SwitchGraph& graph, const Forwarding& tables, unsigned thr
 /// routes to one destination together, since those of one tree rarely contradict one another.
 ///
 /// There are 16 levels: with more lanes they say nothing.
-unsigned assign_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned most);
+///
+/// The first lane takes nearly all then. Where `there` lanes are fewer than two for each that is needed, so that
+/// dealing lanes out in parts cannot help, routes are moved afterwards to the lane that carries least along their way,
+/// of all that are there, as long as none has a cycle; tables.lanes_used says how many that took, 0 for `there`: none
+/// is moved.
+unsigned assign_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned most, unsigned there = 0);
 
 /// Deals the routes of lanes to more lanes, up to `available` (at most 16), so that fewer wait behind others: what
 /// fills a lane most gets the next free one. A part of an acyclic lane is acyclic. Routes that need one lane, as on
-/// trees, go each to the lane that carries least along its way, on large fabrics to that of its turn among leaves; those
-/// of several take turns on the lanes of theirs (docs/design/routing.md says why).
-/// For tables whose lanes are their service levels. Large: more than `routes_to_walk` routes of switches to adapters.
+/// trees, go each to the lane that carries least along its way, on large fabrics to that of its turn among leaves;
+/// those of several take turns on the lanes of theirs (docs/design/routing.md says why). For tables whose lanes are
+/// their service levels. Large: more than `routes_to_walk` routes of switches to adapters.
 void spread_over_lanes(const SwitchGraph& graph, Forwarding& tables, unsigned available, unsigned threads = 1,
                        std::uint64_t routes_to_walk = 10'000'000);
 

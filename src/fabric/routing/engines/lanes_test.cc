@@ -71,6 +71,65 @@ TEST(Lanes, EveryChannelOfATreeUsesAllLanesAlike) {
   }
 }
 
+/// By row and port: how many routes each lane carries.
+std::map<std::pair<std::uint32_t, std::uint8_t>, std::array<std::uint64_t, 16>> carried_by_lane(
+    const SwitchGraph& graph, const Forwarding& tables) {
+  std::map<std::pair<std::uint32_t, std::uint8_t>, std::uint32_t> next;
+  for (const SwitchGraph::Channel& channel : graph.channels())
+    next[{graph.arc(channel.arc).from, channel.port}] = graph.arc(channel.arc).to;
+  std::map<std::pair<std::uint32_t, std::uint8_t>, std::array<std::uint64_t, 16>> carried;
+  for (std::uint32_t source = 0; source < graph.rows(); ++source) {
+    for (const SwitchGraph::Terminal& terminal : graph.terminals()) {
+      if (graph.sources_at(source) == 0 || source == terminal.row) continue;
+      const std::uint8_t lane = tables.service_level(source, 0, terminal.lid);
+      for (std::uint32_t row = source; row != terminal.row;) {
+        const std::pair out(row, tables.out_port(row, terminal.lid));
+        carried[out][lane] += graph.sources_at(source);
+        row = next.at(out);
+      }
+    }
+  }
+  return carried;
+}
+
+/// With as many lanes as are needed the first one had two thirds of what a cable of the mesh carries, and half of the
+/// throughput that two or eight lanes have.
+TEST(Lanes, AreFilledAlikeWhereNoneIsLeftToDealOut) {
+  for (const char* text : {"mesh-3x3x3", "torus-3x3x3"}) {
+    const Fabric fabric = generate(text).value();
+    EngineOptions options;
+    options.lanes = 4;
+    const Forwarding tables = route(fabric, "dfsssp", options).value();
+    EXPECT_EQ(tables.lanes_used, 4) << text;
+    EXPECT_GT(2 * tables.lanes_needed, 4) << text << ": otherwise lanes are dealt out in parts";
+    double share = 0;
+    const auto carried = carried_by_lane(SwitchGraph(fabric), tables);
+    for (const auto& [channel, lanes] : carried) {
+      const auto sum = static_cast<double>(std::accumulate(lanes.begin(), lanes.end(), std::uint64_t{0}));
+      share += static_cast<double>(*std::max_element(lanes.begin(), lanes.end())) / sum;
+    }
+    EXPECT_LT(share / static_cast<double>(carried.size()), 0.45) << text << ": 0.25 is the least";
+    EXPECT_TRUE(check_paths(fabric, tables).complete());
+    EXPECT_TRUE(check_credit_loops(fabric, tables).none_found());
+  }
+}
+
+/// As on fabrics that are too large to walk each route.
+TEST(Lanes, ATurnForEachLeafFillsTheLanesOfATreeAlike) {
+  for (const auto& [text, lanes] : {std::pair{"tree(8,3)", 8U}, {"tree(8,3)", 4U}, {"16-ary-2-tree", 8U}}) {
+    const Fabric fabric = generate(text).value();
+    const SwitchGraph graph(fabric);
+    Forwarding tables = route(fabric, "sssp").value();
+    spread_over_lanes(graph, tables, lanes, 2, 0);
+    EXPECT_EQ(tables.lanes_used, lanes);
+    for (const auto& [channel, carried] : carried_by_lane(graph, tables)) {
+      const auto [least, most] = std::minmax_element(carried.begin(), carried.begin() + lanes);
+      EXPECT_LE(*most, *least + fabric.adapter_count() / 8) << text << ", row " << channel.first;
+    }
+    EXPECT_TRUE(check_credit_loops(fabric, tables).none_found());
+  }
+}
+
 TEST(Lanes, SpreadingKeepsRoutesOfDifferentLanesApart) {
   const Fabric fabric = generate("torus(5,5) hosts=50").value();
   const SwitchGraph graph(fabric);

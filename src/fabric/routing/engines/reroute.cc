@@ -70,6 +70,8 @@ class Mender {
         space_(graph),
         hops_(graph.rows()),
         measured_(graph.rows()),
+        taken_(graph.rows()),
+        taken_in_(graph.rows()),
         old_port_(graph.rows()),
         broken_(graph.rows()) {
     for (std::uint32_t row = 0; row < graph.rows(); ++row) {
@@ -325,7 +327,8 @@ class Mender {
   }
 
   /// The nearest other way of a switch that turns no route from down to up; of several the one whose port has the
-  /// fewest LIDs. Who went up could not go down, and looks up first.
+  /// fewest LIDs, and to whom the fewest others stepped for this LID. Who went up could not go down, and looks up
+  /// first.
   bool step_aside(std::uint32_t row, const Destination& destination) {
     const bool went_up = led_up(row);
     std::uint32_t best = none;
@@ -339,13 +342,17 @@ class Mender {
         const std::uint32_t hops = measured_[to] == round_ ? hops_[to] : hops_from_here(to, destination.lid);
         if (hops == none || (best != none && hops > std::get<0>(least))) continue;
         const std::uint32_t channel = best_channel(id);
-        const std::tuple cost(hops, in_use ? busy_by_channel_[channel] : 0, lids_by_channel_[channel]);
+        const std::uint32_t beside = taken_in_[to] == round_ ? taken_[to] : 0;
+        const std::tuple cost(hops, beside + (in_use ? busy_by_channel_[channel] : 0), lids_by_channel_[channel]);
         if ((best != none && cost >= least) || (up && turns_up(id, destination))) continue;
         best = id;
         least = cost;
       }
     }
     if (best == none) return false;
+    const std::uint32_t to = graph_.arc(best).to;
+    taken_[to] = taken_in_[to] == round_ ? taken_[to] + 1 : 1;
+    taken_in_[to] = round_;
     broken_[row] = 0;
     note(row, std::get<0>(least) + 1);
     enter(row, destination.lid, best);
@@ -509,9 +516,7 @@ class Mender {
   }
 
   /// The arc of the old entry of a switch that lost its way, if its cable works.
-  std::uint32_t old_arc(std::uint32_t row) const {
-    return arcs_.by_port(row, old_port_[row]);
-  }
+  std::uint32_t old_arc(std::uint32_t row) const { return arcs_.by_port(row, old_port_[row]); }
 
   void enter(std::uint32_t row, Lid lid, std::uint32_t arc) {
     if (old_arc(row) == arc) {
@@ -637,6 +642,8 @@ class Mender {
   std::uint32_t distances_are_to_ = none;
   std::vector<std::uint32_t> hops_;      // by row: valid where measured_ is this round
   std::vector<std::uint32_t> measured_;  // by row
+  std::vector<std::uint32_t> taken_;     // by row: how many stepped aside to it, where taken_in_ is this round
+  std::vector<std::uint32_t> taken_in_;  // by row
   std::uint32_t round_ = 0;
   std::vector<std::uint32_t> way_;
   std::vector<std::uint8_t> old_port_;  // by row: of those lost, for the destination at hand

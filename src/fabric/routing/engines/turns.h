@@ -31,8 +31,8 @@ class Turns {
 
   std::uint64_t divider(std::uint32_t row) const { return divider_[row]; }
 
-  /// Calls use(first, last, channel) for the destinations from `number` on, `count` of them: those from first to last - 1,
-  /// counted from 0, take this channel out of at least one allowed arc.
+  /// Calls use(first, last, channel) for the destinations from `number` on, `count` of them: those from first to last -
+  /// 1, counted from 0, take this channel out of at least one allowed arc.
   template <class Use>
   void deal(std::uint32_t row, std::span<const std::uint32_t> arcs, std::uint64_t number, std::size_t count,
             const Use& use) const {
@@ -67,9 +67,9 @@ class Turns {
 /// switches that the rule does not join.
 void lay_management(const SwitchGraph& graph, const Choices& choices, Forwarding& tables);
 
-/// Lays routes in closed form by any rule's choices, one destination switch after another, and counts them. Destinations
-/// are independent of one another: each thread has one of these, and the sums of their counts do not depend on who laid
-/// what.
+/// Lays routes in closed form by any rule's choices, one destination switch after another, and counts them.
+/// Destinations are independent of one another: each thread has one of these, and the sums of their counts do not
+/// depend on who laid what.
 class TurnTables {
  public:
   TurnTables(const SwitchGraph& graph, const Turns& turns, Forwarding& tables)

@@ -82,7 +82,8 @@ TEST(Ftree, ShiftsMeetNoContentionInACompleteTree) {
 
 // Leaves of more adapters than the 64 that are looked at together, several LIDs each, and parallel cables.
 TEST(Ftree, LeavesMayHaveManyAdapters) {
-  for (const char* text : {"xgft(2;100,3;1,4) ports=110", "rails(2,40,2,3) links=3 lmc=1", "xgft(3;70,2,2;1,3,3) ports=80"}) {
+  for (const char* text :
+       {"xgft(2;100,3;1,4) ports=110", "rails(2,40,2,3) links=3 lmc=1", "xgft(3;70,2,2;1,3,3) ports=80"}) {
     const Fabric fabric = generate(text).value();
     const Forwarding tables = route(fabric, "ftree").value();
     const naive::Verdict verdict = naive::judge(fabric, tables);

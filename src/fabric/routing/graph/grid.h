@@ -20,8 +20,8 @@ struct Grid {
 
 /// Finds the grid that the switches of a fabric lie on: as its generator said, otherwise from the cables, dead ones
 /// included. Nothing when they are no grid: every cable must join neighbours of one dimension, every place be taken
-/// at most once. Up to two cables of a torus or of a mesh of up to three dimensions may be missing altogether; of a mesh
-/// only where it is small enough to try where they were (one of 100 switches, two of 25).
+/// at most once. Up to two cables of a torus or of a mesh of up to three dimensions may be missing altogether; of a
+/// mesh only where it is small enough to try where they were (one of 100 switches, two of 25).
 std::optional<Grid> find_grid(const Fabric& fabric, const SwitchGraph& graph);
 
 /// Whether every working cable joins neighbours of one dimension, and no place is taken twice.

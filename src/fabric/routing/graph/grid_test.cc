@@ -81,16 +81,21 @@ TEST(Grid, AMeshIsFoundWithoutTwoCables) {
     if (whole.is_switch(whole.port(whole.link(link).a).node) && whole.is_switch(whole.port(whole.link(link).b).node))
       between.push_back(link);
   unsigned found = 0;
+  unsigned tried = 0;
   for (std::size_t i = 0; i < between.size(); i += 5) {
     for (std::size_t j = i + 1; j < between.size(); j += 3) {
       const Fabric fabric = without_cable(without_cable(whole, between[j]), between[i]);
-      const auto grid = find_grid(fabric, SwitchGraph(fabric));
+      const SwitchGraph graph(fabric);
+      const auto grid = find_grid(fabric, graph);
+      ++tried;
       if (!grid) continue;  // a corner that lost both is no part of a grid
       ++found;
-      EXPECT_EQ(grid->size, (std::vector<std::uint32_t>{4, 4}));
+      // without two certain cables it is a whole mesh of 2 by 8, too
+      EXPECT_TRUE(grid->size == (std::vector<std::uint32_t>{4, 4}) || grid->size == (std::vector<std::uint32_t>{2, 8}));
+      EXPECT_TRUE(lies_on_grid(graph, *grid));
     }
   }
-  EXPECT_GT(found, 30U);
+  EXPECT_GE(10 * found, 8 * tried) << found << " of " << tried;
 }
 
 TEST(Grid, AWrongCableMakesNoMesh) {
