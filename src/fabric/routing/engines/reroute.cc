@@ -333,7 +333,8 @@ class Mender {
     const bool went_up = led_up(row);
     std::uint32_t best = none;
     std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> least;
-    const bool in_use = busy(row, destination.lid);
+    const bool traffic = destination.adapter;  // where there is none, entries need not be counted
+    const bool in_use = traffic && busy(row, destination.lid);
     for (const bool up : {true, false}) {
       if (best != none || (up && !went_up)) continue;
       for (const std::uint32_t id : ways_of(row)[up ? 1 : 0]) {
@@ -343,7 +344,8 @@ class Mender {
         if (hops == none || (best != none && hops > std::get<0>(least))) continue;
         const std::uint32_t channel = best_channel(id);
         const std::uint32_t beside = taken_in_[to] == round_ ? taken_[to] : 0;
-        const std::tuple cost(hops, beside + (in_use ? busy_by_channel_[channel] : 0), lids_by_channel_[channel]);
+        const std::tuple cost(hops, beside + (in_use ? busy_by_channel_[channel] : 0),
+                              traffic ? lids_by_channel_[channel] : 0);
         if ((best != none && cost >= least) || (up && turns_up(id, destination))) continue;
         best = id;
         least = cost;
@@ -456,7 +458,8 @@ class Mender {
       const SwitchGraph::Arc& arc = graph_.arc(id);
       if (hops_from_here(arc.to, destination.lid) == none) return;
       const bool same = old_arc(arc.from) == id;
-      open.push({hops_[arc.to] + 1, same ? 0U : 1U, same ? 0U : lids_of(best_channel(id)), id});
+      const std::uint32_t lids = same || !destination.adapter ? 0 : lids_of(best_channel(id));
+      open.push({hops_[arc.to] + 1, same ? 0U : 1U, lids, id});
     };
     for (const std::uint32_t row : destination.lost) {
       if (broken_[row] == 0) continue;
@@ -524,10 +527,10 @@ class Mender {
       return;
     }
     const std::uint32_t channel = best_channel(arc);
-    const bool in_use = busy(row, lid);
     set_out_port(row, lid, graph_.channels()[channel].port);
+    if (counted_.empty() || counted_[row] == 0) return;  // who counts later counts this entry
     ++lids_by_channel_[channel];
-    if (in_use) ++busy_by_channel_[channel];
+    if (busy(row, lid)) ++busy_by_channel_[channel];
   }
 
   /// How many LIDs a channel is the way out for: counted when a switch is first looked at.
@@ -556,8 +559,9 @@ class Mender {
     std::array<std::uint32_t, 256> busy_by_port = {};
     for (Lid lid = 0; lid < tables_.lids(); ++lid) {
       ++by_port[table[lid]];
-      busy_by_port[table[lid]] += busy_[row].empty() ? 1 : busy_[row][lid];
+      if (!busy_[row].empty()) busy_by_port[table[lid]] += busy_[row][lid];
     }
+    if (busy_[row].empty()) busy_by_port = by_port;
     for (const SwitchGraph::Arc& arc : graph_.arcs_of(row)) {
       for (std::uint32_t i = arc.first_channel; i < arc.first_channel + arc.channels; ++i) {
         lids_by_channel_[i] = by_port[graph_.channels()[i].port];
@@ -569,7 +573,7 @@ class Mender {
   /// Of a switch without adapters that has neighbours with some: the LIDs that these send to it. Of all others, each
   /// LID counts; likewise when there are so many switches to look at that it would take long.
   void find_busy(std::uint32_t row) {
-    constexpr unsigned most_rows = 256;
+    constexpr unsigned most_rows = 64;
     if (graph_.sources_at(row) != 0 || rows_with_busy_ >= most_rows) return;
     std::vector<std::uint8_t> busy;
     for (const SwitchGraph::Arc& out : graph_.arcs_of(row)) {
