@@ -15,8 +15,9 @@
 // same on a complete tree and stays even where links, leaves or hosts are missing. All others go up to that root where
 // they can.
 //
-// Only the ways down depend on those of other destinations, and they take a few steps each: they are dealt one after
-// the other. What leads into them is found by threads that share the destinations.
+// The ways down depend on those of other destinations, but take a few steps each: they are dealt one after the other.
+// What leads into them is found by threads that share the destinations. Where some switch has several ways into one, or
+// none, as where links are missing, that destination is routed again, by what the channels carry.
 
 namespace holdfast::fabric {
 namespace {
@@ -61,16 +62,19 @@ class TrunkTables {
   TrunkTables(const SwitchGraph& graph, const WaysDown& ways, const Turns& turns, Forwarding& tables)
       : graph_(graph), ways_(ways), turns_(turns), tables_(tables) {}
 
-  void lay(const Choices& choices) {
+  /// `unclear`, by SwitchGraph::terminals(): 1 for those of this switch to whose way down several arcs of some row
+  /// lead, or none of a row that sends; their routes are to be laid again.
+  void lay(const Choices& choices, std::vector<std::uint8_t>& unclear) {
     constexpr std::size_t bits = 64;
     lay_management(graph_, choices, tables_);
     const std::span<const SwitchGraph::Terminal> adapters = graph_.terminals_at(choices.order[0]);
     for (std::size_t first = 0; first < adapters.size(); first += bits)
-      lay_some(choices, adapters.subspan(first, std::min(bits, adapters.size() - first)));
+      lay_some(choices, adapters.subspan(first, std::min(bits, adapters.size() - first)), unclear);
   }
 
  private:
-  void lay_some(const Choices& choices, std::span<const SwitchGraph::Terminal> adapters) {
+  void lay_some(const Choices& choices, std::span<const SwitchGraph::Terminal> adapters,
+                std::vector<std::uint8_t>& unclear) {
     number_ = static_cast<std::uint64_t>(adapters.data() - graph_.terminals().data());
     adapters_ = adapters;
     const std::uint64_t all = ~std::uint64_t{0} >> (64 - adapters.size());
@@ -82,11 +86,13 @@ class TrunkTables {
         enter(channel, at);
       }
     }
-    for (std::size_t i = 1; i < choices.order.size(); ++i) {
+    std::uint64_t clear = all;
+    for (std::size_t i = 1; i < choices.order.size() && clear != 0; ++i) {
       const std::uint32_t row = choices.order[i];
-      lead_to_trunk(row, std::span(choices.arcs).subspan(choices.first[i], choices.first[i + 1] - choices.first[i]),
-                    all & ~trunk_[row], choices.order[0]);
+      const auto arcs = std::span(choices.arcs).subspan(choices.first[i], choices.first[i + 1] - choices.first[i]);
+      clear &= ~lead_to_trunk(row, arcs, clear & ~trunk_[row], choices.order[0]);
     }
+    for (std::size_t at = 0; at < adapters.size(); ++at) unclear[number_ + at] = (clear >> at & 1) != 0 ? 0 : 1;
   }
 
   void enter(std::uint32_t channel, std::size_t at) {
@@ -94,9 +100,10 @@ class TrunkTables {
     tables_.table(graph_.arc(out.arc).from)[adapters_[at].lid] = out.port;
   }
 
-  /// The adapters of these bits get an arc that leads to their way down, if there is one; of several, and where there
-  /// is none, the one whose turn it is.
-  void lead_to_trunk(std::uint32_t row, std::span<const std::uint32_t> arcs, std::uint64_t open, std::uint32_t to) {
+  /// Gives the adapters of these bits the only arc that leads to their way down. Those to which several lead are
+  /// returned, and those to which none does from a switch that sends; for others their turn says which arc.
+  std::uint64_t lead_to_trunk(std::uint32_t row, std::span<const std::uint32_t> arcs, std::uint64_t open,
+                              std::uint32_t to) {
     std::uint64_t once = 0;
     std::uint64_t often = 0;
     for (const std::uint32_t id : arcs) {
@@ -112,21 +119,18 @@ class TrunkTables {
       if (arc.to != to) joined |= mine;
       for (std::uint64_t left = mine; left != 0; left &= left - 1) {
         const auto at = static_cast<std::size_t>(std::countr_zero(left));
-        const std::uint64_t round = arc.channels == 1 ? 0 : turn(row, at) / arcs.size();
-        enter(channel_in_turn(arc, round), at);
+        enter(channel_in_turn(arc, arc.channels == 1 ? 0 : turn(row, at) / arcs.size()), at);
       }
     }
-    for (std::uint64_t left = open & ~clear; left != 0; left &= left - 1) {
-      const auto at = static_cast<std::size_t>(std::countr_zero(left));
-      const std::uint64_t bit = left & -left;
-      std::uint64_t choice = turn(row, at);
-      const std::uint64_t round = choice / arcs.size();
-      while ((often & bit) != 0 && (trunk_[graph_.arc(arcs[choice % arcs.size()]).to] & bit) == 0) ++choice;
-      const SwitchGraph::Arc& arc = graph_.arc(arcs[choice % arcs.size()]);
-      if (arc.to != to) joined |= often & bit;
-      enter(channel_in_turn(arc, round), at);
-    }
     trunk_[row] |= joined;
+    const std::uint64_t astray = open & ~once;
+    if (graph_.sources_at(row) != 0) return often | astray;
+    for (std::uint64_t left = astray; left != 0; left &= left - 1) {
+      const auto at = static_cast<std::size_t>(std::countr_zero(left));
+      const std::uint64_t choice = turn(row, at);
+      enter(channel_in_turn(graph_.arc(arcs[choice % arcs.size()]), choice / arcs.size()), at);
+    }
+    return often;
   }
 
   std::uint64_t turn(std::uint32_t row, std::size_t at) const { return (number_ + at) / turns_.divider(row); }
@@ -154,23 +158,92 @@ std::uint32_t cut_off_from(const SwitchGraph& graph, const Choices& choices) {
   return cut_off;
 }
 
-/// Where links or leaves are missing, one way down for each destination leaves some of them two on one channel: looked
-/// at again on small fabrics.
-void even_out(const SwitchGraph& graph, const UpDownRule& rule, Forwarding& tables) {
-  const std::uint64_t passes = affordable_passes(graph);
-  if (passes == 0) return;
-  Balance balance(graph, Balance::Picking::one_by_one);
-  const Relief tables_by_channel(graph, balance, tables);
-  UpDownRule mine = rule;
-  Choices choices;
-  for (const SwitchGraph::Terminal& terminal : graph.terminals()) {
-    if (choices.order.empty() || choices.order[0] != terminal.row) mine.choices_to(terminal.row, choices);
-    balance.picks().assign(choices.order.size(), none);
-    for (std::size_t i = 1; i < choices.order.size(); ++i)
-      balance.picks()[i] = tables_by_channel.channel_of(choices.order[i], terminal.lid);
-    balance.count(choices);
+/// Lays the routes to some destinations by loads: to the way down where an arc leads to it, of several and otherwise
+/// over the channel that carries least.
+class LoadTables {
+ public:
+  LoadTables(const SwitchGraph& graph, const WaysDown& ways, Balance& balance)
+      : graph_(graph), ways_(ways), balance_(balance), trunk_(graph.rows()), place_(graph.rows()) {}
+
+  /// Makes and counts the picks for this terminal.
+  void pick(const Choices& choices, std::size_t terminal) {
+    std::fill(trunk_.begin(), trunk_.end(), 0);
+    std::vector<std::uint32_t>& picks = balance_.picks();
+    picks.assign(choices.order.size(), none);
+    for (std::uint32_t i = 0; i < choices.order.size(); ++i) place_[choices.order[i]] = i;
+    trunk_[choices.order[0]] = 1;
+    for (const std::uint32_t channel : ways_.to(terminal)) {
+      const std::uint32_t row = graph_.arc(graph_.channels()[channel].arc).from;
+      trunk_[row] = 1;
+      picks[place_[row]] = channel;
+    }
+    for (std::uint32_t i = 1; i < choices.order.size(); ++i) {
+      if (picks[i] == none) picks[i] = towards_trunk(choices, i);
+    }
+    balance_.count(choices);
   }
-  if (balance.largest_load() > even_load_of_levels(graph, balance)) relieve(graph, rule, passes, balance, tables);
+
+ private:
+  std::uint32_t towards_trunk(const Choices& choices, std::uint32_t i) {
+    std::uint32_t best = none;
+    bool best_on_trunk = false;
+    std::uint64_t least = 0;
+    for (std::uint32_t at = choices.first[i]; at < choices.first[i + 1]; ++at) {
+      const std::uint32_t channel = balance_.emptiest(choices.arcs[at]);
+      const bool on_trunk = trunk_[balance_.to(channel)] != 0;
+      if (best_on_trunk && !on_trunk) continue;
+      const std::uint64_t load = balance_.load(channel);
+      if (best != none && on_trunk == best_on_trunk && load >= least) continue;
+      best = channel;
+      best_on_trunk = on_trunk;
+      least = load;
+    }
+    trunk_[choices.order[i]] = best_on_trunk && choices.order[0] != balance_.to(best) ? 1 : 0;
+    return best;
+  }
+
+  const SwitchGraph& graph_;
+  const WaysDown& ways_;
+  Balance& balance_;
+  std::vector<std::uint8_t> trunk_;  // by row: on the way down, or leads into it
+  std::vector<std::uint32_t> place_;
+};
+
+/// Counts the routes that are laid, lays the unclear ones, and looks again at all of a small fabric, where one way down
+/// for each destination leaves some of them two on one channel.
+void even_out(const SwitchGraph& graph, const UpDownRule& rule, const WaysDown& ways,
+              const std::vector<std::uint8_t>& unclear, unsigned threads, Forwarding& tables) {
+  const std::uint64_t passes = affordable_passes(graph);
+  if (passes == 0 && std::ranges::find(unclear, 1) == unclear.end()) return;
+  Balance balance(graph, Balance::Picking::one_by_one);
+  const Relief by_channel(graph, balance, tables);
+  LoadTables loads(graph, ways, balance);
+  for (const bool lay : {false, true}) {
+    std::vector<std::uint32_t> rows;
+    for (std::uint32_t terminal = 0; terminal < unclear.size(); ++terminal) {
+      const std::uint32_t row = graph.terminals()[terminal].row;
+      if ((unclear[terminal] != 0) == lay && (rows.empty() || rows.back() != row)) rows.push_back(row);
+    }
+    for_each_destination(rows, rule, threads, [&](std::uint32_t row, const Choices& choices) {
+      const std::span<const SwitchGraph::Terminal> adapters = graph.terminals_at(row);
+      const auto first = static_cast<std::size_t>(adapters.data() - graph.terminals().data());
+      for (std::size_t at = 0; at < adapters.size(); ++at) {
+        if ((unclear[first + at] != 0) != lay) continue;
+        if (lay) {
+          loads.pick(choices, first + at);
+          balance.enter(choices, adapters[at].lid, tables);
+          continue;
+        }
+        balance.picks().assign(choices.order.size(), none);
+        for (std::size_t i = 1; i < choices.order.size(); ++i)
+          balance.picks()[i] = by_channel.channel_of(choices.order[i], adapters[at].lid);
+        balance.count(choices);
+      }
+      return true;
+    });
+  }
+  if (passes != 0 && balance.largest_load() > even_load_of_levels(graph, balance))
+    relieve(graph, rule, passes, balance, tables);
 }
 
 struct Worker {
@@ -192,6 +265,7 @@ Result<Forwarding> route_ftree(const Fabric& fabric, const SwitchGraph& graph, c
   const Turns turns(graph, level.value());
   Forwarding tables = graph.local_tables(fabric);
   std::vector<std::uint32_t> cut_off(graph.rows(), none);
+  std::vector<std::uint8_t> unclear(graph.terminals().size(), 0);
   constexpr std::size_t neighbours = 8;  // their LIDs lie beside each other: not two threads on one cache line
   std::vector<std::unique_ptr<Worker>> workers(parallel::thread_count(options.threads));
   parallel::parallel_for(graph.rows(), neighbours, options.threads,
@@ -201,12 +275,12 @@ Result<Forwarding> route_ftree(const Fabric& fabric, const SwitchGraph& graph, c
                            for (std::size_t row = begin; row < end; ++row) {
                              mine->rule.choices_to(static_cast<std::uint32_t>(row), mine->choices);
                              cut_off[row] = cut_off_from(graph, mine->choices);
-                             if (cut_off[row] == none) mine->tables.lay(mine->choices);
+                             if (cut_off[row] == none) mine->tables.lay(mine->choices, unclear);
                            }
                          });
   const auto cut = std::find_if(cut_off.begin(), cut_off.end(), [](std::uint32_t row) { return row != none; });
   if (cut != cut_off.end()) return no_way_up_and_down(fabric, graph, "ftree", *cut);
-  even_out(graph, rule, tables);
+  even_out(graph, rule, ways, unclear, options.threads, tables);
   tables.know_up_down(level.value());
   return tables;
 }
