@@ -78,14 +78,15 @@ class TrunkTables {
     number_ = static_cast<std::uint64_t>(adapters.data() - graph_.terminals().data());
     adapters_ = adapters;
     const std::uint64_t all = ~std::uint64_t{0} >> (64 - adapters.size());
-    trunk_.assign(graph_.rows(), 0);
-    trunk_[choices.order[0]] = all;
+    way_.assign(graph_.rows(), 0);
+    way_[choices.order[0]] = all;
     for (std::size_t at = 0; at < adapters.size(); ++at) {
       for (const std::uint32_t channel : ways_.to(number_ + at)) {
-        trunk_[graph_.arc(graph_.channels()[channel].arc).from] |= std::uint64_t{1} << at;
+        way_[graph_.arc(graph_.channels()[channel].arc).from] |= std::uint64_t{1} << at;
         enter(channel, at);
       }
     }
+    trunk_ = way_;
     std::uint64_t clear = all;
     for (std::size_t i = 1; i < choices.order.size() && clear != 0; ++i) {
       const std::uint32_t row = choices.order[i];
@@ -100,22 +101,30 @@ class TrunkTables {
     tables_.table(graph_.arc(out.arc).from)[adapters_[at].lid] = out.port;
   }
 
-  /// Gives the adapters of these bits the only arc that leads to their way down. Those to which several lead are
-  /// returned, and those to which none does from a switch that sends; for others their turn says which arc.
+  /// Gives the adapters of these bits the only arc that leads to their way down, to a switch on it before others. Those
+  /// to which several lead are returned, and those to which none does from a switch that sends; for others their turn
+  /// says which arc.
   std::uint64_t lead_to_trunk(std::uint32_t row, std::span<const std::uint32_t> arcs, std::uint64_t open,
                               std::uint32_t to) {
-    std::uint64_t once = 0;
+    std::uint64_t once = 0;  // adapters to whose way down some arc leads, over other rows or at once
     std::uint64_t often = 0;
+    std::uint64_t at_once = 0;
+    std::uint64_t often_at_once = 0;
     for (const std::uint32_t id : arcs) {
       const std::uint64_t leads = trunk_[graph_.arc(id).to] & open;
       often |= once & leads;
       once |= leads;
+      const std::uint64_t touches = way_[graph_.arc(id).to] & open;
+      often_at_once |= at_once & touches;
+      at_once |= touches;
     }
-    const std::uint64_t clear = once & ~often;
+    const std::uint64_t straight = at_once & ~often_at_once;
+    const std::uint64_t round_about = once & ~often & ~at_once;
+    often = (often & ~at_once) | often_at_once;
     std::uint64_t joined = 0;  // further adapters to whose ways down this row leads
     for (const std::uint32_t id : arcs) {
       const SwitchGraph::Arc& arc = graph_.arc(id);
-      const std::uint64_t mine = trunk_[arc.to] & clear;
+      const std::uint64_t mine = (way_[arc.to] & straight) | (trunk_[arc.to] & round_about);
       if (arc.to != to) joined |= mine;
       for (std::uint64_t left = mine; left != 0; left &= left - 1) {
         const auto at = static_cast<std::size_t>(std::countr_zero(left));
@@ -141,7 +150,8 @@ class TrunkTables {
   Forwarding& tables_;
   std::uint64_t number_ = 0;  // of the first adapter at hand
   std::span<const SwitchGraph::Terminal> adapters_;
-  std::vector<std::uint64_t> trunk_;  // by row: bits of adapters on whose way down it is, or leads into it
+  std::vector<std::uint64_t> way_;    // by row: bits of adapters on whose way down it is
+  std::vector<std::uint64_t> trunk_;  // the same and those that it leads into
 };
 
 /// A switch whose adapters have no route to those of the destination though cables join them; `none` when there is
