@@ -114,7 +114,7 @@ TEST(Reroute, OneDeadCableOfATreeLeavesItAsEvenAsRoutingAnew) {
     const Fabric whole = generate(text).value();
     for (const char* engine : {"updn", "ftree", "dmodc", "dfsssp"}) {
       const Forwarding before = route(whole, engine).value();
-      for (const std::uint8_t port : {1, 2, 3}) {
+      for (const std::uint8_t port : std::initializer_list<std::uint8_t>{1, 2, 3}) {
         SCOPED_TRACE(std::string(text) + " by " + engine + ", port " + std::to_string(port));
         Fabric degraded = whole;
         const NodeId root = whole.switch_count() - 1;
