@@ -17,12 +17,11 @@ namespace {
 constexpr std::string_view columns[] = {"minhop", "updn", "dnup",   "dor",        "ftree",
                                         "lash",   "sssp", "dfsssp", "torus-2qos", "nue"};
 constexpr std::uint32_t most_hosts_of_small = 300;
-constexpr std::string_view only_to_measure = "18-ary-3-tree";
 
 std::vector<std::string_view> configurations(bool small) {
   std::vector<std::string_view> names;
   for (const Preset& preset : presets())
-    if ((preset.hosts <= most_hosts_of_small) == small && preset.name != only_to_measure) names.push_back(preset.name);
+    if ((preset.hosts <= most_hosts_of_small) == small && preset.in_paper) names.push_back(preset.name);
   return names;
 }
 

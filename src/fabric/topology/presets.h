@@ -14,10 +14,12 @@ struct Preset {
   std::uint32_t hosts;
   std::uint32_t links;  ///< between switches
   std::string_view doc;
+  bool in_paper = true;  ///< a configuration or a machine of the paper
 };
 
 /// The balanced configurations of J. Domke, T. Hoefler, S. Matsuoka, "Fail-in-Place Network Design: Interaction between
-/// Topology, Routing Algorithm and Failures", SC 2014, Table III, its two machines, and a larger tree to measure with.
+/// Topology, Routing Algorithm and Failures", SC 2014, Table III, its two machines; a larger tree to measure with, and
+/// machines of after 2014 (docs/design/fabric.md).
 std::span<const Preset> presets();
 
 /// The preset of this name, or null.
