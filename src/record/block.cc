@@ -58,6 +58,8 @@ Result<Block> read_block(std::string_view bytes) {
   if (!bytes.starts_with(magic)) return no_block("no block begins here");
   const auto length = get<std::uint32_t>(bytes.data() + 32);
   const auto stored = get<std::uint32_t>(bytes.data() + 36);
+  if (length > most_payload_bytes || stored > ZSTD_compressBound(most_payload_bytes))
+    return no_block("it claims more than a block can hold");
   if (stored > bytes.size() - block_header_bytes) return no_block("it is cut off");
   Block block;
   block.bytes = block_header_bytes + stored;
@@ -70,7 +72,6 @@ Result<Block> read_block(std::string_view bytes) {
                     std::to_string(format_version));
   block.kind = static_cast<BlockKind>(get<std::uint32_t>(bytes.data() + 20));
   block.number = get<std::uint64_t>(bytes.data() + 24);
-  if (length > most_payload_bytes) return no_block("it claims more than a block can hold");
   block.payload.resize(length);
   const std::size_t got = ZSTD_decompress(block.payload.data(), length, bytes.data() + block_header_bytes, stored);
   if (ZSTD_isError(got) || got != length) return no_block("what it holds cannot be decompressed");

@@ -6,6 +6,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "core/arithmetic/totals.h"
+#include "core/memory/available.h"
 #include "record/call_kind.h"
 
 namespace holdfast::record {
@@ -38,7 +40,8 @@ struct Origin {
 class RankCalls : public Visitor {
  public:
   void call(const Call& call) override {
-    if (call.get(Fact::error, 0) != 0) return;
+    if (call.get(Fact::error, 0) != 0 || full()) return;
+    bytes_ += sizeof(KeptCall) + call.facts.size_bytes();
     names_.try_emplace(std::string(call.name));
     calls.push_back({names_.find(std::string(call.name))->first,
                      {call.facts.begin(), call.facts.end()},
@@ -50,14 +53,21 @@ class RankCalls : public Visitor {
     communicators[static_cast<std::int64_t>(number)] = made;
   }
   void counted(std::string_view name, bool local, std::uint64_t count) override {
-    if (!local) unrecorded[std::string(name)] += count;
+    if (local) return;
+    std::uint64_t& calls_of_name = unrecorded[std::string(name)];
+    calls_of_name = arithmetic::add_or_most(calls_of_name, count);
   }
+  std::uint64_t bytes() const { return bytes_; }
+  /// More cannot be kept.
+  bool full() const { return bytes_ > room; }
 
+  std::uint64_t room = 0;  ///< bytes for the calls
   std::vector<KeptCall> calls;
   std::map<std::int64_t, Communicator> communicators;
   std::map<std::string, std::uint64_t> unrecorded;
 
  private:
+  std::uint64_t bytes_ = 0;
   std::map<std::string, char> names_;  ///< whose keys the calls' names are
 };
 
@@ -66,14 +76,14 @@ constexpr std::uint64_t collective_tags = std::uint64_t{1} << 30;
 /// Writes one rank's operations. Labels are numbers; 0 is none.
 class RankWriter {
  public:
-  RankWriter(std::uint64_t rank, const RankCalls& from, std::string& text,
+  RankWriter(std::uint64_t rank, const RankCalls& from, std::string& text, std::uint64_t room,
              std::map<std::string, std::uint64_t>& left_out)
-      : rank_(static_cast<std::int64_t>(rank)), from_(from), text_(text), left_out_(left_out) {}
+      : rank_(static_cast<std::int64_t>(rank)), from_(from), text_(text), room_(room), left_out_(left_out) {}
 
   void write() {
     find_origins();
     text_ += fmt::format("rank {} {{\n", rank_);
-    for (std::size_t i = 0; i < from_.calls.size(); ++i) {
+    for (std::size_t i = 0; i < from_.calls.size() && text_.size() <= room_; ++i) {
       index_ = i;
       const KeptCall& call = from_.calls[i];
       compute(call.before_ns - call.without_core_ns);
@@ -91,6 +101,7 @@ class RankWriter {
   };
 
   Label operation(const std::string& what, const Labels& after) {
+    if (text_.size() > room_) return 0;  // a collective of millions of members: to_goal() says so
     const Label label = ++labels_;
     text_ += fmt::format("l{}: {}\n", label, what);
     for (const Label one : after)
@@ -380,6 +391,7 @@ class RankWriter {
   std::int64_t rank_;
   const RankCalls& from_;
   std::string& text_;
+  std::uint64_t room_;
   std::map<std::string, std::uint64_t>& left_out_;
   std::size_t index_ = 0;
   Label labels_ = 0;
@@ -393,15 +405,26 @@ class RankWriter {
 }  // namespace
 
 Result<Goal> to_goal(const std::string& folder) {
+  const std::uint64_t room = memory::available_bytes() / 4;
+  const Status too_large(Code::bad_input, "converting the trace " + folder,
+                         "what it holds does not fit into the memory of this machine", "take fewer ranks' files");
   std::map<std::uint64_t, RankCalls> ranks;
-  auto trace = read_trace(folder, [&](std::uint64_t rank) -> Visitor& { return ranks[rank]; });
+  std::uint64_t claimed = 0;
+  auto trace = read_trace(folder, [&](std::uint64_t rank) -> Visitor& {
+    if (!ranks.empty()) claimed += ranks.rbegin()->second.bytes();  // one rank after another, in order
+    ranks[rank].room = claimed < room ? room - claimed : 0;
+    return ranks[rank];
+  });
   if (!trace.ok()) return trace.status();
+  if (std::any_of(ranks.begin(), ranks.end(), [](const auto& one) { return one.second.full(); })) return too_large;
   Goal goal{std::move(trace).value(), {}};
   std::string operations;
   std::map<std::string, std::uint64_t> left_out;
   for (std::uint64_t rank = 0; rank < goal.trace.ranks; ++rank) {
-    RankWriter(rank, ranks[rank], operations, left_out).write();
-    for (const auto& [name, calls] : ranks[rank].unrecorded) left_out[name] += calls;
+    RankWriter(rank, ranks[rank], operations, room, left_out).write();
+    if (operations.size() > room) return too_large;
+    for (const auto& [name, calls] : ranks[rank].unrecorded)
+      left_out[name] = arithmetic::add_or_most(left_out[name], calls);
     ranks.erase(rank);
   }
   goal.text =

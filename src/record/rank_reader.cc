@@ -10,7 +10,9 @@ namespace holdfast::record {
 namespace {
 
 constexpr std::uint64_t most_ranks = std::uint64_t{1} << 24;
-constexpr std::uint64_t most_members = std::uint64_t{1} << 24;  ///< of all communicators of a block
+constexpr std::uint64_t most_members = std::uint64_t{1} << 26;  ///< of all communicators of a file
+/// That are tried after a damage: each costs a checksum of up to all that follows, and a file may be nothing else.
+constexpr std::size_t most_wrong_blocks = 1000;
 constexpr std::uint64_t most_functions = 1 << 16;
 constexpr std::uint64_t most_number = std::uint64_t{1} << 62;
 
@@ -126,7 +128,7 @@ bool read_rows(NumberReader& from, Calls& calls) {
   return from.left() == 0;
 }
 
-bool read_calls(std::string_view payload, Calls& calls) {
+bool read_calls(std::string_view payload, std::uint64_t& room, Calls& calls) {
   NumberReader from(payload);
   const auto elapsed = from.number(most_number);
   const auto requests = from.number(most_number);
@@ -142,7 +144,6 @@ bool read_calls(std::string_view payload, Calls& calls) {
   }
   const auto communicators = from.number(from.left());
   if (!communicators) return false;
-  std::uint64_t room = most_members;
   for (std::uint64_t i = 0; i < *communicators; ++i) {
     const auto number = from.number(most_number);
     const auto ordinal = from.number();
@@ -215,11 +216,15 @@ class FileReader {
   }
 
   /// The first place from `from` on where a block begins whose checksum is right.
-  std::size_t next_whole_block(std::size_t from) const {
+  std::size_t next_whole_block(std::size_t from) {
     while (true) {
       const std::size_t at = next_block(bytes_, from);
       if (at == std::string_view::npos) return bytes_.size();
       if (read_block(bytes_.substr(at)).ok()) return at;
+      if (++wrong_blocks_ == most_wrong_blocks) {
+        damaged(at, "more than " + std::to_string(most_wrong_blocks) + " blocks are wrong: the rest is not read");
+        return bytes_.size();
+      }
       from = at + 1;
     }
   }
@@ -237,7 +242,8 @@ class FileReader {
         break;
       case BlockKind::calls: {
         Calls calls;
-        if (!read_calls(block.payload, calls) || !tell(calls)) return false;
+        if (!read_calls(block.payload, room_, calls) || !tell(calls)) return false;
+        file_.members = most_members - room_;
         break;
       }
       case BlockKind::end:
@@ -301,6 +307,8 @@ class FileReader {
   RankFile file_;
   std::uint64_t expected_ = 0;
   std::uint64_t told_ = 0;
+  std::uint64_t room_ = most_members;
+  std::size_t wrong_blocks_ = 0;
   std::vector<FactValue> facts_;
 };
 

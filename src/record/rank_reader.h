@@ -40,7 +40,8 @@ struct RankFile {
   std::int64_t elapsed_ns = 0;  ///< of the recording, as far as it is known
   std::uint64_t calls = 0;      ///< that were read
   std::uint64_t blocks = 0;
-  std::uint64_t bytes = 0;  ///< of the file
+  std::uint64_t bytes = 0;    ///< of the file
+  std::uint64_t members = 0;  ///< of all communicators that it defines
   std::vector<Damage> damages;
   bool whole() const { return has_head && ended && damages.empty(); }
 };

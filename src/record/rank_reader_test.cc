@@ -200,6 +200,48 @@ TEST(RankReader, ADamagedBlockCostsOnlyItself) {
   }
 }
 
+/// Beginnings of blocks that each claim the rest of the file: the checksum of every one would be read.
+TEST(RankReader, ARowOfWrongBlocksIsNotTriedToItsEnd) {
+  const std::string block = make_block(BlockKind::calls, 1, "nothing");
+  std::string bytes;
+  while (bytes.size() < (std::size_t{8} << 20)) bytes += block.substr(0, block_header_bytes);
+  for (std::size_t at = 0; at < bytes.size(); at += block_header_bytes)
+    for (std::size_t i = 0; i < 4; ++i)
+      bytes[at + 36 + i] = static_cast<char>((bytes.size() - at - block_header_bytes) >> (8 * i));
+  Keeper keeper;
+  const RankFile read = read_rank(bytes, keeper);
+  ASSERT_EQ(read.damages.size(), 2U);
+  EXPECT_THAT(read.damages[0].what, HasSubstr("checksum"));
+  EXPECT_THAT(read.damages[1].what, HasSubstr("the rest is not read"));
+}
+
+/// A communicator of millions of members takes a few bytes.
+TEST(RankReader, MembersBeyondAllReasonAreNotBelieved) {
+  std::string bytes;
+  EventWriter writer(
+      {0, 9, "job", "mpich", "h", 0}, [](std::uint32_t f) { return names[f]; },
+      [&bytes](std::string_view block) { bytes += block; });
+  std::uint64_t asked = 0;
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    const std::vector<std::int64_t> members(std::size_t{1} << 24, static_cast<std::int64_t>(i));
+    asked += members.size();
+    const FactValue used[] = {{Fact::communicator, static_cast<std::int64_t>(writer.define({members, {}, i}))}};
+    writer.add(barrier, 0, used, 0, 0, 0, 0);
+    writer.flush();
+  }
+  EXPECT_LT(bytes.size(), 2000U);
+  class Counter : public Keeper {
+   public:
+    void communicator(std::uint64_t, const Communicator& made) override { members += made.members.size(); }
+    std::uint64_t members = 0;
+  } counter;
+  const RankFile read = read_rank(bytes, counter);
+  EXPECT_FALSE(read.damages.empty());
+  EXPECT_EQ(counter.members, std::uint64_t{1} << 26);
+  EXPECT_EQ(read.members, counter.members);
+  EXPECT_GT(asked, counter.members);
+}
+
 TEST(RankReader, AMissingBlockIsNamed) {
   const File file = write_file(100, 20);
   const std::string bytes = file.bytes.substr(0, file.blocks[2]) + file.bytes.substr(file.blocks[3]);

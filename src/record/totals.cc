@@ -2,23 +2,30 @@
 
 #include <algorithm>
 
+#include "core/arithmetic/totals.h"
 #include "record/call_kind.h"
 
 namespace holdfast::record {
 namespace {
 
+/// A file may claim more than there is: sums stop at the largest number.
+template <class Number>
+void grow(Number& total, Number by) {
+  total = arithmetic::add_or_most(total, by);
+}
+
 void add(std::map<std::int64_t, Flow>& flows, std::int64_t peer, std::uint64_t bytes) {
   if (peer == nobody) return;
   Flow& flow = flows[peer];
   ++flow.messages;
-  flow.bytes += bytes;
+  grow(flow.bytes, bytes);
 }
 
 /// What this rank gives: its part, or the sum of what goes to each member.
 std::uint64_t bytes_of(const Call& call) {
   std::uint64_t sum = 0;
   for (const FactValue& fact : call.facts)
-    if (fact.fact == Fact::bytes || fact.fact == Fact::bytes_to) sum += static_cast<std::uint64_t>(fact.value);
+    if (fact.fact == Fact::bytes || fact.fact == Fact::bytes_to) grow(sum, static_cast<std::uint64_t>(fact.value));
   return sum;
 }
 
@@ -31,7 +38,7 @@ void RankTotals::communicator(std::uint64_t number, const Communicator& made) {
 }
 
 void RankTotals::counted(std::string_view name, bool is_local, std::uint64_t count) {
-  (is_local ? local : unrecorded)[std::string(name)] += count;
+  grow((is_local ? local : unrecorded)[std::string(name)], count);
 }
 
 void RankTotals::count_collective(std::int64_t communicator) {
@@ -42,13 +49,13 @@ void RankTotals::call(const Call& call) {
   auto place = calls.find(call.name);
   if (place == calls.end()) place = calls.emplace(call.name, CallTotals{}).first;
   CallTotals& totals = place->second;
-  totals.calls += call.repeats;
-  totals.during_ns += call.during_ns;
-  in_mpi_ns += call.during_ns;
-  without_core_ns += std::min(call.without_core_ns, call.before_ns);
-  computing_ns += std::max<std::int64_t>(call.before_ns - call.without_core_ns, 0);
+  grow(totals.calls, call.repeats);
+  grow(totals.during_ns, call.during_ns);
+  grow(in_mpi_ns, call.during_ns);
+  grow(without_core_ns, std::min(call.without_core_ns, call.before_ns));
+  grow(computing_ns, std::max<std::int64_t>(call.before_ns - call.without_core_ns, 0));
   if (call.get(Fact::not_yet, 0) != 0) {
-    totals.in_vain += call.repeats;
+    grow(totals.in_vain, call.repeats);
     return;
   }
   if (call.get(Fact::error, 0) != 0) return;
@@ -62,11 +69,11 @@ void RankTotals::call(const Call& call) {
   switch (kind) {
     case CallKind::send:
       add(sent, peer, bytes);
-      totals.bytes += bytes;
+      grow(totals.bytes, bytes);
       break;
     case CallKind::send_receive:
       add(sent, peer, bytes);
-      totals.bytes += bytes;
+      grow(totals.bytes, bytes);
       pending.receives = true;
       pending.from = call.get(Fact::receives_from, nobody);
       if (!has_request)
@@ -77,7 +84,7 @@ void RankTotals::call(const Call& call) {
       pending.receives = true;
       pending.from = peer;
       if (has_request) break;
-      totals.bytes += static_cast<std::uint64_t>(call.get(Fact::source_bytes, 0));
+      grow(totals.bytes, static_cast<std::uint64_t>(call.get(Fact::source_bytes, 0)));
       add(received, call.get(Fact::source, peer), static_cast<std::uint64_t>(call.get(Fact::source_bytes, 0)));
       break;
     case CallKind::persistent_send:
@@ -98,18 +105,18 @@ void RankTotals::call(const Call& call) {
       pending.collective = true;
       pending.bytes = bytes;
       if (is_persistent_collective(call.name)) break;
-      totals.bytes += bytes;
+      grow(totals.bytes, bytes);
       count_collective(pending.communicator);
       break;
     case CallKind::one_sided: {
-      totals.bytes += bytes;
+      grow(totals.bytes, bytes);
       const bool gets =
           call.name == "MPI_Get" || call.name == "MPI_Rget" || call.name == "MPI_Get_c" || call.name == "MPI_Rget_c";
       add(gets ? got : put, peer, bytes);
       break;
     }
     case CallKind::file:
-      totals.bytes += bytes;
+      grow(totals.bytes, bytes);
       break;
     default:
       break;
@@ -126,7 +133,7 @@ void RankTotals::start(std::int64_t request, CallTotals& totals) {
   const auto known = pending_.find(request);
   if (known == pending_.end()) return;
   if (known->second.sends) add(sent, known->second.to, known->second.bytes);
-  if (known->second.sends || known->second.collective) totals.bytes += known->second.bytes;
+  if (known->second.sends || known->second.collective) grow(totals.bytes, known->second.bytes);
   if (known->second.collective) count_collective(known->second.communicator);
 }
 

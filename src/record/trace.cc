@@ -7,8 +7,11 @@
 #include <map>
 #include <optional>
 
+#include "core/arithmetic/totals.h"
 #include "core/input/text_file.h"
+#include "core/memory/available.h"
 #include "record/rank_files.h"
+#include "record/totals.h"
 
 namespace holdfast::record {
 namespace {
@@ -34,6 +37,10 @@ Result<std::map<std::uint64_t, std::string>> files_of(const std::string& folder)
   return files;
 }
 
+/// What is kept, at least, of each member of a communicator and of each rank by whoever reads a trace.
+constexpr std::uint64_t bytes_a_member = 2 * sizeof(std::int64_t);
+constexpr std::uint64_t bytes_a_rank = sizeof(RankFile) + 512;
+
 void name_damages(const std::string& path, const RankFile& file, std::vector<std::string>& wrong) {
   for (const Damage& damage : file.damages)
     wrong.push_back(fmt::format("{}: byte {}: {}", path, damage.offset, damage.what));
@@ -49,8 +56,14 @@ void name_damages(const std::string& path, const RankFile& file, std::vector<std
 Result<Trace> read_trace(const std::string& folder, const std::function<Visitor&(std::uint64_t rank)>& visitor_of) {
   const auto files = files_of(folder);
   if (!files.ok()) return files.status();
+  const std::uint64_t available = memory::available_bytes();
+  const auto fits = [&](std::uint64_t what, std::uint64_t bytes_each) {
+    return memory::check_estimate("reading the trace " + folder, memory::estimate_product(what, bytes_each),
+                                  "the recording claims more than it can be of", available);
+  };
   Trace trace;
   bool any = false;
+  std::uint64_t members = 0;
   for (const auto& [rank, path] : files.value()) {
     const auto bytes = input::read_file(path, "the trace");
     if (!bytes.ok()) return bytes.status();
@@ -67,7 +80,10 @@ Result<Trace> read_trace(const std::string& folder, const std::function<Visitor&
                     "take files of one recording");
     }
     any |= file.blocks > 0;
-    trace.calls += file.calls;
+    members = arithmetic::add_or_most(members, file.members);
+    if (Status room = fits(members, bytes_a_member); !room.ok()) return room;
+    if (Status room = fits(trace.ranks, bytes_a_rank); !room.ok()) return room;
+    trace.calls = arithmetic::add_or_most(trace.calls, file.calls);
     trace.bytes += file.bytes;
     trace.elapsed_ns = std::max(trace.elapsed_ns, file.elapsed_ns);
     if (trace.files.size() <= rank) trace.files.resize(rank + 1);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/arithmetic/totals.h"
 #include "core/event/record.h"
 
 namespace holdfast::record {
@@ -17,8 +18,8 @@ double seconds(std::int64_t ns) {
 Flow total_of(const std::map<std::int64_t, Flow>& flows) {
   Flow sum;
   for (const auto& [peer, flow] : flows) {
-    sum.messages += flow.messages;
-    sum.bytes += flow.bytes;
+    sum.messages = arithmetic::add_or_most(sum.messages, flow.messages);
+    sum.bytes = arithmetic::add_or_most(sum.bytes, flow.bytes);
   }
   return sum;
 }
@@ -28,10 +29,10 @@ std::map<std::string, CallTotals> by_function(const std::vector<RankTotals>& ran
   for (const RankTotals& rank : ranks)
     for (const auto& [name, totals] : rank.calls) {
       CallTotals& sum = sums[name];
-      sum.calls += totals.calls;
-      sum.in_vain += totals.in_vain;
-      sum.bytes += totals.bytes;
-      sum.during_ns += totals.during_ns;
+      sum.calls = arithmetic::add_or_most(sum.calls, totals.calls);
+      sum.in_vain = arithmetic::add_or_most(sum.in_vain, totals.in_vain);
+      sum.bytes = arithmetic::add_or_most(sum.bytes, totals.bytes);
+      sum.during_ns = arithmetic::add_or_most(sum.during_ns, totals.during_ns);
     }
   return sums;
 }
@@ -39,7 +40,8 @@ std::map<std::string, CallTotals> by_function(const std::vector<RankTotals>& ran
 std::map<std::string, std::uint64_t> counted(const std::vector<RankTotals>& ranks, bool local) {
   std::map<std::string, std::uint64_t> sums;
   for (const RankTotals& rank : ranks)
-    for (const auto& [name, calls] : local ? rank.local : rank.unrecorded) sums[name] += calls;
+    for (const auto& [name, calls] : local ? rank.local : rank.unrecorded)
+      sums[name] = arithmetic::add_or_most(sums[name], calls);
   return sums;
 }
 

@@ -1,10 +1,11 @@
-/* Calls of each kind in numbers that record_test.py knows: ROUNDS each. Usage: known_counts ROUNDS FOLDER [kill]; with
- * "kill", rank 1 is killed after the rounds, without a word. */
+/* Calls of each kind in numbers that record_test.py knows: ROUNDS each. Usage: known_counts ROUNDS FOLDER [kill|limit];
+ * with "kill", rank 1 is killed after the rounds, without a word; with "limit", files may have 256 bytes meanwhile. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static int rank, ranks, left, right, rounds;
@@ -80,7 +81,14 @@ int main(int argc, char** argv) {
   left = (rank + ranks - 1) % ranks;
   right = (rank + 1) % ranks;
   memset(out, 7, sizeof(out));
+  const int limited = argc > 3 && strcmp(argv[3], "limit") == 0;
+  struct rlimit before, few;
+  getrlimit(RLIMIT_FSIZE, &before);
+  few = before;
+  few.rlim_cur = 256;
+  if (limited) setrlimit(RLIMIT_FSIZE, &few);
   messages();
+  if (limited) setrlimit(RLIMIT_FSIZE, &before);
   collectives();
   if (argc > 3 && strcmp(argv[3], "kill") == 0 && rank == 1) kill(getpid(), SIGKILL);
   windows_and_files(argv[2]);

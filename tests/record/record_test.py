@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 RANKS = 4
 PYTHON_PROGRAM = """
@@ -185,6 +186,42 @@ def killed(args, folder):
     expect(rounds - 32768 / 4 <= kept <= rounds, "all but the last block is kept", kept)
 
 
+def two_jobs(args, folder):
+    """The second is turned away, and the first one's recording is whole."""
+    words = [args.holdfast, "run", "--mpi", args.mpi, "-n", "2", "--record", "job.trace", "--", args.program, "12000", folder]
+    first = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                             cwd=folder)
+    path = pathlib.Path(folder, "job.trace", "rank-000001.rec")
+    began = path.stat().st_ino
+    while first.poll() is None and (not path.exists() or path.stat().st_ino == began):
+        time.sleep(0.01)
+    code, said = record(args, [args.program, 50, folder], folder, ranks=2)
+    expect(code == 2 and "another job is recording to it" in said, f"the second job is refused: {code}", said)
+    _, err = first.communicate()
+    expect(first.returncode == 0, f"the first job ended with {first.returncode}", err)
+    check(args, folder)
+
+
+def limited(args, folder):
+    """A limit of file size ends the recording, and not the program by a signal."""
+    code, said = record(args, [args.program, 12_000, folder, "limit"], folder, ranks=2)
+    expect(code == 5 and "File too large" in said and "has no end" in said, f"the recording ends: {code}", said)
+
+
+def full_disk(args, folder):
+    """A recording that has no room is none, whatever the program said."""
+    disk = pathlib.Path(folder, "disk")
+    disk.mkdir()
+    codes = []
+    for kibibytes in (4, 8, 12, 4096):
+        mount = f'mount -t tmpfs -o size={kibibytes}k none "$1" && shift && exec "$@"'
+        code, out, err = run(["unshare", "-m", "sh", "-c", mount, "sh", str(disk), args.holdfast, "run", "--mpi", args.mpi, "-n",
+                              "2", "--record", f"{disk}/job.trace", "--", args.program, "3000", folder], folder)
+        codes.append(code)
+        expect(code == 0 or (code == 5 and "has no end" in err or "left a recording" in err), f"{kibibytes} KiB: {code}", err)
+    expect(codes[0] == 5 and codes[-1] == 0, "a full disk is 5", codes)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("mpi", "holdfast", "program", "fortran", "python"):
@@ -200,6 +237,10 @@ def main():
         with_replicas = known_counts(args, folder, ["--replicas", "2"])
         expect(without["by_rank"][0]["sent"] == with_replicas["by_rank"][0]["sent"], "replicas change nothing")
         killed(args, folder)
+        two_jobs(args, folder)
+        limited(args, folder)
+        if os.geteuid() == 0:  # who may mount a small disk
+            full_disk(args, folder)
         if args.fortran:
             code, said = record(args, [args.fortran, "--size", "12"], folder)
             expect(code == 0, f"the Fortran program ended with {code}", said)

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "core/output/size_signal.h"
 #include "next_functions.h"
 #include "record/mpi/real_clock.h"
 
@@ -58,6 +59,7 @@ long process_number() {
 
 /// By system calls: with replicas, open() and write() are the replication library's, which compares what is written.
 void write_block(int descriptor, std::string_view bytes) {
+  const output::NoSizeSignal quiet;  // a limit of file size ends the recording, not the program
   while (!bytes.empty()) {
     const long written = syscall(SYS_write, descriptor, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "core/event/record.h"
+#include "core/output/amounts.h"
 #include "core/secret/secret_file.h"
 #include "core/status/exit_code.h"
 #include "core/status/printable.h"
@@ -261,13 +262,32 @@ void judge_streams(const Finished& finished, Outcome& outcome) {
     outcome = {static_cast<int>(exit_for(finished.streams.code())), finished.streams.message()};
 }
 
+/// Messages that were lost, or nobody knows: what a process says of them is gone.
+void judge_transport(const nlohmann::ordered_json& counters, const std::string& folder, Outcome& outcome) {
+  const std::optional<std::uint64_t> lost = messages_lost(counters);
+  if (!lost)
+    outcome = {static_cast<int>(Exit::unavailable),
+               "what a process counted of its messages cannot be read, so that nobody knows whether all arrived: see "
+               "that there is room in " +
+                   folder + ", or name another folder with --output"};
+  else if (*lost > 0)
+    outcome = judge_lost_messages(*lost);
+}
+
 /// A program that ended well has left a recording of each rank, or the job says that it has not.
 void judge_recording(const JobRequest& request, const JobPlan& plan, const Recorded& recorded, Outcome& outcome) {
-  if (!request.record || outcome.code != 0 || recorded.ranks == plan.map.ranks()) return;
-  outcome = {static_cast<int>(Exit::unavailable),
-             "the program ended well, but only " + std::to_string(recorded.ranks) + " of " +
-                 std::to_string(plan.map.ranks()) + " ranks left a recording in " + *request.record +
-                 ": it must be a folder that all hosts share, and the program must call MPI"};
+  if (!request.record || outcome.code != 0) return;
+  if (recorded.cut > 0)
+    outcome = {static_cast<int>(Exit::unavailable),
+               "the program ended well, but the recording of " +
+                   output::count(static_cast<std::uint64_t>(recorded.cut), "rank", "ranks") + " in " + *request.record +
+                   " has no end: make room for it, or name a folder on another disk"};
+  if (recorded.ranks == plan.map.ranks()) return;
+  outcome = {
+      static_cast<int>(Exit::unavailable),
+      "the program ended well, but only " + std::to_string(recorded.ranks) + " of " + std::to_string(plan.map.ranks()) +
+          " ranks left a recording in " + *request.record +
+          ": it must be a folder that all hosts share and no other job writes to, and the program must call MPI"};
 }
 
 int conclude(const JobRequest& request, const JobPlan& plan, const Finished& finished, RunDirectory& directory,
@@ -275,12 +295,12 @@ int conclude(const JobRequest& request, const JobPlan& plan, const Finished& fin
   const Evidence evidence = gather(plan, finished);
   Outcome outcome = judge(evidence);
   const auto transport = request.transport ? read_transport_counters(plan.run_directory) : nlohmann::ordered_json();
-  if (outcome.code == 0 && messages_lost(transport) > 0) outcome = judge_lost_messages(messages_lost(transport));
+  if (outcome.code == 0) judge_transport(transport, plan.run_directory, outcome);
   const Comparisons found = compare(request, plan, evidence, outcome, err);
   const std::string said = launcher_said(plan.run_directory + "/launcher.err");
   if (outcome.code == static_cast<int>(Exit::unavailable)) err << said;  // nobody else knows what is wrong
   judge_streams(finished, outcome);
-  const Recorded recorded = request.record ? find_recorded(*request.record, plan.map.ranks()) : Recorded{};
+  const Recorded recorded = request.record ? find_recorded(*request.record, plan.job, plan.map.ranks()) : Recorded{};
   judge_recording(request, plan, recorded, outcome);
   print_outcome(evidence, outcome, request.quiet, err);
   if (found.files.paths > 0 && !request.quiet) err << "holdfast: " << comparison_line(found.files) << "\n";
@@ -322,7 +342,14 @@ int run_job(const JobRequest& request, std::ostream& out, std::ostream& err) {
   secret::Key key{};
   if (ready.ok()) ready = make_secret(request, plan.value(), key);
   if (ready.ok()) ready = prepare_input(plan.value().input);
-  if (ready.ok() && request.record) ready = prepare_recording(*request.record);
+  std::optional<RecordingFolder> recording;  // locked until the job has been judged
+  if (ready.ok() && request.record) {
+    auto taken = RecordingFolder::take(*request.record);
+    if (taken.ok())
+      recording.emplace(std::move(taken).value());
+    else
+      ready = taken.status();
+  }
   if (ready.ok() && !plan.value().seed.empty())
     err << "holdfast: injecting faults with seed " << plan.value().seed << std::endl;
   if (ready.ok() && plan.value().map.degree() > 1 && !request.quiet)

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/arithmetic/checked.h"
+#include "core/memory/available.h"
 #include "record/call_kind.h"
 #include "record/trace.h"
 #include "simulate/job/matching.h"
@@ -47,7 +48,13 @@ struct ProgramBuilder::Shared {
       numbers;
   std::map<std::string, std::uint64_t> left_out, timed;  ///< calls by name
   Status status;
+  std::uint64_t room = memory::available_bytes() / 2;  ///< bytes for what is still to be kept
 
+  /// A few bytes of a recording may stand for millions of calls.
+  void keep(std::uint64_t bytes) {
+    if (bytes > room) wrong("what it holds does not fit into the memory of this machine");
+    room -= std::min(room, bytes);
+  }
   void wrong(std::string what) {
     if (status.ok())
       status = {Code::bad_input, "reading the trace " + program.name, std::move(what), "record the program again"};
@@ -74,6 +81,7 @@ class ProgramBuilder::Rank : public record::Visitor {
   Rank(Shared& shared, std::uint32_t rank) : shared_(shared), rank_(rank), program_(shared.program.ranks[rank]) {}
 
   void call(const Call& call) override {
+    if (!shared_.status.ok()) return;
     if (call.thread >= most_threads) return shared_.wrong("a rank has more than 4,096 threads");
     thread_ = call.thread;
     if (thread_ >= program_.threads.size()) program_.threads.resize(thread_ + 1);
@@ -119,6 +127,7 @@ class ProgramBuilder::Rank : public record::Visitor {
   }
   /// Adds a step of the call that is being taken.
   Step& add(Step step) {
+    shared_.keep(sizeof(Step));
     step.before_ns = std::exchange(owed_[thread_], 0);
     program_.threads[thread_].push_back(step);
     return program_.threads[thread_].back();
@@ -165,11 +174,13 @@ class ProgramBuilder::Rank : public record::Visitor {
     switch (record::kind_of(call.name)) {
       case CallKind::persistent_send:
       case CallKind::persistent_receive:
+        shared_.keep(sizeof(Kept) + call.facts.size_bytes());
         kept_[request] = {std::string(call.name), facts_, static_cast<std::uint64_t>(get(Fact::partitions, 0)), 0};
         return;
       case CallKind::collective:
       case CallKind::neighbours:
         if (record::is_persistent_collective(call.name)) {
+          shared_.keep(sizeof(Kept) + call.facts.size_bytes());
           kept_[request] = {std::string(call.name), facts_};
           return;
         }

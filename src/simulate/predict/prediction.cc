@@ -46,7 +46,12 @@ Json given_options(const config::AnySettings& settings) {
 Result<std::string> digest_folder(const std::string& folder) {
   std::vector<std::string> paths;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) paths.push_back(entry.path().string());
+  std::filesystem::directory_iterator entries(folder, error);
+  for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error))
+    paths.push_back(entries->path().string());
+  if (error || paths.empty())
+    return Status{Code::io, "reading the trace " + folder, error ? error.message() : "it is gone",
+                  "is it still there?"};
   std::sort(paths.begin(), paths.end());
   std::string digests;
   for (const std::string& path : paths) {
@@ -210,9 +215,11 @@ class Prediction final : public study::Study {
     std::string digests;
     for (const std::string* path :
          {&question_.tables.forwarding, &question_.tables.lanes, &question_.tables.path_records})
-      if (!path->empty())
-        if (auto bytes = input::read_file(*path, "the tables"); bytes.ok())
-          digests += study::digest_text(bytes.value());
+      if (!path->empty()) {
+        const auto bytes = input::read_file(*path, "the tables");
+        if (!bytes.ok()) return bytes.status();
+        digests += study::digest_text(bytes.value());
+      }
     inputs_["tables"] = study::digest_text(digests);
     return {};
   }

@@ -97,7 +97,7 @@ class Database::Lock {
     auto lock = std::make_unique<Lock>();
     lock->path_ = real_name(database) + ".lock";
     for (int attempt = 0; attempt < 100; ++attempt) {
-      lock->file_ = ::open(lock->path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+      lock->file_ = ::open(lock->path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
       if (lock->file_ < 0) return Status{Code::io, "opening " + lock->path_, std::strerror(errno), "check the folder"};
       if (::flock(lock->file_, LOCK_EX | LOCK_NB) != 0) {
         const bool busy = errno == EWOULDBLOCK;

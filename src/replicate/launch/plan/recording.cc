@@ -1,6 +1,11 @@
 #include "replicate/launch/plan/recording.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 
 #include "record/rank_files.h"
@@ -41,10 +46,19 @@ Result<std::vector<Variable>> recording_variables(const std::string& folder, con
                                {"HOLDFAST_RECORD_PROCESSES", ranges(physical_ranks)}};
 }
 
-Status prepare_recording(const std::string& folder) {
+Result<RecordingFolder> RecordingFolder::take(const std::string& folder) {
+  const std::string taking = "making the folder " + folder + " of --record";
   std::error_code error;
   fs::create_directories(folder, error);
-  if (!error && !record::may_be_recorded_to(folder)) error = std::make_error_code(std::errc::file_exists);
+  RecordingFolder taken(error ? -1 : ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!error && taken.lock_ < 0) error = std::error_code(errno, std::generic_category());
+  // A file system without locks (some network file systems) is no reason not to record: what another job has done to
+  // the files is seen at the end.
+  if (!error && ::flock(taken.lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return Status(Code::bad_input, taking, "another job is recording to it", "name another folder");
+  if (!error && !record::may_be_recorded_to(folder))
+    return Status(Code::bad_input, taking, "there is something that is no recording",
+                  "name a folder that is not there yet");
   std::vector<fs::path> old;
   if (!error)
     for (fs::directory_iterator entries(folder, error); !error && entries != fs::directory_iterator();
@@ -52,18 +66,25 @@ Status prepare_recording(const std::string& folder) {
       old.push_back(entries->path());
   for (const fs::path& path : old)
     if (!error) fs::remove(path, error);
-  if (!error) return {};
-  return {Code::io, "making the folder " + folder + " of --record", error.message(), "name another folder"};
+  if (!error) return taken;
+  return Status(Code::io, taking, error.message(), "name another folder");
 }
 
-Recorded find_recorded(const std::string& folder, int ranks) {
+RecordingFolder::~RecordingFolder() {
+  if (lock_ >= 0) ::close(lock_);
+}
+
+Recorded find_recorded(const std::string& folder, const std::string& job, int ranks) {
   Recorded recorded;
   for (int rank = 0; rank < ranks; ++rank) {
+    const std::string path = folder + "/" + record::rank_file_name(static_cast<std::uint64_t>(rank));
+    const record::RankFileState state = record::rank_file_state(path, job);
+    if (state != record::RankFileState::whole && state != record::RankFileState::cut) continue;
     std::error_code error;
-    const auto bytes = fs::file_size(folder + "/" + record::rank_file_name(static_cast<std::uint64_t>(rank)), error);
-    if (error) continue;
+    const auto bytes = fs::file_size(path, error);
     ++recorded.ranks;
-    recorded.bytes += bytes;
+    recorded.cut += state == record::RankFileState::cut;
+    if (!error) recorded.bytes += bytes;
   }
   return recorded;
 }

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "core/arithmetic/totals.h"
 #include "core/output/amounts.h"
 #include "replicate/launch/detect/library.h"
 #include "replicate/launch/plan/run_directory.h"
@@ -21,6 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+
+constexpr const char* unreadable =
+    "unreadable_records";  ///< beside the counters: files that a process left half-written
 
 std::uint64_t counter(const Json& counters, const char* name) {
   const auto found = counters.find(name);
@@ -84,17 +88,23 @@ Json read_transport_counters(const std::string& folder) {
     if (!name.starts_with("transport-") || !name.ends_with(".json")) continue;
     std::ifstream file(entry.path());
     const Json one = Json::parse(file, nullptr, false);
-    if (!one.is_object()) continue;
-    for (const auto& [key, value] : one.items()) {
-      if (value.is_number_unsigned())
-        sums[key] = value.get<std::uint64_t>() + (sums.contains(key) ? counter(sums, key.c_str()) : 0);
+    const auto add = [&sums](const std::string& key, std::uint64_t count) {
+      sums[key] = arithmetic::add_or_most(count, sums.contains(key) ? counter(sums, key.c_str()) : 0);
+    };
+    if (!one.is_object()) {
+      add(unreadable, 1);
+      continue;
     }
+    for (const auto& [key, value] : one.items())
+      if (value.is_number_unsigned()) add(key, value.get<std::uint64_t>());
   }
   return sums;
 }
 
-std::uint64_t messages_lost(const Json& counters) {
-  return counters.is_object() ? counter(counters, "messages_lost") : 0;
+std::optional<std::uint64_t> messages_lost(const Json& counters) {
+  if (!counters.is_object()) return 0;
+  if (counters.contains(unreadable)) return std::nullopt;
+  return counter(counters, "messages_lost");
 }
 
 std::string transport_line(const Json& counters) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,12 @@ Result<std::vector<Variable>> transport_variables(Mpi mpi, const std::string& ra
 /// which it loads. Errors: unavailable.
 Result<std::string> list_rails(const std::string& provider);
 
-/// The sums of what the processes left in `folder`; null when none did.
+/// The sums of what the processes left in `folder`, and how many of their files cannot be read; null when none did.
 nlohmann::ordered_json read_transport_counters(const std::string& folder);
 
-/// Messages that a process was told were sent, and of which nobody knows whether they arrived.
-std::uint64_t messages_lost(const nlohmann::ordered_json& counters);
+/// Messages that a process was told were sent, and of which nobody knows whether they arrived. None where a process's
+/// counters cannot be read, so that nobody knows of any.
+std::optional<std::uint64_t> messages_lost(const nlohmann::ordered_json& counters);
 
 /// "transport: 52,311 fragments, 12 sent again, 3 corrupt, 9 duplicates, 1 rail lost, 0 ms without a rail".
 std::string transport_line(const nlohmann::ordered_json& counters);

@@ -39,11 +39,13 @@ TEST(Transport, CountersOfAllProcessesAreSummed) {
   std::ofstream(path / "transport-2-b.json") << R"({"fragments_sent": 34, "time_without_rail_ns": 5000000})";
   std::ofstream(path / "transport-3-c.json") << "{damaged";
   std::ofstream(path / "record.json") << R"({"fragments_sent": 7})";
+  EXPECT_EQ(messages_lost(read_transport_counters(folder)), std::nullopt) << "the third process may have lost some";
   EXPECT_EQ(transport_line(read_transport_counters(folder)),
             "transport: 1,234 fragments, 0 sent again, 0 corrupt, 0 duplicates, 1 times a rail lost, "
             "5 ms without a rail");
   std::filesystem::remove_all(path);
   EXPECT_TRUE(read_transport_counters(folder).is_null());
+  EXPECT_EQ(messages_lost(read_transport_counters(folder)), 0U) << "of a program that had no transport";
 }
 
 }  // namespace
