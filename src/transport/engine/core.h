@@ -243,7 +243,7 @@ class Core {
   bool may_go_again(Peer& peer, std::uint32_t rail);
   std::int64_t serve_paths(Peer& peer);
   std::int64_t serve_local_timer(Peer& peer, std::uint32_t rail);
-  bool answered_elsewhere(Peer& peer, std::uint32_t rail);
+  bool answered_twice_elsewhere(Peer& peer, std::uint32_t rail);
   std::int64_t serve_silence(Peer& peer, std::uint32_t rail);
   std::int64_t serve_probes(Peer& peer, std::uint32_t rail);
   std::int64_t keepalive_gap(Peer& peer);

@@ -328,6 +328,32 @@ TEST_F(TwoRailsTest, ARailWhoseWholePeerIsSilentIsNotLost) {
   EXPECT_EQ(count(Count::rails_lost), 0U);
 }
 
+/// The peer's process loses its processor after it has answered on one rail and before it reads the other, a stream.
+TEST_F(TwoRailsTest, AnAnswerOnOneRailDoesNotBlameAStreamThatThePeerHadNoTimeToRead) {
+  Bytes out = pattern(20000, 4);
+  send(net[0], 1, out);
+  net.settle();
+  for (int i = 0; i < 5; ++i) {
+    net[0].keep_puts = true;
+    send(net[0], 1, out);
+    bool answers = false;  // of the peer, on rail 1 alone
+    net.lose = [&answers](const Network::Packet& packet) { return !(answers && packet.rail == 1); };
+    const auto before = count(Count::local_timeouts);
+    while (count(Count::local_timeouts) == before) net.run(1'000'000, 1'000'000);
+    answers = true;
+    net.run(2'000'000, 100'000);
+    answers = false;
+    net.run(20 * defaults().tick_ns, 1'000'000);  // without a processor
+    net.lose = [](const Network::Packet&) { return false; };
+    for (const std::uint64_t token : std::exchange(net[0].pending, {}))
+      net[0].engine->on_put_done(token, true, net.now);
+    net[0].keep_puts = false;
+    net.run(500'000'000, 1'000'000);
+    EXPECT_EQ(count(Count::rails_lost), 0U);
+    EXPECT_EQ(count(Count::rails_suspected), 0U);
+  }
+}
+
 TEST_F(TwoRailsTest, ARailThatTakesPacketsAndDoesNotSendThemIsTakenOut) {
   net[0].take_puts = true;
   net.answer = [](std::uint32_t, PeerId) { return Put::done; };

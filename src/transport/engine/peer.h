@@ -66,11 +66,12 @@ struct Path {
   std::uint32_t unfinished = 0;        ///< puts that are pending or taken
   std::int64_t local_deadline_ns = 0;  ///< the local completion timer; 0: not running
   std::int64_t overdue_ns = 0;         ///< since when it has run out; 0: it has not
-  std::int64_t overdue_answer_ns = 0;  ///< when the peer was first seen to answer elsewhere since then; 0: not yet
-  std::int64_t next_timeout_ns = 0;    ///< while timeouts > 0: when the next one may be
-  unsigned probes = 0;                 ///< fragments that the last timeout lets go again
-  unsigned timeouts = 0;               ///< in a row
-  std::int64_t next_probe_ns = 0;      ///< the next question; 0: none
+  std::int64_t overdue_answer_ns = 0;  ///< when the peer first answered on another rail since then; 0: not yet
+  bool last_look = false;  ///< it has answered there again: what this rail has finished is looked at once more
+  std::int64_t next_timeout_ns = 0;  ///< while timeouts > 0: when the next one may be
+  unsigned probes = 0;               ///< fragments that the last timeout lets go again
+  unsigned timeouts = 0;             ///< in a row
+  std::int64_t next_probe_ns = 0;    ///< the next question; 0: none
   std::int64_t probe_gap_ns = 0;
   std::int64_t regained_ns = 0;
   std::int64_t hold_until_ns = 0;  ///< a rail that comes and goes is kept out until then

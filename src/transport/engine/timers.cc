@@ -126,8 +126,9 @@ std::int64_t Core::serve_paths(Peer& peer) {
 // The local completion timer: a rail that finishes none of its puts does not send. Open MPI DR has one for each VFRAG
 // (section 3.3); one for each rail to a peer says which rail it is, when fragments have moved, and serves packets
 // without data, too. A process that had no processor sees late what its rail has finished, and a rail over a stream
-// finishes nothing while the peer's process does not read: when the timer has run out there is one more look, and where
-// there is another rail the peer has to answer on that first, and this rail to finish nothing for a tick after.
+// finishes nothing while the peer's process does not read. So where there is another rail the peer has to answer on
+// that twice, a tick apart, before this one is at fault: between its answers it had a processor and could read. After
+// that there is one more look at what this rail has finished.
 std::int64_t Core::serve_local_timer(Peer& peer, std::uint32_t rail) {
   Path& path = peer.paths[rail];
   if (path.local_deadline_ns == 0) return never;
@@ -136,23 +137,32 @@ std::int64_t Core::serve_local_timer(Peer& peer, std::uint32_t rail) {
     ++count(Count::local_timeouts);
     path.overdue_ns = now();
     path.overdue_answer_ns = 0;
-    if (another_up(peer, rail)) ask(peer, rail);
-  } else if (!another_up(peer, rail) || answered_elsewhere(peer, rail)) {
-    path.overdue_ns = 0;
-    path.local_deadline_ns = now() + options_.local_timeout_ns;
-    take_out(peer, rail);
-    return path.local_deadline_ns;
+    path.last_look = false;
+  } else if (!another_up(peer, rail) || answered_twice_elsewhere(peer, rail)) {
+    if (std::exchange(path.last_look, true) || !another_up(peer, rail)) {
+      path.overdue_ns = 0;
+      path.local_deadline_ns = now() + options_.local_timeout_ns;
+      take_out(peer, rail);
+      return path.local_deadline_ns;
+    }
   }
-  path.local_deadline_ns = now() + (path.overdue_answer_ns == 0 ? options_.least_timeout_ns : options_.tick_ns);
-  return path.local_deadline_ns;
+  if (path.last_look || !another_up(peer, rail)) return path.local_deadline_ns = now() + options_.least_timeout_ns;
+  ask(peer, rail);  // less and less often
+  const std::int64_t waited = now() - std::max(path.overdue_ns, path.overdue_answer_ns);
+  const std::int64_t most = std::max(options_.tick_ns, options_.probe_interval_ns);
+  return path.local_deadline_ns = now() + std::clamp(waited, options_.tick_ns, most);
 }
 
-// Whether the peer has answered on another rail since this one's local timer ran out, and a tick has passed.
-bool Core::answered_elsewhere(Peer& peer, std::uint32_t rail) {
+// Whether the peer has answered on other rails since this one's local timer ran out, and again a tick later.
+bool Core::answered_twice_elsewhere(Peer& peer, std::uint32_t rail) {
   Path& path = peer.paths[rail];
-  for (std::uint32_t other = 0; other < peer.paths.size() && path.overdue_answer_ns == 0; ++other)
-    if (other != rail && peer.paths[other].heard_ns > path.overdue_ns) path.overdue_answer_ns = now();
-  return path.overdue_answer_ns != 0 && path.overdue_answer_ns + options_.tick_ns <= now();
+  for (std::uint32_t other = 0; other < peer.paths.size(); ++other) {
+    const std::int64_t heard_ns = peer.paths[other].heard_ns;
+    if (other == rail || heard_ns <= path.overdue_ns) continue;
+    if (path.overdue_answer_ns == 0) path.overdue_answer_ns = heard_ns;
+    if (heard_ns >= path.overdue_answer_ns + options_.tick_ns) return true;
+  }
+  return false;
 }
 
 // A rail that is up and silent for three ticks (NewMadeleine, section 4), or in doubt, is asked, and so are the others.
