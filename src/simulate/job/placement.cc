@@ -13,6 +13,7 @@ namespace holdfast::simulate::job {
 namespace {
 
 constexpr std::size_t most_hosts = std::size_t{1} << 20;
+constexpr std::size_t longest_host_name = 255;  ///< of the Domain Name System (RFC 1035), and more than Slurm takes
 
 std::optional<std::uint64_t> whole_number(std::string_view text) {
   std::uint64_t value = 0;
@@ -60,6 +61,10 @@ class NodeList {
       status_ = wrong("']' without '['");
       return;
     }
+    if (names.front().size() + end - at_ > longest_host_name) {
+      status_ = wrong("a name has more than 255 letters");
+      return;
+    }
     for (std::string& one : names) one += text_.substr(at_, end - at_);
     at_ = end;
   }
@@ -81,6 +86,10 @@ class NodeList {
     }
     if (status_.ok() && parts.size() * names.size() > most_hosts) status_ = wrong("it names more than 1,048,576 hosts");
     if (!status_.ok()) return;
+    if (names.front().size() + parts.front().size() > longest_host_name) {
+      status_ = wrong("a name has more than 255 letters");
+      return;
+    }
     std::vector<std::string> longer;
     for (const std::string& one : names)
       for (const std::string& part : parts) longer.push_back(one + part);
@@ -92,11 +101,12 @@ class NodeList {
     const std::string_view low = range.substr(0, dash);
     const auto first = whole_number(low);
     const auto last = dash == std::string_view::npos ? first : whole_number(range.substr(dash + 1));
-    if (!first || !last || *last < *first || *last - *first >= most_hosts || parts.size() > most_hosts) {
+    if (!first || !last || *last < *first || *last - *first >= most_hosts || parts.size() > most_hosts ||
+        low.size() > longest_host_name) {
       status_ = wrong("'" + std::string(range) + "' is no range");
       return;
     }
-    for (std::uint64_t number = *first; number <= *last; ++number) parts.push_back(padded(number, low.size()));
+    for (std::uint64_t more = 0; more <= *last - *first; ++more) parts.push_back(padded(*first + more, low.size()));
   }
 
   std::string_view text_, name_;

@@ -29,6 +29,18 @@ TEST(Placement, NodeListsAsSlurmWritesThem) {
   for (const std::string_view bad :
        {"", "n[1-3", "n]1", "n[3-1]", "n[]", "n[a-b]", "n1,,n2", "n[0-99999999]", "n[1-1024][1-1024][1-1024]"})
     EXPECT_FALSE(parse_node_list(bad, "the list").ok()) << bad;
+  EXPECT_EQ(names_of("n[18446744073709551615]"), Names{"n18446744073709551615"});  // no number comes after it
+  EXPECT_EQ(names_of("n[18446744073709551614-18446744073709551615]").size(), 2U);
+}
+
+/// Names that are long times hosts that are many.
+TEST(Placement, LongNamesAreRefused) {
+  const std::string name(300, 'n');
+  for (const std::string& list :
+       {name, "n[1-1000]" + name, "n[1-1000]" + name.substr(0, 200) + "[1-2]" + name.substr(0, 99),
+        "n[" + std::string(300, '0') + "-1000]", name.substr(0, 250) + "[100000-100001]"})
+    EXPECT_FALSE(parse_node_list(list, "the list").ok()) << list;
+  EXPECT_TRUE(parse_node_list(name.substr(0, 250) + "[1-3]", "the list").ok());
 }
 
 struct Placed {
