@@ -207,6 +207,9 @@ OUTPUTS = [
     ("predict --json", "predict ring.trace --fabric net -q --json {}"),
     ("predict --page", "predict ring.trace --fabric net -q --page {}"),
     ("predict -d", "predict ring.trace --fabric net -q -d {}"),
+    ("trace show --json", "trace show ring.trace --json {}"),
+    ("trace show --matrix", "trace show ring.trace --matrix {}"),
+    ("trace convert TO", "trace convert ring.trace {}"),
     ("plan --html", "plan machine.toml --html {}"),
     ("collective study --json", "collective study collectives.toml --json {}"),
     ("collective study --csv", "collective study collectives.toml --csv {}"),
@@ -229,7 +232,9 @@ ANSWERS = [
     ("fabric route", "fabric route net --engine updn"), ("fabric check", "fabric check net --engines updn --json"),
     ("fabric compare", "fabric compare net --engines updn"), ("fabric diff", "fabric diff net net"),
     ("simulate", "simulate --fabric net --limit 1us"), ("simulate --json -", "simulate --fabric net --limit 1us --json -"),
-    ("predict", "predict ring.trace --fabric net -q"),
+    ("predict", "predict ring.trace --fabric net -q"), ("predict --json -", "predict ring.trace --fabric net -q --json -"),
+    ("trace show", "trace show ring.trace"), ("trace show --json -", "trace show ring.trace --json -"),
+    ("trace check", "trace check ring.trace"), ("fabric ageing", "fabric ageing failures.log"),
     ("plan", "plan machine.toml --json"), ("collective study", "collective study collectives.toml"),
     ("study run", "study run study.toml"), ("study report", "study report ready.sqlite"),
     ("reference", "reference options"), ("run --dry-run", f"{RUN} -- JOB"), ("--version", "--version"),
@@ -326,6 +331,8 @@ class Bench:
             .replace("tree(2,2)", "torus(6,6)"))
         put("long-collectives.toml", COLLECTIVES.replace("collectives = 2", "collectives = 10000000"))
         put("options.toml", "")
+        put("failures.log", "observed, 2020-01-01, 2024-01-01\nparts, link, 20\nfailed, link, a/1, 2021-02-03\n"
+            "failed, link, b/2, 2022-05-06, 2022-05-07\n")
         put("empty", "")
         put("binary", bytes(range(256)) * 64)
         put("unreadable", "secret\n")

@@ -101,6 +101,13 @@ Status require_empty(const std::string& path) {
   return {};
 }
 
+/// Of a folder its owner could take away and replace every file, the secret and the verdict among them. What root is
+/// given by another user is root's to judge: in containers everything may be another's.
+bool is_anothers(const std::string& path) {
+  struct stat status {};
+  return ::geteuid() != 0 && ::stat(path.c_str(), &status) == 0 && status.st_uid != ::geteuid();
+}
+
 /// Whether what was opened is still what the name stands for: the job before may have removed its folder meanwhile.
 bool still_named(int file, const std::string& path) {
   struct stat opened {};
@@ -152,6 +159,7 @@ Result<RunDirectory> RunDirectory::create(const std::string& path, bool keep) {
     if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
       return cannot_make(path, failed ? failed.message() : std::strerror(errno));
     if (!fs::is_directory(path, failed)) return not_taken(path, "it is not a folder", "name one with --output");
+    if (is_anothers(path)) return not_taken(path, "it is another user's", "name a folder of your own with --output");
     if (access(path.c_str(), W_OK | X_OK) != 0) return cannot_make(path, "it may not be written to");
     auto file = take_mark(path);
     if (!file.ok()) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -107,6 +109,25 @@ TEST_F(RunDirectoryTest, IsTheUsersAlone) {
   auto run = RunDirectory::create(folder_ + "/a/b", true);
   ASSERT_TRUE(run.ok());
   EXPECT_EQ(fs::status(folder_ + "/a/b").permissions(), fs::perms::owner_all);
+}
+
+/// As nobody, in a folder that everybody may write to.
+TEST_F(RunDirectoryTest, AFolderOfAnotherUserIsNotTaken) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
+  for (const uid_t owner : {1234, 65534}) {
+    const std::string path = folder_ + "/of-" + std::to_string(owner);
+    fs::create_directories(path);
+    ASSERT_EQ(chmod(path.c_str(), 0777), 0);
+    ASSERT_EQ(chmod(folder_.c_str(), 0755), 0);
+    ASSERT_EQ(chown(path.c_str(), owner, owner), 0);
+    EXPECT_EXIT(
+        {
+          if (seteuid(65534) != 0) _exit(99);
+          const auto taken = RunDirectory::create(path, true);
+          _exit(taken.ok() ? 0 : taken.status().message().find("another user's") != std::string::npos ? 2 : 1);
+        },
+        testing::ExitedWithCode(owner == 65534 ? 0 : 2), "");
+  }
 }
 
 TEST_F(RunDirectoryTest, SaysWhenItCannotBeMade) {
