@@ -4,6 +4,7 @@
 
 #include "record/matching.h"
 #include "record/matrix_picture.h"
+#include "record/trace_record.h"
 
 namespace holdfast::record {
 namespace {
@@ -79,6 +80,28 @@ TEST(MatrixPicture, HasACellForEachPairThatCommunicates) {
   EXPECT_NE(svg.find("<title>0 to 1: 1 kB</title>"), std::string::npos);
   EXPECT_NE(svg.find("<title>1 to 2: 10 B</title>"), std::string::npos);
   EXPECT_EQ(svg.find("<title>2 to 1"), std::string::npos);
+}
+
+/// What a recording claims of bytes and times may have no sum, and its names are bytes of anybody.
+TEST(Totals, SumsOfWhatNobodyHasAndNamesThatAreNoneDoNoHarm) {
+  constexpr std::int64_t most = std::int64_t{1} << 62;
+  std::vector<RankTotals> ranks(2);
+  for (RankTotals& rank : ranks)
+    for (int i = 0; i < 5; ++i) {
+      const FactValue facts[] = {{Fact::peer, 1}, {Fact::bytes, most}};
+      rank.call({"MPI_Send", 0, facts, most, 0, most, std::uint64_t{1} << 62});
+      rank.counted("MPI_Comm_rank", true, std::uint64_t{1} << 63);
+    }
+  EXPECT_EQ(ranks[0].sent[1].bytes, UINT64_MAX);
+  EXPECT_EQ(ranks[0].in_mpi_ns, INT64_MAX);
+  EXPECT_EQ(ranks[0].calls.at("MPI_Send").calls, UINT64_MAX);
+  Trace trace;
+  trace.ranks = 2;
+  trace.files.resize(2);
+  trace.mpi = "\x1b[2Jopenmpi";
+  const std::string text = totals_text(trace, ranks);
+  EXPECT_NE(text.find("?[2Jopenmpi"), std::string::npos) << text;
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 
 }  // namespace

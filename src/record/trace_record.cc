@@ -7,6 +7,7 @@
 
 #include "core/arithmetic/totals.h"
 #include "core/event/record.h"
+#include "core/status/printable.h"
 
 namespace holdfast::record {
 namespace {
@@ -59,8 +60,9 @@ nlohmann::ordered_json flows_json(const std::map<std::int64_t, Flow>& flows) {
 }  // namespace
 
 std::string totals_text(const Trace& trace, const std::vector<RankTotals>& ranks) {
-  std::string text = fmt::format("{} ranks, {}, {:.3f} s, {} calls in {} bytes ({:.2f} bytes a call)\n\n", trace.ranks,
-                                 trace.mpi, seconds(trace.elapsed_ns), trace.calls, trace.bytes, bytes_a_call(trace));
+  std::string text =
+      fmt::format("{} ranks, {}, {:.3f} s, {} calls in {} bytes ({:.2f} bytes a call)\n\n", trace.ranks,
+                  printable(trace.mpi), seconds(trace.elapsed_ns), trace.calls, trace.bytes, bytes_a_call(trace));
   text += fmt::format("{:>6} {:>12} {:>12} {:>16} {:>12} {:>16} {:>11} {:>11} {:>11}\n", "rank", "calls", "sent",
                       "bytes", "received", "bytes", "computing", "in MPI", "no core");
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
