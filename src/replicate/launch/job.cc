@@ -281,7 +281,7 @@ void judge_recording(const JobRequest& request, const JobPlan& plan, const Recor
     outcome = {static_cast<int>(Exit::unavailable),
                "the program ended well, but the recording of " +
                    output::count(static_cast<std::uint64_t>(recorded.cut), "rank", "ranks") + " in " + *request.record +
-                   " has no end: make room for it, or name a folder on another disk"};
+                   " has no end: its disk is full, or the replica that recorded was lost"};
   if (recorded.ranks == plan.map.ranks()) return;
   outcome = {
       static_cast<int>(Exit::unavailable),
