@@ -5,6 +5,7 @@ import argparse
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -188,12 +189,11 @@ def killed(args, folder):
 
 def two_jobs(args, folder):
     """The second is turned away, and the first one's recording is whole."""
+    shutil.rmtree(pathlib.Path(folder, "job.trace"))
     words = [args.holdfast, "run", "--mpi", args.mpi, "-n", "2", "--record", "job.trace", "--", args.program, "12000", folder]
     first = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                              cwd=folder)
-    path = pathlib.Path(folder, "job.trace", "rank-000001.rec")
-    began = path.stat().st_ino
-    while first.poll() is None and (not path.exists() or path.stat().st_ino == began):
+    while first.poll() is None and not pathlib.Path(folder, "job.trace", "rank-000001.rec").exists():
         time.sleep(0.01)
     code, said = record(args, [args.program, 50, folder], folder, ranks=2)
     expect(code == 2 and "another job is recording to it" in said, f"the second job is refused: {code}", said)
@@ -218,7 +218,8 @@ def full_disk(args, folder):
         code, out, err = run(["unshare", "-m", "sh", "-c", mount, "sh", str(disk), args.holdfast, "run", "--mpi", args.mpi, "-n",
                               "2", "--record", f"{disk}/job.trace", "--", args.program, "3000", folder], folder)
         codes.append(code)
-        expect(code == 0 or (code == 5 and "has no end" in err or "left a recording" in err), f"{kibibytes} KiB: {code}", err)
+        told = "has no end" in err or "left a recording" in err
+        expect(code == 0 or (code == 5 and told), f"{kibibytes} KiB: {code}", err)
     expect(codes[0] == 5 and codes[-1] == 0, "a full disk is 5", codes)
 
 
@@ -238,7 +239,8 @@ def main():
         expect(without["by_rank"][0]["sent"] == with_replicas["by_rank"][0]["sent"], "replicas change nothing")
         killed(args, folder)
         two_jobs(args, folder)
-        limited(args, folder)
+        if args.mpi == "openmpi":  # MPICH by UCX may make its shared memory larger at any time
+            limited(args, folder)
         if os.geteuid() == 0:  # who may mount a small disk
             full_disk(args, folder)
         if args.fortran:
