@@ -36,9 +36,9 @@ class RunDirectory {
  public:
   /// The absolute path that create() would use: `output`, or holdfast-run-<time>-<pid> in the working folder.
   static std::string plan(const std::optional<std::string>& output);
-  /// Makes the folder, or takes one of this user's that is empty, or that an earlier run has marked and no other job holds; of that
-  /// the files of the earlier run are removed, and nothing else. Errors: bad_input when it is none of these, and then
-  /// nothing was touched; io.
+  /// Makes the folder, or takes one of this user's that is empty, or that an earlier run has marked and no other job
+  /// holds; of that the files of the earlier run are removed, and nothing else. Errors: bad_input when it is none of
+  /// these, and then nothing was touched; io.
   static Result<RunDirectory> create(const std::string& path, bool keep);
   RunDirectory(RunDirectory&& other) noexcept
       : path_(std::move(other.path_)), keep_(other.keep_), lock_(std::exchange(other.lock_, -1)) {}
