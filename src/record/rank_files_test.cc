@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "core/scratch/scratch_folder.h"
@@ -25,8 +26,12 @@ TEST(RankFiles, OtherNamesAreNoRanks) {
 TEST(RankFiles, AFolderOfARecordingOrNoneMayBeRecordedTo) {
   const scratch::ScratchFolder folder;
   EXPECT_TRUE(may_be_recorded_to(folder.path()));
-  std::ofstream(folder.path() + "/" + rank_file_name(3)) << "x";
-  EXPECT_TRUE(may_be_recorded_to(folder.path()));
+  const std::string rank = folder.path() + "/" + rank_file_name(3);
+  std::ofstream{rank};
+  EXPECT_TRUE(may_be_recorded_to(folder.path())) << "an empty file, as a full disk leaves it";
+  std::ofstream(rank) << "x";
+  EXPECT_FALSE(may_be_recorded_to(folder.path())) << "a file of that name that is no recording";
+  std::filesystem::remove(rank);
   std::ofstream(folder.path() + "/notes") << "x";
   EXPECT_FALSE(may_be_recorded_to(folder.path()));
   EXPECT_FALSE(may_be_recorded_to(folder.path() + "/none"));

@@ -3,7 +3,9 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "core/secret/key.h"
 #include "replicate/engine/membership_reader.h"
+#include "replicate/engine/membership_seal.h"
 
 /// Any bytes give messages that their own lines give again, or spoil the stream; nothing grows without end.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -16,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (parse_membership_message(line) != message) std::abort();
   }
   // Nobody who lacks the secret, as this fuzzer does, finds a line with its tag.
-  secret::Key job{};
+  holdfast::secret::Key job{};
   job[7] = std::byte{99};
   MembershipReader sealed;
   sealed.expect(MembershipSeal(job, {}, "", MembershipSeal::From::run));

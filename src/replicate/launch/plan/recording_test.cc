@@ -8,7 +8,7 @@
 
 #include "core/scratch/scratch_folder.h"
 #include "record/event_writer.h"
-#include "record/trace.h"
+#include "record/rank_files.h"
 #include "replicate/engine/degrees.h"
 
 namespace holdfast::launch {
