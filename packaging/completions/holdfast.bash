@@ -85,7 +85,7 @@ _holdfast_words() {
       ;;
     'holdfast simulate')
       commands=''
-      flags='-h --help --fabric --fault --at --fault-seed --critical --not-rerouted --sm-trap --sm-sweep --sm-compute --sm-write --unreliable --plot --engine --tables --sl2vl --path-records --lanes --traffic --trace --place --ranks-per-host --hosts --host-file --compute-scale --mpi.collectives --mpi.progress --mpi.eager-limit --mpi.header --mpi.segment --mpi.send-overhead --mpi.receive-overhead --mpi.send-byte --mpi.receive-byte --mpi.reduce-byte --mpi.shared-eager-limit --mpi.shared-latency --mpi.shared-byte --replicas --protocol --place-replicas --inject --replay.digest-byte --replay.copy-byte --seed --limit --sweep --steps --json --speed --config --simulate.mtu --simulate.input-buffer --simulate.output-buffer --simulate.input-queues --simulate.input-sends --simulate.crossbar-speedup --simulate.switch-latency --simulate.link-slowdown --simulate.cable-length --simulate.propagation --simulate.pcie-generation --simulate.pcie-lanes --simulate.hiccup-period --simulate.hiccup --simulate.credit-update --simulate.hoq-life --simulate.vl-stall --simulate.vl-arbitration --simulate.ack-timeout --simulate.retry-count --simulate.ack-delay --simulate.hop-limit --simulate.deadlock-check --simulate.sample --simulate.confidence --simulate.steady-hosts --simulate.steady-width'
+      flags='-h --help --fabric --fault --at --fault-seed --critical --not-rerouted --sm-trap --sm-sweep --sm-compute --sm-write --unreliable --plot --engine --tables --sl2vl --path-records --lanes --traffic --trace --place --ranks-per-host --hosts --host-file --compute-scale --mpi.collectives --mpi.progress --mpi.eager-limit --mpi.header --mpi.segment --mpi.send-overhead --mpi.receive-overhead --mpi.send-byte --mpi.receive-byte --mpi.reduce-byte --mpi.shared-eager-limit --mpi.shared-latency --mpi.shared-byte --replicas --protocol --place-replicas --inject --replay.digest-byte --replay.copy-byte --transport --transport.fragment-bytes --transport.checksum --transport.eager-bytes --transport.tick --transport.ack-delay --transport.ack-packets --transport.least-timeout --transport.most-timeout --transport.retransmission-limit --transport.local-timeout --transport.unreachable-after --transport.keepalive --transport.probe-interval --transport.window-bytes --transport.vfrag-window --transport.message-window --transport.eager-credit-bytes --transport.unexpected-bytes --transport.log-bytes --transport.secret-file --datagram.rails --datagram.queue --datagram.ahead --datagram.send-overhead --datagram.receive-overhead --datagram.send-byte --datagram.receive-byte --seed --limit --sweep --steps --json --speed --config --simulate.mtu --simulate.input-buffer --simulate.output-buffer --simulate.input-queues --simulate.input-sends --simulate.crossbar-speedup --simulate.switch-latency --simulate.link-slowdown --simulate.cable-length --simulate.propagation --simulate.pcie-generation --simulate.pcie-lanes --simulate.hiccup-period --simulate.hiccup --simulate.credit-update --simulate.hoq-life --simulate.vl-stall --simulate.vl-arbitration --simulate.ack-timeout --simulate.retry-count --simulate.ack-delay --simulate.hop-limit --simulate.deadlock-check --simulate.sample --simulate.confidence --simulate.steady-hosts --simulate.steady-width'
       ;;
     'holdfast trace')
       commands='show check convert'
@@ -303,6 +303,33 @@ _holdfast_value() {
     'holdfast simulate --inject') value='OTHER' ;;
     'holdfast simulate --replay.digest-byte') value='OTHER' ;;
     'holdfast simulate --replay.copy-byte') value='OTHER' ;;
+    'holdfast simulate --transport.fragment-bytes') value='OTHER' ;;
+    'holdfast simulate --transport.checksum') value='none sum fletcher64 crc32c xxh3-64' ;;
+    'holdfast simulate --transport.eager-bytes') value='OTHER' ;;
+    'holdfast simulate --transport.tick') value='OTHER' ;;
+    'holdfast simulate --transport.ack-delay') value='OTHER' ;;
+    'holdfast simulate --transport.ack-packets') value='OTHER' ;;
+    'holdfast simulate --transport.least-timeout') value='OTHER' ;;
+    'holdfast simulate --transport.most-timeout') value='OTHER' ;;
+    'holdfast simulate --transport.retransmission-limit') value='OTHER' ;;
+    'holdfast simulate --transport.local-timeout') value='OTHER' ;;
+    'holdfast simulate --transport.unreachable-after') value='OTHER' ;;
+    'holdfast simulate --transport.keepalive') value='OTHER' ;;
+    'holdfast simulate --transport.probe-interval') value='OTHER' ;;
+    'holdfast simulate --transport.window-bytes') value='OTHER' ;;
+    'holdfast simulate --transport.vfrag-window') value='OTHER' ;;
+    'holdfast simulate --transport.message-window') value='OTHER' ;;
+    'holdfast simulate --transport.eager-credit-bytes') value='OTHER' ;;
+    'holdfast simulate --transport.unexpected-bytes') value='OTHER' ;;
+    'holdfast simulate --transport.log-bytes') value='OTHER' ;;
+    'holdfast simulate --transport.secret-file') value='OTHER' ;;
+    'holdfast simulate --datagram.rails') value='OTHER' ;;
+    'holdfast simulate --datagram.queue') value='OTHER' ;;
+    'holdfast simulate --datagram.ahead') value='OTHER' ;;
+    'holdfast simulate --datagram.send-overhead') value='OTHER' ;;
+    'holdfast simulate --datagram.receive-overhead') value='OTHER' ;;
+    'holdfast simulate --datagram.send-byte') value='OTHER' ;;
+    'holdfast simulate --datagram.receive-byte') value='OTHER' ;;
     'holdfast simulate --seed') value='OTHER' ;;
     'holdfast simulate --limit') value='OTHER' ;;
     'holdfast simulate --steps') value='OTHER' ;;
