@@ -131,8 +131,8 @@ class StudyCase(unittest.TestCase):
             try:
                 if os.readlink(f"/proc/{process}/cwd") != os.path.realpath(self.folder):
                     continue
-                if os.path.basename(os.readlink(f"/proc/{process}/exe")) != os.path.basename(PROGRAM):
-                    continue
+                if os.path.basename(os.readlink(f"/proc/{process}/exe")) != "holdfast-commands":
+                    continue  # a launcher, or `holdfast` before it has become the program that has `study`
             except OSError:
                 continue
             if rank_of(process) == number:
