@@ -93,12 +93,13 @@ class Hosts:
         return sh("ip", "netns", "exec", name, *words, check=check)
 
     def shape(self, megabits, slow_host=None, slow_megabits=None):
-        """Each link carries so much in each direction, whole frames one after the other, and keeps what waits."""
+        """Each link carries so much in each direction, whole frames one after the other, and keeps what waits. Two frames may
+        go at once: a timer of the kernel is late by up to a frame's time, and what it missed is caught up."""
         for host, name in enumerate(self.names):
             rate = slow_megabits if host == slow_host else megabits
             for where, link in ((name, "hd"), (self.middle, f"pd{host}")):
                 self.at(where, "ip", "link", "set", link, "gso_max_segs", "1")
-                self.at(where, "tc", "qdisc", "replace", "dev", link, "root", "tbf", "rate", f"{rate}mbit", "burst", "1600",
+                self.at(where, "tc", "qdisc", "replace", "dev", link, "root", "tbf", "rate", f"{rate}mbit", "burst", "3100",
                         "limit", "64mb")
 
 
@@ -119,7 +120,10 @@ def environment(hosts, folder, processes):
             "OMPI_MCA_btl": "tcp,vader,self",
             "OMPI_MCA_btl_tcp_if_include": "hd", "OMPI_MCA_pml": "ob1", "OMPI_MCA_hwloc_base_binding_policy": "none",
             # Send and receive alone. With its "put" the word that ends a message waits behind others' bytes in the socket.
-            "OMPI_MCA_btl_tcp_flags": "1"}
+            "OMPI_MCA_btl_tcp_flags": "1",
+            # Windows of one size. One that grows as it likes fills the queue before a slow link, and what comes back waits
+            # for its acknowledgements there; InfiniBand's credits, which are simulated, keep the packets at the sender.
+            "OMPI_MCA_btl_tcp_sndbuf": "131072", "OMPI_MCA_btl_tcp_rcvbuf": "131072"}
 
 
 def inside(hosts, *words):

@@ -148,9 +148,9 @@ void show_jobs(const JobFlags& flags, const simulate::job::JobTraffic& traffic, 
     if (words) std::cout << simulate::job::to_text(summary, outcomes[i], jobs[i].protocol, jobs[i].protection);
     if (json != nullptr) (*json)["jobs"].push_back(simulate::job::to_json(summary, jobs[i], outcomes[i]));
   }
-  std::vector<std::string> assumed = simulate::job::assumed(flags.protocol);
+  std::vector<std::string> assumed = flags.protocol.left_at_defaults();
   if (std::ranges::any_of(jobs, [](const simulate::job::Job& job) { return job.protection.on(); }))
-    for (std::string& cost : simulate::job::assumed(flags.costs)) assumed.push_back(std::move(cost));
+    for (std::string& cost : flags.costs.left_at_defaults()) assumed.push_back(std::move(cost));
   if (json != nullptr) (*json)["assumed"] = assumed;
   if (words && !assumed.empty()) std::cout << fmt::format("assumed, not measured {}\n", fmt::join(assumed, ", "));
 }

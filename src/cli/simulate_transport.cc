@@ -19,8 +19,8 @@ void add_transport_flags(CLI::App& command, TransportFlags& flags) {
 
 Result<std::vector<fault::Fault>> take_faults_of_packets(const TransportFlags& flags,
                                                          std::vector<fault::Fault>& faults) {
-  const auto first = std::stable_partition(faults.begin(), faults.end(),
-                                           [](const fault::Fault& fault) { return !simulate::is_of_packets(fault); });
+  const auto first = std::stable_partition(
+      faults.begin(), faults.end(), [](const fault::Fault& fault) { return !fault::strikes_packets(fault.kind); });
   std::vector<fault::Fault> taken(std::make_move_iterator(first), std::make_move_iterator(faults.end()));
   faults.erase(first, faults.end());
   if (!taken.empty() && !flags.used)

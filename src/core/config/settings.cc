@@ -31,6 +31,13 @@ std::vector<AnySettings::Shown> AnySettings::show() const {
   return shown;
 }
 
+std::vector<std::string> AnySettings::left_at_defaults() const {
+  std::vector<std::string> left;
+  for (const Shown& row : show())
+    if (row.origin.source == Source::row_default) left.push_back(std::string(row.option->row.name) + " " + row.value);
+  return left;
+}
+
 std::vector<std::pair<std::string, std::string>> AnySettings::to_environment() const {
   std::vector<std::pair<std::string, std::string>> variables;
   for (Shown& row : show()) {

@@ -42,6 +42,8 @@ class AnySettings {
   };
   /// The effective values in the table's order.
   std::vector<Shown> show() const;
+  /// Those that nobody gave, as "mpi.eager_limit 12288", in the table's order.
+  std::vector<std::string> left_at_defaults() const;
 
   /// Environment variables (name, text) that give another process these settings: every option that is not the default.
   std::vector<std::pair<std::string, std::string>> to_environment() const;

@@ -22,6 +22,16 @@ TEST(Settings, StartWithTheDefaults) {
   EXPECT_EQ(origin_text(settings.show()[0].origin), "default");
 }
 
+TEST(Settings, WhatNobodyGaveIsTold) {
+  SampleSettings settings(sample::table());
+  const std::size_t rows = settings.show().size();
+  ASSERT_EQ(settings.left_at_defaults().size(), rows);
+  ASSERT_TRUE(settings.set("replicate.window", "64", from(Source::file)));
+  const std::vector<std::string> left = settings.left_at_defaults();
+  EXPECT_EQ(left.size(), rows - 1);
+  for (const std::string& one : left) EXPECT_FALSE(one.starts_with("replicate.window ")) << one;
+}
+
 TEST(Settings, SetEveryType) {
   SampleSettings settings(sample::table());
   for (const auto& [name, text] : {std::pair{"replicate.protocol", "all-to-all"},

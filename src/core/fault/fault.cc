@@ -67,6 +67,22 @@ struct WhenText {
 
 }  // namespace
 
+bool strikes_packets(Kind kind) {
+  switch (kind) {
+    case Kind::flip:
+    case Kind::drop:
+    case Kind::duplicate:
+    case Kind::reorder:
+    case Kind::delay:
+    case Kind::corrupt_header:
+    case Kind::kill_rail:
+    case Kind::narrow_rail:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::string_view name(Kind kind) {
   return rule_of(kind).name;
 }

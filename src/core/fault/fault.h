@@ -27,6 +27,9 @@ enum class Kind : std::uint8_t {
   noisy_link,      ///< each bit on a link is damaged with the chance Fault::bit_errors
 };
 
+/// Whether it strikes packets on a rail of a process: the transport, and not the application or the fabric.
+bool strikes_packets(Kind kind);
+
 /// An exact probability or part: numerator out of denominator, both above 0, at most 1.
 struct Ratio {
   std::uint64_t numerator = 0;

@@ -44,14 +44,6 @@ const config::Table<ReplicationCosts>& replication_costs_table() {
   return table;
 }
 
-std::vector<std::string> assumed(const config::Settings<ReplicationCosts>& costs) {
-  std::vector<std::string> found;
-  for (const config::AnySettings::Shown& shown : costs.show())
-    if (shown.origin.source == config::Source::row_default)
-      found.push_back(std::string(shown.option->row.name) + " " + shown.value);
-  return found;
-}
-
 Result<replicate::Protocol> parse_protocol(const std::string& text) {
   for (std::size_t i = 0; i < protocol_names.size(); ++i)
     if (text == protocol_names[i]) return static_cast<replicate::Protocol>(i);

@@ -20,9 +20,6 @@ struct ReplicationCosts {
 /// Component "replay".
 const config::Table<ReplicationCosts>& replication_costs_table();
 
-/// Those that nobody gave, as "replay.digest_byte 15", in the order of the table.
-std::vector<std::string> assumed(const config::Settings<ReplicationCosts>& costs);
-
 /// How a replayed job is protected by replicas of its ranks.
 struct Protection {
   int degree = 1;  ///< processes of each rank; 1: no protection

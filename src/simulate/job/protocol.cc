@@ -101,12 +101,4 @@ const config::Table<Protocol>& protocol_table() {
   return table;
 }
 
-std::vector<std::string> assumed(const config::Settings<Protocol>& protocol) {
-  std::vector<std::string> found;
-  for (const config::AnySettings::Shown& shown : protocol.show())
-    if (shown.origin.source == config::Source::row_default)
-      found.push_back(std::string(shown.option->row.name) + " " + shown.value);
-  return found;
-}
-
 }  // namespace holdfast::simulate::job

@@ -36,7 +36,4 @@ struct Protocol {
 /// Component "mpi".
 const config::Table<Protocol>& protocol_table();
 
-/// Those that nobody gave and nothing measured, as "mpi.eager_limit 12288", in the order of the table.
-std::vector<std::string> assumed(const config::Settings<Protocol>& protocol);
-
 }  // namespace holdfast::simulate::job

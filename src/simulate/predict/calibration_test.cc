@@ -47,7 +47,7 @@ TEST(Calibration, ItsFileIsReadAsOptions) {
   EXPECT_EQ(far.options().eager_limit, 4000u);
   EXPECT_EQ(far.options().send_byte_ps, 50);
   // What was measured is not assumed; what was not, is.
-  const auto guesses = job::assumed(near);
+  const auto guesses = near.left_at_defaults();
   const auto has = [&](std::string_view name) {
     for (const std::string& guess : guesses)
       if (guess.starts_with(name)) return true;

@@ -350,9 +350,9 @@ class Prediction final : public study::Study {
   Json about() const {
     Json notes = program_.notes;
     for (const std::string& note : notes_) notes.push_back(note);
-    auto assumed = job::assumed(question_.protocol);
+    auto assumed = question_.protocol.left_at_defaults();
     if (std::ranges::any_of(question_.replicas, [](int degree) { return degree > 1; }))
-      for (std::string& cost : job::assumed(question_.replication_costs)) assumed.push_back(std::move(cost));
+      for (std::string& cost : question_.replication_costs.left_at_defaults()) assumed.push_back(std::move(cost));
     if (fails_in_runs_) assumed.push_back(manager_in_words(SubnetManager{}));
     return {{"ranks", program_.ranks.size()},
             {"recorded_ns", program_.recorded_ns},

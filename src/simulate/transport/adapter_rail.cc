@@ -33,11 +33,11 @@ Result<std::uint32_t> AdapterRail::add_destination(std::span<const std::byte> ad
   return endpoint;
 }
 
-transport::RailPut AdapterRail::put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) {
-  if (!reach_[destination]) return transport::RailPut::failed;
+transport::Put AdapterRail::put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) {
+  if (!reach_[destination]) return transport::Put::failed;
   if (waiting_.size() >= queue_) {
     refused_ = true;
-    return transport::RailPut::busy;
+    return transport::Put::busy;
   }
   Packet& packet = waiting_.emplace_back();
   packet.destination = destination;
@@ -50,7 +50,7 @@ transport::RailPut AdapterRail::put(std::uint32_t destination, std::span<const i
     packet.bytes.insert(packet.bytes.end(), from, from + piece.iov_len);
   }
   packet.ready = processor_.spend(processor_.overhead_ps + processor_.byte_ps * static_cast<Time>(bytes));
-  return transport::RailPut::taken;
+  return transport::Put::taken;
 }
 
 void AdapterRail::answer(std::span<const std::byte> address, std::span<const std::byte> packet) {

@@ -45,7 +45,7 @@ class AdapterRail final : public transport::Rail {
   std::size_t most_packet_bytes() const override { return most_packet_bytes_; }
   double bytes_per_second() const override { return bytes_per_second_; }
   Result<std::uint32_t> add_destination(std::span<const std::byte> address) override;
-  transport::RailPut put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) override;
+  transport::Put put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) override;
   void answer(std::span<const std::byte> address, std::span<const std::byte> packet) override;
   std::size_t poll(transport::RailSink& sink, std::int64_t now_ns) override;
 

@@ -8,25 +8,8 @@ namespace holdfast::simulate {
 namespace {
 
 using transport::Put;
-using transport::RailPut;
 
 constexpr std::int64_t most_step_ns = 1'000'000'000;  // what an engine takes for a clock that goes on (clock.h)
-
-Put answer_of(RailPut put) {
-  switch (put) {
-    case RailPut::done:
-      return Put::done;
-    case RailPut::pending:
-      return Put::pending;
-    case RailPut::taken:
-      return Put::taken;
-    case RailPut::busy:
-      return Put::busy;
-    case RailPut::failed:
-      return Put::failed;
-  }
-  return Put::failed;
-}
 
 transport::Secrets secrets_of(random::Stream random) {
   transport::Secrets secrets;
@@ -89,7 +72,7 @@ Endpoint::Endpoint(std::uint32_t number, std::uint32_t endpoints, const transpor
 }
 
 Put Endpoint::put(std::uint32_t rail, transport::PeerId peer, std::span<const iovec> pieces, std::uint64_t token) {
-  return answer_of(rails_[rail]->put(peer, pieces, token));
+  return rails_[rail]->put(peer, pieces, token);
 }
 
 transport::PeerId Endpoint::peer_named(std::span<const std::byte> name, std::uint32_t) {

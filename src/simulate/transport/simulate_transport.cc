@@ -21,29 +21,13 @@ Status check(const TransportSetting& setting, const Parameters& parameters) {
     return {Code::bad_input, "simulating the transport", "transport.secret_file is set",
             "leave it out: simulated packets are not authenticated"};
   for (const fault::Fault& fault : setting.faults)
-    if (!is_of_packets(fault))
+    if (!fault::strikes_packets(fault.kind))
       return {Code::bad_input, "simulating the transport", "'" + fault::format(fault) + "' is no fault of packets",
               "docs/spec/faults.md says what there is"};
   return {};
 }
 
 }  // namespace
-
-bool is_of_packets(const fault::Fault& fault) {
-  switch (fault.kind) {
-    case fault::Kind::flip:
-    case fault::Kind::drop:
-    case fault::Kind::duplicate:
-    case fault::Kind::reorder:
-    case fault::Kind::delay:
-    case fault::Kind::corrupt_header:
-    case fault::Kind::kill_rail:
-    case fault::Kind::narrow_rail:
-      return true;
-    default:
-      return false;
-  }
-}
 
 Result<TransportRun> simulate_over_transport(const fabric::Fabric& fabric, const fabric::Forwarding& forwarding,
                                              const Parameters& parameters, Traffic& traffic,

@@ -11,9 +11,6 @@ struct TransportRun {
   TransportRecord transport;
 };
 
-/// Whether the faulty rails of hosts take a fault: one of packets, not of the fabric.
-bool is_of_packets(const fault::Fault& fault);
-
 /// simulate(), with the traffic's messages sent by the transport (transport_traffic.h) over unreliable datagrams,
 /// whatever the timeline says of connections. A finite traffic's run is over with its last message. Deterministic,
 /// like simulate(). Errors (bad_input): those of simulate(); an MTU that the engine's headers do not leave room in; a

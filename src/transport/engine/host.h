@@ -7,6 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "transport/wire/put.h"
+
 namespace holdfast::transport {
 
 /// A peer, as the host numbers them: small and dense (it indexes a table). The same endpoint always has the same
@@ -56,15 +58,6 @@ struct Completion {
   std::byte* buffer = nullptr;    ///< receive: where the message begins (in its first piece)
 };
 
-/// What became of a packet that was given to a rail.
-enum class Put : std::uint8_t {
-  done,     ///< the bytes were taken: they may change at once
-  pending,  ///< they must stay until Engine::on_put_done() with this token
-  taken,    ///< they may change at once, and Engine::on_put_done() says later whether they left
-  busy,     ///< the rail has no room; the engine tries again at Engine::on_rail_ready(), or a little later
-  failed,   ///< this rail does not reach this peer now: it is taken out, and probed later
-};
-
 enum class Access : std::uint8_t { read, write, atomic };
 
 /// What an engine asks of the program around it. The engine calls these from inside its own functions, and they may not
@@ -74,8 +67,9 @@ class Host {
   virtual ~Host() = default;
 
   /// Puts the packet, the pieces end to end, on a rail to a peer. `pieces` is valid during the call; what it points to,
-  /// until on_put_done() for `pending`. A host that has said `pending` or `taken` must call on_put_done() some day, at
-  /// the latest before the engine is destroyed.
+  /// until Engine::on_put_done() for `pending`. A host that has said `pending` or `taken` must call on_put_done() some
+  /// day, at the latest before the engine is destroyed. After `busy` the engine tries again at Engine::on_rail_ready(),
+  /// or a little later; after `failed` the rail is taken out, and probed later.
   virtual Put put(std::uint32_t rail, PeerId peer, std::span<const iovec> pieces, std::uint64_t token) = 0;
 
   /// An operation has finished. The buffers of `completion` are the caller's again. Pieces of unreachable, restarted

@@ -562,19 +562,7 @@ fi_addr_t Endpoint::number_of(Peer& peer) {
 Put Endpoint::put(std::uint32_t rail, PeerId peer, std::span<const iovec> pieces, std::uint64_t token) {
   const std::uint32_t destination = peers_[peer].destinations[rail];
   if (destination == no_destination) return Put::failed;
-  switch (rails_[rail]->put(destination, pieces, token)) {
-    case RailPut::done:
-      return Put::done;
-    case RailPut::pending:
-      return Put::pending;
-    case RailPut::taken:
-      return Put::taken;
-    case RailPut::busy:
-      return Put::busy;
-    case RailPut::failed:
-      return Put::failed;
-  }
-  return Put::failed;
+  return rails_[rail]->put(destination, pieces, token);
 }
 
 std::byte* Endpoint::memory(std::uint64_t key, std::uint64_t address, std::size_t bytes, Access access) {

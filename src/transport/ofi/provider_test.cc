@@ -436,7 +436,7 @@ TEST(LibfabricRail, GoesThroughRegisteredBuffersWhereTheProviderWantsThem) {
     for (const std::size_t bytes : {10UL, 5000UL, 70000UL, 70000UL}) sent.push_back(pattern(bytes));
     for (Bytes& packet : sent) {
       const iovec piece = {packet.data(), packet.size()};
-      while (one.value()->put(to.value(), {&piece, 1}, 1) == RailPut::busy) {
+      while (one.value()->put(to.value(), {&piece, 1}, 1) == Put::busy) {
         one.value()->poll(ears, 0);
         two.value()->poll(ears, 0);
       }

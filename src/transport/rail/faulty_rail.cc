@@ -10,22 +10,6 @@ namespace {
 
 constexpr std::uint64_t header_bits = 64 * 8;
 
-bool of_packets(fault::Kind kind) {
-  switch (kind) {
-    case fault::Kind::flip:
-    case fault::Kind::drop:
-    case fault::Kind::duplicate:
-    case fault::Kind::reorder:
-    case fault::Kind::delay:
-    case fault::Kind::corrupt_header:
-    case fault::Kind::kill_rail:
-    case fault::Kind::narrow_rail:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// A mean of up to 292 years is taken: most of what is drawn from it is beyond the clock, and never strikes.
 std::int64_t next_strike(std::int64_t now_ns, const fault::Mean& mean, random::Stream& chance) {
   return arithmetic::add_or_never(now_ns, chance.exponential(static_cast<double>(mean.interval_ns)));
@@ -58,7 +42,7 @@ FaultyRail::FaultyRail(std::unique_ptr<Rail> below, std::vector<fault::Fault> fa
                        random::Stream chance)
     : below_(std::move(below)), place_(place) {
   for (std::size_t i = 0; i < faults.size(); ++i) {
-    if (!of_packets(faults[i].kind)) continue;
+    if (!fault::strikes_packets(faults[i].kind)) continue;
     armed_.push_back({.fault = faults[i], .chance = chance.child(i)});
     Armed& armed = armed_.back();
     if (const auto* time = std::get_if<fault::Time>(&armed.fault.when)) armed.next_ns = time->after_ns;
@@ -140,7 +124,7 @@ void FaultyRail::apply(Armed& armed, std::size_t bytes, Effects& effects) {
   }
 }
 
-RailPut FaultyRail::put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) {
+Put FaultyRail::put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) {
   std::size_t bytes = 0;
   for (const iovec& piece : pieces) bytes += piece.iov_len;
   Effects effects;
@@ -154,12 +138,12 @@ RailPut FaultyRail::put(std::uint32_t destination, std::span<const iovec> pieces
     return kept.overtaken && kept.destination == destination;
   });
   if (struck) ++struck_;
-  RailPut answer = RailPut::done;
+  Put answer = Put::done;
   if (killed_ || bytes > longest_ || effects.drop) {
     // It vanishes.
   } else if (!struck) {
     answer = below_->put(destination, pieces, token);
-    if (answer == RailPut::busy || answer == RailPut::failed) return answer;
+    if (answer == Put::busy || answer == Put::failed) return answer;
   } else {
     Kept kept{
         .destination = destination, .bytes = {}, .due_ns = now_ns_ + effects.delay_ns, .overtaken = effects.reorder};
@@ -181,8 +165,8 @@ void FaultyRail::send_kept(std::list<Kept>::iterator packet) {
   lent_.emplace_back(token, std::move(packet->bytes));
   std::vector<std::byte>& bytes = lent_.back().second;
   const iovec piece = {bytes.data(), bytes.size()};
-  const RailPut answer = below_->put(packet->destination, {&piece, 1}, token);
-  if (answer != RailPut::pending) lent_.pop_back();  // sent, or lost as packets are
+  const Put answer = below_->put(packet->destination, {&piece, 1}, token);
+  if (answer != Put::pending) lent_.pop_back();  // sent, or lost as packets are
   waiting_.erase(packet);
 }
 

@@ -37,7 +37,7 @@ class FaultyRail : public Rail {
   /// Names the rank behind a destination, for faults with a peer.
   void name_destination(std::uint32_t destination, std::uint32_t rank);
 
-  RailPut put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) override;
+  Put put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) override;
   bool came_from(std::uint32_t destination) const override { return below_->came_from(destination); }
   void answer(std::span<const std::byte> address, std::span<const std::byte> packet) override {
     below_->answer(address, packet);

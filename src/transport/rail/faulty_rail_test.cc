@@ -35,7 +35,7 @@ class FaultyRailTest : public testing::Test {
     rail->name_destination(destination, 8);
     rail->poll(own, 0);
   }
-  RailPut put(std::string text) {
+  Put put(std::string text) {
     const iovec pieces[2] = {{text.data(), 1}, {text.data() + 1, text.size() - 1}};
     return rail->put(destination, pieces, 1);
   }
@@ -55,8 +55,8 @@ class FaultyRailTest : public testing::Test {
 
 TEST_F(FaultyRailTest, WithoutFaultsPassesEverything) {
   arm("");
-  EXPECT_EQ(put("one"), RailPut::done);
-  EXPECT_EQ(put("two"), RailPut::done);
+  EXPECT_EQ(put("one"), Put::done);
+  EXPECT_EQ(put("two"), Put::done);
   EXPECT_EQ(arrived(), (Texts{"one", "two"}));
   EXPECT_EQ(rail->struck(), 0U);
 }
@@ -110,7 +110,7 @@ TEST_F(FaultyRailTest, LosesLongPacketsBothWaysWhenItIsNarrow) {
   const std::uint32_t back = other->add_destination(rail->address()).value();
   for (std::string text : {"four", "fives", "two"}) {
     const iovec piece = {text.data(), text.size()};
-    EXPECT_EQ(put(text), RailPut::done);
+    EXPECT_EQ(put(text), Put::done);
     other->put(back, {&piece, 1}, 0);
   }
   rail->poll(own, 1);
@@ -139,18 +139,18 @@ TEST_F(FaultyRailTest, StrikesAtItsPlaceOnly) {
 
 TEST_F(FaultyRailTest, ARailInMemorySaysBusyAndThenReady) {
   arm("");
-  for (int i = 0; i < 4; ++i) EXPECT_EQ(put("xx"), RailPut::done);
-  EXPECT_EQ(put("xx"), RailPut::busy);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(put("xx"), Put::done);
+  EXPECT_EQ(put("xx"), Put::busy);
   EXPECT_EQ(arrived().size(), 4U);
   rail->poll(own, 1);
   EXPECT_EQ(own.ready, 1);
-  EXPECT_EQ(put("xx"), RailPut::done);
+  EXPECT_EQ(put("xx"), Put::done);
 }
 
 TEST_F(FaultyRailTest, AnEndThatIsGoneFails) {
   arm("");
   other.reset();
-  EXPECT_EQ(put("xx"), RailPut::failed);
+  EXPECT_EQ(put("xx"), Put::failed);
 }
 
 }  // namespace

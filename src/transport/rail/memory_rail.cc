@@ -27,12 +27,12 @@ class MemoryRail : public Rail {
     return number;
   }
 
-  RailPut put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t) override {
-    if (destination >= network_.ends_.size() || !network_.ends_[destination]->open) return RailPut::failed;
+  Put put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t) override {
+    if (destination >= network_.ends_.size() || !network_.ends_[destination]->open) return Put::failed;
     std::deque<std::vector<std::byte>>& arrived = network_.ends_[destination]->arrived;
     if (arrived.size() >= network_.packets_) {
       refused_ = true;
-      return RailPut::busy;
+      return Put::busy;
     }
     std::vector<std::byte> packet;
     for (const iovec& piece : pieces) {
@@ -40,7 +40,7 @@ class MemoryRail : public Rail {
       packet.insert(packet.end(), from, from + piece.iov_len);
     }
     arrived.push_back(std::move(packet));
-    return RailPut::done;
+    return Put::done;
   }
 
   void answer(std::span<const std::byte> address, std::span<const std::byte> packet) override {

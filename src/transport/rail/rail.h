@@ -8,18 +8,10 @@
 #include <string_view>
 
 #include "core/status/status.h"
+#include "transport/wire/put.h"
 
 /// A rail: one way to carry packets between endpoints, unreliably. What the protocol engine's Host puts packets on.
 namespace holdfast::transport {
-
-/// What a rail says of a packet that it was given.
-enum class RailPut : std::uint8_t {
-  done,     ///< the bytes were taken: they may change at once
-  pending,  ///< they must stay until RailSink::on_put_done() with this token
-  taken,    ///< they may change at once, and RailSink::on_put_done() says later whether they left
-  busy,     ///< no room; RailSink::on_ready() says when to try again
-  failed,   ///< the destination cannot be reached on this rail now
-};
 
 /// Who hears of what a rail has done; called from inside Rail::poll(). May call Rail::put(), not Rail::poll().
 class RailSink {
@@ -55,7 +47,7 @@ class Rail {
 
   /// Sends the pieces, end to end, as one packet. `token`, below 2^63, is named in on_put_done() when the answer is
   /// `pending` or `taken`.
-  virtual RailPut put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) = 0;
+  virtual Put put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) = 0;
 
   /// Whether the packet that the sink is being handed came from this destination; true where the rail cannot say.
   virtual bool came_from(std::uint32_t /*destination*/) const { return true; }

@@ -37,7 +37,7 @@ class Node : public Host, public RailSink {
   }
 
   Put put(std::uint32_t, PeerId peer, std::span<const iovec> pieces, std::uint64_t token) override {
-    return rail.put(destinations[peer], pieces, token) == RailPut::done ? Put::done : Put::busy;
+    return rail.put(destinations[peer], pieces, token) == Put::done ? Put::done : Put::busy;
   }
   void complete(const Completion& completion) override { completions.push_back(completion); }
   PeerId peer_named(std::span<const std::byte> name, std::uint32_t) override {

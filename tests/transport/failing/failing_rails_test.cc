@@ -63,7 +63,7 @@ class FailingRails : public testing::TestWithParam<const char*> {
     if (ways != nullptr)
       ways->refuse = ways->send = ways->inject = ways->keep = ways->receive = ways->queue = ways->event = 0;
   }
-  RailPut put(std::size_t bytes) {
+  Put put(std::size_t bytes) {
     packet.assign(bytes, std::byte{3});
     const iovec piece = {packet.data(), packet.size()};
     return rails[0]->put(to, {&piece, 1}, ++token);
@@ -85,13 +85,13 @@ class FailingRails : public testing::TestWithParam<const char*> {
 
 TEST_P(FailingRails, WithoutFailureEveryPacketArrivesAndEveryPutEndsWell) {
   for (const std::size_t bytes : {100UL, 4096UL}) {
-    const RailPut answer = put(bytes);
-    EXPECT_EQ(answer, registers() ? RailPut::taken : bytes == 100 ? RailPut::done : RailPut::pending);
+    const Put answer = put(bytes);
+    EXPECT_EQ(answer, registers() ? Put::taken : bytes == 100 ? Put::done : Put::pending);
     poll();
     poll();
     ASSERT_EQ(told[1].packets.size(), 1U);
     EXPECT_EQ(told[1].packets[0], packet);
-    EXPECT_TRUE(answer == RailPut::done || told[0].done.at(token));
+    EXPECT_TRUE(answer == Put::done || told[0].done.at(token));
     told[1].packets.clear();
   }
   EXPECT_TRUE(told[0].failed.empty());
@@ -100,13 +100,13 @@ TEST_P(FailingRails, WithoutFailureEveryPacketArrivesAndEveryPutEndsWell) {
 
 TEST_P(FailingRails, ASendThatIsRefusedFailsAtOnce) {
   ways->refuse = FI_EHOSTUNREACH;
-  EXPECT_EQ(put(100), RailPut::failed);
-  EXPECT_EQ(put(4096), RailPut::failed);
+  EXPECT_EQ(put(100), Put::failed);
+  EXPECT_EQ(put(4096), Put::failed);
 }
 
 TEST_P(FailingRails, ASendThatCompletesWithAnErrorEndsBadly) {
   ways->send = FI_EIO;
-  ASSERT_NE(put(4096), RailPut::done);
+  ASSERT_NE(put(4096), Put::done);
   poll();
   ASSERT_EQ(told[0].done.count(token), 1U) << "copied or not";
   EXPECT_FALSE(told[0].done.at(token));
@@ -115,7 +115,7 @@ TEST_P(FailingRails, ASendThatCompletesWithAnErrorEndsBadly) {
 TEST_P(FailingRails, AnErrorThatNamesNoPacketIsADoubtOfAllDestinations) {
   if (registers()) GTEST_SKIP() << "nothing is injected where buffers are registered";
   ways->inject = FI_EIO;
-  EXPECT_EQ(put(100), RailPut::done);
+  EXPECT_EQ(put(100), Put::done);
   poll();
   EXPECT_EQ(told[0].doubted, std::vector{everywhere});
 }
@@ -180,19 +180,7 @@ class Process : public Host {
   }
 
   Put put(std::uint32_t rail, PeerId, std::span<const iovec> pieces, std::uint64_t token) override {
-    switch (rails[rail]->put(destinations[rail], pieces, token)) {
-      case RailPut::done:
-        return Put::done;
-      case RailPut::pending:
-        return Put::pending;
-      case RailPut::taken:
-        return Put::taken;
-      case RailPut::busy:
-        return Put::busy;
-      case RailPut::failed:
-        return Put::failed;
-    }
-    return Put::failed;
+    return rails[rail]->put(destinations[rail], pieces, token);
   }
   void complete(const Completion& completion) override { ended += completion.outcome == Outcome::ok ? 1 : 1000; }
   PeerId peer_named(std::span<const std::byte> name, std::uint32_t) override {

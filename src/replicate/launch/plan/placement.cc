@@ -69,6 +69,7 @@ int rank_with_replicas_together(const replicate::ReplicaMap& map, std::span<cons
 }
 
 Result<Placement> place(const replicate::ReplicaMap& map, std::span<const Host> hosts, bool colocate) {
+  if (map.physical_ranks() == map.ranks()) return place_in_order(map, hosts);  // nobody has replicas: as the MPI would
   if (Status room = check_slots(map, hosts); !room.ok()) return room;
   std::vector<int> free;
   for (const Host& host : hosts) free.push_back(host.slots);

@@ -18,8 +18,8 @@ using Placement = std::vector<int>;
 /// spread as far as the slots allow. Greedy: rank by rank, the hosts with the most free slots first, which finds a
 /// placement whenever there is one (the Gale-Ryser construction: D. Gale, "A theorem on flows in networks", Pacific J.
 /// Math. 7(2), 1957), also where ranks have different numbers of replicas. Replicas keep the order of the hosts, so
-/// that a replica's neighbours tend to share one. Pure. Error: bad_input when the slots do not suffice, or the hosts to
-/// keep replicas apart.
+/// that a replica's neighbours tend to share one. Ranks of one process each fill the hosts in order, as the MPI itself
+/// would place them. Pure. Error: bad_input when the slots do not suffice, or the hosts to keep replicas apart.
 Result<Placement> place(const replicate::ReplicaMap& map, std::span<const Host> hosts, bool colocate);
 
 /// Places the processes of a map that the user has given: physical ranks fill the hosts in the order of both, so that

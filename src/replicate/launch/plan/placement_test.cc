@@ -27,6 +27,11 @@ TEST(Place, KeepsReplicasApartAndNeighboursTogether) {
   EXPECT_EQ(as_machine_file(placement.value(), hosts), "a:2\nb:2\nc:2\n");
 }
 
+TEST(Place, RanksWithoutReplicasFillTheHostsInOrder) {
+  const std::vector<Host> hosts{{"a", 2}, {"b", 3}, {"c", 2}};
+  EXPECT_THAT(place(uniform(6, 1), hosts, false).value(), ElementsAre(0, 0, 1, 1, 1, 2));
+}
+
 TEST(Place, UsesASingleHostForAll) {
   std::vector<Host> hosts{{"a", 6}};
   EXPECT_TRUE(place(uniform(2, 3), hosts, false).ok());

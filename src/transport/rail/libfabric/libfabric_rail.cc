@@ -335,22 +335,22 @@ void LibfabricRail::answer(std::span<const std::byte> address, std::span<const s
   (void)put_copy(known->second, {&piece, 1}, packet.size(), std::nullopt);
 }
 
-RailPut LibfabricRail::refused(ssize_t code) {
-  if (code != -FI_EAGAIN) return RailPut::failed;
+Put LibfabricRail::refused(ssize_t code) {
+  if (code != -FI_EAGAIN) return Put::failed;
   busy_ = true;
-  return RailPut::busy;
+  return Put::busy;
 }
 
 // Without a token nobody hears of the packet again.
-RailPut LibfabricRail::put_copy(fi_addr_t to, std::span<const iovec> pieces, std::size_t bytes,
-                                std::optional<std::uint64_t> token) {
+Put LibfabricRail::put_copy(fi_addr_t to, std::span<const iovec> pieces, std::size_t bytes,
+                            std::optional<std::uint64_t> token) {
   Slot* slot = take_slot();
   slot->receives = false;
   slot->tell = token.has_value();
   slot->token = token.value_or(0);
   if (!give_memory(*slot, bytes + prefix_bytes_)) {
     free_.push_back(slot);
-    return RailPut::failed;
+    return Put::failed;
   }
   slot->bytes = bytes;
   gather(pieces, slot->memory.data() + prefix_bytes_);
@@ -359,20 +359,20 @@ RailPut LibfabricRail::put_copy(fi_addr_t to, std::span<const iovec> pieces, std
       fi_send(objects_->endpoint, slot->memory.data(), bytes + prefix_bytes_, region, to, &slot->context);
   if (code == 0) {
     pending_bytes_ += bytes;
-    return RailPut::taken;
+    return Put::taken;
   }
   free_.push_back(slot);
   return refused(code);
 }
 
-RailPut LibfabricRail::put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) {
+Put LibfabricRail::put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) {
   const std::size_t bytes = bytes_of(pieces);
   const bool from_anywhere = !registers_ && prefix_bytes_ == 0;
   if (from_anywhere && bytes <= std::min(objects_->info->tx_attr->inject_size, most_inline_bytes)) {
     std::byte packet[most_inline_bytes];
     gather(pieces, packet);
     const ssize_t code = fi_inject(objects_->endpoint, packet, bytes, destination);
-    return code == 0 ? RailPut::done : refused(code);
+    return code == 0 ? Put::done : refused(code);
   }
   if (pending_bytes_ > 0 && pending_bytes_ + bytes > most_pending_bytes) return refused(-FI_EAGAIN);
   if (!from_anywhere || pieces.size() > objects_->info->tx_attr->iov_limit)
@@ -385,7 +385,7 @@ RailPut LibfabricRail::put(std::uint32_t destination, std::span<const iovec> pie
   const ssize_t code = fi_sendv(objects_->endpoint, pieces.data(), nullptr, pieces.size(), destination, &slot->context);
   if (code == 0) {
     pending_bytes_ += bytes;
-    return RailPut::pending;
+    return Put::pending;
   }
   free_.push_back(slot);
   return refused(code);

@@ -35,7 +35,7 @@ class LibfabricRail : public Rail {
   std::size_t most_packet_bytes() const override { return most_packet_bytes_; }
   double bytes_per_second() const override { return 1e9; }
   Result<std::uint32_t> add_destination(std::span<const std::byte> address) override;
-  RailPut put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) override;
+  Put put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) override;
   void answer(std::span<const std::byte> address, std::span<const std::byte> packet) override;
   std::size_t poll(RailSink& sink, std::int64_t now_ns) override;
 
@@ -84,8 +84,8 @@ class LibfabricRail : public Rail {
   void post(Slot* slot);
   void sent(Slot* slot, RailSink& sink, bool ok);
   Slot* take_slot();
-  RailPut put_copy(fi_addr_t to, std::span<const iovec> pieces, std::size_t bytes, std::optional<std::uint64_t> token);
-  RailPut refused(ssize_t code);
+  Put put_copy(fi_addr_t to, std::span<const iovec> pieces, std::size_t bytes, std::optional<std::uint64_t> token);
+  Put refused(ssize_t code);
   bool read_error(RailSink& sink);
   void read_events(RailSink& sink, std::int64_t now_ns);
   void open_events();

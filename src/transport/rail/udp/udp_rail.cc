@@ -268,21 +268,21 @@ void UdpRail::append(std::span<const iovec> pieces, std::size_t bytes, bool copy
   batch_.bytes += bytes;
 }
 
-RailPut UdpRail::put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) {
+Put UdpRail::put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) {
   std::size_t bytes = 0;
   for (const iovec& piece : pieces) bytes += piece.iov_len;
   if (destination >= destinations_.size() || bytes == 0 || bytes > most_packet_bytes_ ||
       pieces.size() > most_pieces_each) {
-    return RailPut::failed;
+    return Put::failed;
   }
   if (!takes(destination, bytes) && !send_batch()) {
     busy_ = true;
-    return RailPut::busy;
+    return Put::busy;
   }
   batch_.destination = destination;
   const bool copy = bytes <= most_copied_bytes;
   append(pieces, bytes, copy, token);
-  return copy ? RailPut::done : RailPut::pending;
+  return copy ? Put::done : Put::pending;
 }
 
 // One call of the kernel. False when it has no room now; other errors are in errno with the answer true. An error may

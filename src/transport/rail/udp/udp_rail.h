@@ -37,7 +37,7 @@ class UdpRail : public Rail {
   std::size_t most_packet_bytes() const override { return most_packet_bytes_; }
   double bytes_per_second() const override { return 1e9; }
   Result<std::uint32_t> add_destination(std::span<const std::byte> address) override;
-  RailPut put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) override;
+  Put put(std::uint32_t destination, std::span<const iovec> pieces, std::uint64_t token) override;
   bool came_from(std::uint32_t destination) const override;
   void answer(std::span<const std::byte> address, std::span<const std::byte> packet) override;
   void flush() override;

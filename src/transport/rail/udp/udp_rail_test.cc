@@ -41,7 +41,7 @@ class UdpRailTest : public testing::Test {
     }
     to = rails[0]->add_destination(rails[1]->address()).value();
   }
-  RailPut put(Bytes& packet, std::uint64_t token) {
+  Put put(Bytes& packet, std::uint64_t token) {
     const std::size_t half = packet.size() / 2;
     const std::array<iovec, 2> pieces = {iovec{packet.data(), half}, iovec{packet.data() + half, packet.size() - half}};
     return rails[0]->put(to, pieces, token);
@@ -66,8 +66,8 @@ TEST_F(UdpRailTest, PacketsThatGoTogetherArriveOneByOneAndWhole) {
     sent.push_back(pattern(i % 10 == 3 ? 80 : i % 10 == 7 ? 1200 : 1400, i));
   }
   for (std::size_t i = 0; i < sent.size(); ++i) {
-    const RailPut answer = put(sent[i], i);
-    EXPECT_EQ(answer, sent[i].size() == 80 ? RailPut::done : RailPut::pending);
+    const Put answer = put(sent[i], i);
+    EXPECT_EQ(answer, sent[i].size() == 80 ? Put::done : Put::pending);
   }
   EXPECT_FALSE(rails[0]->may_wait());
   rails[0]->flush();
@@ -82,10 +82,10 @@ TEST_F(UdpRailTest, PacketsThatGoTogetherArriveOneByOneAndWhole) {
 TEST_F(UdpRailTest, ASmallPacketMayChangeAtOnceAndAnEmptyOneIsNone) {
   Bytes small = pattern(100, 1);
   const Bytes before = small;
-  EXPECT_EQ(put(small, 1), RailPut::done);
+  EXPECT_EQ(put(small, 1), Put::done);
   small.assign(small.size(), std::byte{0});
   Bytes empty;
-  EXPECT_EQ(put(empty, 2), RailPut::failed);
+  EXPECT_EQ(put(empty, 2), Put::failed);
   rails[0]->flush();
   listen(1);
   ASSERT_EQ(ears[1].packets.size(), 1U);
@@ -100,13 +100,13 @@ TEST_F(UdpRailTest, AnUnreachableDestinationFailsWhatWasPutAndALongPacketIsRefus
   const auto* raw = reinterpret_cast<const std::byte*>(&nowhere);
   to = rails[0]->add_destination({raw, sizeof nowhere}).value();
   Bytes packet = pattern(1400, 1);
-  EXPECT_EQ(put(packet, 5), RailPut::pending);
+  EXPECT_EQ(put(packet, 5), Put::pending);
   rails[0]->flush();
   rails[0]->poll(ears[0], 0);
   ASSERT_EQ(ears[0].done.count(5), 1U);
   EXPECT_FALSE(ears[0].done[5]);
   Bytes longer = pattern(1401, 1);
-  EXPECT_EQ(put(longer, 6), RailPut::failed);
+  EXPECT_EQ(put(longer, 6), Put::failed);
 }
 
 TEST_F(UdpRailTest, AddressesAreCheckedAndTheSameOneIsTheSameDestination) {
@@ -126,7 +126,7 @@ TEST_F(UdpRailTest, TheLoopbackCarriesPacketsOfItsOwnSize) {
   to = wide.value()->add_destination(rails[1]->address()).value();
   Bytes packet = pattern(wide.value()->most_packet_bytes(), 1);
   const iovec piece = {packet.data(), packet.size()};
-  EXPECT_EQ(wide.value()->put(to, {&piece, 1}, 1), RailPut::pending);
+  EXPECT_EQ(wide.value()->put(to, {&piece, 1}, 1), Put::pending);
   wide.value()->flush();
   listen(1);
   ASSERT_EQ(ears[1].packets.size(), 1U);
@@ -143,9 +143,9 @@ TEST_F(UdpRailTest, APortWhereNobodyListensIsDoubtedAndOtherPeersHearNothingOfIt
   Bytes packet = pattern(100, 1);
   const iovec piece = {packet.data(), packet.size()};
   for (int i = 0; i < 50; ++i) {
-    EXPECT_EQ(rails[0]->put(nobody, {&piece, 1}, 1), RailPut::done);
+    EXPECT_EQ(rails[0]->put(nobody, {&piece, 1}, 1), Put::done);
     rails[0]->flush();  // the answer to the last one may be pending in the socket
-    EXPECT_EQ(put(packet, 2), RailPut::done);
+    EXPECT_EQ(put(packet, 2), Put::done);
     rails[0]->flush();
     rails[0]->poll(ears[0], 0);
   }
