@@ -2,8 +2,9 @@
 """The injection experiment of RedMPI (section 6): bits flipped in messages of all processes at a low rate, at degree 3.
 
 The paper flips one message in 5,000,000 and one in 2,500,000 of NAS CG on 64 ranks, which gave 0.6 and 2.5 injections a
-run. A short run has fewer messages, so the rate is chosen for as many injections a run: --per-run. Each faulty run has a
-clean one beside it for the time. A row of the table is a rate:
+run. A short run has fewer messages, so the rate is chosen for as many injections a run: --per-run; --rates takes rates
+as they are, the paper's own among them. Each faulty run has a clean one beside it for the time. A row of the table is a
+rate:
 
   injections        a run, and in how many runs there were none
   wrong copies      after them: all, and the most in one run; known of lost runs as well
@@ -93,6 +94,8 @@ def main():
     parser.add_argument("--first", type=int, default=1, help="first seed")
     parser.add_argument("--per-run", type=lambda text: [float(n) for n in text.split(",")], default=[0.6, 2.5, 10],
                         help="expected injections a run (default 0.6,2.5,10)")
+    parser.add_argument("--rates", type=lambda text: text.split(","), default=[], metavar="1/N,...",
+                        help="flips a message, before those of --per-run")
     parser.add_argument("--only", help="RATE:SEED, one run again")
     parser.add_argument("--silence", default="30s")
     parser.add_argument("--limit", type=float, default=600, help="seconds a run may take")
@@ -112,8 +115,7 @@ def main():
           f"in all processes, seeds {args.first} to {args.first + args.runs - 1}\n")
     print("| rate | runs | injections a run (runs without) | wrong copies | most in a run | right | replicas taken out "
           "| lost | why | seconds | without faults |\n|---|---|---|---|---|---|---|---|---|---|---|")
-    for per_run in args.per_run:
-        rate = f"1/{max(1, round(messages / per_run))}"
+    for rate in args.rates + [f"1/{max(1, round(messages / per_run))}" for per_run in args.per_run]:
         runs, clean = experiment(args, rate, range(args.first, args.first + args.runs), wanted)
         print(row(rate, runs, clean), flush=True)
 
