@@ -1,62 +1,118 @@
 #!/usr/bin/env python3
-"""A job that is killed while it holds windows open leaves nothing of them in the host's shared memory."""
+"""What a job that is killed while it holds windows open leaves of them in the host's shared memory: nothing where
+`holdfast run` is told to end; where everything is killed by SIGKILL, folders of this user's alone that the next job
+removes, whether `holdfast run` or mpirun had started it. Their names are not to be guessed."""
 import argparse
 import glob
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 
+FOLDER = re.compile(r"/dev/shm/holdfast-\d+-[0-9a-f]{16}-\d+")
 
-def windows_of(run_directory):
-    """What the folders of the job in that directory begin with, as its processes are told; None before they are there."""
+
+def expect(condition, what, *detail):
+    if not condition:
+        sys.exit("\n".join(["FAILED: " + what, *map(str, detail)]))
+
+
+def ranks_of(run_directory):
+    """The processes that are told of the directory."""
     mark = f"HOLDFAST_RUN_DIRECTORY={run_directory}".encode()
+    found = []
     for environ in glob.glob("/proc/[0-9]*/environ"):
         try:
-            variables = pathlib.Path(environ).read_bytes().split(b"\0")
+            if mark in pathlib.Path(environ).read_bytes().split(b"\0"):
+                found.append(int(environ.split("/")[2]))
         except OSError:  # it has ended
             continue
-        if mark in variables:
-            for variable in variables:
-                name, _, value = variable.decode(errors="replace").partition("=")
-                if name == "HOLDFAST_RUN_WINDOWS":
-                    return value
-    return None
-
-
-def wait_for(what, job):
-    while not (found := what()):
-        if job.poll() is not None:
-            sys.exit(f"FAILED: the job ended by itself with {job.returncode}")
-        time.sleep(0.05)
     return found
+
+
+def held_by(processes):
+    """The folders that these processes hold open."""
+    found = set()
+    for process in processes:
+        for entry in glob.glob(f"/proc/{process}/fd/*"):
+            try:
+                target = os.readlink(entry)
+            except OSError:
+                continue
+            if target.startswith("/dev/shm/holdfast-") and os.path.isdir(target):
+                found.add(target)
+    return found
+
+
+def wait_for_folders(job, run):
+    while len(folders := held_by(ranks_of(run))) < 2:
+        expect(job.poll() is None, f"the job goes on, but it ended with {job.returncode}")
+        time.sleep(0.05)
+    for folder in folders:
+        expect(FOLDER.fullmatch(folder), "its name is the job's number in 16 digits", folder)
+        status = os.stat(folder)
+        expect(status.st_uid == os.geteuid() and status.st_mode & 0o077 == 0, "it is this user's alone", folder)
+    return folders
+
+
+def kill_all(job, run):
+    """As a host that stops: nobody has time to remove anything."""
+    ranks = ranks_of(run)
+    launchers = [int(child) for child in pathlib.Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()]
+    for process in [job.pid, *launchers, *ranks]:
+        try:
+            os.kill(process, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    job.wait()
+    while ranks_of(run):
+        time.sleep(0.05)
+
+
+def by_hand(args, run):
+    variables = {"LD_PRELOAD": args.library, "HOLDFAST_REPLICATE_DEGREE": "2", "HOLDFAST_RUN_RANKS": "2",
+                 "HOLDFAST_RUN_EPOCH": str(time.time_ns()), "HOLDFAST_RUN_ENTROPY": "1", "HOLDFAST_RUN_IDENTITY": "1",
+                 "HOLDFAST_RUN_PROGRAM": os.path.realpath(args.program), "HOLDFAST_RUN_DIRECTORY": run}
+    os.mkdir(run)
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    given = [word for name, value in variables.items() for word in ("-x", f"{name}={value}")]
+    return ["mpirun.openmpi", *root, "--oversubscribe", "-np", "4", *given, args.program]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--holdfast", required=True)
-    parser.add_argument("--program", required=True)
+    for name in ("holdfast", "program", "library", "ends"):
+        parser.add_argument("--" + name, required=True)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="holdfast-test-") as directory:
-        run = os.path.join(os.path.realpath(directory), "run")
-        job = subprocess.Popen([args.holdfast, "run", "-n", "2", "--replicas", "2", "--output", run, "--",
-                                args.program], stdin=subprocess.DEVNULL, cwd=directory)
-        try:
-            prefix = wait_for(lambda: windows_of(run), job)
-            folders = [f"{prefix}-{replica}" for replica in range(2)]
-            wait_for(lambda: all(map(os.path.isdir, folders)), job)
-            job.send_signal(signal.SIGTERM)
-            job.wait()
-        finally:
-            if job.poll() is None:
-                job.kill()
-                job.wait()
-        left = [folder for folder in folders if os.path.exists(folder)]
-        if left:
-            sys.exit(f"FAILED: left behind: {left}")
+        directory = os.path.realpath(directory)
+        seen = set()
+        for case in ("told to end", "killed", "killed, by hand"):
+            run = os.path.join(directory, case)
+            line = by_hand(args, run) if case.endswith("by hand") else [
+                args.holdfast, "run", "-n", "2", "--replicas", "2", "--output", run, "--", args.program]
+            job = subprocess.Popen(line, stdin=subprocess.DEVNULL, cwd=directory)
+            try:
+                folders = wait_for_folders(job, run)
+                if case == "told to end":
+                    job.send_signal(signal.SIGTERM)
+                    job.wait()
+            finally:
+                kill_all(job, run) if job.poll() is None else None
+            expect(not seen & folders, f"{case}: no name is used again", folders)
+            seen |= folders
+            if case == "told to end":
+                expect(not any(map(os.path.exists, folders)), "nothing is left", folders)
+                continue
+            expect(all(map(os.path.exists, folders)), f"{case}: nobody could remove them", folders)
+            next_job = subprocess.run([args.holdfast, "run", "-n", "1", "--replicas", "2", "--", args.ends],
+                                      stdin=subprocess.DEVNULL, cwd=directory, check=False, capture_output=True, text=True)
+            expect(next_job.returncode == 0, f"{case}: the next job ends well", next_job.stderr)
+            expect(not any(map(os.path.exists, folders)), f"{case}: the next job has removed them", folders)
 
 
 if __name__ == "__main__":

@@ -6,11 +6,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <cinttypes>
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <span>
 #include <string>
 
+#include "core/integrity/xxh3.h"
 #include "replicate/engine/degrees.h"
 #include "replicate/mpi/context/failure.h"
 #include "replicate/mpi/intercept/guard.h"
@@ -28,6 +33,16 @@ std::string text_of(const char* name) {
   return text ? text : "";
 }
 
+/// The name of a job that `holdfast run` did not start, in as many digits as it gives its own: the same in all
+/// processes of the job, and not to be guessed by others, since Open MPI's launcher gives its processes 128 random
+/// bits.
+std::string started_by_hand() {
+  const std::string job = text_of("PMIX_NAMESPACE") + ' ' + text_of("OMPI_MCA_orte_precondition_transports");
+  std::array<char, 17> digits{};
+  std::snprintf(digits.data(), digits.size(), "%016" PRIx64, integrity::xxh3_64(std::as_bytes(std::span(job))).low);
+  return digits.data();
+}
+
 /// The replica that this process is going to be; -1 where that cannot be told before MPI_Init, or it is the only one.
 int own_replica() {
   const std::optional<Place> place = launched_place();
@@ -42,10 +57,7 @@ void separate_window_backing() {
   const int replica = own_replica();
   if (replica < 0) return;
   std::string folders = text_of("HOLDFAST_RUN_WINDOWS");
-  if (folders.empty()) {
-    const std::string job = text_of("PMIX_NAMESPACE");
-    folders = "/dev/shm/holdfast-" + std::to_string(::getuid()) + "-" + (job.empty() ? "job" : job);
-  }
+  if (folders.empty()) folders = "/dev/shm/holdfast-" + std::to_string(::getuid()) + "-" + started_by_hand();
   directory = folders + "-" + std::to_string(replica);
   ::setenv("OMPI_MCA_osc_sm_backing_directory", directory.c_str(), 0);
   ::setenv("OMPI_MCA_osc_rdma_backing_directory", directory.c_str(), 0);
