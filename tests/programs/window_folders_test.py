@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What a job that is killed while it holds windows open leaves of them in the host's shared memory: nothing where
 `holdfast run` is told to end; where everything is killed by SIGKILL, folders of this user's alone that the next job
-removes, whether `holdfast run` or mpirun had started it. Their names are not to be guessed."""
+removes, whether `holdfast run` or mpirun had started it. Their names are not to be guessed. The files of a rail `shm`
+are libfabric's, and removed by the next job as well."""
 import argparse
 import glob
 import os
@@ -83,6 +84,34 @@ def by_hand(args, run):
     return ["mpirun.openmpi", *root, "--oversubscribe", "-np", "4", *given, args.program]
 
 
+def rail_files(args, directory):
+    """Of a job over a rail `shm` that was killed nothing is left after the next job."""
+    if os.stat("/proc/self/ns/pid").st_ino != 0xEFFFFFFC:
+        return  # where not all processes are seen nothing is removed
+    run = os.path.join(directory, "rails")
+    job = subprocess.Popen([args.holdfast, "run", "-n", "2", "--replicas", "1", "--transport", "--rails", "shm", "--output",
+                            run, "--", args.program], stdin=subprocess.DEVNULL, cwd=directory)
+    files = set()
+    try:
+        while len(files) < 2:
+            expect(job.poll() is None, f"the job goes on, but it ended with {job.returncode}")
+            time.sleep(0.05)
+            files = {file for rank in ranks_of(run) for file in glob.glob(f"/dev/shm/{rank}:{os.getuid()}:*")}
+        next_job(args, directory)
+        expect(all(map(os.path.exists, files)), "another job leaves alone what a process has open", files)
+    finally:
+        kill_all(job, run)
+    expect(all(map(os.path.exists, files)), "nobody could remove them", files)
+    next_job(args, directory)
+    expect(not any(map(os.path.exists, files)), "the next job has removed them", files)
+
+
+def next_job(args, directory):
+    ended = subprocess.run([args.holdfast, "run", "-n", "1", "--replicas", "2", "--", args.ends], stdin=subprocess.DEVNULL,
+                           cwd=directory, check=False, capture_output=True, text=True)
+    expect(ended.returncode == 0, "the next job ends well", ended.stderr)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("holdfast", "program", "library", "ends"):
@@ -102,17 +131,17 @@ def main():
                     job.send_signal(signal.SIGTERM)
                     job.wait()
             finally:
-                kill_all(job, run) if job.poll() is None else None
+                if job.poll() is None:
+                    kill_all(job, run)
             expect(not seen & folders, f"{case}: no name is used again", folders)
             seen |= folders
             if case == "told to end":
                 expect(not any(map(os.path.exists, folders)), "nothing is left", folders)
                 continue
             expect(all(map(os.path.exists, folders)), f"{case}: nobody could remove them", folders)
-            next_job = subprocess.run([args.holdfast, "run", "-n", "1", "--replicas", "2", "--", args.ends],
-                                      stdin=subprocess.DEVNULL, cwd=directory, check=False, capture_output=True, text=True)
-            expect(next_job.returncode == 0, f"{case}: the next job ends well", next_job.stderr)
+            next_job(args, directory)
             expect(not any(map(os.path.exists, folders)), f"{case}: the next job has removed them", folders)
+        rail_files(args, directory)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@
 #include "replicate/launch/compare/stream_comparison.h"
 #include "replicate/launch/plan/launcher_words.h"
 #include "replicate/launch/plan/library_options.h"
+#include "replicate/launch/plan/rail_files.h"
 #include "replicate/launch/plan/recording.h"
 #include "replicate/launch/plan/run_directory.h"
 #include "replicate/launch/plan/transport.h"
@@ -104,6 +105,7 @@ std::optional<std::set<int>> living_members(const JobPlan& plan) {
 Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, const secret::Key& key,
                               std::ostream& err) {
   remove_left_window_folders();
+  remove_left_rail_files();
   SignalWatch watch;
   std::unique_ptr<MembershipServer> membership;
   if (plan.map.degree() > 1) {
