@@ -365,7 +365,13 @@ class Bench:
         return folder
 
     def start(self, words, folder, number=0, stdout=subprocess.PIPE):
-        return subprocess.Popen([self.holdfast, *words], cwd=folder, env={**self.environment, MARK: str(number)},
+        # Two mpirun of one user that begin at once in one TMPDIR race for the folder of their sessions.
+        temporary = folder + ".tmp"
+        if not os.path.isdir(temporary):
+            os.mkdir(temporary)
+            self.give(temporary)
+        return subprocess.Popen([self.holdfast, *words], cwd=folder,
+                                env={**self.environment, "TMPDIR": temporary, MARK: str(number)},
                                 stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, start_new_session=True,
                                 **self.user)
 
