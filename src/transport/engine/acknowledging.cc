@@ -11,7 +11,8 @@ constexpr std::uint64_t reordering_threshold = 3;  // RFC 9002, section 6.1.1
 
 }  // namespace
 
-// As much of it as fits a packet of the rail.
+// As much of it as fits a packet of the rail. Where the last one had no room for all partial VFRAGs, this one begins
+// behind it: what is never told fills the peer's window, and what is missing finds no room in it.
 void Core::fill_ack(Peer& peer, std::uint32_t rail, wire::AckFrame& frame) {
   const std::size_t room =
       rails_[rail].traits.most_packet_bytes - wire::packet_header_bytes - wire::ack_frame_bytes - wire::bye_frame_bytes;
@@ -19,14 +20,19 @@ void Core::fill_ack(Peer& peer, std::uint32_t rail, wire::AckFrame& frame) {
   frame.cumulative = peer.in.base();
   frame.message_limit = message_limit(peer);
   frame.byte_limit = byte_limit(peer);
+  frame.continued = serial_less(peer.in.base(), peer.partials_from) && serial_less(peer.partials_from, peer.in_end);
+  peer.partials_next = peer.in.base();
   for (std::uint32_t number = peer.in.base(); serial_less(number, peer.in_end); ++number) {
     const InVfrag vfrag = peer.in.get(number);
     if (vfrag.mask == 0) continue;
     const std::uint32_t place = number - peer.in.base() - 1;
     if (vfrag.complete() && place < 64) {
       frame.complete |= std::uint64_t{1} << place;
+    } else if (frame.continued && serial_less(number, peer.partials_from)) {
+      continue;
     } else if (frame.partial_count == most) {
       frame.truncated = true;
+      peer.partials_next = number;
       break;
     } else {
       frame.partials[frame.partial_count++] = {number, vfrag.mask};
@@ -60,6 +66,7 @@ void Core::settle_ack(Peer& peer) {
   peer.ack_refused = false;
   peer.ack_deadline_ns = 0;
   peer.unacknowledged_packets = 0;
+  peer.partials_from = peer.partials_next;
   peer.told_limit = message_limit(peer);
   peer.told_bytes = byte_limit(peer);
   Path* latest = nullptr;
@@ -130,8 +137,9 @@ void Core::on_ack(Peer& peer, const wire::AckFrame& frame) {
     acknowledge_vfrag(peer, frame.partials[i].vfrag, frame.partials[i].mask, echo);
   }
   drop_finished_vfrags(peer);
-  peer.told_all = !frame.truncated || frame.partial_count == 0;
-  if (!peer.told_all) peer.told_before = frame.partials[frame.partial_count - 1U].vfrag + 1;
+  const bool none = frame.partial_count == 0;
+  peer.told_from = frame.continued ? (none ? peer.next_vfrag : frame.partials[0].vfrag) : frame.cumulative;
+  peer.told_before = frame.truncated && !none ? frame.partials[frame.partial_count - 1U].vfrag + 1 : peer.next_vfrag;
   for (std::uint32_t each = 0; each < peer.paths.size(); ++each) find_lost(peer, each);
   if (serial_less(peer.message_limit, frame.message_limit)) peer.message_limit = frame.message_limit;
   peer.byte_limit = std::max(peer.byte_limit, frame.byte_limit);
@@ -185,6 +193,11 @@ void Core::acknowledge(Peer& peer, Fragment& fragment, const Echo& echo) {
   fragment.state = Fragment::State::acknowledged;
 }
 
+// Whether the last acknowledgement said what had arrived of the VFRAG.
+bool Core::told_of(const Peer& peer, const Vfrag& vfrag) {
+  return !serial_less(vfrag.number, peer.told_from) && serial_less(vfrag.number, peer.told_before);
+}
+
 // What was sent on the rail well before something that has arrived is lost, and what went in one packet with it.
 void Core::find_lost(Peer& peer, std::uint32_t rail) {
   Path& path = peer.paths[rail];
@@ -197,7 +210,7 @@ void Core::find_lost(Peer& peer, std::uint32_t rail) {
     const bool overtaken = fragment->order == path.largest_acknowledged ||
                            fragment->order + reordering_threshold <= path.largest_acknowledged;
     if (!overtaken && (!path.round_trip.measured() || fragment->sent_ns + patience > now())) break;
-    if (!peer.told_all && !serial_less(fragment->vfrag->number, peer.told_before)) continue;  // it may have arrived
+    if (!told_of(peer, *fragment->vfrag)) continue;  // it may have arrived
     if (fragment->order != path.lost_order) path.window.on_loss(fragment->order, path.next_order);
     note_lost(peer, rail, *fragment);
     make_ready(peer, *fragment);

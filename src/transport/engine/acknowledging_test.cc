@@ -187,6 +187,33 @@ TEST_F(AcknowledgingTest, AnAcknowledgementWithoutRoomForAllLosesNothing) {
   EXPECT_EQ(net[0].engine->counters()[Count::fragments_retransmitted], lost);
 }
 
+// A rail dies under more partial VFRAGs than one acknowledgement names. What the other rail has brought of the rest has
+// to be told all the same: otherwise it fills that rail's window, and what died with the first rail finds no room.
+TEST_F(AcknowledgingTest, WhatOneAcknowledgementHasNoRoomForTheNextOnesTell) {
+  Options options = defaults();
+  options.fragment_bytes = 1024;
+  options.window_bytes = 256 << 10;
+  Network net(2, options);
+  for (RailTraits& traits : net.traits) traits.most_packet_bytes = 2040;
+  net.restart(0, 100);
+  net.restart(1, 100);
+  constexpr std::size_t messages = 600;
+  Bytes out = pattern(2048);
+  std::vector<Bytes> in(messages, Bytes(out.size()));
+  const auto exchange = [&](std::size_t first, std::size_t count) {
+    for (std::size_t i = first; i < first + count; ++i) receive(net[1], in[i], 0, i);
+    for (std::size_t i = first; i < first + count; ++i) send(net[0], 1, out, i, SendMode::acknowledged);
+  };
+  exchange(0, 300);
+  net.run(20'000'000);
+  net.lose = [](const Network::Packet& packet) { return packet.rail == 0; };
+  exchange(300, 300);
+  net.run(60'000'000);
+  EXPECT_TRUE(std::ranges::all_of(in, [&](const Bytes& each) { return each == out; }));
+  EXPECT_EQ(net[0].engine->rail(1, 1).state, RailState::up);
+  EXPECT_NE(net[0].engine->rail(0, 1).state, RailState::up);
+}
+
 TEST_F(AcknowledgingTest, AcknowledgementsRideOnDataThatGoesTheOtherWay) {
   Network net;
   for (int i = 0; i < 100; ++i) {

@@ -167,6 +167,7 @@ class Core {
   void on_ack(Peer& peer, const wire::AckFrame& frame);
   void acknowledge_vfrag(Peer& peer, std::uint32_t number, std::uint64_t mask, const Echo& echo);
   void acknowledge(Peer& peer, Fragment& fragment, const Echo& echo);
+  static bool told_of(const Peer& peer, const Vfrag& vfrag);
   void find_lost(Peer& peer, std::uint32_t rail);
   void on_echo(Peer& peer, std::uint32_t echo_rail, std::uint32_t stamp, std::uint32_t delay);
   void drop_finished_vfrags(Peer& peer);

@@ -295,7 +295,9 @@ class Session {
     frame.echo_delay = static_cast<std::uint32_t>(choices_.number());
     frame.message_limit = static_cast<std::uint32_t>(choices_.number());
     frame.byte_limit = choices_.number();
-    frame.truncated = (choices_.byte() & 1) != 0;
+    const std::uint8_t flags = choices_.byte();
+    frame.truncated = (flags & 1) != 0;
+    frame.continued = (flags & 2) != 0;
     frame.partial_count = choices_.below(3);
     for (std::size_t i = 0; i < frame.partial_count; ++i) {
       frame.partials[i] = {static_cast<std::uint32_t>(choices_.number()), choices_.number()};

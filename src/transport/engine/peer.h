@@ -153,8 +153,8 @@ struct Peer {
   std::uint64_t eager_bytes = 0;  ///< sent in this session
   unsigned turns = 0;             ///< of ordered messages since bulk had one
   Link<Peer> waiting_link;        ///< for a rail with room
-  bool told_all = true;           ///< the last acknowledgement named all that had arrived
-  std::uint32_t told_before = 0;  ///< otherwise: all of the VFRAGs before this one
+  std::uint32_t told_from = 0;    ///< the last acknowledgement named all that had arrived of VFRAGs from this one
+  std::uint32_t told_before = 0;  ///< and before this one
   std::uint64_t lost_messages = 0;
   bool spoiled = false;  ///< bytes to send have changed in memory: nothing more goes until the session is reset
 
@@ -177,6 +177,8 @@ struct Peer {
   std::uint32_t unacknowledged_packets = 0;
   std::int64_t ack_deadline_ns = 0;
   std::uint32_t ack_rail = 0;
+  std::uint32_t partials_from = 0;  ///< the next acknowledgement names partial VFRAGs from this one; the first: all
+  std::uint32_t partials_next = 0;  ///< the one after it, if it is sent
   std::uint32_t duplicates_in_a_row = 0;
 
   std::int64_t deadline_ns = INT64_MAX;  ///< no timer of this peer is due before

@@ -430,6 +430,7 @@ void Core::reset(Peer& peer, Outcome outcome) {
   peer.ack_deadline_ns = 0;
   peer.unacknowledged_packets = 0;
   peer.duplicates_in_a_row = 0;
+  peer.partials_from = peer.partials_next = 0;
   reset_sending(peer, outcome);
   reset_receiving(peer, outcome);
   if (peer.lost_messages > 0 && !peer.given_up) {
@@ -480,7 +481,7 @@ void Core::reset_sending(Peer& peer, Outcome outcome) {
   peer.message_limit = 0;
   peer.byte_limit = 0;
   peer.eager_bytes = 0;
-  peer.told_all = true;
+  peer.told_from = peer.told_before = 0;
   for (OutMessage* message = peer.messages.first(); message != nullptr;) {
     OutMessage* next = Peer::OutList::next(message);
     stop_summing(*message);

@@ -77,7 +77,7 @@ void Writer::add(const AckFrame& frame) {
   store<u8>(to, static_cast<u8>(FrameType::ack));
   store<u8>(to + 1, frame.partial_count);
   store<u8>(to + 2, frame.echo_rail);
-  store<u8>(to + 3, frame.truncated ? 1 : 0);
+  store<u8>(to + 3, static_cast<u8>((frame.truncated ? 1 : 0) | (frame.continued ? 2 : 0)));
   store<u32>(to + 4, frame.cumulative);
   store<u64>(to + 8, frame.complete);
   store<u32>(to + 16, frame.echo_stamp);
@@ -252,6 +252,7 @@ bool Reader::read_ack() {
   if (header_bytes_ - at_ < bytes) return false;
   ack_.echo_rail = byte_at(from + 2);
   ack_.truncated = (byte_at(from + 3) & 1) != 0;
+  ack_.continued = (byte_at(from + 3) & 2) != 0;
   ack_.cumulative = load<u32>(from + 4);
   ack_.complete = load<u64>(from + 8);
   ack_.echo_stamp = load<u32>(from + 16);

@@ -101,6 +101,7 @@ struct AckFrame {
   std::uint32_t message_limit = 0;  ///< matched messages of an order before this may be sent
   std::uint64_t byte_limit = 0;     ///< eager bytes that may be sent in this session altogether
   bool truncated = false;           ///< of VFRAGs after the last one in `partials`, some have arrived and are not named
+  bool continued = false;           ///< likewise of those before the first one
   std::uint8_t partial_count = 0;
   std::array<AckPartial, most_partials> partials{};
 };

@@ -106,6 +106,26 @@ TEST(Wire, TheSpecificationsExampleIsWhatIsWritten) {
   EXPECT_EQ(hex(specified_packet()), hex(example_packet()));
 }
 
+TEST(Wire, AnAcknowledgementSaysWhereItsListBeginsAndEnds) {
+  for (const bool truncated : {false, true}) {
+    for (const bool continued : {false, true}) {
+      std::array<std::byte, 256> buffer;
+      Writer writer(buffer, some_header());
+      AckFrame ack = some_ack();
+      ack.truncated = truncated;
+      ack.continued = continued;
+      writer.add(ack);
+      const auto packet = writer.finish(0);
+      Reader reader;
+      ASSERT_EQ(reader.open(packet), Refusal::none);
+      FrameType type{};
+      ASSERT_TRUE(reader.next(type));
+      EXPECT_EQ(reader.ack().truncated, truncated);
+      EXPECT_EQ(reader.ack().continued, continued);
+    }
+  }
+}
+
 TEST(Wire, TheSpecificationsExampleIsRead) {
   const Bytes packet = specified_packet();
   Reader reader;
