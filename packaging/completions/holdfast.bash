@@ -105,7 +105,7 @@ _holdfast_words() {
       ;;
     'holdfast predict')
       commands=''
-      flags='-h --help --fabric --engines --tables --sl2vl --path-records --lanes --fail --seeds --placements --ranks-per-host --hosts --host-file --replicas --protocol --place-replicas --inject --compute-scale --limit -d --database --json --page --workers --silence -q --quiet --config --mpi.collectives --mpi.progress --mpi.eager-limit --mpi.header --mpi.segment --mpi.send-overhead --mpi.receive-overhead --mpi.send-byte --mpi.receive-byte --mpi.reduce-byte --mpi.shared-eager-limit --mpi.shared-latency --mpi.shared-byte --replay.digest-byte --replay.copy-byte --simulate.mtu --simulate.input-buffer --simulate.output-buffer --simulate.input-queues --simulate.input-sends --simulate.crossbar-speedup --simulate.switch-latency --simulate.link-slowdown --simulate.cable-length --simulate.propagation --simulate.pcie-generation --simulate.pcie-lanes --simulate.hiccup-period --simulate.hiccup --simulate.credit-update --simulate.hoq-life --simulate.vl-stall --simulate.vl-arbitration --simulate.ack-timeout --simulate.retry-count --simulate.ack-delay --simulate.hop-limit --simulate.deadlock-check --simulate.sample --simulate.confidence --simulate.steady-hosts --simulate.steady-width'
+      flags='-h --help --fabric --engines --tables --sl2vl --path-records --lanes --fail --seeds --placements --ranks-per-host --hosts --host-file --replicas --protocol --place-replicas --senders --inject --compute-scale --limit -d --database --json --page --workers --silence -q --quiet --config --mpi.collectives --mpi.progress --mpi.eager-limit --mpi.header --mpi.segment --mpi.send-overhead --mpi.receive-overhead --mpi.send-byte --mpi.receive-byte --mpi.reduce-byte --mpi.shared-eager-limit --mpi.shared-latency --mpi.shared-byte --replay.digest-byte --replay.copy-byte --transport.fragment-bytes --transport.checksum --transport.eager-bytes --transport.tick --transport.ack-delay --transport.ack-packets --transport.least-timeout --transport.most-timeout --transport.retransmission-limit --transport.local-timeout --transport.unreachable-after --transport.keepalive --transport.probe-interval --transport.window-bytes --transport.vfrag-window --transport.message-window --transport.eager-credit-bytes --transport.unexpected-bytes --transport.log-bytes --transport.secret-file --datagram.rails --datagram.queue --datagram.ahead --datagram.send-overhead --datagram.receive-overhead --datagram.send-byte --datagram.receive-byte --simulate.mtu --simulate.input-buffer --simulate.output-buffer --simulate.input-queues --simulate.input-sends --simulate.crossbar-speedup --simulate.switch-latency --simulate.link-slowdown --simulate.cable-length --simulate.propagation --simulate.pcie-generation --simulate.pcie-lanes --simulate.hiccup-period --simulate.hiccup --simulate.credit-update --simulate.hoq-life --simulate.vl-stall --simulate.vl-arbitration --simulate.ack-timeout --simulate.retry-count --simulate.ack-delay --simulate.hop-limit --simulate.deadlock-check --simulate.sample --simulate.confidence --simulate.steady-hosts --simulate.steady-width'
       ;;
     'holdfast calibrate')
       commands=''
@@ -379,6 +379,7 @@ _holdfast_value() {
     'holdfast predict --replicas') value='OTHER' ;;
     'holdfast predict --protocol') value='OTHER' ;;
     'holdfast predict --place-replicas') value='OTHER' ;;
+    'holdfast predict --senders') value='OTHER' ;;
     'holdfast predict --inject') value='OTHER' ;;
     'holdfast predict --compute-scale') value='OTHER' ;;
     'holdfast predict --limit') value='OTHER' ;;
@@ -403,6 +404,33 @@ _holdfast_value() {
     'holdfast predict --mpi.shared-byte') value='OTHER' ;;
     'holdfast predict --replay.digest-byte') value='OTHER' ;;
     'holdfast predict --replay.copy-byte') value='OTHER' ;;
+    'holdfast predict --transport.fragment-bytes') value='OTHER' ;;
+    'holdfast predict --transport.checksum') value='none sum fletcher64 crc32c xxh3-64' ;;
+    'holdfast predict --transport.eager-bytes') value='OTHER' ;;
+    'holdfast predict --transport.tick') value='OTHER' ;;
+    'holdfast predict --transport.ack-delay') value='OTHER' ;;
+    'holdfast predict --transport.ack-packets') value='OTHER' ;;
+    'holdfast predict --transport.least-timeout') value='OTHER' ;;
+    'holdfast predict --transport.most-timeout') value='OTHER' ;;
+    'holdfast predict --transport.retransmission-limit') value='OTHER' ;;
+    'holdfast predict --transport.local-timeout') value='OTHER' ;;
+    'holdfast predict --transport.unreachable-after') value='OTHER' ;;
+    'holdfast predict --transport.keepalive') value='OTHER' ;;
+    'holdfast predict --transport.probe-interval') value='OTHER' ;;
+    'holdfast predict --transport.window-bytes') value='OTHER' ;;
+    'holdfast predict --transport.vfrag-window') value='OTHER' ;;
+    'holdfast predict --transport.message-window') value='OTHER' ;;
+    'holdfast predict --transport.eager-credit-bytes') value='OTHER' ;;
+    'holdfast predict --transport.unexpected-bytes') value='OTHER' ;;
+    'holdfast predict --transport.log-bytes') value='OTHER' ;;
+    'holdfast predict --transport.secret-file') value='OTHER' ;;
+    'holdfast predict --datagram.rails') value='OTHER' ;;
+    'holdfast predict --datagram.queue') value='OTHER' ;;
+    'holdfast predict --datagram.ahead') value='OTHER' ;;
+    'holdfast predict --datagram.send-overhead') value='OTHER' ;;
+    'holdfast predict --datagram.receive-overhead') value='OTHER' ;;
+    'holdfast predict --datagram.send-byte') value='OTHER' ;;
+    'holdfast predict --datagram.receive-byte') value='OTHER' ;;
     'holdfast predict --simulate.mtu') value='OTHER' ;;
     'holdfast predict --simulate.input-buffer') value='OTHER' ;;
     'holdfast predict --simulate.output-buffer') value='OTHER' ;;

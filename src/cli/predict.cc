@@ -31,12 +31,14 @@ constexpr const char* predict_footer =
     "  holdfast predict job.trace --fabric cluster.ibnetdiscover --tables opensm-lfts.dump --page job.html\n"
     "  holdfast predict job.trace --fabric cluster.ibnetdiscover --placements block,random --config machine.toml\n"
     "  holdfast predict job.trace --fabric 16-ary-2-tree --replicas 1,2,3 --inject 'flip rate 1/10000'\n"
+    "  holdfast predict job.trace --fabric 16-ary-2-tree --senders plain,transport --fail 'fail-link time 2s for 1s'\n"
     "  mpirun -n 64 --enable-recovery holdfast predict job.trace --fabric 14-ary-3-tree --fail 'fail-link share 1%'\n\n"
-    "JOB is what 'holdfast run --record' wrote. Every engine is tried with every placement and number of replicas, on\n"
-    "the fabric as it is given and with each --fail; scenarios in which something is random are run with several\n"
-    "seeds. What failed is routed around by the engines; by --tables it is not. A part can fail while the job runs\n"
-    "('fail-link time 2s', '... for 1s', 'noisy-link'): packets are lost and go again, and the subnet manager writes\n"
-    "new tables. Replicas are processes of their own, with the protocol engine of 'holdfast run'.\n"
+    "JOB is what 'holdfast run --record' wrote. Every engine is tried with every placement, number of replicas and\n"
+    "sender, on the fabric as it is given and with each --fail; scenarios in which something is random are run with\n"
+    "several seeds. What failed is routed around by the engines; by --tables it is not. A part can fail while the job\n"
+    "runs ('fail-link time 2s', '... for 1s', 'noisy-link'): packets are lost and go again, and the subnet manager\n"
+    "writes new tables. Replicas are processes of their own, with the protocol engine of 'holdfast run'. Sender\n"
+    "'transport' is the engine of Holdfast's transport, as 'holdfast simulate --transport' has it.\n"
     "Finished runs are kept in the database, and the same command goes on after Ctrl-C or a crash. Equal arguments\n"
     "give equal answers, whatever the number of workers.\n"
     "Parameters of the MPI that nobody gave are named as assumed; 'holdfast calibrate' measures them.\n"
@@ -44,7 +46,7 @@ constexpr const char* predict_footer =
 
 struct PredictFlags {
   simulate::predict::Question question;
-  std::string engines, placements = "block", replicas = "1", protocol = "msg-plus-hash";
+  std::string engines, placements = "block", replicas = "1", senders = "plain", protocol = "msg-plus-hash";
   std::string hosts, host_file;
   std::optional<std::string> limit, config_file;
   std::string database, json, page;
@@ -68,7 +70,8 @@ std::vector<std::string> split(const std::string& list) {
 Status read_settings(PredictFlags& flags) {
   if (!flags.status.ok()) return flags.status;
   config::AnySettings* tables[] = {&flags.question.parameters, &flags.question.protocol,
-                                   &flags.question.replication_costs};
+                                   &flags.question.replication_costs, &flags.question.engine_options,
+                                   &flags.question.datagrams};
   Status status;
   for (config::AnySettings* settings : tables)
     if (status.ok()) status = config::read_environment(*settings, environ);
@@ -87,6 +90,7 @@ Status read_question(PredictFlags& flags) {
     question.engines = std::move(engines).value();
   }
   question.placements = split(flags.placements);
+  question.senders = split(flags.senders);
   question.replicas.clear();
   for (const std::string& each : split(flags.replicas)) {
     int degree = 0;
@@ -206,6 +210,10 @@ void add_question_flags(CLI::App& command, PredictFlags& flags) {
       .add_option("--place-replicas", question.place_replicas,
                   "apart, together, or a map file of 'holdfast run'. Default: apart")
       ->type_name("HOW");
+  command
+      .add_option("--senders", flags.senders,
+                  "Of plain (InfiniBand's connections) and transport (the engine of Holdfast's). Default: plain")
+      ->type_name("LIST");
   command.add_option("--inject", question.inject, "Flip bits in hosts of replicas, as 'flip rate 1/10000'")
       ->type_name("FAULT");
   command.add_option("--compute-scale", question.compute_scale, "Multiply the time between calls by this. Default: 1")
@@ -234,6 +242,8 @@ void add_predict(CLI::App& app, Action& action) {
                      "MPI's protocol (also HOLDFAST_MPI_*, or [mpi] of --config)");
   add_settings_flags(*command, flags->question.replication_costs, flags->status,
                      "What replicas cost (also HOLDFAST_REPLAY_*, or [replay] of --config)");
+  add_settings_flags(*command, flags->question.engine_options, flags->status, "The transport");
+  add_settings_flags(*command, flags->question.datagrams, flags->status, "The transport");
   add_settings_flags(*command, flags->question.parameters, flags->status,
                      "The model (also HOLDFAST_SIMULATE_*, or [simulate] of --config)");
   command->callback([flags, &action] { action = [flags] { return predict(*flags); }; });

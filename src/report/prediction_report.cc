@@ -89,6 +89,10 @@ bool has_replicas(const PredictionRecord& record) {
   return std::ranges::any_of(record.outlooks, [](const Outlook& outlook) { return outlook.replicas > 1; });
 }
 
+bool has_transport(const PredictionRecord& record) {
+  return std::ranges::any_of(record.outlooks, [](const Outlook& outlook) { return outlook.sender == "transport"; });
+}
+
 std::string half_width(const Estimate& estimate, int digits) {
   return estimate.low ? fmt::format("{:.{}f}", (*estimate.high - *estimate.low) / 2, digits) : "-";
 }
@@ -96,19 +100,30 @@ std::string half_width(const Estimate& estimate, int digits) {
 std::string otherwise(const Outlook& outlook) {
   std::string words;
   if (const auto& cut = outlook.interruption)
-    words = fmt::format("{:.4g} packets lost, {:.4g} sent again, longest stall {:.4g} ms", cut->lost, cut->sent_again,
-                        1e3 * cut->longest_stall_s);
+    words = fmt::format("{:.4g} packets lost, {:.4g} sent again", cut->lost, cut->sent_again) +
+            (outlook.sender == "transport" ? "" : fmt::format(", longest stall {:.4g} ms", 1e3 * cut->longest_stall_s));
   for (const auto& [outcome, count] : outlook.outcomes)
     if (outcome != "measured") words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, outcome);
   if (!outlook.reason.empty()) words += ": " + outlook.reason;
   return words;
 }
 
-/// Columns before the last one.
+/// Before the last one.
+void insert(std::vector<std::string>& cells, const std::vector<std::string>& more) {
+  cells.insert(cells.end() - 1, more.begin(), more.end());
+}
+
+void add_senders(const PredictionRecord& record, Table& table) {
+  insert(table.columns, {"sender", "against plain", "+/-"});
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const Outlook& outlook = record.outlooks[i];
+    const auto& ratio = outlook.to_plain;
+    insert(table.rows[i],
+           {outlook.sender, ratio ? fmt::format("{:.4f}", ratio->mean) : "-", ratio ? half_width(*ratio, 4) : "-"});
+  }
+}
+
 void add_replicas(const PredictionRecord& record, Table& table) {
-  const auto insert = [](std::vector<std::string>& cells, std::vector<std::string> more) {
-    cells.insert(cells.end() - 1, more.begin(), more.end());
-  };
   insert(table.columns, {"replicas", "against unprotected", "+/-", "records", "corrections"});
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const Outlook& outlook = record.outlooks[i];
@@ -136,6 +151,7 @@ Table scenario_table(const PredictionRecord& record) {
          cell(fmt::format("{:.1f}", 100 * outlook.waiting)), otherwise(outlook)});
   }
   if (has_replicas(record)) add_replicas(record, table);
+  if (has_transport(record)) add_senders(record, table);
   if (std::ranges::all_of(table.rows, [](const auto& row) { return row.back().empty(); })) {
     table.columns.pop_back();
     for (auto& row : table.rows) row.pop_back();
@@ -149,14 +165,23 @@ Table link_table(const PredictionRecord& record, std::size_t most) {
               {"engine", "placement", "failed parts", "link", "MB", "busy %"},
               {}};
   const bool replicas = has_replicas(record);
+  const bool senders = has_transport(record);
+  if (senders) table.columns.insert(table.columns.begin() + 3, "sender");
   if (replicas) table.columns.insert(table.columns.begin() + 3, "replicas");
   for (const Outlook& outlook : record.outlooks)
     for (const FullLink& link : outlook.links | std::views::take(most)) {
       table.rows.push_back({outlook.engine, outlook.placement, failures_of(outlook), link.name,
                             fmt::format("{:.3f}", link.bytes / 1e6), fmt::format("{:.2f}", 100 * link.share)});
+      if (senders) table.rows.back().insert(table.rows.back().begin() + 3, outlook.sender);
       if (replicas) table.rows.back().insert(table.rows.back().begin() + 3, fmt::format("{}", outlook.replicas));
     }
   return table;
+}
+
+/// As what follows a name.
+std::string protection_of(const Outlook& outlook) {
+  return (outlook.replicas > 1 ? fmt::format(", {} replicas", outlook.replicas) : "") +
+         (outlook.sender == "transport" ? ", over the transport" : "");
 }
 
 BarPlot bars(const PredictionRecord& record) {
@@ -164,7 +189,7 @@ BarPlot bars(const PredictionRecord& record) {
   const bool placements = several_placements(record);
   for (const Outlook& outlook : record.outlooks) {
     std::string name = failures_of(outlook) + (placements ? ", " + outlook.placement : "");
-    if (outlook.replicas > 1) name += fmt::format(", {} replicas", outlook.replicas);
+    name += protection_of(outlook);
     auto category = std::ranges::find(plot.categories, name, &BarPlot::Category::name);
     if (category == plot.categories.end()) category = plot.categories.insert(plot.categories.end(), {name, {}});
     auto series = std::ranges::find(plot.series, outlook.engine);
@@ -200,7 +225,7 @@ std::string list_html(const std::vector<std::string>& lines, const char* style =
 std::string title_of(const Outlook& outlook) {
   return fmt::format("{}: {}, {}, {}", outlook.healthy ? "Fabric as given" : "Slowest with failures", outlook.engine,
                      outlook.placement, failures_of(outlook)) +
-         (outlook.replicas > 1 ? fmt::format(", {} replicas", outlook.replicas) : "");
+         protection_of(outlook);
 }
 
 std::string timelines(const PredictionRecord& record) {
@@ -279,11 +304,13 @@ Json prediction_json(const PredictionRecord& record) {
                  {"failed", outlook.failed},    {"asked", outlook.asked},         {"measured", outlook.measured},
                  {"outcomes", outlook.outcomes}};
     each["replicas"] = outlook.replicas;
+    each["sender"] = outlook.sender;
     if (!outlook.reason.empty()) each["reason"] = outlook.reason;
     if (outlook.measured > 0) {
       each["time_s"] = estimate_json(outlook.time_s);
       if (outlook.ratio) each["ratio_to_healthy"] = estimate_json(*outlook.ratio);
       if (outlook.to_unprotected) each["ratio_to_unprotected"] = estimate_json(*outlook.to_unprotected);
+      if (outlook.to_plain) each["ratio_to_plain"] = estimate_json(*outlook.to_plain);
       if (const auto& work = outlook.replication)
         each["replication"] = {{"verified", work->verified},     {"records", work->records},
                                {"copies", work->copies},         {"copy_bytes", work->copy_bytes},

@@ -71,6 +71,33 @@ class Predict(unittest.TestCase):
         wrong = holdfast("predict", "job.trace", *FABRIC, "--fail", "fail-link mean 1s", "-q", code=2)
         self.assertIn("no failure of a fabric from the start or at a moment", wrong.stderr)
 
+    def test_the_transport_beside_plain_connections(self):
+        """A root is away for a while, and so packets are lost, whoever sends them."""
+        words = ("--engines", "updn", "--compute-scale", "0", "--replicas", "1,2", "--fail",
+                 "fail-switch switch s-1-0 time 100us for 200us", "--json", "-", "-q")
+        fabric = ("--fabric", "xgft(2;2,4;1,2)")
+        done = holdfast("predict", "job.trace", *fabric, *words, "--senders", "plain,transport", "--page", "page.html",
+                        "-d", "senders.sqlite")
+        record = json.loads(done.stdout)
+        found = {(each["replicas"], each["sender"], each["failures"] == "none"): each for each in record["scenarios"]}
+        self.assertEqual(len(found), 8)
+        for (replicas, sender, healthy), each in found.items():
+            self.assertEqual(each["measured"], 1, each)
+            self.assertEqual("ratio_to_plain" in each, sender == "transport")
+            self.assertEqual("replication" in each, replicas == 2)
+            if sender == "transport":
+                plain = found[replicas, "plain", healthy]
+                self.assertAlmostEqual(each["ratio_to_plain"]["mean"], each["time_s"]["mean"] / plain["time_s"]["mean"])
+                if replicas == 2:  # what is compared does not depend on who carries it
+                    self.assertEqual(each["replication"], plain["replication"])
+            if not healthy:
+                self.assertGreaterEqual(each["interruption"]["packets_lost"], 1)
+        self.assertIn("over the transport", (FOLDER / "page.html").read_text())
+        self.assertTrue(any(line.startswith("datagram.queue") for line in record["assumed"]), record["assumed"])
+        alone = holdfast("predict", "job.trace", *fabric, *words, "-d", "senders.sqlite")  # plain runs are kept
+        plain = [each for each in record["scenarios"] if each["sender"] == "plain"]
+        self.assertEqual(json.loads(alone.stdout)["scenarios"], plain)
+
     def test_finished_runs_are_kept(self):
         words = ("--fail", "fail-link share 20%", "--seeds", "2")
         first, _ = self.predict(*words, database="kept.sqlite")
@@ -107,6 +134,12 @@ class Predict(unittest.TestCase):
             (("--fail", ""), "--fail"),
             (("--placements", "here"), "here"),
             (("--engines", "quickest"), "quickest"),
+            (("--senders", "pigeon"), "'pigeon' is no sender"),
+            (("--senders", "plain,"), "'' is no sender"),
+            (("--senders", "transport", "--simulate.mtu", "256"), "no room for its headers"),
+            (("--senders", "transport", "--transport.secret-file", "/nonexistent"), "secret_file"),
+            (("--senders", "transport", "--datagram.queue", "0"), "datagram.queue"),
+            (("--replicas", "1.5"), "'1.5' is no number of replicas"),
             (("--hosts", "node[1-4]"), "node"),
             (("--config", "/nonexistent"), "/nonexistent"),
             (("--tables", "job.trace/rank-000000.rec"), "rank-000000"),

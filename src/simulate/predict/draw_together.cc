@@ -145,7 +145,7 @@ std::optional<Estimate> ratio_to(const Open& open, const Open* base) {
   return estimate(ratio);
 }
 
-void close(Open& open, const Open* healthy, const Open* unprotected) {
+void close(Open& open, const Open* healthy, const Open* unprotected, const Open* plain) {
   Outlook& outlook = open.outlook;
   if (outlook.asked > 0) outlook.failed = open.failed.mean();
   if (outlook.measured == 0) return;
@@ -165,6 +165,7 @@ void close(Open& open, const Open* healthy, const Open* unprotected) {
   if (outlook.links.size() > links_told) outlook.links.resize(links_told);
   outlook.ratio = ratio_to(open, healthy);
   if (outlook.replicas > 1) outlook.to_unprotected = ratio_to(open, unprotected);
+  if (outlook.sender != "plain") outlook.to_plain = ratio_to(open, plain);
   if (open.records.count() > 0)
     outlook.replication = ReplicationWork{open.verified.mean(),   open.records.mean(),    open.copies.mean(),
                                           open.copy_bytes.mean(), open.mismatches.mean(), open.corrections.mean()};
@@ -287,12 +288,36 @@ void advise_replicas(const std::vector<Outlook>& outlooks, std::vector<std::stri
   }
 }
 
+/// What the transport costs, and where the job ended by it alone.
+void advise_senders(const std::vector<Outlook>& outlooks, std::vector<std::string>& advice) {
+  stats::Moments ratio;
+  double least = 0, most = 0;
+  std::size_t runs = 0, ended = 0;
+  for (const Outlook& outlook : outlooks) {
+    if (outlook.sender == "plain") continue;
+    runs += outlook.asked;
+    ended += outlook.measured;
+    if (!outlook.to_plain) continue;
+    const double mean = outlook.to_plain->mean;
+    least = ratio.count() == 0 ? mean : std::min(least, mean);
+    most = ratio.count() == 0 ? mean : std::max(most, mean);
+    ratio.add(mean);
+  }
+  if (runs == 0) return;
+  std::string words = fmt::format("Over the transport the job ended in {} of {} runs", ended, runs);
+  if (ratio.count() > 0)
+    words += fmt::format(", and took {:.3f} times as long as over plain connections ({:.3f} to {:.3f})", ratio.mean(),
+                         least, most);
+  advice.push_back(words + ".");
+}
+
 void advise(PredictionRecord& record) {
   if (record.finished < record.points) {
     record.advice.push_back(fmt::format("Only {} of {} runs have ended.", record.finished, record.points));
   }
   advise_engine(with_fewest_replicas(record.outlooks), record.advice);
   advise_replicas(record.outlooks, record.advice);
+  advise_senders(record.outlooks, record.advice);
   const Outlook* worst = nullptr;
   for (const Outlook& outlook : record.outlooks)
     if (outlook.ratio && !outlook.healthy && (worst == nullptr || outlook.ratio->mean > worst->ratio->mean))
@@ -340,10 +365,11 @@ Result<PredictionRecord> draw_together(const study::Study& study, const Database
     const std::string engine = text_in(row.parameters, "engine"), placement = text_in(row.parameters, "placement"),
                       failures = text_in(row.parameters, "failures");
     const std::uint64_t replicas = std::max<std::uint64_t>(whole_in(row.parameters, "replicas"), 1);
+    const std::string sender = row.parameters.contains("sender") ? text_in(row.parameters, "sender") : "plain";
     auto found = std::ranges::find_if(all, [&](const Open& open) {
       const Outlook& outlook = open.outlook;
       return outlook.engine == engine && outlook.placement == placement && outlook.failures == failures &&
-             outlook.replicas == replicas;
+             outlook.replicas == replicas && outlook.sender == sender;
     });
     if (found == all.end()) {
       found = all.insert(all.end(), Open{});
@@ -351,6 +377,7 @@ Result<PredictionRecord> draw_together(const study::Study& study, const Database
       found->outlook.placement = placement;
       found->outlook.failures = failures;
       found->outlook.replicas = replicas;
+      found->outlook.sender = sender;
       found->outlook.healthy = failures == "none";
     }
     ++record.points;
@@ -360,15 +387,15 @@ Result<PredictionRecord> draw_together(const study::Study& study, const Database
   }
   for (Open& open : all) {
     const Outlook& own = open.outlook;
-    const auto healthy = std::ranges::find_if(all, [&](const Open& other) {
-      return other.outlook.healthy && other.outlook.engine == own.engine && other.outlook.placement == own.placement &&
-             other.outlook.replicas == own.replicas;
-    });
-    const auto unprotected = std::ranges::find_if(all, [&](const Open& other) {
-      return other.outlook.replicas == 1 && other.outlook.engine == own.engine &&
-             other.outlook.placement == own.placement && other.outlook.failures == own.failures;
-    });
-    close(open, healthy == all.end() ? nullptr : &*healthy, unprotected == all.end() ? nullptr : &*unprotected);
+    const auto other = [&](const std::string& failures, std::uint64_t replicas, const std::string& sender) {
+      const auto found = std::ranges::find_if(all, [&](const Open& each) {
+        return each.outlook.engine == own.engine && each.outlook.placement == own.placement &&
+               each.outlook.failures == failures && each.outlook.replicas == replicas && each.outlook.sender == sender;
+      });
+      return found == all.end() ? nullptr : &*found;
+    };
+    close(open, other("none", own.replicas, own.sender), other(own.failures, 1, own.sender),
+          other(own.failures, own.replicas, "plain"));
   }
   for (Open& open : all) record.outlooks.push_back(std::move(open.outlook));
   record.shown = worth_showing(record.outlooks);

@@ -23,6 +23,8 @@
 #include "simulate/packet/simulate.h"
 #include "simulate/study/prepared.h"
 #include "simulate/study/provenance.h"
+#include "simulate/transport/endpoints.h"
+#include "simulate/transport/simulate_transport.h"
 
 namespace holdfast::simulate::predict {
 namespace {
@@ -34,6 +36,9 @@ constexpr std::size_t observed_ranks = 32, observed_bins = 160, fullest_links = 
 
 /// The label of runs by tables from a file.
 constexpr const char* by_tables = "tables";
+
+/// The sender that is not plain.
+constexpr const char* over_transport = "transport";
 
 Json given_options(const config::AnySettings& settings) {
   Json given = Json::object();
@@ -110,6 +115,7 @@ struct Run {
   bool by_tables = false;
   job::PlacementRules placement;
   job::Protection protection;
+  bool over_transport = false;
   std::vector<fault::Fault> during;  ///< what fails while the job runs
 };
 
@@ -234,6 +240,7 @@ class Prediction final : public study::Study {
       scenarios.push_back(std::move(failures).value());
     }
     if (Status status = read_protection(); !status.ok()) return status;
+    if (Status status = check_senders(); !status.ok()) return status;
     std::vector<job::PlacementRules> placements;
     for (const std::string& placement : question_.placements) {
       auto distribution = job::parse_distribution(placement);
@@ -250,12 +257,33 @@ class Prediction final : public study::Study {
             const bool random = placements[i].distribution == job::Distribution::random || is_random(scenario) ||
                                 (degree > 1 && flips_by_chance_);
             if (!random && seed > 1) continue;
-            for (const fabric::Contender& engine : question_.engines)
-              add(scenario, placements[i], question_.placements[i], degree, &engine, seed);
-            if (!question_.tables.forwarding.empty())
-              add(scenario, placements[i], question_.placements[i], degree, nullptr, seed);
+            for (const std::string& sender : question_.senders) {
+              for (const fabric::Contender& engine : question_.engines)
+                add(scenario, placements[i], question_.placements[i], degree, sender, &engine, seed);
+              if (!question_.tables.forwarding.empty())
+                add(scenario, placements[i], question_.placements[i], degree, sender, nullptr, seed);
+            }
           }
     return {};
+  }
+
+  bool any_over_transport() const {
+    return std::ranges::find(question_.senders, over_transport) != question_.senders.end();
+  }
+
+  Status check_senders() const {
+    for (const std::string& sender : question_.senders)
+      if (sender != "plain" && sender != over_transport)
+        return {Code::bad_input, "reading --senders", "'" + sender + "' is no sender",
+                "give plain, transport, or both"};
+    if (!any_over_transport()) return {};
+    const TransportSetting setting = transport_of(1);
+    if (Status status = check(setting, question_.parameters.options()); !status.ok()) return status;
+    return find_endpoints(network_, setting.datagrams.rails).status();
+  }
+
+  TransportSetting transport_of(std::uint64_t seed) const {
+    return {question_.engine_options.options(), question_.datagrams.options(), {}, seed};
   }
 
   job::Protection protection_of(int degree, std::uint64_t seed) const {
@@ -308,9 +336,18 @@ class Prediction final : public study::Study {
     if (Json given = given_options(question_.replication_costs); !given.empty()) parameters["costs"] = std::move(given);
   }
 
+  /// Likewise, of one with InfiniBand's own connections.
+  void add_sender(Json& parameters) const {
+    parameters["sender"] = over_transport;
+    if (Json given = given_options(question_.engine_options); !given.empty())
+      parameters["transport"] = std::move(given);
+    if (Json given = given_options(question_.datagrams); !given.empty()) parameters["datagram"] = std::move(given);
+  }
+
   void add(const Failures& scenario, job::PlacementRules placement, const std::string& placement_name, int degree,
-           const fabric::Contender* engine, std::uint64_t seed) {
+           const std::string& sender, const fabric::Contender* engine, std::uint64_t seed) {
     Run run;
+    run.over_transport = sender == over_transport;
     run.placement = std::move(placement);
     run.placement.seed = seed;
     run.protection = protection_of(degree, seed);
@@ -337,6 +374,7 @@ class Prediction final : public study::Study {
     if (Json given = given_options(question_.parameters); !given.empty()) parameters["options"] = std::move(given);
     parameters["inputs"] = inputs_;
     add_protection(degree, parameters);
+    if (run.over_transport) add_sender(parameters);
     if (engine == nullptr || !engine->in_opensm) parameters["inputs"].erase("opensm");
     if (engine != nullptr) parameters["inputs"].erase("tables");
     if (engine != nullptr && engine->in_opensm) parameters["inputs"]["opensm"] = study::opensm_digest();
@@ -353,6 +391,8 @@ class Prediction final : public study::Study {
     auto assumed = question_.protocol.left_at_defaults();
     if (std::ranges::any_of(question_.replicas, [](int degree) { return degree > 1; }))
       for (std::string& cost : question_.replication_costs.left_at_defaults()) assumed.push_back(std::move(cost));
+    if (any_over_transport())
+      for (std::string& row : question_.datagrams.left_at_defaults()) assumed.push_back(std::move(row));
     if (fails_in_runs_) assumed.push_back(manager_in_words(SubnetManager{}));
     return {{"ranks", program_.ranks.size()},
             {"recorded_ns", program_.recorded_ns},
@@ -397,10 +437,32 @@ class Prediction final : public study::Study {
       outages.timeline.reliable = true;
       control.timeline = &outages.timeline;
     }
+    if (run.over_transport) {
+      auto over = simulate_over_transport(network, prepared.tables, question_.parameters.options(), traffic,
+                                          transport_of(run.point.seed), control);
+      if (!over.ok()) return over.status();
+      tell(run, over.value().record, traffic, prepared, outages, finished);
+      tell_transport(over.value().transport, finished.result);
+      return {};
+    }
     auto record = simulate(network, prepared.tables, question_.parameters.options(), traffic, control);
     if (!record.ok()) return record.status();
     tell(run, record.value(), traffic, prepared, outages, finished);
     return {};
+  }
+
+  /// What was lost is known to the network; what went again, to the engines.
+  static void tell_transport(const TransportRecord& record, Json& result) {
+    using transport::Count;
+    if (const auto faults = result.find("faults"); faults != result.end()) {
+      (*faults)["sent_again"] = record.engines[Count::fragments_retransmitted];
+      faults->erase("longest_stall_ps");
+    }
+    result["transport"] = {{"fragments", record.engines[Count::fragments_sent]},
+                           {"timeouts", record.engines[Count::timeouts]},
+                           {"rails_lost", record.engines[Count::rails_lost]}};
+    if (record.loss)
+      result["reason"] = record.loss->host + " gave up " + record.loss->peer + ": " + record.loss->outcome;
   }
 
   /// New tables are those of the run's engine; to tables that were given, nobody writes.

@@ -17,13 +17,14 @@
 #include "simulate/predict/prediction_record.h"
 #include "simulate/study/database.h"
 #include "simulate/study/study.h"
+#include "simulate/transport/simulate_transport.h"
 
 /// How long a recorded job would take: a study whose points are a recording on a fabric with what failed, routed by an
 /// engine, with its ranks placed in one way.
 namespace holdfast::simulate::predict {
 
-/// What is asked. Every combination of engines (and the tables), placements, failures and numbers of replicas is a
-/// scenario; those in which something is random are run with seeds 1 to `seeds`, others once.
+/// What is asked. Every combination of engines (and the tables), placements, failures, numbers of replicas and senders
+/// is a scenario; those in which something is random are run with seeds 1 to `seeds`, others once.
 struct Question {
   std::string trace;   ///< the folder of a recording
   std::string fabric;  ///< a topology, or the path of a file
@@ -37,13 +38,16 @@ struct Question {
   std::vector<int> replicas = {1};    ///< of each rank; 1: no protection
   replicate::Protocol replica_protocol{};
   std::string place_replicas = "apart";
-  std::string inject;  ///< faults that strike in the hosts of jobs with replicas
+  std::vector<std::string> senders = {"plain"};  ///< "plain": reliable connections; "transport": Holdfast's
+  std::string inject;                            ///< faults that strike in the hosts of jobs with replicas
   double compute_scale = 1;
   std::uint64_t seeds = 3;
   Time limit_ps = never;
   config::Settings<job::Protocol> protocol{job::protocol_table()};
   config::Settings<job::ReplicationCosts> replication_costs{job::replication_costs_table()};
   config::Settings<Parameters> parameters{parameters_table()};
+  config::Settings<transport::Options> engine_options{transport::options_table()};
+  config::Settings<DatagramOptions> datagrams{datagram_table()};
 };
 
 /// Reads the recording, the fabric and the tables, and makes the study, kind "prediction". What its runs come to

@@ -39,7 +39,7 @@ struct FullLink {
 /// What parts that failed in the run did to its packets: means over the runs that were measured.
 struct Interruption {
   double lost = 0, sent_again = 0;
-  double longest_stall_s = 0;  ///< of a connection, from a loss to the next acknowledgement
+  double longest_stall_s = 0;  ///< of a connection, from a loss to the next acknowledgement; not of the transport
 };
 
 /// What replicas did in the runs that were measured: means.
@@ -49,10 +49,11 @@ struct ReplicationWork {
   double mismatches = 0, corrections = 0;
 };
 
-/// One engine, placement and number of replicas in one failure scenario, over all seeds.
+/// One engine, placement, number of replicas and sender in one failure scenario, over all seeds.
 struct Outlook {
   std::string engine, placement, failures;
   std::uint64_t replicas = 1;                   ///< of each rank
+  std::string sender = "plain";                 ///< or "transport"
   bool healthy = false;                         ///< the fabric as it was given
   std::size_t asked = 0;                        ///< runs that have ended in any way
   std::size_t measured = 0;                     ///< runs in which the job ended
@@ -62,6 +63,7 @@ struct Outlook {
   Estimate time_s;
   std::optional<Estimate> ratio;           ///< to the same engine and placement on the healthy fabric, seed by seed
   std::optional<Estimate> to_unprotected;  ///< likewise to the job without replicas; none of that itself
+  std::optional<Estimate> to_plain;        ///< of the transport: likewise to plain connections
   std::optional<ReplicationWork> replication;
   std::size_t corrected = 0;          ///< runs in which they corrected something
   double computing = 0, waiting = 0;  ///< shares of the ranks' time, on average

@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::size_t least_payload = 64;  // engine.h
 
+}  // namespace
+
 Status check(const TransportSetting& setting, const Parameters& parameters) {
   constexpr std::uint32_t least = transport::wire::most_data_header_bytes + least_payload + datagram_header_bytes;
   if (parameters.mtu < least)
@@ -26,8 +28,6 @@ Status check(const TransportSetting& setting, const Parameters& parameters) {
               "docs/spec/faults.md says what there is"};
   return {};
 }
-
-}  // namespace
 
 Result<TransportRun> simulate_over_transport(const fabric::Fabric& fabric, const fabric::Forwarding& forwarding,
                                              const Parameters& parameters, Traffic& traffic,
