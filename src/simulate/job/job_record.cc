@@ -11,7 +11,10 @@ namespace {
 
 using replicate::Count;
 
-void add_replication_notes(const ReplicationOutcome& found, std::vector<std::string>& notes) {
+void add_replication_notes(const ReplicationOutcome& found, const Protection& protection,
+                           std::vector<std::string>& notes) {
+  if (!protection.inject.empty() && found.counters[Count::injected] == 0)
+    notes.push_back("nothing was flipped: no message that --inject names was sent, or it had no bytes");
   if (found.uncompared > 0)
     notes.push_back(fmt::format("not compared: {} messages and accesses of windows and collectives of neighbours",
                                 found.uncompared));
@@ -96,7 +99,7 @@ JobSummary summarise(const Job& job, const JobOutcome& outcome) {
   summary.computing_share = all > 0 ? computing / all : 0;
   summary.waiting_share = all > 0 ? waiting_ps / all : 0;
   summary.ended = waiting == 0;
-  if (outcome.replication) add_replication_notes(*outcome.replication, summary.notes);
+  if (outcome.replication) add_replication_notes(*outcome.replication, job.protection, summary.notes);
   if (outcome.replication && outcome.replication->incident) {
     summary.ended = false;
     summary.time_ps = outcome.replication->incident->at_ps;
