@@ -153,7 +153,20 @@ int bind_names(fid*, fid*, std::uint64_t) {
 }
 
 fi_ops names_fid_ops = object_calls(close_names, bind_names);
-fi_ops_av names_ops = {sizeof(fi_ops_av), insert, insert_service, insert_symmetric, remove, lookup, as_text, nullptr};
+
+/// By name: libfabric 2 has more of them, which may be null.
+constexpr fi_ops_av name_calls() {
+  fi_ops_av calls{};
+  calls.size = sizeof(fi_ops_av);
+  calls.insert = insert;
+  calls.insertsvc = insert_service;
+  calls.insertsym = insert_symmetric;
+  calls.remove = remove;
+  calls.lookup = lookup;
+  calls.straddr = as_text;
+  return calls;
+}
+fi_ops_av names_ops = name_calls();
 
 int open_names(fid_domain*, fi_av_attr* attributes, fid_av** av, void* context) {
   if (attributes != nullptr && (attributes->name != nullptr || (attributes->flags & FI_EVENT) != 0)) return -FI_ENOSYS;

@@ -20,6 +20,8 @@ constexpr std::uint64_t receive_caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC |
 constexpr std::uint64_t domain_caps = FI_LOCAL_COMM | FI_REMOTE_COMM;
 constexpr std::uint64_t all_caps = send_caps | receive_caps | domain_caps;
 constexpr std::uint64_t msg_order = FI_ORDER_SAS;
+constexpr std::uint64_t no_order = 0;  // FI_ORDER_NONE, which libfabric 2 deprecates
+constexpr int mr_basic = 1 << 0;       // FI_MR_BASIC, likewise
 constexpr std::size_t most_pieces_offered = 8;
 constexpr std::size_t queue_size = 65536;
 constexpr std::size_t most_message_bytes = std::size_t{1} << 40;
@@ -42,13 +44,12 @@ bool acceptable(const fi_info& hints) {
   if (const fi_domain_attr* domain = hints.domain_attr) {
     if (!names_us(domain->name) || domain->cq_data_size > sizeof(std::uint64_t)) return false;
     if ((domain->caps & ~domain_caps) != 0) return false;
-    if (domain->mr_mode == FI_MR_BASIC) return false;  // addresses are offsets
+    if (domain->mr_mode == mr_basic) return false;  // addresses are offsets
   }
   const auto fits = [](const auto* attributes, std::uint64_t caps) {
-    return attributes == nullptr ||
-           ((attributes->caps & ~(caps | domain_caps)) == 0 && (attributes->msg_order & ~msg_order) == 0 &&
-            attributes->comp_order == FI_ORDER_NONE && attributes->size <= queue_size &&
-            attributes->iov_limit <= most_pieces_offered);
+    return attributes == nullptr || ((attributes->caps & ~(caps | domain_caps)) == 0 &&
+                                     (attributes->msg_order & ~msg_order) == 0 && attributes->comp_order == no_order &&
+                                     attributes->size <= queue_size && attributes->iov_limit <= most_pieces_offered);
   };
   if (!fits(hints.tx_attr, send_caps) || !fits(hints.rx_attr, receive_caps)) return false;
   return hints.tx_attr == nullptr || hints.tx_attr->inject_size <= most_inject_bytes;
@@ -115,7 +116,7 @@ void describe(fi_info& info, const fi_info* hints) {
   send.caps = info.caps & send_caps;
   send.op_flags = hints != nullptr && hints->tx_attr != nullptr ? hints->tx_attr->op_flags : 0;
   send.msg_order = msg_order;
-  send.comp_order = FI_ORDER_NONE;
+  send.comp_order = no_order;
   send.inject_size = most_inject_bytes;
   send.size = queue_size;
   send.iov_limit = most_pieces_offered;
@@ -124,7 +125,7 @@ void describe(fi_info& info, const fi_info* hints) {
   receive.caps = info.caps & receive_caps;
   receive.op_flags = hints != nullptr && hints->rx_attr != nullptr ? hints->rx_attr->op_flags : 0;
   receive.msg_order = msg_order;
-  receive.comp_order = FI_ORDER_NONE;
+  receive.comp_order = no_order;
   receive.size = queue_size;
   receive.iov_limit = most_pieces_offered;
 

@@ -20,7 +20,6 @@ constexpr std::int64_t writer = std::int64_t{1} << 32;  // a reader counts one
 // A whole cache line: with 40 bytes MPICH 4.0.2 was seen to answer with the value of another rank's slot.
 constexpr std::size_t place_counts = 64 / sizeof(std::int64_t);
 static_assert(LockSequencer::counts <= place_counts);
-constexpr std::size_t places_a_page = 16;
 
 }  // namespace
 
@@ -28,7 +27,6 @@ SequencerCounts::Page& SequencerCounts::with_room(MPI_Comm members) {
   for (Page& page : pages_)
     if (std::find(page.used.begin(), page.used.end(), false) != page.used.end()) return page;
   Page page;
-  page.used.resize(places_a_page);
   call_that_waits([&] {
     return real().Win_allocate(places_a_page * place_counts * sizeof(std::int64_t), sizeof(std::int64_t), MPI_INFO_NULL,
                                members, &page.counts, &page.window);

@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -28,10 +29,11 @@ class SequencerCounts {
   void close();
 
  private:
+  static constexpr std::size_t places_a_page = 16;
   struct Page {
     MPI_Win window = MPI_WIN_NULL;
     std::int64_t* counts = nullptr;  ///< this process's, in MPI's memory
-    std::vector<bool> used;
+    std::array<bool, places_a_page> used{};
   };
   Page& with_room(MPI_Comm members);
   std::vector<Page> pages_;
