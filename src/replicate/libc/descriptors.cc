@@ -10,7 +10,6 @@ namespace holdfast::replicate {
 
 namespace {
 
-constexpr std::size_t most_descriptors = 65536;
 std::array<std::atomic<const std::string*>, most_descriptors> names;
 
 /// Each name once, and for good: another thread may be looking at it.

@@ -42,7 +42,6 @@ struct Writing {
   integrity::Digester digester{integrity::Algorithm::xxh3_128};
 };
 
-constexpr std::size_t most_descriptors = 65536;
 std::array<std::atomic<Writing*>, most_descriptors> writings;  // changed by the recording thread; emptied by any
 
 /// The thread is at work on a Writing: what a signal handler writes meanwhile is not followed.

@@ -31,7 +31,6 @@ namespace holdfast::replicate {
 
 namespace {
 
-constexpr int lowest_descriptor = 100;  // out of the way of programs that count on theirs
 constexpr std::size_t most_replicas = 1024;
 
 constexpr int answer_seconds = 30;  // of `holdfast run`, on a busy machine

@@ -30,7 +30,7 @@ namespace {
 
 int original_stderr = STDERR_FILENO;
 
-int number(const char* name) {
+int announced_number(const char* name) {
   const Depth inside;  // what the launcher says, not what the program is told
   const char* text = std::getenv(name);
   return text ? std::atoi(text) : -1;
@@ -62,14 +62,12 @@ std::optional<ReplicaMap> announced_map() {
   const char* text = std::getenv("HOLDFAST_REPLICATE_DEGREE");
   const auto degrees = Degrees::parse(text ? text : "");
   if (!degrees.ok()) return std::nullopt;
-  auto map = ReplicaMap::of(degrees.value(), number("HOLDFAST_RUN_RANKS"));
+  auto map = ReplicaMap::of(degrees.value(), announced_number("HOLDFAST_RUN_RANKS"));
   return map.ok() ? std::optional(std::move(map).value()) : std::nullopt;
 }
 
-constexpr int lowest_descriptor = 100;  // out of the way of programs that count on theirs
-
 /// One of descriptors 1 and 2 as it was when the program began, and where what the program writes to it is recorded.
-struct Stream {
+struct StandardStream {
   std::string path;
   dev_t device = 0;
   ino_t inode = 0;
@@ -79,12 +77,12 @@ struct Stream {
 
 /// Made once and never gone: programs write in exit handlers.
 struct Recording {
-  std::array<Stream, 2> streams;
+  std::array<StandardStream, 2> streams;
   bool only = false;  ///< nothing is shown from this process
 };
 Recording* prepared = nullptr;
 std::atomic<const Recording*> present{nullptr};
-[[gnu::tls_model("initial-exec")]] constinit thread_local bool first_thread = false;
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool on_recording_thread = false;
 
 bool compared() {
   config::Settings<Options> settings(options_table());
@@ -98,12 +96,12 @@ void stop_in_child() {
   recorded_printing = nullptr;
 }
 
-Stream& stream_of(int number) {
+StandardStream& stream_of(int number) {
   return prepared->streams[static_cast<std::size_t>(number - 1)];
 }
 
 /// Two threads may come at once: one of them keeps its descriptor.
-int record_file(Stream& stream) {
+int record_file(StandardStream& stream) {
   int file = stream.file.load(std::memory_order_acquire);
   if (file >= 0) return file;
   const Depth inside;
@@ -169,7 +167,7 @@ int job_stderr() {
 
 int launched_rank() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
-    if (const int rank = number(name); rank >= 0) return rank;
+    if (const int rank = announced_number(name); rank >= 0) return rank;
   }
   return -1;
 }
@@ -195,13 +193,13 @@ void record_streams() {
     stream_of(number).inode = status.st_ino;
   }
   ::pthread_atfork(nullptr, nullptr, stop_in_child);
-  first_thread = true;
+  on_recording_thread = true;
   recorded_printing = stdout;
   present = prepared;
 }
 
 bool recording_thread() {
-  return first_thread;
+  return on_recording_thread;
 }
 
 bool recording() {
@@ -210,7 +208,7 @@ bool recording() {
 
 bool is_stream(int descriptor, int stream) {
   struct stat status {};
-  const Stream& begun = stream_of(stream);
+  const StandardStream& begun = stream_of(stream);
   return begun.inode != 0 && ::fstat(descriptor, &status) == 0 && status.st_ino == begun.inode &&
          status.st_dev == begun.device;
 }

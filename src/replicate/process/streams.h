@@ -44,7 +44,9 @@ bool recorded_only();
 ssize_t record(int stream, std::span<const iovec> pieces);
 /// How many bytes the record of stream 1 or 2 has got from this process. Any thread.
 std::uint64_t recorded_bytes(int stream);
-/// Descriptors that the program has not opened and must not close.
+/// Descriptors that the program has not opened and must not close; they begin at lowest_descriptor, out of the way of
+/// programs that count on theirs.
+inline constexpr int lowest_descriptor = 100;
 bool holds_record(int descriptor);
 
 }  // namespace holdfast::replicate

@@ -14,7 +14,6 @@ namespace holdfast::replicate {
 
 namespace {
 constexpr int record_tag = 0;
-constexpr std::uint32_t tag_range = 32768;  // every MPI has at least this many tags (MPI 3.1, 8.1.2)
 
 /// Any number of bytes as a (count, datatype) pair, whose count is an int.
 class ByteRun {

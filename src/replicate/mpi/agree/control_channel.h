@@ -16,6 +16,9 @@
 
 namespace holdfast::replicate {
 
+/// Every MPI has at least this many tags (MPI 4.0, 9.1.2).
+inline constexpr std::uint32_t tag_range = 32768;
+
 /// Carries what replicas say to each other, on communicators that the application never sees: small records that are
 /// received into a ring of receives posted ahead of time, and payloads (whole messages) that a record has announced.
 ///

@@ -13,7 +13,7 @@ namespace holdfast::replicate {
 
 namespace {
 
-constexpr std::uint64_t first_thread = 1;
+constexpr std::uint64_t name_of_first_thread = 1;
 
 bool read_option() {
   const Depth inside;
@@ -33,7 +33,7 @@ bool threads_are_named() {
 }
 
 ThreadName& thread_name() {
-  if (own_thread.name == 0 && gettid() == real_process_id()) own_thread.name = first_thread;
+  if (own_thread.name == 0 && gettid() == real_process_id()) own_thread.name = name_of_first_thread;
   return own_thread;
 }
 

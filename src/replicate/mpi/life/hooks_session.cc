@@ -8,6 +8,7 @@
 #include "real_functions.h"
 #include "replicate/engine/degrees.h"
 #include "replicate/engine/mix.h"
+#include "replicate/mpi/agree/control_channel.h"
 #include "replicate/mpi/context/failure.h"
 #include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
@@ -19,8 +20,6 @@ namespace holdfast::replicate {
 namespace {
 
 int open_sessions = 0;
-
-constexpr int tag_range = 32768;  // every MPI has at least this many tags (MPI 4.0, 9.1.2)
 
 int tag_of(const char* text) {
   std::uint64_t hash = 0;

@@ -24,7 +24,6 @@ namespace holdfast::replicate {
 namespace {
 
 constexpr std::uint64_t partitioned_mark = 0x706172746974;  // tells its communicator's id from the world's
-constexpr std::uint32_t tag_range = 32768;                  // every MPI has at least this many tags (MPI 4.0, 9.1.2)
 
 struct Side {
   std::unordered_map<MessageId, std::uint64_t, MessageIdHash> made;  ///< by name with ordinal 0: requests made so far
