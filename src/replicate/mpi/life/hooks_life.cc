@@ -276,8 +276,10 @@ void begin() {
 /// (rank, replica, copies) triples of the communicator's processes, at its rank 0.
 std::vector<std::uint64_t> gather_culprits(MPI_Comm among) {
   std::vector<std::uint64_t> mine;
-  for (const auto& [who, copies] : runtime().engine->wrong_copies()) {
-    mine.insert(mine.end(), {static_cast<std::uint64_t>(who.first), static_cast<std::uint64_t>(who.second), copies});
+  if (const auto& engine = runtime().engine) {  // where faults are injected into one replica alone there is none
+    for (const auto& [who, copies] : engine->wrong_copies()) {
+      mine.insert(mine.end(), {static_cast<std::uint64_t>(who.first), static_cast<std::uint64_t>(who.second), copies});
+    }
   }
   const int n = static_cast<int>(mine.size());
   int members = 0;
