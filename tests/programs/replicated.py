@@ -94,7 +94,7 @@ def replicated(args, degrees, settings, silence, directory):
         "HOLDFAST_REPLICATE_COLLECTIVES": args.collectives,
         "HOLDFAST_REPLICATE_SILENCE_LIMIT": silence,
         "HOLDFAST_RUN_RANKS": str(args.ranks),
-        "HOLDFAST_RUN_EPOCH": str(time.time_ns()),
+        "HOLDFAST_RUN_EPOCH": f"{time.time_ns()}:{time.monotonic_ns()}",
         "HOLDFAST_RUN_ENTROPY": str(time.time_ns() % 2**64),
         "HOLDFAST_RUN_IDENTITY": str(time.time_ns() % 2**64),
         "HOLDFAST_RUN_PROGRAM": os.path.realpath(args.program[0]),

@@ -63,18 +63,19 @@ namespace hr = holdfast::replicate;
 extern "C" {
 
 [[gnu::visibility("default")]] int clock_gettime(clockid_t clock, timespec* time) noexcept {
-  if (clock == CLOCK_REALTIME && hr::time_before_init(*time)) return 0;
+  if (hr::time_before_init(clock, *time, __builtin_return_address(0))) return 0;
   const int code = hr::real_clock_gettime(clock, time);
   if (code != 0 || !hr::agreed_clocks()) return code;
   const hr::Inside inside;
-  const std::int64_t now = hr::agreed_clock_ns(clock, time->tv_sec * hr::second_ns + time->tv_nsec);
+  const std::int64_t ahead = clock == CLOCK_MONOTONIC ? hr::monotonic_ahead() : 0;
+  const std::int64_t now = hr::agreed_clock_ns(clock, time->tv_sec * hr::second_ns + time->tv_nsec + ahead);
   *time = {static_cast<time_t>(now / hr::second_ns), static_cast<long>(now % hr::second_ns)};
   return 0;
 }
 
 [[gnu::visibility("default")]] int gettimeofday(timeval* __restrict time, void* __restrict zone) noexcept {
   timespec now{};
-  if (!hr::time_before_init(now) && !hr::agreed_clocks()) return hr::real_gettimeofday(time, zone);
+  if (!hr::time_before_init(CLOCK_REALTIME, now) && !hr::agreed_clocks()) return hr::real_gettimeofday(time, zone);
   if (clock_gettime(CLOCK_REALTIME, &now) != 0) return -1;
   *time = {now.tv_sec, now.tv_nsec / 1000};
   return 0;
@@ -82,7 +83,7 @@ extern "C" {
 
 [[gnu::visibility("default")]] time_t time(time_t* result) noexcept {
   timespec now{};
-  if (!hr::time_before_init(now) && !hr::agreed_clocks()) return hr::real_time(result);
+  if (!hr::time_before_init(CLOCK_REALTIME, now) && !hr::agreed_clocks()) return hr::real_time(result);
   if (clock_gettime(CLOCK_REALTIME, &now) != 0) return static_cast<time_t>(-1);
   if (result) *result = now.tv_sec;
   return now.tv_sec;

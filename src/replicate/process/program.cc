@@ -14,7 +14,8 @@ namespace holdfast::replicate {
 namespace {
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool first_thread = false;
-pid_t process = 0;  // that of the program; 0 in any other
+pid_t process = 0;   // that of the program; 0 in any other
+bool begun = false;  // constructors are done
 
 /// Alone, a process has nobody to agree with.
 bool has_replicas() {
@@ -35,7 +36,14 @@ bool program_asks() {
   return first_thread && depth == 0 && real_process_id() == process;
 }
 
+bool program_is_loaded() {
+  if (begun) return false;
+  static const bool is_program = has_replicas() && started_as_program();
+  return is_program;
+}
+
 void program_begins() {
+  begun = true;
   if (!has_replicas() || !started_as_program()) return;
   first_thread = true;
   process = real_process_id();

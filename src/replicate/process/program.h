@@ -13,6 +13,10 @@ namespace holdfast::replicate {
 /// HOLDFAST_RUN_PROGRAM, after the loader's work, and neither inside MPI nor inside Holdfast. One system call.
 bool program_asks();
 
+/// Whether the process is the program and its shared libraries' constructors are at work, of which some are the
+/// program's own. On the first thread, which is alone then.
+bool program_is_loaded();
+
 /// The shared libraries are loaded, the program's own code comes next. Called once, by the first thread.
 void program_begins();
 

@@ -1,10 +1,14 @@
 #include "replicate/process/start_time.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 
 #include "replicate/process/program.h"
+#include "replicate/process/real_clock.h"
 
 namespace holdfast::replicate {
 
@@ -14,38 +18,81 @@ constexpr long long billion = 1'000'000'000;
 /// Readings after which time begins to pass, for programs that wait for it. What a program links may read clocks too,
 /// not equally often in each replica, so no single reading may count.
 constexpr long long patience = 1'000'000;
+/// The same of the clock by which programs sleep and look again: after so many it is the real one.
+constexpr long long monotonic_patience = 1000;
 
 std::atomic<bool> before_init{true};
 
-/// Nanoseconds since 1970 at which the job was started; 0 where there is no such time.
-long long find_epoch() {
-  const char* epoch = std::getenv("HOLDFAST_RUN_EPOCH");
-  return epoch ? std::atoll(epoch) : 0;
+/// The moment at which the job was started, by the launcher's clocks, in nanoseconds; 0 where that is not told.
+struct Epoch {
+  long long real = 0;  ///< since 1970
+  long long monotonic = 0;
+};
+
+Epoch find_epoch() {
+  const char* text = std::getenv("HOLDFAST_RUN_EPOCH");
+  if (!text) return {};
+  const char* colon = std::strchr(text, ':');
+  return {std::atoll(text), colon ? std::atoll(colon + 1) : 0};
 }
 
-/// At which time stands still; 0 where it goes on.
-long long standing_epoch() {
-  if (!before_init.load(std::memory_order_relaxed) || !program_asks()) return 0;
-  static const long long epoch = find_epoch();
-  return epoch;
+const Epoch& epoch() {
+  static const Epoch found = find_epoch();
+  return found;
+}
+
+/// Whether the caller is the C++ standard library; std::chrono's clocks are functions of it.
+bool is_cplusplus_library(const void* caller) {
+  Dl_info where{};
+  return caller && dladdr(caller, &where) != 0 && where.dli_fname && std::strstr(where.dli_fname, "/libstdc++.so");
+}
+
+bool time_stands(const void* caller) {
+  if (!before_init.load(std::memory_order_relaxed)) return false;
+  return program_asks() || (program_is_loaded() && is_cplusplus_library(caller));
+}
+
+long long nanoseconds(clockid_t clock) {
+  timespec time{};
+  real_clock_gettime(clock, &time);
+  return time.tv_sec * billion + time.tv_nsec;
 }
 
 }  // namespace
 
 timespec file_time_before_init(const timespec& time) {
-  const long long epoch = standing_epoch();
-  if (epoch == 0 || time.tv_sec < epoch / billion) return time;
-  return {static_cast<time_t>(epoch / billion),
-          time.tv_sec == epoch / billion ? std::min<long>(time.tv_nsec, epoch % billion) : epoch % billion};
+  const long long start = time_stands(nullptr) ? epoch().real : 0;
+  if (start == 0 || time.tv_sec < start / billion) return time;
+  return {static_cast<time_t>(start / billion),
+          time.tv_sec == start / billion ? std::min<long>(time.tv_nsec, start % billion) : start % billion};
 }
 
-bool time_before_init(timespec& time) {
-  const long long epoch = standing_epoch();
-  if (epoch == 0) return false;
+bool time_before_init(clockid_t clock, timespec& time, const void* caller) {
+  if ((clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) || !time_stands(caller)) return false;
   static long long readings = 0;  // of the first thread alone
-  const long long now = epoch + 1000 * std::max(0LL, ++readings - patience);
+  static long long monotonic_readings = 0;
+  long long now = 0;
+  if (clock == CLOCK_REALTIME) {
+    if (epoch().real == 0) return false;
+    now = epoch().real + 1000 * std::max(0LL, ++readings - patience);
+  } else {
+    if (epoch().monotonic == 0) return false;
+    const bool waits = ++monotonic_readings > monotonic_patience;
+    now = waits ? nanoseconds(CLOCK_MONOTONIC) + monotonic_ahead() : epoch().monotonic;
+  }
   time = {static_cast<time_t>(now / billion), static_cast<long>(now % billion)};
   return true;
+}
+
+std::int64_t monotonic_ahead() {
+  static const std::int64_t ahead = [] {
+    if (epoch().real == 0 || epoch().monotonic == 0) return 0LL;
+    const long long since = nanoseconds(CLOCK_REALTIME) - epoch().real;
+    const long long difference = epoch().monotonic + since - nanoseconds(CLOCK_MONOTONIC);
+    return std::abs(difference) < billion ? 0LL
+                                          : difference;  // one host's clocks do not differ by more between two readings
+  }();
+  return ahead;
 }
 
 void init_was_called() {

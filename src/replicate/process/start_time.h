@@ -2,6 +2,8 @@
 
 #include <time.h>
 
+#include <cstdint>
+
 namespace holdfast::replicate {
 
 /// The time of day before MPI_Init, when the replicas cannot talk yet but a program may already seed its random numbers
@@ -11,9 +13,20 @@ namespace holdfast::replicate {
 ///
 /// Constructors of shared libraries, which run before the program's first instruction, read the real clock: UCX
 /// measures the processor's cycle counter there, some ten thousand readings long, and would wait for a standing clock.
+/// Those of C++ that read it through the standard library are the program's all the same: LAMMPS keeps the moment at
+/// which its library was loaded in a static variable, and sends what it has counted since.
+///
+/// CLOCK_MONOTONIC stands still, for a thousand readings, at what the launcher read with the time of day
+/// (HOLDFAST_RUN_EPOCH is both, in nanoseconds, with a colon between them), which on another host may be later than its
+/// own clock: monotonic_ahead().
 
-/// Puts that time into `time` and answers true; false where a process reads its own clock.
-bool time_before_init(timespec& time);
+/// Puts that time into `time` and answers true; false where a process reads its own clock. `caller`: the return address
+/// of who reads it, as far as that is known.
+bool time_before_init(clockid_t clock, timespec& time, const void* caller = nullptr);
+
+/// Nanoseconds by which this host's CLOCK_MONOTONIC has to be ahead to go on from the launcher's: 0 on the launcher's
+/// host, and where there is no such time.
+std::int64_t monotonic_ahead();
 
 /// A time of a file's as the program may see it before MPI_Init: not later than the job's start, because what changed
 /// since one replica may have looked at before and another after. Elsewhere as it is.

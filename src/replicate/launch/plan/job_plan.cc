@@ -107,9 +107,12 @@ Result<std::vector<Variable>> library_variables(const config::AnySettings& setti
   return variables;
 }
 
+/// The time of day and the monotonic clock, in nanoseconds.
 std::string now_ns() {
-  auto since = std::chrono::system_clock::now().time_since_epoch();
-  return std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+  auto count = [](auto time) {
+    return std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());
+  };
+  return count(std::chrono::system_clock::now()) + ":" + count(std::chrono::steady_clock::now());
 }
 
 std::uint64_t random_bits() {
