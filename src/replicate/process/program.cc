@@ -14,8 +14,8 @@ namespace holdfast::replicate {
 namespace {
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool first_thread = false;
-pid_t process = 0;   // that of the program; 0 in any other
-bool begun = false;  // constructors are done
+constexpr pid_t loading = -1;  // the constructors of shared libraries are at work
+pid_t process = loading;       // that of the program once it has begun; 0 in any other
 
 /// Alone, a process has nobody to agree with.
 bool has_replicas() {
@@ -37,16 +37,12 @@ bool program_asks() {
 }
 
 bool program_is_loaded() {
-  if (begun) return false;
-  static const bool is_program = has_replicas() && started_as_program();
-  return is_program;
+  return process == loading && has_replicas() && started_as_program();
 }
 
 void program_begins() {
-  begun = true;
-  if (!has_replicas() || !started_as_program()) return;
-  first_thread = true;
-  process = real_process_id();
+  process = program_is_loaded() ? real_process_id() : 0;
+  first_thread = process != 0;
 }
 
 void program_ends() {

@@ -23,17 +23,31 @@ constexpr long long monotonic_patience = 1000;
 
 std::atomic<bool> before_init{true};
 
+long long nanoseconds(clockid_t clock) {
+  timespec time{};
+  real_clock_gettime(clock, &time);
+  return time.tv_sec * billion + time.tv_nsec;
+}
+
 /// The moment at which the job was started, by the launcher's clocks, in nanoseconds; 0 where that is not told.
 struct Epoch {
   long long real = 0;  ///< since 1970
   long long monotonic = 0;
+  long long ahead = 0;  ///< monotonic_ahead()
 };
 
 Epoch find_epoch() {
+  Epoch found;
   const char* text = std::getenv("HOLDFAST_RUN_EPOCH");
-  if (!text) return {};
+  if (!text) return found;
+  found.real = std::atoll(text);
   const char* colon = std::strchr(text, ':');
-  return {std::atoll(text), colon ? std::atoll(colon + 1) : 0};
+  if (!colon) return found;
+  found.monotonic = std::atoll(colon + 1);
+  const long long since = nanoseconds(CLOCK_REALTIME) - found.real;
+  const long long difference = found.monotonic + since - nanoseconds(CLOCK_MONOTONIC);
+  if (std::llabs(difference) >= billion) found.ahead = difference;  // less is the time between readings on one host
+  return found;
 }
 
 const Epoch& epoch() {
@@ -52,12 +66,6 @@ bool time_stands(const void* caller) {
   return program_asks() || (program_is_loaded() && is_cplusplus_library(caller));
 }
 
-long long nanoseconds(clockid_t clock) {
-  timespec time{};
-  real_clock_gettime(clock, &time);
-  return time.tv_sec * billion + time.tv_nsec;
-}
-
 }  // namespace
 
 timespec file_time_before_init(const timespec& time) {
@@ -69,15 +77,17 @@ timespec file_time_before_init(const timespec& time) {
 
 bool time_before_init(clockid_t clock, timespec& time, const void* caller) {
   if ((clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) || !time_stands(caller)) return false;
-  static long long readings = 0;  // of the first thread alone
-  static long long monotonic_readings = 0;
+  static struct {
+    long long real = 0;
+    long long monotonic = 0;
+  } readings;  // of the first thread alone
   long long now = 0;
   if (clock == CLOCK_REALTIME) {
     if (epoch().real == 0) return false;
-    now = epoch().real + 1000 * std::max(0LL, ++readings - patience);
+    now = epoch().real + 1000 * std::max(0LL, ++readings.real - patience);
   } else {
     if (epoch().monotonic == 0) return false;
-    const bool waits = ++monotonic_readings > monotonic_patience;
+    const bool waits = ++readings.monotonic > monotonic_patience;
     now = waits ? nanoseconds(CLOCK_MONOTONIC) + monotonic_ahead() : epoch().monotonic;
   }
   time = {static_cast<time_t>(now / billion), static_cast<long>(now % billion)};
@@ -85,14 +95,7 @@ bool time_before_init(clockid_t clock, timespec& time, const void* caller) {
 }
 
 std::int64_t monotonic_ahead() {
-  static const std::int64_t ahead = [] {
-    if (epoch().real == 0 || epoch().monotonic == 0) return 0LL;
-    const long long since = nanoseconds(CLOCK_REALTIME) - epoch().real;
-    const long long difference = epoch().monotonic + since - nanoseconds(CLOCK_MONOTONIC);
-    return std::abs(difference) < billion ? 0LL
-                                          : difference;  // one host's clocks do not differ by more between two readings
-  }();
-  return ahead;
+  return epoch().ahead;
 }
 
 void init_was_called() {
