@@ -214,6 +214,24 @@ TEST_F(AcknowledgingTest, WhatOneAcknowledgementHasNoRoomForTheNextOnesTell) {
   EXPECT_NE(net[0].engine->rail(0, 1).state, RailState::up);
 }
 
+// Beyond the share of losses that the window bears it has room for four fragments. Its last one asks for an
+// acknowledgement, and is lost in one of six cases: were it the only one to ask, the peer's delay would be waited for.
+TEST_F(AcknowledgingTest, ANarrowWindowDoesNotWaitForThePeersDelay) {
+  Options options = defaults();
+  options.fragment_bytes = 1024;
+  options.ack_delay_ns = 1'000'000'000;
+  options.most_timeout_ns = options.least_timeout_ns = 10'000'000'000;
+  Network net(1, options);
+  Bytes out = pattern(1 << 20);
+  Bytes in(out.size());
+  random::Stream chance(7);
+  net.lose = [&](const Network::Packet& packet) { return packet.bytes.size() > 1000 && chance.chance(1, 6); };
+  receive(net[1], in);
+  send(net[0], 1, out, 0, SendMode::acknowledged);
+  net.run(100'000'000);
+  EXPECT_TRUE(in == out);
+}
+
 TEST_F(AcknowledgingTest, AcknowledgementsRideOnDataThatGoesTheOtherWay) {
   Network net;
   for (int i = 0; i < 100; ++i) {

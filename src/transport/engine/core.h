@@ -153,6 +153,7 @@ class Core {
 
   // gathering.cc
   void gather(Peer& peer, Load& load, std::uint32_t rail);
+  bool is_narrow(const Path& path) const;
   static iovec copy_behind(OutPacket& packet, std::size_t header_bytes, const Load& load);
   wire::PacketHeader packet_header(Peer& peer, std::uint32_t rail);
   std::span<const std::byte> seal(Peer& peer, wire::Writer& writer, const wire::PacketHeader& header,

@@ -352,6 +352,15 @@ std::size_t Core::add_payload(const Fragment& fragment, std::span<iovec> list) c
   return used;
 }
 
+// Whether the window was the limit of late, and has room for fewer packets than the peer counts before it acknowledges.
+// The peer would wait for more, until its delay is over, whenever the packet that fills the window is lost; so each
+// asks for its acknowledgement.
+bool Core::is_narrow(const Path& path) const {
+  const std::uint64_t counted = options_.ack_packets;
+  return path.window.bytes() < counted * fragment_bytes &&
+         path.window.limited(path.next_order - std::min(path.next_order, counted));
+}
+
 // Puts fragments on a rail, in one packet, with what is owed of acknowledgements. False when the rail would not have
 // it.
 bool Core::transmit(Peer& peer, const Load& load, std::uint32_t rail) {
@@ -360,12 +369,13 @@ bool Core::transmit(Peer& peer, const Load& load, std::uint32_t rail) {
   OutMessage& message = *fragment.vfrag->message;
   for (Fragment* each : load.span()) make_sum(*each, rails_[rail].checksum);
   const bool full = path.flying_bytes + 2 * fragment_bytes > path.window.bytes();
+  const bool again = std::ranges::any_of(load.span(), [](const Fragment* each) { return each->transmissions > 0; });
   wire::PacketHeader header = packet_header(peer, rail);
   const bool last = peer.ready.empty() && std::ranges::any_of(load.span(), [](const Fragment* each) {
                       const OutMessage& of = *each->vfrag->message;
                       return of.acknowledge_now && of.all_scheduled();
                     });
-  if (full || last) header.flags |= wire::PacketHeader::flag_acknowledge_now;
+  if (full || again || last || is_narrow(path)) header.flags |= wire::PacketHeader::flag_acknowledge_now;
 
   OutPacket& packet = *packets_.take();
   wire::Writer writer(packet.headers, header);
