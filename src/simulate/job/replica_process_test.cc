@@ -400,6 +400,22 @@ TEST(Replicated, WhatIsLeftOutIsTold) {
   }
 }
 
+TEST(Replicated, AFlipThatFindsNothingIsTold) {
+  const auto told = [](const Job& job) {
+    const Played played = play(job);
+    EXPECT_EQ(played.network.ending, Ending::complete);
+    const std::vector<std::string> notes = summarise(job, played.jobs[0]).notes;
+    return std::ranges::any_of(
+        notes, [](const std::string& note) { return note.find("nothing was flipped") != std::string::npos; });
+  };
+  for (const int degree : {2, 3}) {
+    EXPECT_TRUE(told(replicated(one_message(0), degree, msg_plus_hash, "flip rank 0 replica 0 message 1")));
+    EXPECT_TRUE(told(replicated(one_message(), degree, msg_plus_hash, "flip rank 0 replica 0 message 2")));
+    EXPECT_FALSE(told(replicated(one_message(), degree, msg_plus_hash)));
+  }
+  EXPECT_FALSE(told(replicated(one_message(), 3, msg_plus_hash, "flip rank 0 replica 0 message 1")));
+}
+
 TEST(Protections, BadOnesAreRefusedInOneLine) {
   Protection protection;
   protection.inject = "flip rate 1/10";
@@ -409,7 +425,7 @@ TEST(Protections, BadOnesAreRefusedInOneLine) {
   EXPECT_FALSE(check(protection, 2731).ok());
   EXPECT_TRUE(check(protection, 2730).ok());
   for (const char* bad : {"flip rank 4 message 1", "flip replica 3 message 1", "flip peer 4 message 1", "drop rate 1/2",
-                          "flip time 3s", "nonsense"}) {
+                          "flip time 3s", "kill-process rank 1 replica 0 time 1ms", "nonsense"}) {
     protection.inject = bad;
     EXPECT_EQ(check(protection, 4).code(), Code::bad_input) << bad;
   }

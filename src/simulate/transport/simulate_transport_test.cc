@@ -268,21 +268,131 @@ TEST(SimulateTransport, ARailThatDiesIsLeftAndFoundAgain) {
   EXPECT_GT(record.rails[0].bytes, record.rails[1].bytes / 8);
 }
 
+/// The links of a switch die together.
+Timeline switch_dies(const sample::Net& net, std::string_view name, Time at) {
+  Timeline timeline;
+  for (fabric::LinkId link = 0; link < net.fabric.links().size(); ++link)
+    for (const fabric::PortId end : {net.fabric.link(link).a, net.fabric.link(link).b})
+      if (net.fabric.node(net.fabric.port(end).node).name == name) timeline.outages.push_back({link, at});
+  return timeline;
+}
+
 /// A switch dies for good, and with it one of the planes.
 TEST(SimulateTransport, ASwitchThatDiesTakesItsPlaneOnly) {
   const sample::Net net = planes(3, 2);
   sample::ListedTraffic traffic(6);
   for (std::uint32_t tag = 0; tag < 200; ++tag)
     for (std::uint32_t host = 0; host < 3; ++host) traffic.add(2 * host, {2 * ((host + 1) % 3), tag, 50'000, 0});
-  Timeline timeline;
-  for (fabric::LinkId link = 0; link < net.fabric.links().size(); ++link)
-    for (const fabric::PortId end : {net.fabric.link(link).a, net.fabric.link(link).b})
-      if (net.fabric.node(net.fabric.port(end).node).name == "hub-0") timeline.outages.push_back({link, ps_per_ms});
+  const Timeline timeline = switch_dies(net, "hub-0", ps_per_ms);
   ASSERT_EQ(timeline.outages.size(), 3U);
   const Outcome outcome = play(net, traffic, defaults(), &timeline);
   EXPECT_EQ(outcome.run.record.ending, Ending::complete);
   EXPECT_EQ(outcome.delivered, 600U);
   EXPECT_GT(outcome.run.transport.rails[0].lost_packets, 0U);
+}
+
+/// An adapter is away while more messages are on their way than an acknowledgement can tell of: the other rail takes
+/// the rest, whenever it fails.
+TEST(SimulateTransport, NoMomentOfAnOutageMakesTheRestWaitForIt) {
+  const sample::Net net = planes(2, 2);
+  for (const Time begin_us : {2777, 3554, 4331, 5108, 5885}) {
+    SCOPED_TRACE(begin_us);
+    sample::ListedTraffic traffic(4);
+    for (std::uint32_t tag = 0; tag < 1000; ++tag) traffic.add(0, {2, tag, 65'536, 0});
+    TransportSetting setting = defaults();
+    setting.datagrams.send_overhead_ns = setting.datagrams.receive_overhead_ns = 0;
+    setting.datagrams.send_byte_ps = setting.datagrams.receive_byte_ps = 0;
+    Timeline timeline;
+    timeline.outages.push_back({0, begin_us * ps_per_us, 100 * ps_per_ms});
+    const Outcome outcome = play(net, traffic, setting, &timeline);
+    ASSERT_EQ(outcome.run.record.ending, Ending::complete);
+    EXPECT_GT(outcome.run.transport.rails[0].lost_packets, 0U);
+    EXPECT_EQ(outcome.run.transport.rails[1].lost_packets, 0U);
+    EXPECT_LT(outcome.run.transport.completion_ps, 90 * ps_per_ms);
+  }
+}
+
+/// Three ranks pass 2,000 bytes round and sum 8,000, forty times.
+job::Job ring_of_three(int degree, replicate::Protocol protocol, const std::string& inject = "") {
+  using record::Fact;
+  job::sample::Recording recording(3);
+  for (int step = 0; step < 40; ++step) {
+    for (std::uint32_t rank = 0; rank < 3; ++rank) {
+      recording.call(rank, "MPI_Send", {{Fact::peer, (rank + 1) % 3}, {Fact::tag, step}, {Fact::bytes, 2000}}, 50'000);
+      recording.call(rank, "MPI_Recv", {{Fact::peer, (rank + 2) % 3}, {Fact::tag, step}});
+    }
+    recording.all("MPI_Allreduce", {{Fact::bytes, 8000}}, 20'000);
+  }
+  job::Job made;
+  made.program = recording.take();
+  job::protocol_table().apply_defaults(made.protocol);
+  job::replication_costs_table().apply_defaults(made.protection.costs);
+  made.protection.degree = degree;
+  made.protection.protocol = protocol;
+  made.protection.inject = inject;
+  for (std::uint32_t process = 0; process < 3 * static_cast<std::uint32_t>(degree); ++process)
+    made.hosts.push_back(2 * process);  // the first adapters of hosts with two
+  return made;
+}
+
+struct ReplicatedRun {
+  Outcome network;
+  job::JobOutcome outcome;
+};
+
+ReplicatedRun play_replicated(const job::Job& replicated, const Timeline* timeline) {
+  const auto hosts = static_cast<std::uint32_t>(replicated.hosts.size());
+  job::JobTraffic traffic({replicated}, 2 * hosts);
+  ReplicatedRun run{play(planes(hosts, 2), traffic, defaults(), timeline), {}};
+  run.outcome = traffic.outcomes()[0];
+  return run;
+}
+
+/// Replicas over the transport over a fabric that loses a switch: both shipped engines in one world. What the replicas
+/// say to each other, compare and find is what it is on a fabric that is whole.
+TEST(SimulateTransport, ReplicasOverAFabricThatLosesASwitch) {
+  using replicate::Protocol;
+  for (const int degree : {2, 3})
+    for (const Protocol protocol : {Protocol::msg_plus_hash, Protocol::msg_plus_vote, Protocol::all_to_all}) {
+      SCOPED_TRACE(testing::Message() << degree << " " << job::protocol_name(protocol));
+      const job::Job replicated = ring_of_three(degree, protocol);
+      const Timeline timeline = switch_dies(planes(3 * static_cast<std::uint32_t>(degree), 2), "hub-0", ps_per_ms);
+      const ReplicatedRun whole = play_replicated(replicated, nullptr), struck = play_replicated(replicated, &timeline);
+      ASSERT_TRUE(struck.outcome.replication.has_value());
+      EXPECT_EQ(struck.network.run.record.ending, Ending::complete);
+      EXPECT_GT(struck.network.run.transport.rails[0].lost_packets, 0U);
+      EXPECT_EQ(struck.network.run.transport.rails[1].lost_packets, 0U);
+      EXPECT_EQ(struck.network.delivered, whole.network.delivered);
+      for (const job::RankOutcome& rank : struck.outcome.ranks) EXPECT_TRUE(rank.ended);
+      const job::ReplicationOutcome &one = *struck.outcome.replication, &other = *whole.outcome.replication;
+      EXPECT_EQ(one.counters[replicate::Count::messages], 40U * 3U * static_cast<std::uint64_t>(degree));
+      EXPECT_EQ(one.counters[replicate::Count::mismatches], 0U);
+      EXPECT_EQ(one.records, other.records);
+      EXPECT_EQ(one.record_bytes, other.record_bytes);
+      EXPECT_EQ(one.copies, other.copies);
+      EXPECT_FALSE(one.incident.has_value());
+    }
+}
+
+/// Likewise where a bit flips after the switch has died: two replicas end the job, three mend it.
+TEST(SimulateTransport, AFlipOnAFabricThatHasLostASwitch) {
+  for (const int degree : {2, 3}) {
+    SCOPED_TRACE(degree);
+    const job::Job replicated =
+        ring_of_three(degree, replicate::Protocol::msg_plus_hash, "flip rank 1 replica 0 message 51 bit 62");
+    const Timeline timeline = switch_dies(planes(3 * static_cast<std::uint32_t>(degree), 2), "hub-0", ps_per_ms);
+    const ReplicatedRun struck = play_replicated(replicated, &timeline);
+    EXPECT_GT(struck.network.run.transport.rails[0].lost_packets, 0U);
+    const job::ReplicationOutcome& found = *struck.outcome.replication;
+    EXPECT_EQ(found.counters[replicate::Count::corrections] > 0, degree == 3);
+    ASSERT_EQ(found.incident.has_value(), degree == 2);
+    if (degree == 2) {
+      EXPECT_EQ(found.incident->incident, replicate::Incident::uncorrected);
+      EXPECT_GT(found.incident->at_ps, ps_per_ms);
+    } else {
+      for (const job::RankOutcome& rank : struck.outcome.ranks) EXPECT_TRUE(rank.ended);
+    }
+  }
 }
 
 /// With one rail the transfer waits until the link is back.
