@@ -6,15 +6,16 @@
 #include <limits>
 
 #include "core/parallel/parallel_for.h"
+#include "fabric/tables/columns.h"
 
 namespace holdfast::fabric {
 namespace {
 
 using Word = std::uint64_t;
 
-/// The largest lane that these tables can put a packet on, plus 1.
-unsigned lanes_in(const Cabling& cabling, const Forwarding& tables) {
-  unsigned levels_seen = 0;  // bit by level
+/// The service levels that packets between adapters have, a bit each.
+unsigned levels_in(const Cabling& cabling, const Forwarding& tables) {
+  unsigned levels_seen = 0;
   for (std::uint32_t row = 0; row < cabling.rows(); ++row) {
     for (const std::uint32_t source : cabling.endpoints_at(row)) {
       for (Lid lid = 0; lid < tables.lids(); ++lid) {
@@ -24,6 +25,11 @@ unsigned lanes_in(const Cabling& cabling, const Forwarding& tables) {
       if (!tables.distinguishes_sources()) break;  // all adapters of a switch have the same
     }
   }
+  return levels_seen;
+}
+
+/// The largest lane that these tables can put a packet of these levels on, plus 1.
+unsigned lanes_in(const Cabling& cabling, const Forwarding& tables, unsigned levels_seen) {
   if (!tables.has_lane_maps()) return levels_seen == 0 ? 1 : static_cast<unsigned>(std::bit_width(levels_seen));
   unsigned top = 0;
   for (std::uint32_t row = 0; row < cabling.rows(); ++row) {
@@ -49,22 +55,33 @@ class DependencyGraph {
   DependencyGraph(const Cabling& cabling, const Forwarding& tables)
       : cabling_(cabling),
         tables_(tables),
-        lanes_(lanes_in(cabling, tables)),
+        levels_(levels_in(cabling, tables)),
+        level_count_(static_cast<unsigned>(std::bit_width(levels_))),
+        lanes_(lanes_in(cabling, tables, levels_)),
         lane_choices_(tables.has_lane_maps() ? lanes_ : 1),
         words_((cabling.stride() * lane_choices_ + 63) / 64),
         bits_(static_cast<std::size_t>(cabling.channels()) * lanes_ * words_) {}
 
   std::uint32_t vertices() const { return cabling_.channels() * lanes_; }
 
-  /// Adds the dependencies of all routes to one destination. `seen` is the caller's scratch space.
-  void add_routes_to(const Cabling::Endpoint& home, Lid lid, std::vector<std::uint16_t>& seen) {
-    seen.assign(static_cast<std::size_t>(cabling_.rows()) * 16, 0);
+  /// What a thread that adds routes needs for itself.
+  struct Scratch {
+    explicit Scratch(const Forwarding& tables) : columns(tables) {}
+    Columns columns;
+    const std::uint8_t* out = nullptr;  // by row, to the LID at hand
+    std::vector<std::uint16_t> seen;    // by row * levels + level: bits by lane
+  };
+
+  /// Adds the dependencies of all routes to one destination.
+  void add_routes_to(const Cabling::Endpoint& home, Lid lid, Scratch& scratch) {
+    scratch.seen.assign(std::size_t{cabling_.rows()} * level_count_, 0);
+    scratch.out = scratch.columns.of(lid);
     for (std::uint32_t row = 0; row < cabling_.rows(); ++row) {
       for (const std::uint32_t source : cabling_.endpoints_at(row)) {
         const Cabling::Endpoint& from = cabling_.endpoints()[source];
         if (from.port == home.port) continue;
         const std::uint8_t level = tables_.service_level(row, from.lid, lid);
-        if (level < 16) follow(from, lid, level, seen);
+        if (level < 16) follow(from, level, scratch);
         if (!tables_.distinguishes_sources() && !tables_.has_lane_maps()) break;  // the others go the same way
       }
     }
@@ -110,26 +127,26 @@ class DependencyGraph {
 
  private:
   /// The channel to the next switch; `none` where the way ends.
-  std::uint32_t next_channel(std::uint32_t row, Lid lid) const {
-    const std::uint8_t out = tables_.out_port(row, lid);
+  std::uint32_t next_channel(std::uint32_t row, const Scratch& scratch) const {
+    const std::uint8_t out = scratch.out[row];
     if (out == Forwarding::no_port || out == 0 || out >= cabling_.stride()) return none;
     const std::uint32_t channel = cabling_.channel(row, out);
     return cabling_.next_row(channel) == none ? none : channel;
   }
 
-  void follow(const Cabling::Endpoint& from, Lid lid, std::uint8_t level, std::vector<std::uint16_t>& seen) {
-    std::uint32_t channel = next_channel(from.row, lid);
+  void follow(const Cabling::Endpoint& from, std::uint8_t level, Scratch& scratch) {
+    std::uint32_t channel = next_channel(from.row, scratch);
     if (channel == none) return;
     std::uint8_t out = static_cast<std::uint8_t>(channel % cabling_.stride());
     std::uint8_t lane = tables_.lane(from.row, from.out, out, level);
     std::uint32_t row = from.row;
     while (true) {
       if (lane < lanes_) note_lane(lane);
-      std::uint16_t& done = seen[static_cast<std::size_t>(row) * 16 + level];
+      std::uint16_t& done = scratch.seen[std::size_t{row} * level_count_ + level];
       if (lane >= lanes_ || (done >> lane & 1U) != 0) return;
       done = static_cast<std::uint16_t>(done | 1U << lane);
       row = cabling_.next_row(channel);
-      const std::uint32_t next = next_channel(row, lid);
+      const std::uint32_t next = next_channel(row, scratch);
       if (next == none) return;
       out = static_cast<std::uint8_t>(next % cabling_.stride());
       const std::uint8_t next_lane = tables_.lane(row, cabling_.in_port(channel), out, level);
@@ -154,6 +171,8 @@ class DependencyGraph {
 
   const Cabling& cabling_;
   const Forwarding& tables_;
+  unsigned levels_;
+  unsigned level_count_;
   unsigned lanes_;
   std::uint32_t lane_choices_;
   std::uint32_t words_;
@@ -275,11 +294,12 @@ constexpr std::size_t loops_told = 16;
 CreditLoopReport check_credit_loops(const Fabric& fabric, const Forwarding& tables, unsigned threads) {
   const Cabling cabling(fabric, tables);
   DependencyGraph graph(cabling, tables);
-  parallel::parallel_for(cabling.endpoints().size(), 32, threads, [&](unsigned, std::size_t begin, std::size_t end) {
-    std::vector<std::uint16_t> seen;
+  parallel::parallel_for(cabling.endpoints().size(), 64, threads, [&](unsigned, std::size_t begin, std::size_t end) {
+    DependencyGraph::Scratch scratch(tables);
     for (std::size_t i = begin; i < end; ++i) {
       const Cabling::Endpoint& home = cabling.endpoints()[i];
-      for (std::uint32_t offset = 0; offset < home.lids; ++offset) graph.add_routes_to(home, home.lid + offset, seen);
+      for (std::uint32_t offset = 0; offset < home.lids; ++offset)
+        graph.add_routes_to(home, home.lid + offset, scratch);
     }
   });
   CreditLoopReport report;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/parallel/parallel_for.h"
+#include "fabric/tables/columns.h"
 
 namespace holdfast::fabric {
 namespace {
@@ -23,23 +24,26 @@ constexpr std::int32_t lost_by(LossReason loss) {
 class Walker {
  public:
   Walker(const Cabling& cabling, const Forwarding& tables)
-      : cabling_(cabling), tables_(tables), hops_(cabling.rows()), through_(cabling.rows()) {
+      : cabling_(cabling), columns_(tables), hops_(cabling.rows()), through_(cabling.rows()) {
     settled_.reserve(cabling.rows());
   }
 
   /// `port` is the adapter port that owns the LID; `none` for a switch's LID, whose row is `home`.
   void walk(Lid lid, PortId port, std::uint32_t home) {
+    out_ = columns_.of(lid);
     std::fill(hops_.begin(), hops_.end(), unknown);
     settled_.clear();
-    for (std::uint32_t row = 0; row < cabling_.rows(); ++row) settle(row, lid, port, home);
+    for (std::uint32_t row = 0; row < cabling_.rows(); ++row) settle(row, port, home);
   }
+  /// The port by which a row sends to the LID.
+  std::uint8_t out(std::uint32_t row) const { return out_[row]; }
   std::int32_t hops(std::uint32_t row) const { return hops_[row]; }
   /// Rows with a route, each after the one that it leads to.
   const std::vector<std::uint32_t>& settled() const { return settled_; }
   std::vector<std::uint32_t>& through() { return through_; }
 
  private:
-  void settle(std::uint32_t row, Lid lid, PortId port, std::uint32_t home) {
+  void settle(std::uint32_t row, PortId port, std::uint32_t home) {
     way_.clear();
     std::int32_t end = 0;
     while (true) {
@@ -47,7 +51,7 @@ class Walker {
         end = hops_[row] == on_the_way ? lost_by(LossReason::looping) : hops_[row];
         break;
       }
-      const std::uint8_t out = tables_.out_port(row, lid);
+      const std::uint8_t out = out_[row];
       if (port == none && row == home) {
         hops_[row] = out == 0 ? 0 : lost_by(LossReason::dropped);
         end = hops_[row];
@@ -85,7 +89,8 @@ class Walker {
   }
 
   const Cabling& cabling_;
-  const Forwarding& tables_;
+  Columns columns_;
+  const std::uint8_t* out_ = nullptr;  // by row, of the LID at hand
   std::vector<std::int32_t> hops_;
   std::vector<std::uint32_t> settled_;
   std::vector<std::uint32_t> way_;
@@ -192,7 +197,7 @@ class PathCheck {
     }
     for (auto row = walker.settled().rbegin(); row != walker.settled().rend(); ++row) {
       if (through[*row] == 0) continue;
-      const std::uint32_t channel = cabling_.channel(*row, tables_.out_port(*row, destination.lid));
+      const std::uint32_t channel = cabling_.channel(*row, walker.out(*row));
       sums.switch_routes[*row] += through[*row];
       if (*row == home.row) continue;
       sums.channel_routes[channel] += through[*row];

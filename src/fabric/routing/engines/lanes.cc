@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/parallel/parallel_for.h"
+#include "fabric/tables/columns.h"
 
 namespace holdfast::fabric {
 
@@ -34,20 +35,22 @@ Status lanes_exhausted(std::string_view engine, unsigned needed, unsigned there)
 namespace {
 
 /// Marks every dependency of every route.
-void mark_dependencies(const SwitchGraph& graph, const ArcTables& arcs, const DependencySpace& space, unsigned threads,
-                       std::vector<std::uint8_t>& marks) {
+void mark_dependencies(const SwitchGraph& graph, const Forwarding& tables, const DependencySpace& space,
+                       unsigned threads, std::vector<std::uint8_t>& marks) {
+  const ArcTables arcs(graph, tables);
   parallel::parallel_for(graph.terminals().size(), 64, threads, [&](unsigned, std::size_t begin, std::size_t end) {
     std::vector<std::size_t> seen_for(graph.rows(), end);
+    Columns columns(tables);
     for (std::size_t i = begin; i < end; ++i) {
-      const Lid lid = graph.terminals()[i].lid;
+      const std::uint8_t* out = columns.of(graph.terminals()[i].lid);
       for (std::uint32_t source = 0; source < graph.rows(); ++source) {
         if (graph.sources_at(source) == 0) continue;
         std::uint32_t row = source;
-        std::uint32_t arc = arcs.next(row, lid);
+        std::uint32_t arc = arcs.by_port(row, out[row]);
         while (arc != none && seen_for[row] != i) {
           seen_for[row] = i;
           row = graph.arc(arc).to;
-          const std::uint32_t next = arcs.next(row, lid);
+          const std::uint32_t next = arcs.by_port(row, out[row]);
           if (next != none) std::atomic_ref(marks[space.id(arc, next)]).store(1, std::memory_order_relaxed);
           arc = next;
         }
@@ -69,10 +72,9 @@ unsigned first_lane_for(const DependencySpace& space, const std::vector<std::uin
 }
 
 bool is_acyclic(const SwitchGraph& graph, const Forwarding& tables, unsigned threads) {
-  const ArcTables arcs(graph, tables);
   const DependencySpace space(graph);
   std::vector<std::uint8_t> marks(space.size(), 0);
-  mark_dependencies(graph, arcs, space, threads, marks);
+  mark_dependencies(graph, tables, space, threads, marks);
   return AcyclicDependencies(space).load(marks);
 }
 
