@@ -65,17 +65,21 @@ TEST(Turns, TablesDoNotDependOnThreads) {
   }
 }
 
-TEST(Ftree, ShiftsMeetNoContentionInACompleteTree) {
+// Hosts in the order of the canonical leaves, which is that of dmodc's numbers: any that keeps leaves together and pods
+// together will do, as the generator's does.
+TEST(Turns, ShiftsMeetNoContentionInACompleteTree) {
   const Fabric fabric = generate("tree(3,3)").value();
-  const Forwarding tables = route(fabric, "ftree").value();
   const std::uint32_t hosts = fabric.adapter_count();
-  for (std::uint32_t shift = 1; shift < hosts; ++shift) {
-    std::map<PortId, unsigned> busy;
-    for (std::uint32_t i = 0; i < hosts; ++i) {
-      const PortId from = fabric.port_of(fabric.switch_count() + i, 1);
-      const PortId to = fabric.port_of(fabric.switch_count() + (i + shift) % hosts, 1);
-      for (const auto& [port, lane] : naive::walk(fabric, tables, from, fabric.port(to).lid, to).buffers)
-        EXPECT_EQ(++busy[port], 1U) << "shift " << shift;
+  for (const char* engine : {"ftree", "dmodc"}) {
+    const Forwarding tables = route(fabric, engine).value();
+    for (std::uint32_t shift = 1; shift < hosts; ++shift) {
+      std::map<PortId, unsigned> busy;
+      for (std::uint32_t i = 0; i < hosts; ++i) {
+        const PortId from = fabric.port_of(fabric.switch_count() + i, 1);
+        const PortId to = fabric.port_of(fabric.switch_count() + (i + shift) % hosts, 1);
+        for (const auto& [port, lane] : naive::walk(fabric, tables, from, fabric.port(to).lid, to).buffers)
+          EXPECT_EQ(++busy[port], 1U) << engine << ", shift " << shift;
+      }
     }
   }
 }
@@ -91,23 +95,6 @@ TEST(Ftree, LeavesMayHaveManyAdapters) {
     const PathReport report = check_paths(fabric, tables);
     EXPECT_TRUE(report.complete()) << text;
     EXPECT_EQ(verdict.routed, report.routed) << text;
-  }
-}
-
-TEST(Dmodc, ShiftsMeetNoContentionInACompleteTree) {
-  const Fabric fabric = generate("tree(3,3)").value();
-  const Forwarding tables = route(fabric, "dmodc").value();
-  // Hosts in the order of the canonical leaves, which is that of the formula's numbers: any that keeps leaves together
-  // and pods together will do, as the generator's does.
-  const std::uint32_t hosts = fabric.adapter_count();
-  for (std::uint32_t shift = 1; shift < hosts; ++shift) {
-    std::map<PortId, unsigned> busy;
-    for (std::uint32_t i = 0; i < hosts; ++i) {
-      const PortId from = fabric.port_of(fabric.switch_count() + i, 1);
-      const PortId to = fabric.port_of(fabric.switch_count() + (i + shift) % hosts, 1);
-      for (const auto& [port, lane] : naive::walk(fabric, tables, from, fabric.port(to).lid, to).buffers)
-        EXPECT_EQ(++busy[port], 1U) << "shift " << shift;
-    }
   }
 }
 
