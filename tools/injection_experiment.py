@@ -9,7 +9,9 @@ rate:
   injections        a run, and in how many runs there were none
   wrong copies      after them: all, and the most in one run; known of lost runs as well
   right             runs that ended with the output of a run without replication
-  lost, and why     runs that ended with a diagnosis; a wrong output or another exit code ends the experiment
+  lost, and why     runs that ended with a diagnosis; a wrong output or another exit code ends the experiment. "two
+                    replicas of one rank": the record says that both had been struck, which no vote survives; "one
+                    replica of each rank": no rank had two that were
 
 --only RATE:SEED replays one run.
 """
@@ -30,6 +32,7 @@ class Ended:
         self.seconds = record.get("seconds", 0)
         self.counters = record.get("counters", {})
         self.message = record.get("exit", {}).get("message", "")
+        self.struck = [(d["rank"], d["replica"]) for d in record.get("processes_struck", [])]
         self.out_of_job = [(d["rank"], d["replica"], "diverged" if d["diverged"] else "died")
                            for d in record.get("deaths", [])]
 
@@ -45,10 +48,17 @@ def run(args, degree, extra):
         return Ended(done, json.loads(record.read_text()) if record.exists() else {})
 
 
+def twice_struck(ended):
+    """Ranks of which two replicas or more had been struck."""
+    times = collections.Counter(rank for rank, _ in ended.struck)
+    return sorted(rank for rank, number in times.items() if number > 1)
+
+
 def reason(ended):
     """Why a run was lost, in few words."""
     if ended.code == 3:
-        return "no majority" if "no majority" in ended.message or "copies differ" in ended.message else "uncorrected"
+        what = "no majority" if "no majority" in ended.message or "copies differ" in ended.message else "uncorrected"
+        return f"{what}, {'two replicas of one rank' if twice_struck(ended) else 'one replica of each rank'}"
     if "diverged" in ended.message or "silent" in ended.message:
         return "diverged"
     return "a process ended" if ended.code == 4 else f"exit code {ended.code}"
@@ -67,6 +77,7 @@ def experiment(args, rate, seeds, wanted):
         print(f"rate {rate} seed {seed}: code {faulty.code}, {faulty.counters.get('injected', '?')} injected, "
               f"{faulty.counters.get('mismatches', '?')} wrong copies, {faulty.seconds:.1f} s"
               + "".join(f", rank {r} replica {k} {how}" for r, k, how in faulty.out_of_job)
+              + (", struck " + " ".join(f"{r}.{k}" for r, k in faulty.struck) if faulty.struck else "")
               + (f", {faulty.message}" if faulty.code else ""), file=sys.stderr, flush=True)
     return runs, clean
 

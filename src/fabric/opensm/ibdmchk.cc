@@ -120,6 +120,7 @@ Result<Judgement> ask_ibdmchk(const Fabric& fabric, const Forwarding& tables, st
   const std::string path = find_program("ibdmchk");
   if (path.empty())
     return Status(Code::unavailable, "looking for ibdmchk", "it is not installed", "install the package ibutils");
+  remove_left_folders();
   auto keeper = Keeper::open(unused_folder());
   if (!keeper.ok()) return keeper.status();
   const auto file = [&](const char* name) { return keeper.value().folder() + "/" + name; };

@@ -1,6 +1,7 @@
 #include "fabric/opensm/keeper.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -122,6 +123,8 @@ bool serve_one(Charge& charge) {
   if (chdir("/") != 0) _exit(126);
   Charge charge = {.control = held, .folder = folder};
   const Answer made = mkdir(folder, 0700) == 0 ? 0 : errno;
+  const int own = made == 0 ? ::open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+  if (own >= 0) flock(own, LOCK_EX | LOCK_NB);  // says that somebody will remove it (remove_left_folders())
   if (send(held, &made, sizeof made, MSG_NOSIGNAL) > 0 && made == 0)
     while (serve_one(charge)) continue;
   for (int i = 0; i < charge.count; ++i) kill(charge.programs[i], SIGKILL);

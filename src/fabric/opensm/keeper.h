@@ -24,8 +24,8 @@ struct Program {
 /// A child process that owns a scratch folder and the programs started in it. When this process closes the keeper, or
 /// ends for any reason, by SIGKILL too, the keeper kills the programs at once (SIGKILL: OpenSM ignores SIGTERM while it
 /// computes, and nothing of theirs is kept), removes the folder, and ends. When the keeper itself is killed the
-/// programs die with it (PR_SET_PDEATHSIG), and the folder stays. It has a process group of its own, so that Ctrl-C
-/// reaches the caller alone. Not thread-safe, but several threads may have one each.
+/// programs die with it (PR_SET_PDEATHSIG), and the folder stays until the next keeper of this user opens
+/// (remove_left_folders()). It has a process group of its own, so that Ctrl-C reaches the caller alone. Not thread-safe, but several threads may have one each.
 class Keeper {
  public:
   Keeper() = default;
@@ -33,7 +33,7 @@ class Keeper {
   Keeper& operator=(Keeper&& other) noexcept;
   ~Keeper() { close(); }
 
-  /// Creates the folder, mode 0700. Error: io.
+  /// Creates the folder, mode 0700, which the keeper locks. Error: io.
   static Result<Keeper> open(const std::string& folder);
 
   /// Starts a program in the folder. It and its descriptors are copied: the caller closes its own. Error: io.

@@ -334,6 +334,7 @@ Result<Session> Session::start(const Fabric& fabric, const Request& request) {
   auto programs = find_programs();
   if (!programs.ok()) return programs.status();
   state->programs = std::move(programs.value());
+  remove_left_folders();
   auto keeper = Keeper::open(request.keep_folder.empty() ? unused_folder() : request.keep_folder);
   if (!keeper.ok()) return keeper.status();
   state->keeper = std::move(keeper.value());

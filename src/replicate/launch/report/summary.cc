@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <set>
+#include <utility>
 
 #include "core/event/record.h"
 #include "core/output/amounts.h"
@@ -35,6 +37,16 @@ Json suspects(const Json& record) {
     if (counted && entry["copies"].get<std::uint64_t>() >= suspect_copies) found.push_back(entry);
   }
   return found;
+}
+
+/// Processes in which an injected fault flipped something, each once, by rank.
+Json processes_struck(const std::vector<Corruption>& seen) {
+  std::set<std::pair<int, int>> struck;
+  for (const Corruption& corruption : seen)
+    if (corruption.fault >= 0) struck.emplace(corruption.rank, corruption.replica);
+  Json list = Json::array();
+  for (const auto& [rank, replica] : struck) list.push_back({{"rank", rank}, {"replica", replica}});
+  return list;
 }
 
 /// "rank 1 replica 2, rank 0 replica 1 and 3 more".
@@ -123,6 +135,7 @@ Json final_record(const Evidence& evidence, const Outcome& outcome, const JobFac
   if (!counted && evidence.tally.is_object()) record["counters"] = evidence.tally;  // until it was ended
   record["corrupted"] = list(evidence.record, "corrupted");
   record["suspects"] = suspects(evidence.record);
+  record["processes_struck"] = processes_struck(evidence.corruption);
   record["faults_that_never_struck"] = faults_that_missed(evidence.corruption, evidence.faults);
   record["deaths"] = death_record(evidence.deaths);
   record["incidents"] = Json::array();

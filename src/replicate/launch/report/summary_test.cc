@@ -83,6 +83,15 @@ TEST(MissedLine, NamesTheFaultsThatNeverStruck) {
   EXPECT_EQ(missed_line(evidence), "");
 }
 
+TEST(FinalRecord, NamesTheProcessesThatWereStruckOnceEach) {
+  Evidence evidence = corrected_once();
+  EXPECT_EQ(final_record(evidence, {}, {})["processes_struck"], Json::array());
+  evidence.faults = {"rate 1/9", "flip rank 1"};
+  evidence.corruption = {{100, 0, 1, 2}, {120, 1, 1, 2}, {50, -1, 0, 1}, {90, 0, 0, 2}};
+  EXPECT_EQ(final_record(evidence, {}, {})["processes_struck"],
+            Json::parse(R"([{"rank": 0, "replica": 2}, {"rank": 1, "replica": 2}])"));
+}
+
 TEST(DeathNotice, SaysWhatADeathMeans) {
   EXPECT_EQ(death_notice(3, true, ""), "if a process dies, its replica is taken out, and the other 2 go on");
   EXPECT_EQ(death_notice(2, true, ""), "if a process dies, its replica is taken out, and the other goes on");
