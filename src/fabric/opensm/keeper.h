@@ -25,7 +25,8 @@ struct Program {
 /// ends for any reason, by SIGKILL too, the keeper kills the programs at once (SIGKILL: OpenSM ignores SIGTERM while it
 /// computes, and nothing of theirs is kept), removes the folder, and ends. When the keeper itself is killed the
 /// programs die with it (PR_SET_PDEATHSIG), and the folder stays until the next keeper of this user opens
-/// (remove_left_folders()). It has a process group of its own, so that Ctrl-C reaches the caller alone. Not thread-safe, but several threads may have one each.
+/// (remove_left_folders()). It has a process group of its own, so that Ctrl-C reaches the caller alone. Not
+/// thread-safe, but several threads may have one each.
 class Keeper {
  public:
   Keeper() = default;
