@@ -113,31 +113,6 @@ SwitchOrder cheapest_drawn(const SwitchGraph& graph, double& least) {
   return best;
 }
 
-/// The cheapest order met by this many moves of one switch each; `seed` draws them.
-SwitchOrder search_from(const SwitchGraph& graph, const SwitchOrder& start, double least, std::uint64_t moves,
-                        std::uint64_t seed) {
-  SwitchOrder best = start;
-  const std::uint32_t tops = tops_of(graph, start);
-  random::Stream draw = random::Stream(seed).child("places in an up and down order");
-  for (; moves > 0; --moves) {
-    std::vector<std::uint32_t> rows = best.rows;
-    const auto from = rows.begin() + static_cast<std::ptrdiff_t>(draw.below(rows.size()));
-    const auto to = rows.begin() + static_cast<std::ptrdiff_t>(draw.below(rows.size()));
-    if (from < to) {
-      std::rotate(from, from + 1, to + 1);
-    } else {
-      std::rotate(to, from, from + 1);
-    }
-    SwitchOrder order = order_of(std::move(rows));
-    if (tops_of(graph, order) > tops) continue;
-    const double cost = up_down_cost(graph, order);
-    if (cost > least) continue;
-    least = cost;
-    best = std::move(order);
-  }
-  return best;
-}
-
 }  // namespace
 
 SwitchOrder depth_first_order(const SwitchGraph& graph, std::uint32_t root) {
@@ -191,14 +166,28 @@ double up_down_cost(const SwitchGraph& graph, const SwitchOrder& order) {
 UpDownOrders search_up_down_orders(const SwitchGraph& graph) {
   constexpr std::uint64_t looks = 8'000'000;
   constexpr std::uint64_t enough = 1000;
-  constexpr std::uint64_t most_searches = 4;
-  double drawn_cost = 0;
+  double least = 0;
   UpDownOrders orders;
-  orders.drawn = cheapest_drawn(graph, drawn_cost);
-  const std::uint64_t affordable = affordable_orders(graph, looks);
-  const std::uint64_t searches = std::clamp<std::uint64_t>(affordable / enough, 1, most_searches);
-  for (std::uint64_t search = 1; search <= searches; ++search)
-    orders.searched.push_back(search_from(graph, orders.drawn, drawn_cost, std::min(enough, affordable), search));
+  orders.drawn = cheapest_drawn(graph, least);
+  orders.searched = orders.drawn;
+  const std::uint32_t tops = tops_of(graph, orders.drawn);
+  random::Stream draw = random::Stream(1).child("places in an up and down order");
+  for (std::uint64_t moves = std::min(enough, affordable_orders(graph, looks)); moves > 0; --moves) {
+    std::vector<std::uint32_t> rows = orders.searched.rows;
+    const auto from = rows.begin() + static_cast<std::ptrdiff_t>(draw.below(rows.size()));
+    const auto to = rows.begin() + static_cast<std::ptrdiff_t>(draw.below(rows.size()));
+    if (from < to) {
+      std::rotate(from, from + 1, to + 1);
+    } else {
+      std::rotate(to, from, from + 1);
+    }
+    SwitchOrder order = order_of(std::move(rows));
+    if (tops_of(graph, order) > tops) continue;
+    const double cost = up_down_cost(graph, order);
+    if (cost > least) continue;
+    least = cost;
+    orders.searched = std::move(order);
+  }
   return orders;
 }
 

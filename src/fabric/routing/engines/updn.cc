@@ -58,17 +58,11 @@ Result<Forwarding> route_up_down(const Fabric& fabric, const SwitchGraph& graph,
   }
   // no levels, or several tops that cables join only further down: let one switch be on top
   const UpDownOrders orders = search_up_down_orders(graph);
-  std::optional<std::uint64_t> least;
-  const auto try_order = [&](const SwitchOrder& order) {
-    Forwarding laid;
-    const auto largest = route_in_order(fabric, graph, order, options, laid);
-    if (!largest || (least && *largest >= *least)) return;
-    least = largest;
-    tables = std::move(laid);
-  };
-  for (const SwitchOrder& order : orders.searched) try_order(order);
-  if (affordable_passes(graph) != 0 || !least) try_order(orders.drawn);
-  return tables;
+  const auto searched = route_in_order(fabric, graph, orders.searched, options, tables);
+  if (affordable_passes(graph) == 0) return tables;
+  Forwarding others;
+  const auto drawn = route_in_order(fabric, graph, orders.drawn, options, others);
+  return drawn && (!searched || *drawn < *searched) ? std::move(others) : std::move(tables);
 }
 
 }  // namespace
