@@ -24,7 +24,7 @@ constexpr std::int32_t lost_by(LossReason loss) {
 class Walker {
  public:
   Walker(const Cabling& cabling, const Forwarding& tables)
-      : cabling_(cabling), columns_(tables), hops_(cabling.rows()), through_(cabling.rows()) {
+      : cabling_(cabling), columns_(tables), hops_(cabling.rows()), next_(cabling.rows()), through_(cabling.rows()) {
     settled_.reserve(cabling.rows());
   }
 
@@ -33,16 +33,31 @@ class Walker {
     out_ = columns_.of(lid);
     std::fill(hops_.begin(), hops_.end(), unknown);
     settled_.clear();
-    for (std::uint32_t row = 0; row < cabling_.rows(); ++row) settle(row, port, home);
+    for (std::uint32_t row = 0; row < cabling_.rows(); ++row) {
+      if (hops_[row] == unknown && !settle_by_next(row)) settle(row, port, home);
+    }
   }
   /// The port by which a row sends to the LID.
   std::uint8_t out(std::uint32_t row) const { return out_[row]; }
   std::int32_t hops(std::uint32_t row) const { return hops_[row]; }
+  /// The row that a row with a route sends to, but for the last one of each route.
+  std::uint32_t next(std::uint32_t row) const { return next_[row]; }
   /// Rows with a route, each after the one that it leads to.
   const std::vector<std::uint32_t>& settled() const { return settled_; }
   std::vector<std::uint32_t>& through() { return through_; }
 
  private:
+  /// Most rows send to one that is settled already.
+  bool settle_by_next(std::uint32_t row) {
+    if (out_[row] >= cabling_.stride()) return false;
+    const std::uint32_t next = cabling_.next_row(cabling_.channel(row, out_[row]));
+    if (next == none || hops_[next] < 0) return false;
+    hops_[row] = hops_[next] + 1;
+    next_[row] = next;
+    settled_.push_back(row);
+    return true;
+  }
+
   void settle(std::uint32_t row, PortId port, std::uint32_t home) {
     way_.clear();
     std::int32_t end = 0;
@@ -76,6 +91,7 @@ class Walker {
         break;
       }
       hops_[row] = on_the_way;
+      next_[row] = next;
       way_.push_back(row);
       row = next;
     }
@@ -92,6 +108,7 @@ class Walker {
   Columns columns_;
   const std::uint8_t* out_ = nullptr;  // by row, of the LID at hand
   std::vector<std::int32_t> hops_;
+  std::vector<std::uint32_t> next_;
   std::vector<std::uint32_t> settled_;
   std::vector<std::uint32_t> way_;
   std::vector<std::uint32_t> through_;
@@ -122,6 +139,9 @@ class PathCheck {
   }
 
   PathReport run(unsigned threads) {
+    for (std::uint32_t row = 0; row < cabling_.rows(); ++row) {
+      if (!cabling_.endpoints_at(row).empty()) senders_.push_back(row);
+    }
     const unsigned workers = parallel::thread_count(threads);
     std::vector<Sums> sums(workers);
     for (Sums& sum : sums) {
@@ -165,8 +185,8 @@ class PathCheck {
     const Cabling::Endpoint& home = cabling_.endpoints()[destination.endpoint];
     walker.walk(destination.lid, home.port, home.row);
     std::vector<std::uint32_t>& through = walker.through();
-    for (std::uint32_t row = 0; row < cabling_.rows(); ++row) {
-      through[row] = 0;
+    std::fill(through.begin(), through.end(), 0U);
+    for (const std::uint32_t row : senders_) {
       const std::int32_t hops = walker.hops(row);
       const auto& here = cabling_.endpoints_at(row);
       const std::uint64_t others = here.size() - (row == home.row ? 1 : 0);
@@ -201,7 +221,7 @@ class PathCheck {
       sums.switch_routes[*row] += through[*row];
       if (*row == home.row) continue;
       sums.channel_routes[channel] += through[*row];
-      through[cabling_.next_row(channel)] += through[*row];
+      through[walker.next(*row)] += through[*row];
     }
   }
 
@@ -263,6 +283,7 @@ class PathCheck {
   const Forwarding& tables_;
   Cabling cabling_;
   std::vector<Destination> destinations_;
+  std::vector<std::uint32_t> senders_;  // rows with adapters
 };
 
 }  // namespace

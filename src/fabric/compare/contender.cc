@@ -85,10 +85,11 @@ Result<Routing> run_native(const Contender& contender, const Fabric& fabric, con
 }
 
 Result<Routing> run_opensm(const Contender& contender, const Fabric& fabric, const ContestRules& rules) {
-  if (Status torus = check_torus(contender, fabric, rules); !torus.ok()) {
+  for (const Status& unfit : {opensm::check_one_subnet(fabric), check_torus(contender, fabric, rules)}) {
+    if (unfit.ok()) continue;
     Routing routing;
     routing.verdict = opensm::Verdict::refused;
-    routing.reason = torus.wrong();
+    routing.reason = unfit.wrong();
     return routing;
   }
   auto outcome = opensm::route(fabric, opensm_request(contender, rules));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 
 #include "core/event/record.h"
 #include "fabric/check/cabling.h"
@@ -54,6 +55,26 @@ LinkKey key_of(const Fabric& fabric, const Link& link) {
     return std::pair(fabric.node(fabric.port(port).node).guid, static_cast<unsigned>(fabric.number_of(port)));
   };
   return std::minmax(end(link.a), end(link.b));
+}
+
+/// Each port that has a LID of one before it: packets for that LID come to one of them at most.
+void find_shared_lids(const Fabric& fabric, Health& health) {
+  std::unordered_map<Lid, PortId> holders;
+  for (PortId id = 0; id < fabric.ports().size(); ++id) {
+    const Port& port = fabric.port(id);
+    if (port.lid == 0 || (fabric.is_switch(port.node) && fabric.number_of(id) != 0)) continue;
+    PortId other = none;
+    Lid shared = 0;
+    for (Lid lid = port.lid; lid < port.lid + (1U << port.lmc); ++lid) {
+      const auto [holder, fresh] = holders.try_emplace(lid, id);
+      if (fresh || other != none) continue;
+      other = holder->second;
+      shared = lid;
+    }
+    if (other == none) continue;
+    health.shared_lids.push_back(
+        fmt::format("LID {} is that of {} and of {}", shared, port_text(fabric, other), port_text(fabric, id)));
+  }
 }
 
 void find_missing(const Fabric& healthy, const Fabric& fabric, Health& health) {
@@ -126,7 +147,7 @@ std::string verdict_of(const RoutingHealth& routing) {
 
 bool Health::good() const {
   return hosts_cut_off == 0 && switches_cut_off == 0 && links_down == 0 && slow_links.empty() && missing.empty() &&
-         (!tables || tables->good());
+         shared_lids.empty() && (!tables || tables->good());
 }
 
 RoutingHealth examine_tables(const Fabric& fabric, const Forwarding& tables, unsigned threads) {
@@ -181,6 +202,7 @@ Health examine(const Fabric& fabric, const HealthOptions& options) {
     health.switches_cut_off += joined ? 0 : 1;
   }
   examine_links(fabric, health);
+  find_shared_lids(fabric, health);
   if (options.healthy != nullptr) find_missing(*options.healthy, fabric, health);
   health.bisection = bound_bisection(fabric);
   if (options.tables != nullptr) health.tables = examine_tables(fabric, *options.tables, options.engine.threads);
@@ -262,6 +284,8 @@ std::string health_text(const Health& health) {
   text += fmt::format("switches   {}, {} cut off\n", health.switches, health.switches_cut_off);
   text += fmt::format("links      {} between switches work, {} are dead\n", health.links, health.links_down);
   text += fmt::format("bisection  {} to {} links\n", health.bisection.lower, health.bisection.upper);
+  append_list(text, "\nLIDs that two ports have: give each its own, restart the subnet manager without its old LIDs",
+              health.shared_lids, 10);
   append_list(text, "\nLinks that came up slower or narrower than they can", health.slow_links, 10);
   append_list(text, "\nMissing against the healthy fabric", health.missing, 10);
   if (health.tables) text += "\nToday's tables: " + verdict_of(*health.tables) + "\n" + routing_text(*health.tables);
@@ -291,6 +315,7 @@ nlohmann::ordered_json health_record(const Health& health) {
   json["switches_cut_off"] = health.switches_cut_off;
   json["links"] = health.links;
   json["links_down"] = health.links_down;
+  json["shared_lids"] = health.shared_lids;
   json["slow_links"] = health.slow_links;
   json["missing_links"] = health.missing;
   json["bisection"] = {{"lower", health.bisection.lower}, {"upper", health.bisection.upper}};

@@ -46,16 +46,18 @@ struct Health {
   std::uint64_t hosts = 0;          ///< adapter ports with a LID
   std::uint64_t hosts_cut_off = 0;  ///< of them, those without a working cable or outside the largest connected part
   std::uint64_t switches = 0;
-  std::uint64_t switches_cut_off = 0;   ///< without any working cable to another switch
-  std::uint64_t links = 0;              ///< between switches, working
-  std::uint64_t links_down = 0;         ///< between switches, there and dead
-  std::vector<std::string> slow_links;  ///< that came up slower or narrower than both their ports can
-  std::vector<std::string> missing;     ///< links of the healthy fabric that this one lacks
+  std::uint64_t switches_cut_off = 0;    ///< without any working cable to another switch
+  std::uint64_t links = 0;               ///< between switches, working
+  std::uint64_t links_down = 0;          ///< between switches, there and dead
+  std::vector<std::string> shared_lids;  ///< that two ports have
+  std::vector<std::string> slow_links;   ///< that came up slower or narrower than both their ports can
+  std::vector<std::string> missing;      ///< links of the healthy fabric that this one lacks
   Bisection bisection;
   std::optional<RoutingHealth> tables;  ///< today's, if given
   std::vector<RoutingHealth> outlook;   ///< what engines would give
 
-  /// Nothing for an administrator to repair: no host cut off, no cable dead, slow or missing, and today's tables good.
+  /// Nothing for an administrator to repair: no host cut off, no cable dead, slow or missing, no LID on
+  /// two ports, and today's tables good.
   bool good() const;
 };
 

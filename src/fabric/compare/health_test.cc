@@ -50,6 +50,26 @@ TEST(Health, OfAWholeFabricIsGood) {
   EXPECT_EQ(json["tables"]["lost_pairs"], 0);
 }
 
+TEST(Health, ALidOnTwoPortsIsAFindingWhateverTheTablesDo) {
+  for (const bool switches : {true, false}) {
+    Fabric fabric = generate("tree(2,2)").value();
+    const NodeId first = switches ? 0 : fabric.switch_count();
+    const std::uint8_t number = switches ? 0 : 1;
+    const Lid lid = fabric.port(fabric.port_of(first, number)).lid;
+    fabric.mutable_port(fabric.port_of(first + 1, number)).lid = lid;
+    const Forwarding tables = route(fabric, "updn").value();
+    HealthOptions options;
+    options.tables = &tables;
+    const Health health = examine(fabric, options);
+    EXPECT_FALSE(health.good());
+    ASSERT_EQ(health.shared_lids.size(), 1U);
+    EXPECT_TRUE(contains(health.shared_lids[0], "LID " + std::to_string(lid) + " is that of "))
+        << health.shared_lids[0];
+    EXPECT_TRUE(contains(health_text(health), "needs attention"));
+    EXPECT_TRUE(contains(health_text(health), "LIDs that two ports have"));
+  }
+}
+
 TEST(Health, NamesWhatIsBroken) {
   const Fabric healthy = generate("mesh(3,3) hosts=9").value();
   const Forwarding tables = route(healthy, "updn").value();

@@ -143,4 +143,35 @@ std::vector<NodeId> roots_for(std::string_view engine, const Fabric& fabric) {
   return engine == "ftree" ? farthest_from_adapters(fabric) : std::vector<NodeId>();
 }
 
+Status check_one_subnet(const Fabric& fabric) {
+  std::vector<std::uint8_t> seen(fabric.nodes().size(), 0);
+  std::size_t subnets = 0;
+  for (NodeId start = 0; start < fabric.nodes().size(); ++start) {
+    if (!fabric.is_switch(start) || seen[start] != 0) continue;
+    seen[start] = 1;
+    std::vector<NodeId> switches = {start};
+    std::size_t adapter_ports = 0;
+    for (std::size_t head = 0; head < switches.size(); ++head) {
+      const Node& node = fabric.node(switches[head]);
+      for (std::uint32_t number = 1; number <= node.port_count; ++number) {
+        const LinkId id = fabric.port(node.first_port + number).link;
+        if (id == none) continue;
+        const Link& link = fabric.link(id);
+        const NodeId far = fabric.port(link.a == node.first_port + number ? link.b : link.a).node;
+        if (!fabric.is_switch(far)) {
+          ++adapter_ports;
+        } else if (seen[far] == 0) {
+          seen[far] = 1;
+          switches.push_back(far);
+        }
+      }
+    }
+    subnets += adapter_ports > 1 ? 1 : 0;
+  }
+  if (subnets <= 1) return {};
+  return {Code::bad_input, "starting OpenSM",
+          "it routes the subnet that it runs in, and there are " + std::to_string(subnets) + " that no cable joins",
+          "give it a file of each, or use an engine of ours"};
+}
+
 }  // namespace holdfast::fabric::opensm

@@ -26,4 +26,8 @@ std::vector<NodeId> choose_roots(const Fabric& fabric);
 /// lost links. None for other engines.
 std::vector<NodeId> roots_for(std::string_view engine, const Fabric& fabric);
 
+/// bad_input when adapters lie in several subnets that no cable joins, dead ones included (the planes of a machine):
+/// OpenSM routes the one that it runs in, and what it leaves of the others would count as lost.
+Status check_one_subnet(const Fabric& fabric);
+
 }  // namespace holdfast::fabric::opensm

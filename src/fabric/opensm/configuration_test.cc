@@ -36,6 +36,15 @@ TEST(Configuration, LidsStandBesideTheGuidsThatIbsimGives) {
   EXPECT_EQ(lid_table(fabric), "0x0000000000000010 0x0001 0x0001\n\n0x0000000000000021 0x0002 0x0002\n\n");
 }
 
+// OpenSM sees the plane of its adapter alone. A switch that failures cut off is no subnet of its own.
+TEST(Configuration, PlanesWantAFileEach) {
+  EXPECT_THAT(check_one_subnet(made("tree(2,2) planes=2")).wrong(), HasSubstr("there are 2 that no cable joins"));
+  Fabric cut = made("tree(2,2)");
+  EXPECT_TRUE(check_one_subnet(cut).ok());
+  for (LinkId id = 0; id < cut.links().size(); ++id) cut.set_link_up(id, false);
+  EXPECT_TRUE(check_one_subnet(cut).ok());
+}
+
 TEST(Configuration, RootsAreTheTopOfATreeOrTheMiddle) {
   EXPECT_EQ(choose_roots(made("tree(3,2)")).size(), 3U);
   for (const NodeId root : choose_roots(made("tree(3,2)"))) EXPECT_EQ(made("tree(3,2)").structure().at(root)[0], 1U);

@@ -76,6 +76,7 @@ Status check_request(const Fabric& fabric, const Request& request) {
                        did_you_mean(request.engine, engine_names, "see opensm --help"));
   if (fabric.switch_count() == 0 || fabric.adapter_count() == 0)
     return bad_request("the fabric has no switch or no adapter", "OpenSM runs on an adapter and routes switches");
+  if (Status status = check_one_subnet(fabric); !status.ok()) return status;
   if (fabric.top_lid() > top_unicast_lid)
     return bad_request("the fabric needs " + std::to_string(fabric.top_lid()) + " LIDs, a subnet has 49151",
                        "use a native engine");

@@ -13,16 +13,6 @@ namespace {
 
 constexpr unsigned any_number = 255;
 
-/// Whether the tables are those of a tree and turn no route from down to up: that is seen by a look at each entry,
-/// where dependencies want a walk of each route. The tables then know it.
-bool goes_up_and_down(const SwitchGraph& graph, Forwarding& tables, unsigned threads) {
-  if (!lies_in_levels(graph)) return false;
-  std::vector<std::uint32_t> level = levels_above_adapters(graph);
-  if (!UpDownTables(graph, level).holds(tables, threads)) return false;
-  tables.know_up_down(std::move(level));
-  return true;
-}
-
 }  // namespace
 
 /// Balanced paths, or those of dimension order, whose dependencies are few: first where they are as even (on whole
@@ -32,7 +22,7 @@ Result<Forwarding> route_dfsssp(const Fabric& fabric, const SwitchGraph& graph, 
   Forwarding* chosen = &balanced.tables;
   EvenTables straight;
   unsigned needed = 1;
-  if (!goes_up_and_down(graph, balanced.tables, options.threads) &&
+  if (!know_if_up_down(graph, balanced.tables, options.threads) &&
       !is_acyclic(graph, balanced.tables, options.threads)) {
     straight = lay_in_dimension_order(fabric, graph, options);
     std::array<Forwarding*, 2> tries = {&balanced.tables, &straight.tables};

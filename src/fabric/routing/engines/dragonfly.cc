@@ -1,12 +1,18 @@
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
+#include <memory>
 
+#include "core/parallel/parallel_for.h"
 #include "fabric/routing/engines/balance.h"
 #include "fabric/routing/engines/dragonfly_groups.h"
 #include "fabric/routing/engines/lane_loops.h"
 #include "fabric/routing/engines/lanes.h"
+#include "fabric/routing/engines/layers.h"
 #include "fabric/routing/engines/native_engines.h"
+#include "fabric/routing/engines/relief.h"
+#include "fabric/routing/engines/turns.h"
 
 // Minimal and Valiant routing with lanes by direction: J. Kim, W. Dally, S. Scott, D. Abts, "Technology-Driven,
 // Highly-Scalable Dragonfly Topology", ISCA 2008, section 4; for Dragonfly+ A. Shpiner et al., HiPINEB 2017.
@@ -22,48 +28,213 @@
 // it. For those over a group between, a level stands for a bit of the groups' numbers and its value at the source, a
 // bit in which the group between differs: by it a switch knows whether it lies in a source or between, and who sent to
 // it likewise. 2 * log2(groups) levels and level 0 fit into 16 for 128 groups.
+//
+// Where an adapter has one LID, switches take their ways in turn (turns.h), each beginning with another one, so that
+// destinations are independent of one another and threads share them. What that leaves uneven is laid by loads.
 
 namespace holdfast::fabric {
 namespace {
 
 constexpr std::uint32_t most_groups = 128;
 
+struct DragonflyNetwork {
+  const Fabric& fabric;
+  const SwitchGraph& graph;
+  DragonflyGroups groups;
+  std::vector<std::uint8_t> joined_pairs = {};  ///< whether a cable leads from one group to the other
+
+  std::uint32_t group(std::uint32_t row) const { return groups.of_row[row]; }
+  std::size_t pair(std::uint32_t a, std::uint32_t b) const { return std::size_t{a} * groups.count + b; }
+  bool joined(std::uint32_t a, std::uint32_t b) const { return joined_pairs[pair(a, b)] != 0; }
+
+  bool all_joined() const {
+    for (std::uint32_t a = 0; a < groups.count; ++a) {
+      for (std::uint32_t b = 0; b < groups.count; ++b) {
+        if (a != b && !joined(a, b)) return false;
+      }
+    }
+    return true;
+  }
+
+  struct Across {
+    std::uint32_t group;
+    std::uint32_t arc;
+  };
+  std::vector<std::vector<std::uint32_t>> inside = {};  ///< by row: the arcs to switches of its group
+  std::vector<std::vector<Across>> across = {};         ///< by row: the others, by the group that they lead to
+
+  void find_joined() {
+    inside.resize(graph.rows());
+    across.resize(graph.rows());
+    for (std::uint32_t id = 0; id < graph.arcs().size(); ++id) {
+      const SwitchGraph::Arc& arc = graph.arc(id);
+      if (group(arc.from) == group(arc.to)) {
+        inside[arc.from].push_back(id);
+      } else {
+        across[arc.from].push_back({group(arc.to), id});
+      }
+    }
+    for (std::vector<Across>& arcs : across) std::ranges::stable_sort(arcs, {}, &Across::group);
+    joined_pairs.assign(std::size_t{groups.count} * groups.count, 0);
+    for (const SwitchGraph::Arc& arc : graph.arcs()) joined_pairs[pair(group(arc.from), group(arc.to))] = 1;
+  }
+};
+
+/// The paths to one destination after another; one to a thread.
+class DragonflyWays {
+ public:
+  explicit DragonflyWays(const DragonflyNetwork& network)
+      : network_(network), next_(network.groups.count), hops_(network.graph.rows()) {}
+
+  /// Shortest paths by way of a group; `none`: straight.
+  void find(std::uint32_t destination, std::uint32_t between, Choices& choices) {
+    choose_groups(network_.group(destination), between);
+    find_choices(destination, choices);
+  }
+  /// The group that each group sends to next: `between`, or the destination's without one; another where no cable
+  /// leads there.
+  void choose_groups(std::uint32_t to, std::uint32_t between) {
+    for (std::uint32_t from = 0; from < network_.groups.count; ++from) {
+      const std::uint32_t wanted = between == none || from == between ? to : between;
+      next_[from] = from == to || network_.joined(from, wanted) ? wanted : network_.joined(from, to) ? to : none;
+    }
+    for (std::uint32_t from = 0; from < network_.groups.count; ++from) {
+      for (std::uint32_t by = 0; next_[from] == none && by < network_.groups.count; ++by) {
+        if (by != to && by != from && network_.joined(from, by) && network_.joined(by, to) && next_[by] == to)
+          next_[from] = by;
+      }
+    }
+    next_[to] = to;
+  }
+
+  /// The group that a group sends to next, of what was chosen last.
+  std::uint32_t next(std::uint32_t group) const { return next_[group]; }
+
+  /// Whether on all these paths of senders a packet goes up, to another group and down, each at most once and in this
+  /// order, as on a whole Dragonfly+: no packets wait for one another in a circle then.
+  bool go_up_across_and_down(const Choices& choices) {
+    constexpr std::uint8_t nobody = 255;
+    const SwitchGraph& graph = network_.graph;
+    latest_.assign(graph.rows(), nobody);  // by row: the last step of those that come by
+    for (std::size_t i = choices.order.size(); i-- > 1;) {
+      const std::uint32_t row = choices.order[i];
+      if (graph.sources_at(row) == 0 && latest_[row] == nobody) continue;
+      for (std::uint32_t at = choices.first[i]; at < choices.first[i + 1]; ++at) {
+        const SwitchGraph::Arc& arc = graph.arc(choices.arcs[at]);
+        const bool from_leaf = graph.sources_at(arc.from) != 0;
+        const bool to_leaf = graph.sources_at(arc.to) != 0;
+        const bool across = network_.group(arc.from) != network_.group(arc.to);
+        if (across == (from_leaf != to_leaf) || (across && from_leaf)) return false;
+        const std::uint8_t step = across ? 1 : from_leaf ? 0 : 2;
+        if (latest_[row] != nobody && latest_[row] >= step) return false;
+        if (graph.sources_at(row) != 0 && step != 0) return false;
+        latest_[arc.to] = latest_[arc.to] == nobody ? step : std::max(latest_[arc.to], step);
+      }
+    }
+    return true;
+  }
+
+ private:
+  /// Shortest paths that keep to the order of groups.
+  void find_choices(std::uint32_t destination, Choices& choices) {
+    const SwitchGraph& graph = network_.graph;
+    std::fill(hops_.begin(), hops_.end(), none);
+    hops_[destination] = 0;
+    choices.order.assign(1, destination);
+    std::vector<std::uint8_t> wanted(network_.groups.count, 0);  // by group: another sends to it next
+    for (std::uint32_t from = 0; from < network_.groups.count; ++from) {
+      if (next_[from] != none && next_[from] != from) wanted[next_[from]] = 1;
+    }
+    for (std::size_t head = 0; head < choices.order.size(); ++head) {
+      const std::uint32_t row = choices.order[head];
+      const auto reach = [&](std::uint32_t id) {
+        const std::uint32_t to = graph.arc(id).to;
+        if (hops_[to] != none) return;
+        hops_[to] = hops_[row] + 1;
+        choices.order.push_back(to);
+      };
+      for (const std::uint32_t id : network_.inside[row]) reach(id);
+      if (wanted[network_.group(row)] == 0) continue;
+      for (const DragonflyNetwork::Across& out : network_.across[row]) {
+        if (next_[out.group] == network_.group(row)) reach(out.arc);
+      }
+    }
+    choices.first.assign(2, 0);
+    choices.arcs.clear();
+    for (std::size_t i = 1; i < choices.order.size(); ++i) {
+      const std::uint32_t row = choices.order[i];
+      const auto choose = [&](std::uint32_t id) {
+        const std::uint32_t to = graph.arc(id).to;
+        if (hops_[to] != none && hops_[to] + 1 == hops_[row]) choices.arcs.push_back(id);
+      };
+      for (const std::uint32_t id : network_.inside[row]) choose(id);
+      const std::uint32_t next = next_[network_.group(row)];
+      if (next != network_.group(row)) {
+        const auto out = std::ranges::equal_range(network_.across[row], next, {}, &DragonflyNetwork::Across::group);
+        for (const DragonflyNetwork::Across& one : out) choose(one.arc);
+      }
+      choices.first.push_back(static_cast<std::uint32_t>(choices.arcs.size()));
+    }
+  }
+
+  const DragonflyNetwork& network_;
+  std::vector<std::uint32_t> next_;   // by group
+  std::vector<std::uint32_t> hops_;   // by row
+  std::vector<std::uint8_t> latest_;  // by row
+};
+
+/// Turns in which every switch begins with another way: what one destination gets is then spread as well as what one
+/// switch sends.
+class TurnsApart {
+ public:
+  explicit TurnsApart(const DragonflyNetwork& network)
+      : turns_(network.graph, levels_above_adapters(network.graph)), shift_(network.graph.rows()) {
+    std::vector<std::uint64_t> in_group(network.groups.count, 0);
+    for (std::uint32_t row = 0; row < network.graph.rows(); ++row)
+      shift_[row] = in_group[network.group(row)]++ * turns_.divider(row);
+  }
+  template <class Use>
+  void deal(std::uint32_t row, std::span<const std::uint32_t> arcs, std::uint64_t number, std::size_t count,
+            const Use& use) const {
+    turns_.deal(row, arcs, number + shift_[row], count, use);
+  }
+
+ private:
+  Turns turns_;
+  std::vector<std::uint64_t> shift_;  // by row
+};
+
 class DragonflyRouter {
  public:
   DragonflyRouter(const Fabric& fabric, const SwitchGraph& graph, DragonflyGroups groups)
       : fabric_(fabric),
         graph_(graph),
-        groups_(std::move(groups)),
+        network_{fabric, graph, std::move(groups)},
         tables_(graph.local_tables(fabric)),
         balance_(graph),
-        joined_(std::size_t{groups_.count} * groups_.count, 0),
-        next_(groups_.count),
-        hops_(graph.rows()) {
-    for (const SwitchGraph::Arc& arc : graph.arcs()) joined_[pair(group(arc.from), group(arc.to))] = 1;
+        ways_(network_) {
+    network_.find_joined();
   }
 
   Result<Forwarding> run(const EngineOptions& options) {
-    for (const std::uint32_t row : scattered_rows(graph_)) {
-      if (!lay(row))
-        return refusal("links failed so that " + name(trouble_) + " and " + name(row) +
-                       " are joined only over more than one group between");
+    if (!lay_in_turn(options.threads)) {
+      const std::optional<Status> refused = lay_by_loads();
+      if (refused) return *refused;
     }
-    if (over_a_group_ && groups_.count > most_groups)
+    if (over_a_group_ && network_.groups.count > most_groups)
       return refusal("service levels tell at most " + std::to_string(most_groups) + " groups apart, and there are " +
-                     std::to_string(groups_.count));
-    const bool one_lane = !over_a_group_ && is_acyclic(graph_, tables_, options.threads);
+                     std::to_string(network_.groups.count));
+    const bool one_lane = !over_a_group_ && (up_across_and_down_ || is_acyclic(graph_, tables_, options.threads));
     tables_.lanes_used = one_lane ? 1 : over_a_group_ ? 3 : 2;
     if (tables_.lanes_used > options.lanes) return lanes_exhausted("dragonfly", tables_.lanes_used, options.lanes);
     if (!one_lane) set_lanes();
-    if (is_damaged() && !find_lane_loop(fabric_, graph_, tables_, options.threads).empty())
+    if (is_damaged() && !up_across_and_down_ && !find_lane_loop(fabric_, graph_, tables_, options.threads).empty())
       return refusal("what has failed leaves only steps within a group that can wait in a circle");
     return std::move(tables_);
   }
 
  private:
-  std::uint32_t group(std::uint32_t row) const { return groups_.of_row[row]; }
-  std::size_t pair(std::uint32_t a, std::uint32_t b) const { return std::size_t{a} * groups_.count + b; }
-  bool joined(std::uint32_t a, std::uint32_t b) const { return joined_[pair(a, b)] != 0; }
+  std::uint32_t group(std::uint32_t row) const { return network_.group(row); }
   const std::string& name(std::uint32_t row) const { return fabric_.node(graph_.switch_at(row)).name; }
 
   static Status refusal(std::string wrong) {
@@ -75,11 +246,83 @@ class DragonflyRouter {
     return std::any_of(fabric_.links().begin(), fabric_.links().end(), [](const Link& link) { return !link.up; });
   }
 
-  /// False when cables join a sender to the destination and no path of ours does: it is trouble_ then.
-  bool lay(std::uint32_t row) {
+  /// By turns, or by loads where these are more even. False when turns are out of the question: groups that no cable
+  /// joins, several LIDs an adapter, senders that are not joined.
+  bool lay_in_turn(unsigned threads) {
+    if (!network_.all_joined() || layers_in(fabric_, graph_) != 1) return false;
+    constexpr std::size_t neighbours = 8;  // their LIDs lie beside each other: not two threads on one cache line
+    struct Worker {
+      DragonflyWays ways;
+      ClosedTables<TurnsApart> laid;
+      Choices choices;
+    };
+    const TurnsApart turns(network_);
+    std::vector<std::unique_ptr<Worker>> workers(parallel::thread_count(threads));
+    std::atomic<bool> joined = true;
+    std::atomic<bool> in_order = true;
+    parallel::parallel_for(
+        graph_.rows(), neighbours, threads, [&](unsigned worker, std::size_t begin, std::size_t end) {
+          std::unique_ptr<Worker>& mine = workers[worker];
+          if (!mine)
+            mine.reset(new Worker{DragonflyWays(network_), ClosedTables<TurnsApart>(graph_, turns, tables_), {}});
+          for (auto row = static_cast<std::uint32_t>(begin); row < end && joined; ++row) {
+            mine->ways.find(row, none, mine->choices);
+            if (!graph_.terminals_at(row).empty()) {
+              if (sender_not_joined(row, mine->choices) != none) joined = false;
+              if (in_order && !mine->ways.go_up_across_and_down(mine->choices)) in_order = false;
+            }
+            mine->laid.lay(mine->choices);
+          }
+        });
+    if (!joined) return false;
+    Balance in_turn(graph_);
+    for (const std::unique_ptr<Worker>& worker : workers) {
+      if (worker) in_turn.add(worker->laid.load());
+    }
+    up_across_and_down_ = in_order;
+    const std::uint64_t even = even_load_of_groups(in_turn);
+    if (in_turn.largest_load() <= even + (affordable_passes(graph_) == 0 ? even / 50 : 0)) return true;
+    Forwarding tables_in_turn = std::exchange(tables_, graph_.local_tables(fabric_));
+    if (!lay_by_loads() && balance_.largest_load() < in_turn.largest_load()) return true;
+    tables_ = std::move(tables_in_turn);
+    return true;
+  }
+
+  /// What the fullest channel between groups would carry if those of each two carried as much.
+  std::uint64_t even_load_of_groups(const Balance& balance) const {
+    std::vector<std::uint64_t> sum(network_.joined_pairs.size(), 0);
+    std::vector<std::uint64_t> channels(sum.size(), 0);
+    for (std::uint32_t id = 0; id < graph_.channels().size(); ++id) {
+      const SwitchGraph::Arc& arc = graph_.arc(graph_.channels()[id].arc);
+      const std::size_t pair = network_.pair(group(arc.from), group(arc.to));
+      sum[pair] += balance.load(id);
+      ++channels[pair];
+    }
+    std::uint64_t fullest = 0;
+    for (std::uint32_t from = 0; from < network_.groups.count; ++from) {
+      for (std::uint32_t to = 0; to < network_.groups.count; ++to) {
+        const std::size_t pair = network_.pair(from, to);
+        if (from != to && channels[pair] != 0)
+          fullest = std::max(fullest, (sum[pair] + channels[pair] - 1) / channels[pair]);
+      }
+    }
+    return fullest;
+  }
+
+  /// Lays the tables destination after destination; a refusal when some sender is not joined.
+  std::optional<Status> lay_by_loads() {
+    for (const std::uint32_t row : scattered_rows(graph_)) {
+      if (const std::uint32_t cut_off = lay(row); cut_off != none)
+        return refusal("links failed so that " + name(cut_off) + " and " + name(row) +
+                       " are joined only over more than one group between");
+    }
+    return std::nullopt;
+  }
+
+  /// A sender that cables join to the destination and no path of ours does; `none` when there is none.
+  std::uint32_t lay(std::uint32_t row) {
     Choices direct;
-    choose_groups(group(row), none);
-    find_choices(row, direct);
+    ways_.find(row, none, direct);
     const std::vector<std::uint32_t> rest = channels_of_rest(graph_, direct);
     if (graph_.switch_lid(row) != 0) {
       balance_.pick_in_turn(direct, row);
@@ -87,17 +330,19 @@ class DragonflyRouter {
     }
     Choices over;
     for (const SwitchGraph::Terminal& terminal : graph_.terminals_at(row)) {
-      const std::uint32_t layer = terminal.lid - fabric_.port(terminal.adapter).lid;
-      const std::uint32_t between = layer == 0 ? none : drawn_group(group(row), terminal);
-      choose_groups(group(row), between);
-      if (between != none) find_choices(row, over);
+      const std::uint32_t between = layer_of(fabric_, terminal) == 0 ? none : drawn_group(group(row), terminal);
+      if (between == none) {
+        ways_.choose_groups(group(row), none);  // direct has the paths
+      } else {
+        ways_.find(row, between, over);
+      }
       const Choices& choices = between == none ? direct : over;
-      if (!joins_senders(row, choices)) return false;
+      if (const std::uint32_t cut_off = sender_not_joined(row, choices); cut_off != none) return cut_off;
       balance_.pick(choices);
       enter(choices, rest, terminal.lid);
       set_levels(group(row), terminal.lid);
     }
-    return true;
+    return none;
   }
 
   void enter(const Choices& choices, const std::vector<std::uint32_t>& rest, Lid lid) {
@@ -108,24 +353,22 @@ class DragonflyRouter {
     }
   }
 
-  bool joins_senders(std::uint32_t row, const Choices& choices) {
-    if (choices.order.size() == graph_.rows()) return true;
+  std::uint32_t sender_not_joined(std::uint32_t row, const Choices& choices) const {
+    if (choices.order.size() == graph_.rows()) return none;
     std::vector<std::uint32_t> distance;
     graph_.distances_to(row, distance);
     for (const std::uint32_t reached : choices.order) distance[reached] = none;
     for (std::uint32_t from = 0; from < graph_.rows(); ++from) {
-      if (distance[from] == none || graph_.sources_at(from) == 0) continue;
-      trouble_ = from;
-      return false;
+      if (distance[from] != none && graph_.sources_at(from) != 0) return from;
     }
-    return true;
+    return none;
   }
 
   /// A group between for a LID: its neighbours in number get the next ones. `none` when there is none.
   std::uint32_t drawn_group(std::uint32_t to, const SwitchGraph::Terminal& terminal) const {
     std::vector<std::uint32_t> between;
-    for (std::uint32_t other = 0; other < groups_.count; ++other) {
-      if (other != to && joined(other, to)) between.push_back(other);
+    for (std::uint32_t other = 0; other < network_.groups.count; ++other) {
+      if (other != to && network_.joined(other, to)) between.push_back(other);
     }
     const auto number = static_cast<std::size_t>(&terminal - graph_.terminals().data());
     const std::size_t layers = std::size_t{1} << fabric_.port(terminal.adapter).lmc;  // the first one goes straight
@@ -133,57 +376,15 @@ class DragonflyRouter {
     return between.size() < 2 ? none : between[turn % between.size()];
   }
 
-  /// The group that each group sends to next: `between`, or the destination's without one; another where no cable
-  /// leads there.
-  void choose_groups(std::uint32_t to, std::uint32_t between) {
-    for (std::uint32_t from = 0; from < groups_.count; ++from) {
-      const std::uint32_t wanted = between == none || from == between ? to : between;
-      next_[from] = from == to || joined(from, wanted) ? wanted : joined(from, to) ? to : none;
-    }
-    for (std::uint32_t from = 0; from < groups_.count; ++from) {
-      for (std::uint32_t by = 0; next_[from] == none && by < groups_.count; ++by) {
-        if (by != to && by != from && joined(from, by) && joined(by, to) && next_[by] == to) next_[from] = by;
-      }
-    }
-    next_[to] = to;
-  }
-
-  /// Shortest paths that keep to the order of groups.
-  void find_choices(std::uint32_t destination, Choices& choices) {
-    const auto allowed = [this](const SwitchGraph::Arc& arc) {
-      return group(arc.from) == group(arc.to) || next_[group(arc.from)] == group(arc.to);
-    };
-    std::fill(hops_.begin(), hops_.end(), none);
-    hops_[destination] = 0;
-    choices.order.assign(1, destination);
-    for (std::size_t head = 0; head < choices.order.size(); ++head) {
-      const std::uint32_t row = choices.order[head];
-      for (const SwitchGraph::Arc& out : graph_.arcs_of(row)) {
-        if (hops_[out.to] != none || !allowed(graph_.arc(out.reverse))) continue;
-        hops_[out.to] = hops_[row] + 1;
-        choices.order.push_back(out.to);
-      }
-    }
-    choices.first.assign(2, 0);
-    choices.arcs.clear();
-    for (std::size_t i = 1; i < choices.order.size(); ++i) {
-      const std::uint32_t row = choices.order[i];
-      for (std::uint32_t id = graph_.first_arc(row); id < graph_.first_arc(row + 1); ++id) {
-        const SwitchGraph::Arc& arc = graph_.arc(id);
-        if (hops_[arc.to] != none && hops_[arc.to] + 1 == hops_[row] && allowed(arc)) choices.arcs.push_back(id);
-      }
-      choices.first.push_back(static_cast<std::uint32_t>(choices.arcs.size()));
-    }
-  }
-
-  /// For paths by way of next_.
+  /// For the paths found last.
   void set_levels(std::uint32_t to, Lid lid) {
     for (std::uint32_t row = 0; row < graph_.rows(); ++row) {
       const std::uint32_t from = group(row);
-      if (graph_.sources_at(row) == 0 || from == to || next_[from] == to || next_[from] == none) continue;
+      const std::uint32_t next = ways_.next(from);
+      if (graph_.sources_at(row) == 0 || from == to || next == to || next == none) continue;
       over_a_group_ = true;
-      if (groups_.count > most_groups) return;  // refused when all is laid
-      const auto bit = static_cast<std::uint32_t>(std::countr_zero(from ^ next_[from]));
+      if (network_.groups.count > most_groups) return;  // refused when all is laid
+      const auto bit = static_cast<std::uint32_t>(std::countr_zero(from ^ next));
       tables_.set_service_level(row, 0, lid, static_cast<std::uint8_t>(1 + 2 * bit + (from >> bit & 1U)));
     }
   }
@@ -222,13 +423,11 @@ class DragonflyRouter {
 
   const Fabric& fabric_;
   const SwitchGraph& graph_;
-  DragonflyGroups groups_;
+  DragonflyNetwork network_;
   Forwarding tables_;
   Balance balance_;
-  std::vector<std::uint8_t> joined_;  // by pair of groups: whether a cable leads from one to the other
-  std::vector<std::uint32_t> next_;   // by group, for the LID at hand
-  std::vector<std::uint32_t> hops_;   // by row, for the LID at hand
-  std::uint32_t trouble_ = none;
+  DragonflyWays ways_;
+  bool up_across_and_down_ = false;  // every route is known to go so
   bool over_a_group_ = false;
 };
 

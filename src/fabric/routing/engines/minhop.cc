@@ -3,7 +3,7 @@
 namespace holdfast::fabric {
 
 Result<Forwarding> route_minhop(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options) {
-  return lay_shortest_paths(fabric, graph, options.threads).tables;
+  return route_sssp(fabric, graph, options);
 }
 
 }  // namespace holdfast::fabric

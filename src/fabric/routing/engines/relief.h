@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fabric/routing/engines/balance.h"
+#include "fabric/routing/engines/shares.h"
 #include "fabric/routing/engines/turns.h"
 
 namespace holdfast::fabric {
@@ -88,21 +89,20 @@ std::uint64_t even_load_of_levels(const SwitchGraph& graph, const Balance& balan
 
 /// Fills tables with routes by this rule in closed form and counts them; false when accept(row, choices), which threads
 /// call at once, refused those to a switch.
-template <class Rule, class Accept>
-bool lay_in_turn(const SwitchGraph& graph, const Rule& rule, unsigned threads, const Accept& accept, Forwarding& tables,
-                 Balance& balance) {
+template <class Dealing, class Rule, class Accept>
+bool lay_in_closed_form(const SwitchGraph& graph, const Dealing& dealing, const Rule& rule, unsigned threads,
+                        const Accept& accept, Forwarding& tables, Balance& balance) {
   constexpr std::size_t neighbours = 8;  // their LIDs lie beside each other: not two threads on one cache line
   struct Worker {
     Rule rule;
-    TurnTables laid;
+    ClosedTables<Dealing> laid;
     Choices choices;
   };
-  const Turns turns(graph, levels_above_adapters(graph));
   std::vector<std::unique_ptr<Worker>> workers(parallel::thread_count(threads));
   std::atomic<bool> accepted = true;
   parallel::parallel_for(graph.rows(), neighbours, threads, [&](unsigned worker, std::size_t begin, std::size_t end) {
     std::unique_ptr<Worker>& mine = workers[worker];
-    if (!mine) mine.reset(new Worker{rule, TurnTables(graph, turns, tables), {}});
+    if (!mine) mine.reset(new Worker{rule, ClosedTables<Dealing>(graph, dealing, tables), {}});
     for (std::size_t row = begin; row < end && accepted; ++row) {
       mine->rule.choices_to(static_cast<std::uint32_t>(row), mine->choices);
       if (accept(static_cast<std::uint32_t>(row), mine->choices)) {
@@ -119,25 +119,28 @@ bool lay_in_turn(const SwitchGraph& graph, const Rule& rule, unsigned threads, c
 }
 
 /// Fills tables with routes by this rule, as evenly as we can, and returns how many the fullest channel carries;
-/// nothing when accept(row, choices) refused those to a switch. Trees of three levels and more are routed in closed
-/// form first, others and small ones in several ways of picking, until one is as even as levels allow; the first of
-/// those whose fullest channel carries least counts. Picks at once, where they are as even as others, bring what goes
-/// to one place together early and keep it apart from the rest.
+/// nothing when accept(row, choices) refused those to a switch. Complete trees, and others of three levels and more,
+/// are routed in closed form first, others and small ones in several ways of picking, until one is as even as levels
+/// allow; the first of those whose fullest channel carries least counts. For large fabrics 2 % more than that is even,
+/// since picks there follow one after the other and take long. Picks at once, where they are as even as others, bring
+/// what goes to one place together early and keep it apart from the rest.
 template <class Rule, class Accept>
 std::optional<std::uint64_t> lay_evenly(const Fabric& fabric, const SwitchGraph& graph, const Rule& rule,
                                         unsigned threads, const Accept& accept, Forwarding& tables) {
   using enum Balance::Picking;
   std::optional<std::uint64_t> least;
   bool even = false;
+  const std::uint64_t passes = affordable_passes(graph);
   const auto keep = [&](const Balance& balance, Forwarding laid) {
     const std::uint64_t largest = balance.largest_load();
     if (least && largest >= *least) return;
     tables = std::move(laid);
     least = largest;
-    even = largest <= even_load_of_levels(graph, balance);
+    const std::uint64_t least_possible = even_load_of_levels(graph, balance);
+    even = largest <= least_possible + (passes == 0 ? least_possible / 50 : 0);
   };
   /// False when refused.
-  const auto lay = [&](Balance::Picking picking, std::uint64_t passes) {
+  const auto lay = [&](Balance::Picking picking) {
     Forwarding laid = graph.local_tables(fabric);
     Balance balance(graph, picking);
     const bool accepted =
@@ -151,19 +154,27 @@ std::optional<std::uint64_t> lay_evenly(const Fabric& fabric, const SwitchGraph&
     keep(balance, std::move(laid));
     return true;
   };
-  const bool two_levels = has_two_levels(graph);
-  if (!two_levels && lies_in_levels(graph)) {
+  const auto lay_closed = [&](const auto& dealing) {
     Balance balance(graph);
     Forwarding laid = graph.local_tables(fabric);
-    if (!lay_in_turn(graph, rule, threads, accept, laid, balance)) return std::nullopt;
+    if (!lay_in_closed_form(graph, dealing, rule, threads, accept, laid, balance)) return false;
     keep(balance, std::move(laid));
+    return true;
+  };
+  const bool two_levels = has_two_levels(graph);
+  if (lies_in_levels(graph)) {
+    const std::vector<std::uint32_t> level = levels_above_adapters(graph);
+    if (const std::optional<Shares> shares = Shares::of(graph, level)) {
+      if (!lay_closed(*shares)) return std::nullopt;
+    } else if (!two_levels && !lay_closed(Turns(graph, level))) {
+      return std::nullopt;
+    }
   }
-  const std::uint64_t passes = affordable_passes(graph);
   auto ways = std::vector{at_once, in_groups, one_by_one};
   if (passes == 0) ways = two_levels ? std::vector{at_once, in_groups} : std::vector{in_groups};
   for (const Balance::Picking picking : ways) {
     if (even) break;
-    if (!lay(picking, passes)) return std::nullopt;
+    if (!lay(picking)) return std::nullopt;
   }
   return least;
 }

@@ -109,14 +109,18 @@ class Mender {
     if (destinations_.empty()) return true;
     if (care_ == Care::levels) {
       for (Destination& destination : destinations_) {
-        if (!mend_beside(destination)) return false;
+        if (destination.adapter && !mend_beside(destination)) return false;
+        if (!destination.adapter) mend_management(destination);
       }
       return true;
     }
-    for (Destination& destination : destinations_) break_ways(destination);
+    for (Destination& destination : destinations_) {
+      if (destination.adapter) break_ways(destination);
+    }
     if (care_ != Care::none && !load_dependencies()) return false;
-    for (const Destination& destination : destinations_) {
-      if (!mend(destination)) return false;
+    for (Destination& destination : destinations_) {
+      if (destination.adapter && !mend(destination)) return false;
+      if (!destination.adapter) mend_management(destination);
     }
     return true;
   }
@@ -224,6 +228,73 @@ class Mender {
       destination.old_ports.push_back(tables_.out_port(row, destination.lid));
       set_out_port(row, destination.lid, Forwarding::no_port);
     }
+  }
+
+  /// A switch's own LID carries management packets, of which no engine promises but that they arrive. A switch whose
+  /// entry leads into a dead cable takes the neighbour whose way is whole and shortest, so that whoever sends to it
+  /// keeps the entry; where all its neighbours came by it, one of those that has another way takes that, and only where
+  /// there is none do all of them lose their ways in turn.
+  void mend_management(Destination& destination) {
+    if (destination.row == none) return break_ways(destination);
+    std::vector<std::uint32_t> lost = destination.lost;
+    for (const std::uint32_t row : lost) lose(row, destination);
+    while (!lost.empty()) {
+      ++round_;
+      note(destination.row, 0);
+      for (const std::uint32_t row : lost) note(row, none);
+      std::vector<std::uint32_t> left;
+      for (const std::uint32_t row : lost) {
+        if (!join_nearest(row, destination.lid)) left.push_back(row);
+      }
+      bool moved = left.size() < lost.size();
+      const std::size_t surrounded = moved ? 0 : left.size();
+      for (std::size_t i = 0; i < surrounded; ++i) {
+        if (turn_one_aside(left[i], destination.lid)) {
+          moved = true;
+          continue;
+        }
+        for (const SwitchGraph::Arc& arc : graph_.arcs_of(left[i])) {
+          if (!sends_to(arc, destination.lid)) continue;
+          left.push_back(arc.to);
+          lose(arc.to, destination);
+          moved = true;
+        }
+      }
+      lost.swap(left);
+      if (!moved) break;  // nothing leads there any more
+    }
+    for (const std::uint32_t row : lost) broken_[row] = 0;
+  }
+
+  /// Whether the switch at the end of the arc sends to its beginning.
+  bool sends_to(const SwitchGraph::Arc& arc, Lid lid) const {
+    return broken_[arc.to] == 0 && arcs_.next(arc.to, lid) == arc.reverse;
+  }
+
+  /// Whether one of those that send to this switch could be given a way that does not lead by it.
+  bool turn_one_aside(std::uint32_t row, Lid lid) {
+    for (const SwitchGraph::Arc& arc : graph_.arcs_of(row)) {
+      if (!sends_to(arc, lid)) continue;
+      old_port_[arc.to] = tables_.out_port(arc.to, lid);
+      if (join_nearest(arc.to, lid)) return true;
+    }
+    return false;
+  }
+
+  bool join_nearest(std::uint32_t row, Lid lid) {
+    std::uint32_t best = none;
+    std::uint32_t least = none;
+    for (std::uint32_t id = graph_.first_arc(row); id < graph_.first_arc(row + 1); ++id) {
+      const std::uint32_t hops = hops_from_here(graph_.arc(id).to, lid);
+      if (hops >= least) continue;
+      least = hops;
+      best = id;
+    }
+    if (best == none) return false;
+    broken_[row] = 0;
+    note(row, least + 1);
+    enter(row, lid, best);
+    return true;
   }
 
   std::uint8_t lane_of(std::uint32_t row, Lid lid) const {
@@ -699,8 +770,10 @@ Result<Rerouting> reroute(const Fabric& fabric, Forwarding old, std::string_view
     if (*care == Care::lanes && old.lanes_needed == 1 && old.lanes_used <= options.lanes)
       ways.insert(ways.begin(), Care::together);
     const bool one_lane = *care == Care::one_lane && old.lanes_used == 1;
-    const bool dealt_out = ways.size() == 2 && !old.up_down_levels().empty();  // from one lane to all
-    const auto levels = one_lane || dealt_out ? find_up_down(fabric, graph, old, engine, options) : std::nullopt;
+    const bool dealt_out = ways.size() == 2 && !old.up_down_levels().empty();     // from one lane to all
+    const bool by_levels = *care == Care::none && !old.up_down_levels().empty();  // no promise, but quickly
+    const auto levels =
+        one_lane || dealt_out || by_levels ? find_up_down(fabric, graph, old, engine, options) : std::nullopt;
     std::optional<UpDownTables> up_down;
     if (levels) {
       up_down.emplace(graph, *levels);

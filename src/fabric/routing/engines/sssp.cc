@@ -1,5 +1,6 @@
 #include "fabric/routing/engines/native_engines.h"
 #include "fabric/routing/engines/relief.h"
+#include "fabric/routing/engines/up_down_tables.h"
 
 namespace holdfast::fabric {
 
@@ -13,7 +14,9 @@ EvenTables lay_shortest_paths(const Fabric& fabric, const SwitchGraph& graph, un
 }
 
 Result<Forwarding> route_sssp(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options) {
-  return lay_shortest_paths(fabric, graph, options.threads).tables;
+  Forwarding tables = lay_shortest_paths(fabric, graph, options.threads).tables;
+  know_if_up_down(graph, tables, options.threads);
+  return tables;
 }
 
 }  // namespace holdfast::fabric

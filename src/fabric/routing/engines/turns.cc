@@ -37,33 +37,4 @@ void lay_management(const SwitchGraph& graph, const Choices& choices, Forwarding
   }
 }
 
-/// The farthest switch first: what passes through one is known when its turn comes.
-void TurnTables::lay(const Choices& choices) {
-  lay_management(graph_, choices, tables_);
-  const std::span<const SwitchGraph::Terminal> adapters = graph_.terminals_at(choices.order[0]);
-  if (adapters.empty()) return;
-  const auto number = static_cast<std::uint64_t>(adapters.data() - graph_.terminals().data());
-  const std::size_t count = adapters.size();
-  through_.assign(graph_.rows() * count, 0);
-  for (std::size_t i = choices.order.size(); i-- > 1;) {
-    const std::uint32_t row = choices.order[i];
-    const std::uint32_t begin_here = graph_.sources_at(row);
-    const std::uint32_t* through = through_.data() + row * count;
-    std::uint8_t* table = tables_.table(row);
-    const std::span allowed(choices.arcs.data() + choices.first[i], choices.first[i + 1] - choices.first[i]);
-    turns_.deal(row, allowed, number, count, [&](std::size_t first, std::size_t last, std::uint32_t channel) {
-      const SwitchGraph::Channel& out = graph_.channels()[channel];
-      std::uint32_t* next = through_.data() + graph_.arc(out.arc).to * count;
-      std::uint64_t sum = 0;
-      for (std::size_t at = first; at < last; ++at) {
-        const std::uint32_t routes = through[at] + begin_here;
-        table[adapters[at].lid] = out.port;
-        next[at] += routes;
-        sum += routes;
-      }
-      load_[channel] += sum;
-    });
-  }
-}
-
 }  // namespace holdfast::fabric

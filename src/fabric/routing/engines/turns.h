@@ -67,23 +67,51 @@ class Turns {
 /// switches that the rule does not join.
 void lay_management(const SwitchGraph& graph, const Choices& choices, Forwarding& tables);
 
-/// Lays routes in closed form by any rule's choices, one destination switch after another, and counts them.
-/// Destinations are independent of one another: each thread has one of these, and the sums of their counts do not
-/// depend on who laid what.
-class TurnTables {
+/// Lays routes in closed form by any rule's choices, one destination switch after another, and counts them. `Dealing`
+/// is Turns or Shares. Destinations are independent of one another: each thread has one of these, and the sums of their
+/// counts do not depend on who laid what.
+template <class Dealing>
+class ClosedTables {
  public:
-  TurnTables(const SwitchGraph& graph, const Turns& turns, Forwarding& tables)
-      : graph_(graph), turns_(turns), tables_(tables), load_(graph.channels().size()) {}
+  ClosedTables(const SwitchGraph& graph, const Dealing& dealing, Forwarding& tables)
+      : graph_(graph), dealing_(dealing), tables_(tables), load_(graph.channels().size()) {}
 
-  /// Routes to the destination's own LID and those of its adapters.
-  void lay(const Choices& choices);
+  /// Routes to the destination's own LID and those of its adapters. The farthest switch first: what passes through one
+  /// is known when its turn comes.
+  void lay(const Choices& choices) {
+    lay_management(graph_, choices, tables_);
+    const std::span<const SwitchGraph::Terminal> adapters = graph_.terminals_at(choices.order[0]);
+    if (adapters.empty()) return;
+    const auto number = static_cast<std::uint64_t>(adapters.data() - graph_.terminals().data());
+    const std::size_t count = adapters.size();
+    through_.assign(graph_.rows() * count, 0);
+    for (std::size_t i = choices.order.size(); i-- > 1;) {
+      const std::uint32_t row = choices.order[i];
+      const std::uint32_t begin_here = graph_.sources_at(row);
+      const std::uint32_t* through = through_.data() + row * count;
+      std::uint8_t* table = tables_.table(row);
+      const std::span allowed(choices.arcs.data() + choices.first[i], choices.first[i + 1] - choices.first[i]);
+      dealing_.deal(row, allowed, number, count, [&](std::size_t first, std::size_t last, std::uint32_t channel) {
+        const SwitchGraph::Channel& out = graph_.channels()[channel];
+        std::uint32_t* next = through_.data() + graph_.arc(out.arc).to * count;
+        std::uint64_t sum = 0;
+        for (std::size_t at = first; at < last; ++at) {
+          const std::uint32_t routes = through[at] + begin_here;
+          table[adapters[at].lid] = out.port;
+          next[at] += routes;
+          sum += routes;
+        }
+        load_[channel] += sum;
+      });
+    }
+  }
 
   /// Routes between adapters, by channel.
   const std::vector<std::uint64_t>& load() const { return load_; }
 
  private:
   const SwitchGraph& graph_;
-  const Turns& turns_;
+  const Dealing& dealing_;
   Forwarding& tables_;
   std::vector<std::uint64_t> load_;
   std::vector<std::uint32_t> through_;  // by row * adapters of the destination: routes that pass or begin

@@ -6,6 +6,7 @@
 
 #include "core/parallel/parallel_for.h"
 #include "fabric/routing/engines/lanes.h"
+#include "fabric/routing/engines/relief.h"
 
 namespace holdfast::fabric {
 
@@ -67,6 +68,14 @@ bool UpDownTables::holds(const Forwarding& tables, unsigned threads) const {
     }
   });
   return good;
+}
+
+bool know_if_up_down(const SwitchGraph& graph, Forwarding& tables, unsigned threads) {
+  if (!lies_in_levels(graph)) return false;
+  std::vector<std::uint32_t> level = levels_above_adapters(graph);
+  if (!UpDownTables(graph, level).holds(tables, threads)) return false;
+  tables.know_up_down(std::move(level));
+  return true;
 }
 
 }  // namespace holdfast::fabric

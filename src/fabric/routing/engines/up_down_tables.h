@@ -31,4 +31,8 @@ class UpDownTables {
   std::vector<std::uint32_t> level_;
 };
 
+/// Whether the tables are those of a tree and turn no route from down to up: that is seen by a look at each entry,
+/// where dependencies want a walk of each route. The tables then know it (Forwarding::up_down_levels()).
+bool know_if_up_down(const SwitchGraph& graph, Forwarding& tables, unsigned threads);
+
 }  // namespace holdfast::fabric
