@@ -85,7 +85,7 @@ CLI::Option* add_job_flags(CLI::App& command, JobFlags& flags) {
   several("--ranks-per-host", flags.ranks_per_host, "Places of a host. Default: 1", "N")->check(whole_number(1, 4096));
   CLI::Option* hosts = several("--hosts", flags.hosts, "The hosts, as a Slurm node list: node[01-16]", "LIST");
   several("--host-file", flags.host_files, "The hosts, one a line: NAME [slots=N]", "FILE")->excludes(hosts);
-  several("--collectives",
+  several("--collectives", flags.collectives,
           "mpi: as messages, by the rules of mpi.collectives; in-network: switches do what they can. Default: mpi",
           "HOW");
   several("--compute-scale", flags.compute_scale, "Multiply the time between calls by this. Default: 1", "FACTOR")
