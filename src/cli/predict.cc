@@ -33,11 +33,14 @@ constexpr const char* predict_footer =
     "  holdfast predict job.trace --fabric 16-ary-2-tree --replicas 1,2,3 --inject 'flip rate 1/10000'\n"
     "  holdfast predict job.trace --fabric 16-ary-2-tree --senders plain,transport --fail 'fail-link time 2s for 1s'\n"
     "  mpirun -n 64 --enable-recovery holdfast predict job.trace --fabric 14-ary-3-tree --fail 'fail-link share 1%'\n\n"
-    "JOB is what 'holdfast run --record' wrote. Every engine is tried with every placement, number of replicas and\n"
-    "sender, on the fabric as it is given and with each --fail; scenarios in which something is random are run with\n"
-    "several seeds. What failed is routed around by the engines; by --tables it is not. A part can fail while the job\n"
-    "runs ('fail-link time 2s', '... for 1s', 'noisy-link'): packets are lost and go again, and the subnet manager\n"
-    "writes new tables. Replicas are processes of their own, with the protocol engine of 'holdfast run'. Sender\n"
+    "JOB is what 'holdfast run --record' wrote. Every engine is tried with every placement, number of replicas,\n"
+    "sender and way of collectives, on the fabric as it is given and with each --fail; scenarios in which something "
+    "is\n"
+    "random are run with several seeds. What failed is routed around by the engines; by --tables it is not. A part "
+    "can\n"
+    "fail while the job runs ('fail-link time 2s', '... for 1s', 'noisy-link', 'slow-link'): packets are lost and go\n"
+    "again, and the subnet manager writes new tables. Replicas are processes of their own, with the protocol engine of "
+    "'holdfast run'. Sender\n"
     "'transport' is the engine of Holdfast's transport, as 'holdfast simulate --transport' has it.\n"
     "Finished runs are kept in the database, and the same command goes on after Ctrl-C or a crash. Equal arguments\n"
     "give equal answers, whatever the number of workers.\n"
@@ -46,7 +49,8 @@ constexpr const char* predict_footer =
 
 struct PredictFlags {
   simulate::predict::Question question;
-  std::string engines, placements = "block", replicas = "1", senders = "plain", protocol = "msg-plus-hash";
+  std::string engines, placements = "block", replicas = "1", senders = "plain", collectives = "mpi",
+                       protocol = "msg-plus-hash";
   std::string hosts, host_file;
   std::optional<std::string> limit, config_file;
   std::string database, json, page;
@@ -91,6 +95,7 @@ Status read_question(PredictFlags& flags) {
   }
   question.placements = split(flags.placements);
   question.senders = split(flags.senders);
+  question.collectives = split(flags.collectives);
   question.replicas.clear();
   for (const std::string& each : split(flags.replicas)) {
     int degree = 0;
@@ -120,7 +125,7 @@ int answer(const PredictFlags& flags, const simulate::study::Study& study, const
            int signal) {
   auto drawn = simulate::predict::draw_together(study, database);
   if (!drawn.ok()) return complain(drawn.status());
-  simulate::predict::PredictionRecord& record = drawn.value();
+  simulate::predict::PredictionRecord& record = drawn.value().front();
   if (!flags.page.empty()) {
     if (Status status = simulate::predict::draw_fabrics(flags.question, record); !status.ok()) return complain(status);
     if (Status status = output::write_file(flags.page, report::prediction_html(record)); !status.ok())
@@ -213,6 +218,10 @@ void add_question_flags(CLI::App& command, PredictFlags& flags) {
   command
       .add_option("--senders", flags.senders,
                   "Of plain (InfiniBand's connections) and transport (the engine of Holdfast's). Default: plain")
+      ->type_name("LIST");
+  command
+      .add_option("--collectives", flags.collectives,
+                  "Of mpi (as messages) and in-network (switches do what they can). Default: mpi")
       ->type_name("LIST");
   command.add_option("--inject", question.inject, "Flip bits in hosts of replicas, as 'flip rate 1/10000'")
       ->type_name("FAULT");

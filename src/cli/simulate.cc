@@ -54,10 +54,11 @@ constexpr const char* simulate_footer =
     "FABRIC is a file (the output of ibnetdiscover, an ibsim net, opensm-subnet.lst) or a topology, as for\n"
     "holdfast fabric. Its tables come from an engine (holdfast fabric route --help), from the real OpenSM\n"
     "(opensm:ENGINE), or from a file (--tables).\n\n"
-    "FAULTS are fail-link, fail-switch, fail-port and fail-hca, as for holdfast fabric fail, and noisy-link. Those\n"
-    "without a moment are there from the start: the engine routes around them; with --tables or --not-rerouted what\n"
-    "the old tables send to a broken link is dropped and counted. Those with time, mean or for strike during the\n"
-    "traffic: packets are lost, reliable connections send again, and the subnet manager (--sm-*) writes new tables.\n\n"
+    "FAULTS are fail-link, fail-switch, fail-port and fail-hca, as for holdfast fabric fail, noisy-link and\n"
+    "slow-link. Failures without a moment are there from the start: the engine routes around them; with --tables or\n"
+    "--not-rerouted what the old tables send to a broken link is dropped and counted. Those with time, mean or for\n"
+    "strike during the traffic: packets are lost, reliable connections send again, and the subnet manager (--sm-*)\n"
+    "writes new tables.\n\n"
     "TRAFFIC is a pattern and its numbers: uniform, exchange, linear-exchange, all-to-all, neighbours, permutation,\n"
     "tornado, bisection or hotspot; size=BYTES (default: one MTU), messages=N of each host, load=0.7 with\n"
     "arrivals=poisson or even, order=distance or lid, reach=N (neighbours), share=0.2 target=HOST (hotspot).\n"
@@ -431,6 +432,11 @@ int run_once(const SimulateFlags& flags, const Network& network, const simulate:
     auto made =
         std::make_unique<simulate::job::JobTraffic>(std::move(opened).value(), simulate::Hosts(network.fabric).count());
     of_jobs = made.get();
+    if (std::ranges::any_of(made->jobs(), &simulate::job::Job::in_network)) {
+      if (Status status = simulate::job::check_in_network(flags.transport.used, !network.later.empty()); !status.ok())
+        return complain(status);
+      made->use(std::make_unique<simulate::job::InNetwork>(network.fabric, parameters));
+    }
     traffic = std::unique_ptr<simulate::Traffic>(std::move(made));
   } else {
     traffic = traffic_of(flags, network.fabric, parameters);

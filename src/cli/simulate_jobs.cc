@@ -85,6 +85,9 @@ CLI::Option* add_job_flags(CLI::App& command, JobFlags& flags) {
   several("--ranks-per-host", flags.ranks_per_host, "Places of a host. Default: 1", "N")->check(whole_number(1, 4096));
   CLI::Option* hosts = several("--hosts", flags.hosts, "The hosts, as a Slurm node list: node[01-16]", "LIST");
   several("--host-file", flags.host_files, "The hosts, one a line: NAME [slots=N]", "FILE")->excludes(hosts);
+  several("--collectives", flags.collectives,
+          "mpi: as messages, by the rules of mpi.collectives; in-network: switches do what they can. Default: mpi",
+          "HOW");
   several("--compute-scale", flags.compute_scale, "Multiply the time between calls by this. Default: 1", "FACTOR")
       ->check(real_number(0, 1e6));
   add_settings_flags(command, flags.protocol, flags.status,
@@ -108,6 +111,7 @@ Result<std::vector<simulate::job::Job>> open_jobs(const JobFlags& flags, const f
        {check_count(flags.place, count, "--place"), check_count(flags.hosts, count, "--hosts"),
         check_count(flags.host_files, count, "--host-file"),
         check_count(flags.ranks_per_host, count, "--ranks-per-host"),
+        check_count(flags.collectives, count, "--collectives"),
         check_count(flags.compute_scale, count, "--compute-scale"), check_count(flags.replicas, count, "--replicas"),
         check_count(flags.replica_protocols, count, "--protocol"),
         check_count(flags.place_replicas, count, "--place-replicas"), check_count(flags.inject, count, "--inject")})
@@ -125,8 +129,10 @@ Result<std::vector<simulate::job::Job>> open_jobs(const JobFlags& flags, const f
     const auto how = simulate::job::parse_replica_placement(entry_of<std::string>(flags.place_replicas, i, "apart"));
     auto hosts = simulate::job::place_replicas(rules.value(), how, ranks, protection.value().degree, fabric, taken);
     if (!hosts.ok()) return hosts.status();
+    auto in_network = simulate::job::read_collectives(entry_of<std::string>(flags.collectives, i, "mpi"));
+    if (!in_network.ok()) return in_network.status();
     jobs.push_back({std::move(program).value(), flags.protocol.options(), std::move(hosts).value(),
-                    entry_of(flags.compute_scale, i, 1.0), std::move(protection).value()});
+                    entry_of(flags.compute_scale, i, 1.0), std::move(protection).value(), in_network.value()});
   }
   return jobs;
 }

@@ -20,7 +20,7 @@ struct JobFlags {
   std::vector<double> compute_scale;
   std::vector<int> replicas;
   std::vector<std::string> replica_protocols, place_replicas;
-  std::vector<std::string> inject;
+  std::vector<std::string> inject, collectives;
   std::uint64_t seed = 1;
   config::Settings<simulate::job::Protocol> protocol{simulate::job::protocol_table()};
   config::Settings<simulate::job::ReplicationCosts> costs{simulate::job::replication_costs_table()};

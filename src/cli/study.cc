@@ -15,7 +15,9 @@
 #include "core/event/record.h"
 #include "core/input/text_file.h"
 #include "core/output/output_file.h"
+#include "report/predictions_report.h"
 #include "report/study_report.h"
+#include "simulate/predict/prediction.h"
 #include "simulate/study/analysis.h"
 #include "simulate/study/database.h"
 #include "simulate/study/pool.h"
@@ -160,12 +162,21 @@ int coordinate(const StudyRunFlags& flags, const Study& study, const Share& shar
   return print_summary(flags, study, database, summary);
 }
 
+Result<std::unique_ptr<Study>> read_study(const std::string& path) {
+  const Result<std::string> text = input::read_text_file(path, "the study");
+  if (!text.ok()) return text.status();
+  const Result<std::string> kind = simulate::study::kind_of(text.value(), path);
+  if (!kind.ok()) return kind.status();
+  return kind.value() == "prediction" ? simulate::predict::read_prediction_study(text.value(), path)
+                                      : simulate::study::read_any_study(text.value(), path);
+}
+
 int run(const StudyRunFlags& flags) {
   auto share = read_share(flags.share);
   if (!share.ok()) return complain(share.status());
   auto silence = read_duration("--silence", flags.silence, one_second_ns, one_day_ns);
   if (!silence.ok()) return complain(silence.status());
-  auto study = simulate::study::read_any_study_file(flags.file);
+  auto study = read_study(flags.file);
   if (!study.ok()) return complain(study.status());
   if (Status status = check_groups(*study.value(), flags); !status.ok()) return complain(status);
   return run_in_job(*study.value(), silence.value(), [&](Messages* messages) {
@@ -219,10 +230,31 @@ Status write_plots(const std::string& folder, const simulate::study::StudyRecord
   return status;
 }
 
+int report_predictions(const ReportFlags& flags, const Database& database) {
+  if (!flags.plots.empty())
+    return complain({Code::bad_input, "reporting " + flags.database, "predictions have no plots of their own",
+                     "take --html, which has them"});
+  auto study = database.study();
+  if (!study.ok()) return complain(study.status());
+  auto records = simulate::predict::draw_together(*study.value(), database);
+  if (!records.ok()) return complain(records.status());
+  Status status;
+  if (!flags.html.empty()) status = output::write_file(flags.html, report::predictions_html(records.value()));
+  if (status.ok() && !flags.csv.empty())
+    status = output::write_file(flags.csv, report::predictions_csv(records.value()));
+  if (!status.ok()) return complain(status);
+  if (flags.json)
+    std::cout << event::record_text(report::predictions_json(records.value()));
+  else if (flags.html.empty() && flags.csv.empty())
+    std::cout << report::predictions_text(records.value());
+  return 0;
+}
+
 int report_on(const ReportFlags& flags) {
   if (Status status = input::check_file(flags.database, "the database"); !status.ok()) return complain(status);
   auto database = Database::open_to_read(flags.database);
   if (!database.ok()) return complain(database.status());
+  if (database.value().about().kind == "prediction") return report_predictions(flags, database.value());
   auto record = simulate::study::analyse(database.value());
   if (!record.ok()) return complain(record.status());
   Status status;

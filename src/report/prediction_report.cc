@@ -93,6 +93,11 @@ bool has_transport(const PredictionRecord& record) {
   return std::ranges::any_of(record.outlooks, [](const Outlook& outlook) { return outlook.sender == "transport"; });
 }
 
+bool has_in_network(const PredictionRecord& record) {
+  return std::ranges::any_of(record.outlooks,
+                             [](const Outlook& outlook) { return outlook.collectives == "in-network"; });
+}
+
 std::string half_width(const Estimate& estimate, int digits) {
   return estimate.low ? fmt::format("{:.{}f}", (*estimate.high - *estimate.low) / 2, digits) : "-";
 }
@@ -120,6 +125,16 @@ void add_senders(const PredictionRecord& record, Table& table) {
     const auto& ratio = outlook.to_plain;
     insert(table.rows[i],
            {outlook.sender, ratio ? fmt::format("{:.4f}", ratio->mean) : "-", ratio ? half_width(*ratio, 4) : "-"});
+  }
+}
+
+void add_collectives(const PredictionRecord& record, Table& table) {
+  insert(table.columns, {"collectives", "against messages", "+/-"});
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const Outlook& outlook = record.outlooks[i];
+    const auto& ratio = outlook.to_mpi;
+    insert(table.rows[i], {outlook.collectives, ratio ? fmt::format("{:.4f}", ratio->mean) : "-",
+                           ratio ? half_width(*ratio, 4) : "-"});
   }
 }
 
@@ -152,6 +167,7 @@ Table scenario_table(const PredictionRecord& record) {
   }
   if (has_replicas(record)) add_replicas(record, table);
   if (has_transport(record)) add_senders(record, table);
+  if (has_in_network(record)) add_collectives(record, table);
   if (std::ranges::all_of(table.rows, [](const auto& row) { return row.back().empty(); })) {
     table.columns.pop_back();
     for (auto& row : table.rows) row.pop_back();
@@ -166,12 +182,15 @@ Table link_table(const PredictionRecord& record, std::size_t most) {
               {}};
   const bool replicas = has_replicas(record);
   const bool senders = has_transport(record);
+  const bool collectives = has_in_network(record);
+  if (collectives) table.columns.insert(table.columns.begin() + 3, "collectives");
   if (senders) table.columns.insert(table.columns.begin() + 3, "sender");
   if (replicas) table.columns.insert(table.columns.begin() + 3, "replicas");
   for (const Outlook& outlook : record.outlooks)
     for (const FullLink& link : outlook.links | std::views::take(most)) {
       table.rows.push_back({outlook.engine, outlook.placement, failures_of(outlook), link.name,
                             fmt::format("{:.3f}", link.bytes / 1e6), fmt::format("{:.2f}", 100 * link.share)});
+      if (collectives) table.rows.back().insert(table.rows.back().begin() + 3, outlook.collectives);
       if (senders) table.rows.back().insert(table.rows.back().begin() + 3, outlook.sender);
       if (replicas) table.rows.back().insert(table.rows.back().begin() + 3, fmt::format("{}", outlook.replicas));
     }
@@ -181,7 +200,8 @@ Table link_table(const PredictionRecord& record, std::size_t most) {
 /// As what follows a name.
 std::string protection_of(const Outlook& outlook) {
   return (outlook.replicas > 1 ? fmt::format(", {} replicas", outlook.replicas) : "") +
-         (outlook.sender == "transport" ? ", over the transport" : "");
+         (outlook.sender == "transport" ? ", over the transport" : "") +
+         (outlook.collectives == "in-network" ? ", collectives of switches" : "");
 }
 
 BarPlot bars(const PredictionRecord& record) {
@@ -273,10 +293,13 @@ std::string prediction_text(const PredictionRecord& record) {
   return text;
 }
 
+std::string prediction_section(const PredictionRecord& record) {
+  return "<p class=\"about\">" + escaped(about(record)) + "</p>\n" + list_html(record.advice, " class=\"advice\"") +
+         "<figure>" + svg(bars(record)) + "</figure>\n" + table_html(scenario_table(record));
+}
+
 std::string prediction_html(const PredictionRecord& record) {
-  std::string body = "<p class=\"about\">" + escaped(about(record)) + "</p>\n";
-  body += list_html(record.advice, " class=\"advice\"");
-  body += "<figure>" + svg(bars(record)) + "</figure>\n" + table_html(scenario_table(record));
+  std::string body = prediction_section(record);
   body += "<h2>What ranks do</h2>\n" + timelines(record);
   body += drawings(record);
   if (const Table links = link_table(record, 3); !links.rows.empty()) body += "<h2>Links</h2>\n" + table_html(links);
@@ -305,12 +328,14 @@ Json prediction_json(const PredictionRecord& record) {
                  {"outcomes", outlook.outcomes}};
     each["replicas"] = outlook.replicas;
     each["sender"] = outlook.sender;
+    each["collectives"] = outlook.collectives;
     if (!outlook.reason.empty()) each["reason"] = outlook.reason;
     if (outlook.measured > 0) {
       each["time_s"] = estimate_json(outlook.time_s);
       if (outlook.ratio) each["ratio_to_healthy"] = estimate_json(*outlook.ratio);
       if (outlook.to_unprotected) each["ratio_to_unprotected"] = estimate_json(*outlook.to_unprotected);
       if (outlook.to_plain) each["ratio_to_plain"] = estimate_json(*outlook.to_plain);
+      if (outlook.to_mpi) each["ratio_to_mpi_collectives"] = estimate_json(*outlook.to_mpi);
       if (const auto& work = outlook.replication)
         each["replication"] = {{"verified", work->verified},     {"records", work->records},
                                {"copies", work->copies},         {"copy_bytes", work->copy_bytes},

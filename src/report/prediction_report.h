@@ -14,6 +14,9 @@ std::string prediction_text(const simulate::predict::PredictionRecord& record);
 /// the slowest scenario, links, advice, and what rests on a guess.
 std::string prediction_html(const simulate::predict::PredictionRecord& record);
 
+/// Of that page, for one that has several: scenarios as bars, advice, the table.
+std::string prediction_section(const simulate::predict::PredictionRecord& record);
+
 /// {"record": "holdfast.prediction", "version": 1, ...}
 nlohmann::ordered_json prediction_json(const simulate::predict::PredictionRecord& record);
 

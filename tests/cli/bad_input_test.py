@@ -142,6 +142,7 @@ NUMBERS = [
     ("simulate --fault time", "simulate --fabric net --limit 1us --fault 'fail-link link s-0-0/1 time {}s'"),
     ("simulate --fault for", "simulate --fabric net --limit 1us --fault 'fail-link link s-0-0/1 time 100ns for {}s'"),
     ("simulate --fault noisy-link", "simulate --fabric net --limit 1us --fault 'noisy-link {}/7 link s-0-0/1'"),
+    ("simulate --fault slow-link", "simulate --fabric net --limit 1us --fault 'slow-link {}/7 link s-0-0/1'"),
     ("simulate --simulate.mtu", "simulate --fabric net --limit 1us --simulate.mtu {}"),
     ("simulate --simulate.cable-length", "simulate --fabric net --limit 1us --simulate.cable-length {}"),
     ("simulate --simulate.sample", "simulate --fabric net --limit 1us --simulate.sample {}s"),

@@ -98,6 +98,104 @@ class Predict(unittest.TestCase):
         plain = [each for each in record["scenarios"] if each["sender"] == "plain"]
         self.assertEqual(json.loads(alone.stdout)["scenarios"], plain)
 
+    def test_rails_have_loads_of_their_own(self):
+        """Two planes: the transport uses both, and the page's links are of both; plain connections have the first."""
+        done = holdfast("predict", "job.trace", "--fabric", "rails(2,4,2,2)", "--engines", "updn", "--compute-scale", "0",
+                        "--senders", "plain,transport", "--ranks-per-host", "1", "--json", "-", "-q", "--page", "planes.html",
+                        "-d", "planes.sqlite")
+        plain, transport = json.loads(done.stdout)["scenarios"]
+        self.assertEqual(transport["measured"], 1, transport)
+        self.assertGreater(len(transport["links"]), 0)
+        # acknowledgements and headers come on top of what messages have
+        self.assertNotEqual(transport["links"], plain["links"])
+
+    def test_collectives_of_switches(self):
+        done = holdfast("predict", "job.trace", *FABRIC, "--engines", "updn", "--compute-scale", "0", "--collectives",
+                        "mpi,in-network", "--replicas", "1,2", "--json", "-", "-q", "--page", "switches.html", "-d",
+                        "switches.sqlite")
+        record = json.loads(done.stdout)
+        found = {(each["replicas"], each["collectives"]): each for each in record["scenarios"]}
+        self.assertEqual(len(found), 4)
+        for replicas in 1, 2:
+            mpi, switches = found[replicas, "mpi"], found[replicas, "in-network"]
+            self.assertNotIn("ratio_to_mpi_collectives", mpi)
+            self.assertAlmostEqual(switches["ratio_to_mpi_collectives"]["mean"],
+                                   switches["time_s"]["mean"] / mpi["time_s"]["mean"])
+        self.assertTrue(any("With collectives of switches" in words for words in record["advice"]), record["advice"])
+        self.assertIn("collectives of switches", (FOLDER / "switches.html").read_text())
+        replayed = holdfast("simulate", *FABRIC, "--trace", "job.trace", "--collectives", "in-network")
+        self.assertIn("in-network (switches)", replayed.stdout)
+        self.assertNotIn("in-network", holdfast("simulate", *FABRIC, "--trace", "job.trace").stdout)
+
+    def test_a_link_that_gets_slow(self):
+        """All of the job's links have a hundredth of their rate for a while, or for good."""
+        slow = "; ".join(f"slow-link 1/100 link s-0-0/{port}" for port in (1, 2, 3))
+        done = holdfast("predict", "job.trace", "--fabric", "xgft(2;2,2;1,2)", "--engines", "updn", "--compute-scale", "0",
+                        "--fail", slow, "--fail", "; ".join(f"{one} for 100us" for one in slow.split("; ")), "--json", "-",
+                        "-q", "-d", "slow.sqlite")
+        healthy, always, awhile = (each["time_s"]["mean"] for each in json.loads(done.stdout)["scenarios"])
+        self.assertGreater(awhile, healthy)
+        self.assertGreater(always, awhile)
+
+    def test_a_study_file_has_several_recordings_and_fabrics(self):
+        shutil.copytree(FOLDER / "job.trace", FOLDER / "other.trace")
+        (FOLDER / "both.toml").write_text("""[study]
+name = "both"
+kind = "prediction"
+[mpi]
+eager_limit = 4096
+[[group]]
+trace = ["job.trace", "other.trace"]
+fabric = ["torus(3,3)", "xgft(2;2,4;1,2)"]
+engine = "updn"
+placement = "random"
+failures = "fail-link any time 100us"
+replicas = [1, 2]
+sender = ["plain", "transport"]
+seeds = 2
+""")
+        first = holdfast("study", "run", "both.toml", "--workers", "2")
+        self.assertIn("64 of 64 runs", first.stdout)
+        self.assertIn("64 found, 0 added", holdfast("study", "run", "both.toml").stdout)
+        told = holdfast("study", "report", "both.sqlite").stdout
+        for words in ("1, plain", "2, transport", "torus(3,3)", "other.trace", "fail-link any time 100us", "- Over the transport"):
+            self.assertIn(words, told)
+        record = json.loads(holdfast("study", "report", "both.sqlite", "--json").stdout)
+        self.assertEqual(len(record["predictions"]), 4)
+        for each in record["predictions"]:
+            self.assertEqual((each["runs"], each["finished"], len(each["scenarios"])), (16, 16, 8))
+            self.assertFalse(any(line.startswith("mpi.eager_limit") for line in each["assumed"]))
+        # as the command has them
+        alone = holdfast("predict", "job.trace", "--fabric", "torus(3,3)", "--engines", "updn", "--placements", "random",
+                         "--fail", "fail-link any time 100us", "--replicas", "1,2", "--senders", "plain,transport", "--seeds",
+                         "2", "--mpi.eager-limit", "4096", "--json", "-", "-q", "-d", "alone.sqlite")
+        same = [each for each in record["predictions"] if (each["trace"], each["fabric"]) == ("job.trace", "torus(3,3)")]
+        self.assertEqual(json.loads(alone.stdout)["scenarios"], same[0]["scenarios"])
+        holdfast("study", "report", "both.sqlite", "--html", "both.html", "--csv", "both.csv")
+        self.assertEqual((FOLDER / "both.csv").read_text().count("\n"), 1 + 4 * 8)
+        self.assertIn("other.trace on torus(3,3)", (FOLDER / "both.html").read_text())
+        self.assertIn("to healthy", holdfast("study", "report", "alone.sqlite").stdout)
+
+    def test_a_study_file_that_is_wrong_is_one_line(self):
+        head = '[study]\nname = "x"\nkind = "prediction"\n[[group]]\n'
+        for text, said in (
+            (head, "line 4: the group has no trace"),
+            (head + 'trace = "job.trace"\n', "no fabric"),
+            (head + 'trace = "none.trace"\nfabric = "torus(3,3)"\n', "none.trace"),
+            (head + 'trace = "job.trace"\nfabric = "torus(3,3)"\nfailures = "flip rate 1/2"\n', "no failure of a fabric"),
+            (head + 'trace = "job.trace"\nfabric = "torus(3,3)"\nreplicas = 17\n', "line 7"),
+            (head + 'trace = "job.trace"\nfabric = "torus(3,3)"\nsenders = "plain"\n', "did you mean 'sender'"),
+            (head + 'trace = "job.trace"\nfabric = ["torus(3,3)", "torus(3,3)"]\n', "stands twice"),
+            ('[study]\nname = "x"\nkind = "prediction"\n[mpi]\neager_limt = 1\n', "eager_limit"),
+            ('[study]\nname = "x"\nkind = "predictoin"\n', "did you mean 'prediction'"),
+        ):
+            (FOLDER / "wrong.toml").write_text(text)
+            done = subprocess.run([HOLDFAST, "study", "run", "wrong.toml"], capture_output=True, text=True, timeout=60,
+                                  cwd=FOLDER)
+            self.assertIn(done.returncode, (2, 3), (text, done))
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertIn(said, done.stderr)
+
     def test_finished_runs_are_kept(self):
         words = ("--fail", "fail-link share 20%", "--seeds", "2")
         first, _ = self.predict(*words, database="kept.sqlite")
@@ -140,6 +238,9 @@ class Predict(unittest.TestCase):
             (("--senders", "transport", "--transport.secret-file", "/nonexistent"), "secret_file"),
             (("--senders", "transport", "--datagram.queue", "0"), "datagram.queue"),
             (("--replicas", "1.5"), "'1.5' is no number of replicas"),
+            (("--collectives", "in-netwrok"), "did you mean 'in-network'"),
+            (("--collectives", "in-network", "--senders", "transport"), "over the transport"),
+            (("--collectives", "in-network", "--fail", "fail-link time 1ms"), "fails during the run"),
             (("--hosts", "node[1-4]"), "node"),
             (("--config", "/nonexistent"), "/nonexistent"),
             (("--tables", "job.trace/rank-000000.rec"), "rank-000000"),

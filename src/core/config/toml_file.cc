@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/config/toml.h"
+#include "core/config/toml_keys.h"
 #include "core/input/text_file.h"
 #include "core/status/hint.h"
 
@@ -49,6 +50,19 @@ class Reader {
     return {};
   }
 
+  // A table inside a component stands for a name with another dot.
+  Status read_options(const toml::table& options, const std::string& prefix, AnySettings& component) const {
+    for (const auto& [key, node] : options) {
+      const std::string name = prefix + "." + std::string(key.str());
+      const toml::table* inner = node.as_table();
+      const bool option_itself = component.table().find(name) != nullptr;
+      Status status = inner != nullptr && !option_itself ? read_options(*inner, name, component)
+                                                         : read_option(name, key, node, component);
+      if (!status) return status;
+    }
+    return {};
+  }
+
  private:
   AnySettings* find_component(std::string_view name) const {
     for (AnySettings* each : settings_) {
@@ -63,19 +77,6 @@ class Reader {
     return {Code::bad_input, "reading " + place(file_, key.source()),
             "unknown component '" + std::string(key.str()) + "'",
             did_you_mean(key.str(), names, "'holdfast config list' shows all options")};
-  }
-
-  // A table inside a component stands for a name with another dot.
-  Status read_options(const toml::table& options, const std::string& prefix, AnySettings& component) const {
-    for (const auto& [key, node] : options) {
-      const std::string name = prefix + "." + std::string(key.str());
-      const toml::table* inner = node.as_table();
-      const bool option_itself = component.table().find(name) != nullptr;
-      Status status = inner != nullptr && !option_itself ? read_options(*inner, name, component)
-                                                         : read_option(name, key, node, component);
-      if (!status) return status;
-    }
-    return {};
   }
 
   Status read_option(const std::string& name, const toml::key& key, const toml::node& node,
@@ -103,6 +104,10 @@ Status read_toml(std::string_view text, std::string_view name, std::span<AnySett
             "see https://toml.io for the syntax"};
   }
   return Reader(name, settings).read_root(parsed.table());
+}
+
+Status read_component(const toml::table& options, std::string_view file, AnySettings& component) {
+  return Reader(file, {}).read_options(options, std::string(component.table().component()), component);
 }
 
 Status read_toml_file(const std::string& path, std::span<AnySettings* const> settings) {

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/config/settings.h"
 #include "core/config/toml.h"
 #include "core/status/hint.h"
 #include "core/status/status.h"
@@ -16,6 +17,10 @@
 
 /// Reading the tables of files that declare something; for the sources that do, not for others' headers.
 namespace holdfast::config {
+
+/// The options of one component as a table of a file that has others besides. Errors (bad_input), each with its line:
+/// an unknown option, with a hint; a bad value.
+Status read_component(const toml::table& options, std::string_view file, AnySettings& component);
 
 /// Reads the keys of one table; the first thing wrong is kept, and what follows is not looked at.
 class TomlKeys {

@@ -93,6 +93,8 @@ std::string format(const Fault& fault) {
   if (fault.kind == Kind::narrow_rail) text += " " + std::to_string(fault.longest_bytes);
   if (fault.kind == Kind::noisy_link)
     text += " " + std::to_string(fault.bit_errors.numerator) + "/" + std::to_string(fault.bit_errors.denominator);
+  if (fault.kind == Kind::slow_link)
+    text += " " + std::to_string(fault.rate_left.numerator) + "/" + std::to_string(fault.rate_left.denominator);
   text += place_clauses(fault.place) + std::visit(WhenText{}, fault.when);
   if (fault.lasts_ns > 0) text += " for " + time::format_duration(fault.lasts_ns);
   if (fault.bit) text += " bit " + std::to_string(*fault.bit);

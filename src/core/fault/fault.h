@@ -25,6 +25,7 @@ enum class Kind : std::uint8_t {
   fail_port,       ///< one port of a switch or adapter is down
   fail_hca,        ///< a host's adapter is down
   noisy_link,      ///< each bit on a link is damaged with the chance Fault::bit_errors
+  slow_link,       ///< a link carries the part Fault::rate_left of its rate
 };
 
 /// Whether it strikes packets on a rail of a process: the transport, and not the application or the fabric.
@@ -91,8 +92,9 @@ struct Fault {
                                      ///< least significant); none: a random one
   std::int64_t delay_ns = 0;         ///< delay: by how much
   std::uint64_t longest_bytes = 0;   ///< narrow_rail: what still passes; above 0
-  std::int64_t lasts_ns = 0;         ///< fail_*, noisy_link: it is over after this long; 0: it stays
+  std::int64_t lasts_ns = 0;         ///< fail_*, noisy_link, slow_link: it is over after this long; 0: it stays
   Ratio bit_errors{};                ///< noisy_link
+  Ratio rate_left{};                 ///< slow_link; below 1
   bool operator==(const Fault&) const = default;
 };
 

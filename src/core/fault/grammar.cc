@@ -122,7 +122,12 @@ class Parser {
       fault_.longest_bytes = bytes.value();
     }
     if (fault_.kind == Kind::noisy_link) {
-      if (Status status = read_bit_errors(); !status) return status;
+      constexpr std::string_view expected = "the part of all bits that are damaged, as 1/1000000000, below 1/1";
+      if (Status status = read_part(fault_.bit_errors, expected); !status) return status;
+    }
+    if (fault_.kind == Kind::slow_link) {
+      constexpr std::string_view expected = "the part of its rate that the link has left, as 1/4, below 1/1";
+      if (Status status = read_part(fault_.rate_left, expected); !status) return status;
     }
     while (!at_fault_end()) {
       if (Status status = read_clause(); !status) return status;
@@ -271,13 +276,12 @@ class Parser {
     return amount.status();
   }
 
-  Status read_bit_errors() {
-    constexpr std::string_view expected = "the part of all bits that are damaged, as 1/1000000000, below 1/1";
+  Status read_part(Ratio& part, std::string_view expected) {
     const Result<std::string_view> text = argument(expected);
     if (!text) return text.status();
     const std::optional<Ratio> ratio = read_ratio(text.value());
     if (!ratio || ratio->numerator == ratio->denominator) return refuse_last(expected);
-    fault_.bit_errors = *ratio;
+    part = *ratio;
     return {};
   }
 
@@ -346,7 +350,8 @@ class Parser {
     if (std::holds_alternative<Share>(fault_.when) && !(fault_.place == Place{})) {
       return refuse(first, "a share is of all things of the kind, but there is a place", "remove one");
     }
-    if (fault_.kind == Kind::noisy_link && !fault_.place.link) return refuse(first, "the fault names no link", as_in);
+    if ((fault_.kind == Kind::noisy_link || fault_.kind == Kind::slow_link) && !fault_.place.link)
+      return refuse(first, "the fault names no link", as_in);
     if (fault_.kind == Kind::fail_port && !(fault_.place == Place{}) &&
         (!said(Word::port) || said(Word::switch_name) == said(Word::hca))) {
       return refuse(first, "a port is of one switch or of one hca, and has a number", as_in);

@@ -43,6 +43,15 @@ TEST(FaultGrammar, AFaultWithoutItsKindIsAFlip) {
   EXPECT_EQ(one("rate 1/5000000"), one("flip rate 1/5000000"));
 }
 
+TEST(FaultGrammar, ReadsASlowLink) {
+  const Fault fault = one("slow-link 1/4 link leaf-1/7 time 2ms for 1ms");
+  EXPECT_EQ(fault.kind, Kind::slow_link);
+  EXPECT_EQ(fault.rate_left, (Ratio{1, 4}));
+  EXPECT_EQ(fault.when, When(Time{2'000'000}));
+  EXPECT_EQ(fault.lasts_ns, 1'000'000);
+  EXPECT_EQ(one(format(fault)), fault);
+}
+
 TEST(FaultGrammar, TheOrderOfClausesDoesNotMatter) {
   EXPECT_EQ(one("flip bit 7 message 40 replica 2 rank 1"), one("flip rank 1 replica 2 message 40 bit 7"));
 }
@@ -143,6 +152,9 @@ TEST(FaultGrammar, RefusesFaultsThatDoNotMakeSense) {
   EXPECT_THAT(error("fail-link link \"a"), testing::HasSubstr("quotation does not end"));
   EXPECT_THAT(error("fail-link link \"\""), testing::HasSubstr("write a name"));
   EXPECT_THAT(error("fail-link link a \"b\""), testing::HasSubstr("unknown word 'b'"));
+  EXPECT_THAT(error("slow-link 1/1 link a"), testing::HasSubstr("the part of its rate"));
+  EXPECT_THAT(error("slow-link 1/4"), testing::HasSubstr("names no link"));
+  EXPECT_THAT(error("slow-link 1/4 link a mean 1s"), testing::HasSubstr("'mean' does not go with slow-link"));
   EXPECT_THAT(error("flip\v rate 1/2"), testing::HasSubstr("control character"));
 }
 

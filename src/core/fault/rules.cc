@@ -35,7 +35,7 @@ constexpr std::uint32_t on_process =
 constexpr std::uint32_t on_part = set_of({Word::any, Word::mean, Word::time, Word::share, Word::lasts});
 constexpr std::uint32_t bit = set_of({Word::bit});
 
-constexpr std::array<Rule, 14> all_rules = {{
+constexpr std::array<Rule, 15> all_rules = {{
     {Kind::flip, "flip", on_message | bit, true, "flip rank 1 replica 2 message 40 bit 7"},
     {Kind::drop, "drop", on_message, true, "drop rail 0 rate 1/100"},
     {Kind::duplicate, "duplicate", on_message, true, "duplicate rate 1/1000"},
@@ -52,6 +52,8 @@ constexpr std::array<Rule, 14> all_rules = {{
     {Kind::fail_hca, "fail-hca", on_part | set_of({Word::hca}), false, "fail-hca hca node-12 time 3s"},
     {Kind::noisy_link, "noisy-link", set_of({Word::link, Word::time, Word::lasts}), false,
      "noisy-link 1/1000000000 link leaf-1/7 time 2ms for 1ms"},
+    {Kind::slow_link, "slow-link", set_of({Word::link, Word::time, Word::lasts}), false,
+     "slow-link 1/4 link leaf-1/7 time 2ms for 1ms"},
 }};
 
 }  // namespace

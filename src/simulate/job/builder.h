@@ -17,6 +17,7 @@ class Builder {
     return begin({synchronous ? Action::Kind::synchronous_send : Action::Kind::send, to, bytes});
   }
   std::uint64_t receive(std::uint32_t from, std::uint64_t bytes) { return begin({Action::Kind::receive, from, bytes}); }
+  void network(std::uint64_t bytes) { wait_for(begin({Action::Kind::network, 0, bytes})); }
   void wait() {
     if (begun_ > waited_) actions_.push_back({Action::Kind::wait, 0, 0});
     waited_ = begun_;

@@ -64,8 +64,9 @@ enum class Algorithm : std::uint8_t {
   reduce_scatter,  ///< likewise: a reduction to rank 0 and a scatter from it
   gather_bcast,    ///< likewise
   two_level,       ///< inside each host and among one rank of each
+  in_network,      ///< inside each host, and by the switches among one rank of each (in_network.h)
 };
-inline constexpr std::size_t algorithms = 27;
+inline constexpr std::size_t algorithms = 28;
 
 /// "recursive-doubling"
 std::string_view name(Algorithm algorithm);
@@ -94,6 +95,7 @@ struct Action {
     wait,      ///< for all that began so far
     wait_for,  ///< for the one of the number `bytes`
     reduce,    ///< combines so many bytes of two operands
+    network,   ///< takes part in what the switches do; begins and goes on like a send
   };
   Kind kind = Kind::wait;
   std::uint32_t peer = 0;
@@ -104,6 +106,9 @@ struct Action {
 /// The MPI whose rules choose algorithms.
 enum class Rules : std::uint8_t { openmpi, mpich };
 std::string_view name(Rules rules);
+
+/// Of each host the rank that speaks for it to the network: the root, or the first one. `host_of` must be given.
+std::vector<std::uint32_t> speakers(const Collective& collective);
 
 /// What an MPI's default rules choose. Reductions count as built-in, commutative ones of elements of the largest of 8,
 /// 4, 2 and 1 bytes that divides their size: recordings have neither. Not of Operation::neighbours.

@@ -99,6 +99,8 @@ JobSummary summarise(const Job& job, const JobOutcome& outcome) {
   summary.computing_share = all > 0 ? computing / all : 0;
   summary.waiting_share = all > 0 ? waiting_ps / all : 0;
   summary.ended = waiting == 0;
+  if (job.in_network)
+    summary.notes.push_back("collectives of switches have the links to themselves; an adapter takes 100 ns (assumed)");
   if (outcome.replication) add_replication_notes(*outcome.replication, job.protection, summary.notes);
   if (outcome.replication && outcome.replication->incident) {
     summary.ended = false;
@@ -138,7 +140,7 @@ std::string to_text(const JobSummary& summary, const JobOutcome& outcome, const 
   if (outcome.replication) text += to_text(*outcome.replication, protection);
   for (const auto& [which, use] : outcome.algorithms)
     text += fmt::format("  {:<19} {} x {} ({})\n", name(which.first), use.calls, name(which.second),
-                        name(protocol.collectives));
+                        which.second == Algorithm::in_network ? "switches" : name(protocol.collectives));
   for (const std::string& note : summary.notes) text += "  note                " + note + "\n";
   return text;
 }

@@ -7,11 +7,13 @@
 #include <optional>
 #include <queue>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "simulate/job/collective.h"
+#include "simulate/job/in_network.h"
 #include "simulate/job/link_load.h"
 #include "simulate/job/matching.h"
 #include "simulate/job/program.h"
@@ -30,6 +32,7 @@ struct Job {
   std::vector<std::uint32_t> hosts;  ///< of each rank; with replicas, of those of replica 0, then of replica 1, ...
   double compute_scale = 1;          ///< of the time between calls
   Protection protection{};           ///< that check() has passed
+  bool in_network = false;           ///< collectives that switches can do are theirs: JobTraffic::use()
 };
 
 /// What became of one rank, or one process of it.
@@ -95,6 +98,7 @@ class JobTraffic : public Traffic, private ReplicaWorld {
 
   Answer next(std::uint32_t host, Time now, Message& message) override;
   bool finite() const override { return true; }
+  void begin(Player& player) override { player_ = &player; }
   void sent(std::uint32_t host, std::uint32_t tag, Time now) override;
   bool watches_deliveries() const override { return true; }
   void delivered(std::uint32_t destination, std::uint32_t tag, Time now, std::vector<std::uint32_t>& wake) override;
@@ -104,6 +108,10 @@ class JobTraffic : public Traffic, private ReplicaWorld {
   const std::vector<Job>& jobs() const { return jobs_; }
   /// After the run.
   std::vector<JobOutcome> outcomes() const;
+
+  /// Before the run: who does the collectives of jobs that are `in_network`. Only where the network itself plays this
+  /// traffic, and nothing fails meanwhile.
+  void use(std::unique_ptr<InNetwork> switches) { switches_ = std::move(switches); }
 
   /// Before the run: keep what its ranks do, in so many bins (timeline.h), of at most `ranks` of the first job, evenly
   /// spread, and who sends how much to whom.
@@ -130,7 +138,7 @@ class JobTraffic : public Traffic, private ReplicaWorld {
     std::uint32_t number = none;   ///< of a receive, or a copy, there
     std::uint32_t process = none;  ///< whose engine that is
   };
-  enum class Part : std::uint8_t { eager, ask, answer, data, put, get, acknowledgement, record };
+  enum class Part : std::uint8_t { eager, ask, answer, data, put, get, acknowledgement, record, result };
   struct Letter {
     Part part = Part::eager;
     std::uint32_t from = 0, to = 0;  ///< processes
@@ -170,6 +178,8 @@ class JobTraffic : public Traffic, private ReplicaWorld {
     std::uint32_t ends = none;         ///< pending: the collective itself
     std::uint32_t context = 0;
     std::int64_t tag = 0;
+    Operation operation{};
+    std::uint32_t root = 0;
     // With replicas.
     std::uint8_t answers = 0;  ///< of the step's, that are told
     std::size_t awaited = 0;   ///< waits of one call up to this position are known to the engine
@@ -179,6 +189,20 @@ class JobTraffic : public Traffic, private ReplicaWorld {
     bool inner = false;
     std::unique_ptr<Collective> what;  ///< of a collective that is compared
   };
+  /// A collective that switches do: who has come to it, by host.
+  struct Meeting {
+    struct Guest {
+      std::uint32_t process = none, pending = none;
+    };
+    std::vector<std::uint32_t> hosts;  ///< in the order of ranks
+    std::vector<Guest> guests;
+    std::size_t missing = 0;
+    std::size_t root = 0;       ///< an index into them
+    Time last = 0;              ///< when the last of those that came did
+    std::optional<Time> given;  ///< a broadcast: when the root did
+  };
+  /// Job, replica, context and tag.
+  using MeetingKey = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::int64_t>;
   struct Probing {
     std::uint32_t strand;
     Envelope envelope;
@@ -241,6 +265,10 @@ class JobTraffic : public Traffic, private ReplicaWorld {
   void run_collective(std::uint32_t strand, Time now);
   bool step(std::uint32_t strand, const Step& what);
   bool act(std::uint32_t strand, const Action& what);
+  bool by_switches(const Process& process, const Collective& collective);
+  void meet(std::uint32_t strand, std::uint64_t bytes, std::uint32_t pending);
+  void hand_result(const Meeting& meeting, std::size_t guest, std::uint64_t bytes, Time at, std::uint32_t host);
+  Meeting open_meeting(const Strand& strand) const;
   void enter(Strand& strand, Time now);
   void leave(Strand& strand);
   void end_thread(std::uint32_t strand, Time now);
@@ -320,6 +348,9 @@ class JobTraffic : public Traffic, private ReplicaWorld {
   void all_ended(std::uint32_t process, Time at) override;
   std::string waiting_in_words(const Process& process) const;
 
+  Player* player_ = nullptr;
+  std::unique_ptr<InNetwork> switches_;
+  std::map<MeetingKey, Meeting> meetings_;
   std::vector<Job> jobs_;
   std::vector<std::uint32_t> first_;  ///< by job: its rank 0 among the processes
   std::vector<Process> processes_;

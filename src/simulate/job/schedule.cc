@@ -50,7 +50,8 @@ constexpr std::array<std::string_view, algorithms> algorithm_names{"linear",
                                                                    "reduce+bcast",
                                                                    "reduce+scatter",
                                                                    "gather+bcast",
-                                                                   "two-level"};
+                                                                   "two-level",
+                                                                   "in-network"};
 
 /// What an MPI does where an algorithm is not for so few ranks or elements.
 Algorithm fallback(const Collective& what, Algorithm algorithm, Rules rules) {
@@ -177,6 +178,8 @@ void add_among(const std::vector<std::uint32_t>& ranks, const Collective& what, 
       case Action::Kind::reduce:
         builder.reduce(action.bytes);
         break;
+      case Action::Kind::network:  // not of a flat collective
+        break;
     }
   }
 }
@@ -215,6 +218,21 @@ void add_two_levels(const Collective& what, Rules rules, Builder& builder) {
   }
 }
 
+/// Ranks of a host give their operands to the one that speaks for it, and get the result from it, through its memory.
+void add_in_network(const Collective& what, Rules rules, Builder& builder) {
+  const Levels levels = levels_of(what);
+  const std::vector<std::uint32_t> all = speakers(what);
+  const std::uint32_t own =
+      *std::ranges::find_if(all, [&](std::uint32_t rank) { return what.host_of[rank] == what.host_of[what.me]; });
+  const bool down = what.operation != Operation::reduce;
+  if (what.operation == Operation::barrier)
+    add_among(levels.here, what, Operation::barrier, own, rules, builder);
+  else if (what.operation != Operation::bcast)
+    add_among(levels.here, what, Operation::reduce, own, rules, builder);
+  if (what.me == own) builder.network(what.bytes);
+  if (down) add_among(levels.here, what, Operation::bcast, own, rules, builder);
+}
+
 /// Open MPI's nonblocking trees let rank 0 and the root change places, where others count from the root on.
 void add_with_root_in_front(const Collective& what, Rules rules, Builder& builder) {
   std::vector<std::uint32_t> ranks(what.size);
@@ -225,6 +243,7 @@ void add_with_root_in_front(const Collective& what, Rules rules, Builder& builde
 
 void add(const Collective& what, Algorithm algorithm, Rules rules, Builder& builder) {
   if (algorithm == Algorithm::two_level) return add_two_levels(what, rules, builder);
+  if (algorithm == Algorithm::in_network) return add_in_network(what, rules, builder);
   if (rules == Rules::openmpi && what.nonblocking && what.root > 0 && algorithm == Algorithm::binomial)
     return add_with_root_in_front(what, rules, builder);
   switch (what.operation) {
@@ -286,6 +305,15 @@ std::optional<Operation> operation_named(std::string_view collective) {
       return static_cast<Operation>(i);
   }
   return std::nullopt;
+}
+
+std::vector<std::uint32_t> speakers(const Collective& collective) {
+  std::vector<std::uint32_t> found = levels_of(collective).leaders;
+  const bool rooted = collective.operation == Operation::bcast || collective.operation == Operation::reduce;
+  if (!rooted) return found;
+  for (std::uint32_t& rank : found)
+    if (collective.host_of[rank] == collective.host_of[collective.root]) rank = collective.root;
+  return found;
 }
 
 std::uint64_t element_bytes(std::uint64_t bytes) {

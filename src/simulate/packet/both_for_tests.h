@@ -61,6 +61,12 @@ inline void tell_the_reference(reference::FlitNetwork& oracle, const Net& net, c
     for (fabric::Lid lid = 1; lid < net.tables.lids(); ++lid)
       oracle.reroute(write.at, write.row, lid,
                      write.tables == nullptr ? fabric::Forwarding::no_port : write.tables->out_port(write.row, lid));
+  for (const Timeline::Slowness& slow : timeline.slow) {  // no two of one link at a time
+    const Time whole = reference_flit_ps(net.fabric.link(slow.link).rate);
+    const auto left = static_cast<double>(slow.numerator) / static_cast<double>(slow.denominator);
+    oracle.pace(slow.from, slow.link, static_cast<Time>(std::ceil(static_cast<double>(whole) / left - 1e-6)));
+    if (slow.to != never) oracle.pace(slow.to, slow.link, whole);
+  }
   oracle.limit_hops(static_cast<int>(parameters.hop_limit));
   auto draws = std::make_shared<std::map<fabric::PortId, random::Stream>>();
   oracle.disturb([draws, &net, timeline](fabric::PortId port, int bytes, Time start) {
@@ -78,7 +84,9 @@ inline Compared run_both(const Net& net, const Parameters& parameters, const std
                          const reference::Priorities& priorities = {}, const Timeline* timeline = nullptr) {
   std::vector<Time> flit;
   std::vector<Time> crossbar(net.fabric.nodes().size());
-  for (const fabric::Link& link : net.fabric.links()) flit.push_back(reference_flit_ps(link.rate));
+  for (const fabric::Link& link : net.fabric.links())
+    flit.push_back(static_cast<Time>(
+        std::ceil(static_cast<double>(reference_flit_ps(link.rate)) * parameters.link_slowdown - 1e-6)));
   for (fabric::LinkId id = 0; id < flit.size(); ++id)
     for (const fabric::PortId end : {net.fabric.link(id).a, net.fabric.link(id).b}) {
       Time& at = crossbar[net.fabric.port(end).node];

@@ -5,10 +5,22 @@
 
 #include "simulate/packet/network.h"
 
-/// Links that fail and come back, noise, and tables that change while traffic runs. When a packet is sent it is known
-/// already whether its link will fail before it has passed, and so its fate is a closed form as everything else is; the
-/// only work at the moment of a failure is to drop what asks for the link. docs/design/simulator.md has the rules.
+/// Links that fail and come back or get slow, noise, and tables that change while traffic runs. When a packet is sent
+/// it is known already whether its link will fail before it has passed, and so its fate is a closed form as everything
+/// else is; the only work at the moment of a failure is to drop what asks for the link. docs/design/simulator.md has
+/// the rules.
 namespace holdfast::simulate {
+namespace {
+
+/// The number of a pace in a list, which it joins if it is new.
+std::uint16_t number_of(std::vector<Pace>& paces, Pace pace) {
+  const auto equal = [&](Pace each) { return each.flit_ps == pace.flit_ps; };
+  const auto place = std::find_if(paces.begin(), paces.end(), equal) - paces.begin();
+  if (static_cast<std::size_t>(place) == paces.size()) paces.push_back(pace);
+  return static_cast<std::uint16_t>(place);
+}
+
+}  // namespace
 
 void Network::build_faults() {
   Faults& faults = *faults_;
@@ -23,12 +35,17 @@ void Network::build_faults() {
     add(timeline.outages[i].down, What::down, i);
     add(timeline.outages[i].up, What::up, i);
   }
+  faults.rates = rate_changes(timeline, fabric_, parameters_);
+  for (std::size_t i = 0; i < faults.rates.size(); ++i) add(faults.rates[i].at, What::rate, i);
   std::sort(faults.changes.begin(), faults.changes.end(), [](const Faults::Change& a, const Faults::Change& b) {
     return std::tie(a.at, a.kind, a.index) < std::tie(b.at, b.kind, b.index);
   });
   faults.ports.resize(ports_.size());
   const random::Stream noise = random::Stream(timeline.seed).child("noise");
-  for (fabric::PortId port = 0; port < ports_.size(); ++port) faults.ports[port].draw = noise.child(port);
+  for (fabric::PortId port = 0; port < ports_.size(); ++port) {
+    faults.ports[port].draw = noise.child(port);
+    faults.ports[port].pace = number_of(faults.paces, ports_[port].link());
+  }
   for (const Timeline::Outage& outage : timeline.outages)
     for (const fabric::PortId end : {fabric_.link(outage.link).a, fabric_.link(outage.link).b})
       faults.ports[end].next_down = std::min(faults.ports[end].next_down, outage.down);
@@ -83,6 +100,14 @@ void Network::apply_faults() {
         set_down(link, true);
         break;
       }
+      case What::rate: {
+        const RateChange& rate = faults.rates[change.index];
+        for (const fabric::PortId end : {fabric_.link(rate.link).a, fabric_.link(rate.link).b}) {
+          ports_[end].link_flit_ps = static_cast<std::uint32_t>(rate.pace.flit_ps);
+          faults.ports[end].pace = number_of(faults.paces, rate.pace);
+        }
+        break;
+      }
     }
   }
 }
@@ -128,7 +153,7 @@ void Network::discard_at_adapter(std::uint32_t index, std::uint64_t& counter) {
   if (senders_[lane.feeder].state == Sender::State::waiting_for_room) ask_again(lane.feeder, now_);
   left_adapter(taken);
   forget(taken.index(), counter);
-  if (lane.occupied()) queue_.push(std::max(now_, forward_time(lane)), event(Kind::head, index));
+  if (lane.occupied()) queue_.push(std::max(now_, forward_time<Form::faulty>(lane)), event(Kind::head, index));
 }
 
 /// Where a packet that comes forward is counted when it is lost here; null: it goes on.
@@ -167,6 +192,7 @@ void Network::travels(const OutPort& port, const Queued& packet, Time start, Tim
     fate.harm = Harm::noise;
     fate.bad_from = tail;
   }
+  fate.pace = link.pace;
   if (link.next_down >= tail) return;
   fate.harm = Harm::cut;
   fate.bad_from = std::min(fate.bad_from, link.next_down);

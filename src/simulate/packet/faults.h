@@ -27,6 +27,7 @@ struct Fate {
   Time bad_from = never;  ///< from when on whoever looks at it knows that it is bad
   Harm harm = Harm::none;
   std::uint16_t hops = 0;        ///< switches that it left
+  std::uint16_t pace = 0;        ///< at which the cable brings it to where it is, of Faults::paces
   std::uint32_t bytes = 0;       ///< on the wire
   std::uint32_t host = nothing;  ///< whose adapter it is on the way to now, if that is its destination
   std::uint32_t connection = 0;
@@ -37,6 +38,7 @@ struct Fate {
 struct FaultyPort {
   bool down = false;
   Time next_down = never;  ///< after now
+  std::uint16_t pace = 0;  ///< of what is sent now, of Faults::paces
   std::vector<Timeline::Noise> noise;
   random::Stream draw{0};
 };
@@ -84,7 +86,7 @@ struct Faults {
   Timeline timeline;
   fabric::Forwarding* tables = nullptr;  ///< those of the network, which change
   struct Change {
-    enum class Kind : std::uint8_t { write, paths, up, down };
+    enum class Kind : std::uint8_t { write, paths, up, down, rate };
     Time at;
     Kind kind;
     std::uint32_t index;
@@ -92,6 +94,8 @@ struct Faults {
   std::vector<Change> changes;  ///< in the order of time
   std::size_t next_change = 0;
   Time next_at() const { return next_change < changes.size() ? changes[next_change].at : never; }
+  std::vector<RateChange> rates;
+  std::vector<Pace> paces;  ///< that links have or will have; fewer than 2^11, for Drain
   std::vector<FaultyPort> ports;
   std::vector<Fate> fates;
   std::uint32_t hop_limit = 64;

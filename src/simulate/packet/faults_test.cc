@@ -36,6 +36,14 @@ Timeline random_timeline(random::Stream draw, const sample::Net& net, std::vecto
     timeline.noise.push_back({static_cast<fabric::LinkId>(draw.below(links)), rates[draw.below(3)], from,
                               draw.below(2) == 0 ? never : from + 1 + some_moment(draw)});
   }
+  for (fabric::LinkId link = 0; link < links; ++link) {
+    if (draw.below(3) != 0) continue;
+    const std::uint64_t denominator = 2 + draw.below(20);
+    const Time from = some_moment(draw);
+    const Time to = draw.below(4) == 0 ? never : from + 1 + static_cast<Time>(draw.below(9'000'000));
+    timeline.slow.push_back({link, 1 + draw.below(denominator - 1), denominator, from, to});
+    if (to != never && draw.below(2) == 0) timeline.slow.push_back({link, 1, 3, to, never});
+  }
   others.reserve(2);
   for (std::uint64_t count = draw.below(3); count > 0; --count) {
     sample::Net other = net;

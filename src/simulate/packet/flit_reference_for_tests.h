@@ -98,6 +98,11 @@ class FlitNetwork {
     troubles_.push_back({down, [this, a, b] { pull(ports_[a]), pull(ports_[b]); }});
     if (up != never) troubles_.push_back({up, [this, a, b] { --ports_[a].pulled, --ports_[b].pulled; }});
   }
+  /// What a cable is given from a moment on takes so long for 64 bytes.
+  void pace(Time when, fabric::LinkId link, Time flit_ps) {
+    const fabric::PortId a = fabric_.link(link).a, b = fabric_.link(link).b;
+    troubles_.push_back({when, [this, a, b, flit_ps] { ports_[a].flit = ports_[b].flit = flit_ps; }});
+  }
   /// A switch sends this destination elsewhere from a moment on.
   void reroute(Time when, std::uint32_t row, fabric::Lid lid, int number) {
     troubles_.push_back({when, [this, row, lid, number] { changed_[{row, lid}] = number; }});
@@ -516,6 +521,7 @@ class FlitNetwork {
     must(start >= out.link_free, "two packets on a link");
     out.link_free = start + part(out.flit, packet.bytes);
     Port& peer = ports_[out.peer];
+    const Time flit = out.flit;  // which may change while the packet is on its way
     const Time tail = out.link_free + out.wire;
     if (out.is_switch) ++packet.fate->hops;
     out.passing.push_back({packet.fate, tail});
@@ -525,14 +531,13 @@ class FlitNetwork {
     for (int k = 0; k < packet.flits; ++k) {
       const int end_bytes = 64 * k + packet.size_of(k);
       if (out.is_switch) {
-        at(start + k * out.flit,
-           [this, &out] { at(now_, [this, &out] { must(out.present > 0, "a link runs dry"); }); });
-        at(start + part(out.flit, end_bytes), [&out] {
+        at(start + k * flit, [this, &out] { at(now_, [this, &out] { must(out.present > 0, "a link runs dry"); }); });
+        at(start + part(flit, end_bytes), [&out] {
           --out.present;
           --out.reserved;
         });
       }
-      at(start + part(out.flit, end_bytes) + out.wire, [this, &peer, vl, packet, k] {
+      at(start + part(flit, end_bytes) + out.wire, [this, &peer, vl, packet, k] {
         ++flit_events_;
         Input& input = peer.inputs[vl];
         ++input.held;
@@ -545,12 +550,11 @@ class FlitNetwork {
       });
     }
     if (!peer.is_switch) return;
-    at(start + out.wire, [this, &out, &peer, vl, packet] {  // the first bit arrives
+    at(start + out.wire, [this, &out, &peer, vl, packet, flit] {  // the first bit arrives
       Waiting waiting;
       waiting.packet = packet;
       for (int k = 0; k < packet.flits; ++k)
-        waiting.ready.push_back(now_ + part(out.flit, 64 * k + packet.size_of(k)) +
-                                parameters_.switch_latency_ns * 1000);
+        waiting.ready.push_back(now_ + part(flit, 64 * k + packet.size_of(k)) + parameters_.switch_latency_ns * 1000);
       at(waiting.ready[0], [] {});
       const fabric::NodeId node = fabric_.port(out.peer).node;
       const int number = out_of(tables_.row_of(node), packet.lid);

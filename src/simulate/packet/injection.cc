@@ -41,7 +41,7 @@ void Network::queue_to_send(std::uint32_t index, const Queued& packet) {
   slots_.push(lane.slots, Slot(packet));
   if (!first) return;
   lane.head = packet;
-  const Time at = forward_time(lane);
+  const Time at = forward_time<Form::general>(lane);
   if (at > now_) return queue_.push(at, event(Kind::head, index));
   const fabric::PortId port = faults_ == nullptr ? came_to_head(index) : came_to_head<Form::faulty>(index);
   if (port != fabric::none) mark(port);

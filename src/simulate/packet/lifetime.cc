@@ -38,12 +38,18 @@ void Network::discard_head(std::uint32_t index, std::uint64_t& counter) {
   if (lane.waiting && !withheld(index))
     clear_request(ports_[lane.out >> lane_bits_], lane.out, request_of(buffer, lane));
   const Queued taken = take_head(lane);
-  lane.free_at =
-      cross(now_, taken.bytes(), taken.ready, lane.in(), ports_[buffer >> lane_bits_].crossbar(), Pace{}, 0).crossed;
-  const Drain drain = Drain::from_switch(now_, taken.ready, lane.free_at, taken.flits());
-  is_queue(index) ? leave_queue(lane, drain) : give_back(lane, drain);
+  const bool faulty = faults_ != nullptr;
+  const Pace in = faulty ? pace_in<Form::faulty>(lane, taken) : lane.in();
+  const Drain drain =
+      Drain::from_switch(now_, taken.ready, taken.bytes(), faulty ? number_of_pace<Form::faulty>(taken) : 0);
+  lane.free_at = drain.last_from_switch(in, ports_[buffer >> lane_bits_].crossbar());
+  if (faulty)
+    give_back<Form::faulty>(lane, drain);
+  else
+    is_queue(index) ? leave_queue(lane, drain) : give_back(lane, drain);
   forget(taken.index(), counter);
-  if (lane.occupied()) expect_head(index, lane);
+  if (!lane.occupied()) return;
+  faulty ? expect_head<Form::faulty>(index, lane) : expect_head<Form::general>(index, lane);
 }
 
 /// The life of a head begins.

@@ -227,7 +227,7 @@ template <Form form>
   slots_.push(lane.slots, Slot(packet));
   if (!first) return;
   lane.head = packet;
-  expect_head(index, lane);
+  expect_head<form>(index, lane);
 }
 
 /// The out lane that the tables send the head to; nothing: none.
@@ -377,7 +377,7 @@ Time Network::credit_time(const OutPort& port, OutLane& out, std::uint32_t flits
   if (missing <= 0 && peer.left < 4) return now_;
   while (peer.left > 0) {
     const Drain oldest = slots_.oldest(peer.slots).drain();
-    if (announced<form>(last_leaves(port, oldest), port) > now_) break;
+    if (announced<form>(last_leaves<form>(port, oldest), port) > now_) break;
     out.credits += static_cast<std::int32_t>(oldest.flits());
     drop_slot(peer);
   }
@@ -387,7 +387,7 @@ Time Network::credit_time(const OutPort& port, OutLane& out, std::uint32_t flits
     const Drain drain = slots_.at(peer.slots, i).drain();
     const auto held = static_cast<std::int32_t>(drain.flits());
     if (missing <= held)
-      return announced<form>(block_leaves(port, drain, static_cast<std::uint32_t>(missing - 1)), port);
+      return announced<form>(block_leaves<form>(port, drain, static_cast<std::uint32_t>(missing - 1)), port);
     missing -= held;
   }
   return never;
@@ -398,16 +398,16 @@ inline Time Network::room_time(OutPort& port, std::uint32_t flits) {
   if (port.held + flits <= parameters_.output_buffer) return now_;
   while (port.departures.count > 0) {
     const Departure& oldest = departures_.oldest(port.departures);
-    if (oldest.start + port.link().of(oldest.bytes) > now_) break;
-    port.held = static_cast<std::uint16_t>(port.held - oldest.flits);
+    if (oldest.left(oldest.bytes) > now_) break;
+    port.held = static_cast<std::uint16_t>(port.held - oldest.flits());
     departures_.pop(port.departures);
   }
   if (port.held + flits <= parameters_.output_buffer) return now_;
   std::uint32_t excess = port.held + flits - parameters_.output_buffer;
   for (std::uint32_t i = 0; i < port.departures.count; ++i) {
     const Departure& leaving = departures_.at(port.departures, i);
-    if (excess <= leaving.flits) return leaving.start + port.link().of(std::min(excess * flit_bytes, leaving.bytes));
-    excess -= leaving.flits;
+    if (excess <= leaving.flits()) return leaving.left(std::min(excess * flit_bytes, leaving.bytes));
+    excess -= leaving.flits();
   }
   return now_;
 }
@@ -430,27 +430,28 @@ inline void Network::send(OutPort& port, std::uint32_t out_index, Asking asking)
 
   Time start = now_;
   if (port.is_switch) {
-    const Crossing crossing = cross(now_, bytes, packet.ready, lane.in(), port.crossbar(), port.link(), port.link_free);
+    const Crossing crossing =
+        cross(now_, bytes, packet.ready, pace_in<form>(lane, packet), port.crossbar(), port.link(), port.link_free);
     start = crossing.start;
-    departures_.push(port.departures, {start, bytes, flits});
+    departures_.push(port.departures, {start, bytes, port.link_flit_ps});
     port.held = static_cast<std::uint16_t>(port.held + flits);
     port.cross_free = lane.free_at = crossing.crossed;
     port.link_free = start + port.link().of(bytes);
-    const Drain drain = Drain::from_switch(now_, packet.ready, crossing.crossed, flits);
+    const Drain drain = Drain::from_switch(now_, packet.ready, bytes, number_of_pace<form>(packet));
     if (form == Form::queues && is_queue(asking.lane)) {
       leave_queue(lane, drain);
       begin_to_send(asking.lane, port, crossing.crossed);
     } else {
       give_back<form>(lane, drain);
     }
-    if (lane.occupied()) expect_head(asking.lane, lane);
+    if (lane.occupied()) expect_head<form>(asking.lane, lane);
   } else {
     port.cross_free = port.link_free = lane.free_at = now_ + port.link().of(bytes);
     Sender& sender = senders_[lane.feeder];
     queued_flits_[std::size_t{lane.feeder} * lanes_n<form>() + (asking.lane & lane_mask<form>())] -= flits;
     if (sender.state == Sender::State::waiting_for_room) ask_again(lane.feeder, now_);
     drop_slot(lane);
-    if (lane.occupied()) queue_.push(forward_time(lane), event(Kind::head, asking.lane));
+    if (lane.occupied()) queue_.push(forward_time<form>(lane), event(Kind::head, asking.lane));
   }
   if constexpr (form == Form::faulty) {
     travels(port, packet, start, start + port.propagation + port.link().of(bytes));
@@ -499,7 +500,9 @@ inline void Network::in_memory(std::uint32_t host, const Queued& packet, Time at
 template fabric::PortId Network::came_to_head<Form::general>(std::uint32_t);
 template fabric::PortId Network::came_to_head<Form::faulty>(std::uint32_t);
 template void Network::wake_feeder<Form::general>(InLane&);
+template void Network::wake_feeder<Form::faulty>(InLane&);
 template Time Network::credit_time<Form::general>(const OutPort&, OutLane&, std::uint32_t);
+template Time Network::credit_time<Form::faulty>(const OutPort&, OutLane&, std::uint32_t);
 template bool Network::decide<Form::queues>(fabric::PortId, OutPort&, std::uint32_t&, Asking&);
 template void Network::send<Form::queues>(OutPort&, std::uint32_t, Asking);
 template void Network::set_request<Form::queues>(OutPort&, std::uint32_t, std::uint32_t);

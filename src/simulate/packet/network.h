@@ -112,7 +112,13 @@ class [[gnu::visibility("hidden")]] Network final : private Traffic::Player {
   void schedule(fabric::PortId port, OutPort & record, Time at);
   template <Form form>
   void append(std::uint32_t lane, const Queued& packet);
+  template <Form form>
+  Pace pace_in(const InLane& lane, const Queued& packet) const;
+  template <Form form>
+  std::uint32_t number_of_pace(const Queued& packet) const;
+  template <Form form>
   void expect_head(std::uint32_t index, InLane & lane);
+  template <Form form>
   Time forward_time(const InLane& lane) const;
   template <Form form = Form::general>
   void look_up(std::uint32_t index, InLane & lane) const;
@@ -162,7 +168,11 @@ class [[gnu::visibility("hidden")]] Network final : private Traffic::Player {
 
   template <Form form = Form::general>
   Time credit_time(const OutPort& port, OutLane& out, std::uint32_t flits);
+  template <Form form>
+  Pace pace_out(const OutPort& port, const Drain& drain) const;
+  template <Form form>
   Time last_leaves(const OutPort& port, const Drain& drain) const;
+  template <Form form>
   Time block_leaves(const OutPort& port, const Drain& drain, std::uint32_t block) const;
   template <Form form = Form::general>
   Time announced(Time freed, const OutPort& port) const;
@@ -190,6 +200,7 @@ class [[gnu::visibility("hidden")]] Network final : private Traffic::Player {
   void bid(fabric::PortId port);
   void stall_withheld(std::uint32_t out);
   Time known_credit_time(const OutPort& port, OutLane& out, std::uint32_t flits) {  // of any form
+    if (faults_ != nullptr) return credit_time<Form::faulty>(port, out, flits);
     return by_output() && !port.to_adapter() ? credit_time_of_queues(port, out, flits) : credit_time(port, out, flits);
   }
   Time credit_time_of_queues(const OutPort& port, OutLane& out, std::uint32_t flits);
@@ -436,16 +447,31 @@ inline void Network::clear_request(OutPort& port, std::uint32_t out, std::uint32
   if (--record.waiting == 0) port.lanes_wanted &= static_cast<std::uint16_t>(~(1U << (out & lane_mask<form>())));
 }
 
+/// The pace at which the cable brings a packet to this lane, and its number among those of the timeline.
+template <Form form>
+inline Pace Network::pace_in(const InLane& lane, const Queued& packet) const {
+  if (form != Form::faulty || lane.row == nothing) return lane.in();
+  return faults_->paces[faults_->fates[packet.index()].pace];
+}
+
+template <Form form>
+inline std::uint32_t Network::number_of_pace(const Queued& packet) const {
+  return form == Form::faulty ? faults_->fates[packet.index()].pace : 0;
+}
+
 /// When the head of a lane comes forward: when the packet before it has left wholly and its own first flit has come
 /// through the switch.
+template <Form form>
 inline Time Network::forward_time(const InLane& lane) const {
-  return std::max(lane.free_at, lane.head.ready + lane.in().of(std::min(lane.head.bytes(), flit_bytes)));
+  return std::max(lane.free_at,
+                  lane.head.ready + pace_in<form>(lane, lane.head).of(std::min(lane.head.bytes(), flit_bytes)));
 }
 
 /// A switch's lane has another head, which comes forward later than now.
+template <Form form>
 inline void Network::expect_head(std::uint32_t index, InLane& lane) {
   lane.looked_up = false;
-  queue_.push(forward_time(lane), event(Kind::head, index));
+  queue_.push(forward_time<form>(lane), event(Kind::head, index));
 }
 
 /// Takes the head off. Its slot stays, for give_back() or for drop_slot(), and the packet behind it is the caller's to
@@ -457,14 +483,23 @@ inline Queued Network::take_head(InLane& lane) {
   return packet;
 }
 
-/// When the last block of a packet leaves the buffer that `port` leads to.
-inline Time Network::last_leaves(const OutPort& port, const Drain& drain) const {
-  return port.to_adapter() ? drain.last_to_memory() : drain.last_from_switch();
+/// The pace at which the cable of `port` brought a packet.
+template <Form form>
+inline Pace Network::pace_out(const OutPort& port, const Drain& drain) const {
+  return form == Form::faulty ? faults_->paces[drain.pace()] : port.link();
 }
 
+/// When the last block of a packet leaves the buffer that `port` leads to.
+template <Form form>
+inline Time Network::last_leaves(const OutPort& port, const Drain& drain) const {
+  return port.to_adapter() ? drain.last_to_memory()
+                           : drain.last_from_switch(pace_out<form>(port, drain), port.peer_crossbar());
+}
+
+template <Form form>
 inline Time Network::block_leaves(const OutPort& port, const Drain& drain, std::uint32_t block) const {
-  if (block + 1 == drain.flits()) return last_leaves(port, drain);
-  if (!port.to_adapter()) return drain.block_from_switch(block, port.link(), port.peer_crossbar());
+  if (block + 1 == drain.flits()) return last_leaves<form>(port, drain);
+  if (!port.to_adapter()) return drain.block_from_switch(block, pace_out<form>(port, drain), port.peer_crossbar());
   return hiccup_.after(drain.begun(), pcie_.of((std::uint64_t{block} + 1) * flit_bytes));
 }
 

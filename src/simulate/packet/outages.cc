@@ -67,6 +67,7 @@ class Planner {
     if ((moment != nullptr && moment->after_ns > most_ns) || fault.lasts_ns > most_ns)
       return refuse_fault(fault, "the clock does not go so far", "give a shorter time");
     if (fault.kind == fault::Kind::noisy_link) return add_noise(fault);
+    if (fault.kind == fault::Kind::slow_link) return add_slowness(fault);
     if (std::holds_alternative<fault::Share>(fault.when))
       return refuse_fault(fault, "a share does not pass", "leave out 'for', or name the parts");
     random::Stream draw = random::Stream(rules_.seed).child("traffic").child("faults").child(index);
@@ -89,16 +90,34 @@ class Planner {
   }
 
   Status add_noise(const fault::Fault& fault) {
-    auto links = fabric::find_links(fabric_, *fault.place.link);
-    if (!links.ok()) return refuse_fault(fault, links.status().wrong(), links.status().remedy());
     const double rate =
         static_cast<double>(fault.bit_errors.numerator) / static_cast<double>(fault.bit_errors.denominator);
+    return on_named_links(fault, "is noisy", "is clean again", [&](fabric::LinkId link, Time from, Time to) {
+      plan_.timeline.noise.push_back({link, rate, from, to});
+    });
+  }
+
+  Status add_slowness(const fault::Fault& fault) {
+    const fault::Ratio left = fault.rate_left;
+    const std::string part = std::to_string(left.numerator) + "/" + std::to_string(left.denominator);
+    return on_named_links(fault, "has " + part + " of its rate", "is as fast as before",
+                          [&](fabric::LinkId link, Time from, Time to) {
+                            plan_.timeline.slow.push_back({link, left.numerator, left.denominator, from, to});
+                          });
+  }
+
+  /// What befalls a link that stays up: from when to when, and what is said of it then.
+  template <class Add>
+  Status on_named_links(const fault::Fault& fault, const std::string& begins, const std::string& ends, Add add) {
+    auto links = fabric::find_links(fabric_, *fault.place.link);
+    if (!links.ok()) return refuse_fault(fault, links.status().wrong(), links.status().remedy());
     const Time from = std::max<Time>(0, moment_of(fault, rules_.begin));
     const Time to = fault.lasts_ns > 0 ? from + fault.lasts_ns * ps_per_ns : never;
     for (const fabric::LinkId link : links.value()) {
-      plan_.timeline.noise.push_back({link, rate, from, to});
-      plan_.steps.push_back({from, "link " + fabric::link_name(fabric_, link) + " is noisy"});
-      if (to != never) plan_.steps.push_back({to, "link " + fabric::link_name(fabric_, link) + " is clean again"});
+      const std::string name = "link " + fabric::link_name(fabric_, link) + " ";
+      add(link, from, to);
+      plan_.steps.push_back({from, name + begins});
+      if (to != never) plan_.steps.push_back({to, name + ends});
     }
     return {};
   }
@@ -223,7 +242,7 @@ class Planner {
 }  // namespace
 
 bool strikes_during_run(const fault::Fault& fault, Time begin) {
-  if (fault.kind == fault::Kind::noisy_link) return true;
+  if (fault.kind == fault::Kind::noisy_link || fault.kind == fault::Kind::slow_link) return true;
   if (std::holds_alternative<fault::Time>(fault.when)) return moment_of(fault, begin) > 0 || (begin == 0);
   if (std::holds_alternative<fault::Mean>(fault.when)) return begin == 0;
   return fault.lasts_ns > 0 && begin == 0;

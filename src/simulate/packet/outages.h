@@ -56,7 +56,7 @@ struct Outages {
 };
 
 /// What strikes during a run rather than before it: a fault with a moment after `begin`, with a mean, one that passes,
-/// or noise.
+/// noise, or a slow link.
 bool strikes_during_run(const fault::Fault& fault, Time begin);
 
 /// `tables` are those at the begin. `route` may be empty: nobody writes tables. Errors (bad_input): what fabric::fail()

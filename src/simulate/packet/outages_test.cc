@@ -56,6 +56,44 @@ TEST(Outages, APartFailsAndComesBack) {
   EXPECT_TRUE(timeline.paths.empty());
 }
 
+TEST(Outages, ALinkGetsSlowAndFastAgain) {
+  const sample::Net net = square();
+  const auto planned = plan(net, "slow-link 1/4 link leaf-0/1 time 1ms for 2ms; slow-link 2/3 link leaf-0/1");
+  ASSERT_TRUE(planned.ok()) << planned.status().wrong();
+  const Timeline& timeline = planned.value().timeline;
+  EXPECT_TRUE(timeline.outages.empty());
+  EXPECT_EQ(planned.value().rounds, 0U);  // no engine looks at rates
+  ASSERT_EQ(timeline.slow.size(), 2U);
+  EXPECT_EQ(timeline.slow[0].from, ps_per_ms);
+  EXPECT_EQ(timeline.slow[0].to, 3 * ps_per_ms);
+  EXPECT_EQ(timeline.slow[1].from, 0);
+  EXPECT_EQ(timeline.slow[1].to, never);
+  // The slower one holds: 16 ns for 64 bytes at QDR, 24 from the start, 64 while the other is there.
+  Parameters parameters;
+  parameters_table().apply_defaults(parameters);
+  const auto changes = rate_changes(timeline, net.fabric, parameters);
+  ASSERT_EQ(changes.size(), 3U);
+  EXPECT_EQ(changes[0].pace.flit_ps, 24'000);
+  EXPECT_EQ(changes[1].pace.flit_ps, 64'000);
+  EXPECT_EQ(changes[1].at, ps_per_ms);
+  EXPECT_EQ(changes[2].pace.flit_ps, 24'000);
+  EXPECT_TRUE(strikes_during_run(fault::parse("slow-link 1/2 link leaf-0/1").value().front(), 0));
+  EXPECT_EQ(planned.value().steps.size(), 3U);
+}
+
+TEST(Outages, ALinkIsNeverSlowerThanAnyThatIsSimulated) {
+  const sample::Net net = square();
+  Parameters parameters;
+  parameters_table().apply_defaults(parameters);
+  const auto checked = [&](std::string_view faults) {
+    return check(plan(net, faults).value().timeline, net.fabric, net.tables, parameters);
+  };
+  EXPECT_TRUE(checked("slow-link 1/160000 link leaf-0/1").ok());
+  EXPECT_NE(checked("slow-link 1/160001 link leaf-0/1").status().wrong().find("slower than any"), std::string::npos);
+  EXPECT_NE(checked("slow-link 1/18446744073709551615 link leaf-0/1").status().wrong().find("numbers above"),
+            std::string::npos);
+}
+
 /// Traps and sweeps: when the manager begins, and when each switch has its tables.
 TEST(Outages, TheSubnetManagerNoticesComputesAndWrites) {
   const sample::Net net = square();
@@ -109,6 +147,7 @@ TEST(Outages, WhatCannotBeIsRefused) {
   EXPECT_NE(refusal("fail-link any mean 1ns", short_run).find("more than 10,000"), std::string::npos);
   EXPECT_NE(refusal("fail-link link leaf-0/1 time 200d").find("clock"), std::string::npos);
   EXPECT_NE(refusal("noisy-link 1/1000 link leaf-9/1").find("nothing of the name"), std::string::npos);
+  EXPECT_NE(refusal("slow-link 1/2 link leaf-9/1").find("nothing of the name"), std::string::npos);
   OutageRules critical;
   critical.critical = true;
   EXPECT_TRUE(plan(net, "fail-link link leaf-0/1 time 1ms; fail-link link leaf-0/2 time 1ms", critical).ok());

@@ -138,12 +138,12 @@ Time Network::credit_time_of_queues(const OutPort& port, OutLane& out, std::uint
   std::uint32_t kept = 0;
   for (std::uint32_t i = 0; i < buffer.left; ++i) {
     const Drain drain = slots_.at(buffer.slots, i).drain();
-    if (announced<Form::queues>(last_leaves(port, drain), port) <= now_) {
+    if (announced<Form::queues>(last_leaves<Form::queues>(port, drain), port) <= now_) {
       out.credits += static_cast<std::int32_t>(drain.flits());
       continue;
     }
     slots_.at(buffer.slots, kept++) = Slot(drain);
-    returning_.push_back({announced<Form::queues>(block_leaves(port, drain, 0), port), drain, 0});
+    returning_.push_back({announced<Form::queues>(block_leaves<Form::queues>(port, drain, 0), port), drain, 0});
   }
   buffer.left = buffer.slots.count = static_cast<std::uint16_t>(kept);
   missing = static_cast<std::int32_t>(flits) - out.credits;
@@ -159,7 +159,7 @@ Time Network::credit_time_of_queues(const OutPort& port, OutLane& out, std::uint
     Returning& next = returning_[first];
     const auto rest = static_cast<std::int32_t>(next.drain.flits() - next.block);
     const auto block_at = [&](std::uint32_t block) {
-      return announced<Form::queues>(block_leaves(port, next.drain, block), port);
+      return announced<Form::queues>(block_leaves<Form::queues>(port, next.drain, block), port);
     };
     const bool whole = block_at(next.drain.flits() - 1) <= other;
     if (whole && missing <= rest) return block_at(next.block + static_cast<std::uint32_t>(missing) - 1);

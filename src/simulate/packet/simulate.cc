@@ -96,7 +96,7 @@ Result<Record> simulate(const fabric::Fabric& fabric, const fabric::Forwarding& 
     if (settled.input_queues == InputQueues::output)
       return Status{Code::bad_input, "simulating faults during the traffic", "input buffers have a queue by output",
                     "take simulate.input_queues lane"};
-    auto timeline = check(*control.timeline, fabric, forwarding);
+    auto timeline = check(*control.timeline, fabric, forwarding, settled);
     if (!timeline.ok()) return timeline.status();
     faults = std::make_unique<Faults>();
     faults->timeline = std::move(timeline).value();

@@ -7,6 +7,7 @@
 #include "fabric/tables/forwarding.h"
 #include "fabric/topology/fabric.h"
 #include "simulate/kernel/time.h"
+#include "simulate/packet/parameters.h"
 
 namespace holdfast::simulate {
 
@@ -27,6 +28,14 @@ struct Timeline {
     Time from = 0;
     Time to = never;
   };
+  /// A link has this part of its rate left for the packets that are let across to it in [from, to). Of several at once
+  /// the slowest holds.
+  struct Slowness {
+    fabric::LinkId link = 0;
+    std::uint64_t numerator = 0, denominator = 1;  ///< above 0, below 1
+    Time from = 0;
+    Time to = never;
+  };
   /// A switch (by row) has the entries of other tables from now on; null: none at all, as after it was switched on.
   struct Write {
     Time at = 0;
@@ -41,6 +50,7 @@ struct Timeline {
 
   std::vector<Outage> outages;
   std::vector<Noise> noise;
+  std::vector<Slowness> slow;
   std::vector<Write> writes;
   std::vector<Paths> paths;
   std::uint64_t seed = 1;  ///< of the noise
@@ -51,8 +61,21 @@ struct Timeline {
 
 /// The same with the outages of each link in the order of time, those that touch each other joined.
 /// Errors (bad_input): a link or row that there is not; an end that is not after its begin; a rate outside (0, 1);
-/// tables of another size; a time before the start.
-Result<Timeline> check(Timeline timeline, const fabric::Fabric& fabric, const fabric::Forwarding& tables);
+/// tables of another size; a time before the start; a link slower than any that is simulated (slowest_flit_ps); more
+/// than 1,000 slow links.
+Result<Timeline> check(Timeline timeline, const fabric::Fabric& fabric, const fabric::Forwarding& tables,
+                       const Parameters& parameters);
+
+/// A link has another pace from now on.
+struct RateChange {
+  Time at = 0;
+  fabric::LinkId link = 0;
+  Pace pace;
+};
+
+/// What the slow links of a timeline that was checked come to, in the order of links and of time.
+std::vector<RateChange> rate_changes(const Timeline& timeline, const fabric::Fabric& fabric,
+                                     const Parameters& parameters);
 
 /// The probability that a packet of so many bytes is damaged.
 double damage_probability(double bit_error_rate, std::uint32_t bytes);

@@ -85,7 +85,7 @@ struct Open {
   Outlook outlook;
   stats::Moments time, computing, waiting, failed;
   stats::Moments lost, sent_again, stall_s;  ///< of runs in which parts failed
-  stats::Moments to_unprotected, verified, records, copies, copy_bytes, mismatches, corrections;
+  stats::Moments verified, records, copies, copy_bytes, mismatches, corrections;
   std::map<std::uint64_t, double> time_by_seed;
   std::map<std::string, FullLink> links;
 };
@@ -145,7 +145,15 @@ std::optional<Estimate> ratio_to(const Open& open, const Open* base) {
   return estimate(ratio);
 }
 
-void close(Open& open, const Open* healthy, const Open* unprotected, const Open* plain) {
+/// The same scenario but for one thing.
+struct Others {
+  const Open* healthy = nullptr;
+  const Open* unprotected = nullptr;
+  const Open* plain = nullptr;
+  const Open* messages = nullptr;
+};
+
+void close(Open& open, const Others& others) {
   Outlook& outlook = open.outlook;
   if (outlook.asked > 0) outlook.failed = open.failed.mean();
   if (outlook.measured == 0) return;
@@ -163,9 +171,10 @@ void close(Open& open, const Open* healthy, const Open* unprotected, const Open*
   std::stable_sort(outlook.links.begin(), outlook.links.end(),
                    [](const FullLink& one, const FullLink& other) { return one.bytes > other.bytes; });
   if (outlook.links.size() > links_told) outlook.links.resize(links_told);
-  outlook.ratio = ratio_to(open, healthy);
-  if (outlook.replicas > 1) outlook.to_unprotected = ratio_to(open, unprotected);
-  if (outlook.sender != "plain") outlook.to_plain = ratio_to(open, plain);
+  outlook.ratio = ratio_to(open, others.healthy);
+  if (outlook.replicas > 1) outlook.to_unprotected = ratio_to(open, others.unprotected);
+  if (outlook.sender != "plain") outlook.to_plain = ratio_to(open, others.plain);
+  if (outlook.collectives != "mpi") outlook.to_mpi = ratio_to(open, others.messages);
   if (open.records.count() > 0)
     outlook.replication = ReplicationWork{open.verified.mean(),   open.records.mean(),    open.copies.mean(),
                                           open.copy_bytes.mean(), open.mismatches.mean(), open.corrections.mean()};
@@ -288,27 +297,38 @@ void advise_replicas(const std::vector<Outlook>& outlooks, std::vector<std::stri
   }
 }
 
-/// What the transport costs, and where the job ended by it alone.
-void advise_senders(const std::vector<Outlook>& outlooks, std::vector<std::string>& advice) {
+/// Another way to do the same, over all scenarios.
+struct Alternative {
   stats::Moments ratio;
   double least = 0, most = 0;
   std::size_t runs = 0, ended = 0;
-  for (const Outlook& outlook : outlooks) {
-    if (outlook.sender == "plain") continue;
+
+  void add(const Outlook& outlook, const std::optional<Estimate>& to_other) {
     runs += outlook.asked;
     ended += outlook.measured;
-    if (!outlook.to_plain) continue;
-    const double mean = outlook.to_plain->mean;
-    least = ratio.count() == 0 ? mean : std::min(least, mean);
-    most = ratio.count() == 0 ? mean : std::max(most, mean);
-    ratio.add(mean);
+    if (!to_other) return;
+    least = ratio.count() == 0 ? to_other->mean : std::min(least, to_other->mean);
+    most = ratio.count() == 0 ? to_other->mean : std::max(most, to_other->mean);
+    ratio.add(to_other->mean);
   }
-  if (runs == 0) return;
-  std::string words = fmt::format("Over the transport the job ended in {} of {} runs", ended, runs);
-  if (ratio.count() > 0)
-    words += fmt::format(", and took {:.3f} times as long as over plain connections ({:.3f} to {:.3f})", ratio.mean(),
-                         least, most);
-  advice.push_back(words + ".");
+  std::string in_words(const char* how, const char* than) const {
+    std::string words = fmt::format("{} the job ended in {} of {} runs", how, ended, runs);
+    if (ratio.count() > 0)
+      words += fmt::format(", and took {:.3f} times as long as {} ({:.3f} to {:.3f})", ratio.mean(), than, least, most);
+    return words + ".";
+  }
+};
+
+/// What the transport costs, what collectives in the network gain, and where the job ended by them alone.
+void advise_alternatives(const std::vector<Outlook>& outlooks, std::vector<std::string>& advice) {
+  Alternative transport, in_network;
+  for (const Outlook& outlook : outlooks) {
+    if (outlook.sender != "plain") transport.add(outlook, outlook.to_plain);
+    if (outlook.collectives != "mpi") in_network.add(outlook, outlook.to_mpi);
+  }
+  if (transport.runs > 0) advice.push_back(transport.in_words("Over the transport", "over plain connections"));
+  if (in_network.runs > 0)
+    advice.push_back(in_network.in_words("With collectives of switches", "with those of messages"));
 }
 
 void advise(PredictionRecord& record) {
@@ -317,7 +337,7 @@ void advise(PredictionRecord& record) {
   }
   advise_engine(with_fewest_replicas(record.outlooks), record.advice);
   advise_replicas(record.outlooks, record.advice);
-  advise_senders(record.outlooks, record.advice);
+  advise_alternatives(record.outlooks, record.advice);
   const Outlook* worst = nullptr;
   for (const Outlook& outlook : record.outlooks)
     if (outlook.ratio && !outlook.healthy && (worst == nullptr || outlook.ratio->mean > worst->ratio->mean))
@@ -346,14 +366,11 @@ std::vector<std::size_t> worth_showing(const std::vector<Outlook>& outlooks) {
   return shown;
 }
 
-}  // namespace
-
-Result<PredictionRecord> draw_together(const study::Study& study, const Database& database) {
-  auto rows = database.rows();
-  if (!rows.ok()) return rows.status();
+/// What is told of all runs of a recording on a fabric, and those.
+PredictionRecord draw_one(const std::string& name, const Json& about, const std::vector<const Database::Row*>& rows) {
   PredictionRecord record;
-  const Json about = Json::parse(study.text, nullptr, false);
-  record.trace = study.name;
+  record.trace = name;
+  record.group = text_in(about, "group");
   record.fabric = text_in(about, "fabric");
   record.mpi = text_in(about, "rules");
   record.ranks = static_cast<std::uint32_t>(whole_in(about, "ranks"));
@@ -361,15 +378,18 @@ Result<PredictionRecord> draw_together(const study::Study& study, const Database
   record.assumed = texts_in(about, "assumed");
   record.notes = texts_in(about, "notes");
   std::vector<Open> all;
-  for (const Database::Row& row : rows.value()) {
+  for (const Database::Row* one : rows) {
+    const Database::Row& row = *one;
     const std::string engine = text_in(row.parameters, "engine"), placement = text_in(row.parameters, "placement"),
                       failures = text_in(row.parameters, "failures");
     const std::uint64_t replicas = std::max<std::uint64_t>(whole_in(row.parameters, "replicas"), 1);
     const std::string sender = row.parameters.contains("sender") ? text_in(row.parameters, "sender") : "plain";
+    const std::string collectives =
+        row.parameters.contains("collectives") ? text_in(row.parameters, "collectives") : "mpi";
     auto found = std::ranges::find_if(all, [&](const Open& open) {
       const Outlook& outlook = open.outlook;
       return outlook.engine == engine && outlook.placement == placement && outlook.failures == failures &&
-             outlook.replicas == replicas && outlook.sender == sender;
+             outlook.replicas == replicas && outlook.sender == sender && outlook.collectives == collectives;
     });
     if (found == all.end()) {
       found = all.insert(all.end(), Open{});
@@ -378,6 +398,7 @@ Result<PredictionRecord> draw_together(const study::Study& study, const Database
       found->outlook.failures = failures;
       found->outlook.replicas = replicas;
       found->outlook.sender = sender;
+      found->outlook.collectives = collectives;
       found->outlook.healthy = failures == "none";
     }
     ++record.points;
@@ -387,20 +408,49 @@ Result<PredictionRecord> draw_together(const study::Study& study, const Database
   }
   for (Open& open : all) {
     const Outlook& own = open.outlook;
-    const auto other = [&](const std::string& failures, std::uint64_t replicas, const std::string& sender) {
+    const auto other = [&](const std::string& failures, std::uint64_t replicas, const std::string& sender,
+                           const std::string& collectives) {
       const auto found = std::ranges::find_if(all, [&](const Open& each) {
         return each.outlook.engine == own.engine && each.outlook.placement == own.placement &&
-               each.outlook.failures == failures && each.outlook.replicas == replicas && each.outlook.sender == sender;
+               each.outlook.failures == failures && each.outlook.replicas == replicas &&
+               each.outlook.sender == sender && each.outlook.collectives == collectives;
       });
       return found == all.end() ? nullptr : &*found;
     };
-    close(open, other("none", own.replicas, own.sender), other(own.failures, 1, own.sender),
-          other(own.failures, own.replicas, "plain"));
+    close(open, {other("none", own.replicas, own.sender, own.collectives),
+                 other(own.failures, 1, own.sender, own.collectives),
+                 other(own.failures, own.replicas, "plain", own.collectives),
+                 other(own.failures, own.replicas, own.sender, "mpi")});
   }
   for (Open& open : all) record.outlooks.push_back(std::move(open.outlook));
   record.shown = worth_showing(record.outlooks);
   advise(record);
   return record;
+}
+
+}  // namespace
+
+Result<std::vector<PredictionRecord>> draw_together(const study::Study& study, const Database& database) {
+  auto rows = database.rows();
+  if (!rows.ok()) return rows.status();
+  const Json about = Json::parse(study.text, nullptr, false);
+  std::vector<PredictionRecord> records;
+  const auto parts = about.is_object() ? about.find("parts") : about.end();
+  if (parts == about.end() || !parts->is_array()) {
+    std::vector<const Database::Row*> all;
+    for (const Database::Row& row : rows.value()) all.push_back(&row);
+    records.push_back(draw_one(study.name, about, all));
+    return records;
+  }
+  for (const Json& part : *parts) {
+    std::vector<const Database::Row*> own;
+    for (const Database::Row& row : rows.value())
+      if (row.group == text_in(part, "group") && text_in(row.parameters, "trace") == text_in(part, "trace") &&
+          text_in(row.parameters, "fabric") == text_in(part, "fabric"))
+        own.push_back(&row);
+    records.push_back(draw_one(text_in(part, "trace"), part, own));
+  }
+  return records;
 }
 
 }  // namespace holdfast::simulate::predict

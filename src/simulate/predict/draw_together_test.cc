@@ -61,9 +61,10 @@ PredictionRecord drawn(const study::Study& study, bool backwards = false) {
     const std::size_t index = backwards ? study.points.size() - 1 - i : i;
     EXPECT_TRUE(database.value().add(study.points[index], study.run(index).value()).ok());
   }
-  auto record = draw_together(study, database.value());
-  EXPECT_TRUE(record.ok());
-  return record.value();
+  auto records = draw_together(study, database.value());
+  EXPECT_TRUE(records.ok());
+  EXPECT_EQ(records.value().size(), 1U);
+  return records.value().front();
 }
 
 TEST(DrawTogether, KnownAnswers) {
@@ -217,6 +218,74 @@ TEST(DrawTogether, TheTransportAgainstPlainConnections) {
   EXPECT_THAT(record.advice,
               testing::Contains("Over the transport the job ended in 4 of 4 runs, and took 0.917 times as "
                                 "long as over plain connections (0.733 to 1.100)."));
+}
+
+/// Collectives of switches take four fifths of the time.
+class MadeUpCollectives final : public study::Study {
+ public:
+  MadeUpCollectives() {
+    name = "job.trace";
+    kind = "prediction";
+    text = Json({{"ranks", 4}, {"fabric", "f"}}).dump();
+    for (int seed = 1; seed <= 2; ++seed)
+      for (const bool in_network : {false, true}) {
+        Json parameters = {{"engine", "fast"}, {"placement", "random"}, {"failures", "none"}, {"seed", seed}};
+        if (in_network) parameters["collectives"] = "in-network";
+        points.push_back({name, parameters, parameters.dump()});
+      }
+  }
+  Result<Finished> run(std::size_t index) const override {
+    const double seed = points[index].parameters["seed"].get<double>();
+    return Finished{"measured", {{"time_ps", 10 * seed * (index % 2 == 1 ? 0.8 : 1) * 1e12}}, 0};
+  }
+};
+
+TEST(DrawTogether, CollectivesOfSwitchesAgainstThoseOfMessages) {
+  const PredictionRecord record = drawn(MadeUpCollectives());
+  ASSERT_EQ(record.outlooks.size(), 2u);
+  EXPECT_EQ(record.outlooks[0].collectives, "mpi");
+  EXPECT_FALSE(record.outlooks[0].to_mpi);
+  EXPECT_EQ(record.outlooks[1].collectives, "in-network");
+  ASSERT_TRUE(record.outlooks[1].to_mpi);
+  EXPECT_NEAR(record.outlooks[1].to_mpi->mean, 0.8, 1e-9);
+  EXPECT_THAT(record.advice, testing::Contains(HasSubstr("With collectives of switches the job ended in 2 of 2 runs, "
+                                                         "and took 0.800 times as long as with those of messages")));
+}
+
+/// One study of two recordings, of which each has runs of its own.
+class MadeUpStudy final : public study::Study {
+ public:
+  MadeUpStudy() {
+    name = "study";
+    kind = "prediction";
+    Json parts = Json::array();
+    for (const char* trace : {"one", "other"}) {
+      parts.push_back(
+          {{"group", "g"}, {"trace", trace}, {"fabric", "f"}, {"ranks", trace == std::string("one") ? 1 : 2}});
+      Json parameters = {{"trace", trace}, {"fabric", "f"},        {"engine", "fast"},
+                         {"seed", 1},      {"placement", "block"}, {"failures", "none"}};
+      points.push_back({"g", parameters, parameters.dump()});
+    }
+    text = Json({{"file", ""}, {"parts", parts}}).dump();
+  }
+  Result<Finished> run(std::size_t index) const override {
+    return Finished{"measured", {{"time_ps", static_cast<double>(index + 1) * 1e12}}, 0};
+  }
+};
+
+TEST(DrawTogether, EachRecordingOnAFabricIsARecord) {
+  const MadeUpStudy study;
+  const scratch::ScratchFolder folder;
+  auto database = study::Database::open_to_write(folder.file("study.sqlite"), study).value();
+  for (std::size_t i = 0; i < study.points.size(); ++i)
+    ASSERT_TRUE(database.add(study.points[i], study.run(i).value()).ok());
+  const auto records = draw_together(*database.study().value(), database).value();
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0].trace, "one");
+  EXPECT_EQ(records[0].group, "g");
+  EXPECT_EQ(records[1].ranks, 2U);
+  EXPECT_DOUBLE_EQ(records[0].outlooks.front().time_s.mean, 1);
+  EXPECT_DOUBLE_EQ(records[1].outlooks.front().time_s.mean, 2);
 }
 
 }  // namespace

@@ -116,6 +116,7 @@ struct Run {
   job::PlacementRules placement;
   job::Protection protection;
   bool over_transport = false;
+  bool in_network = false;           ///< collectives
   std::vector<fault::Fault> during;  ///< what fails while the job runs
 };
 
@@ -241,6 +242,13 @@ class Prediction final : public study::Study {
     }
     if (Status status = read_protection(); !status.ok()) return status;
     if (Status status = check_senders(); !status.ok()) return status;
+    for (const std::string& each : question_.collectives) {
+      auto in_network = job::read_collectives(each);
+      if (!in_network.ok()) return in_network.status();
+      if (!in_network.value()) continue;
+      if (Status status = job::check_in_network(any_over_transport(), fails_in_runs_); !status.ok()) return status;
+      notes_.push_back("collectives of switches have the links to themselves, and are not in the load of links");
+    }
     std::vector<job::PlacementRules> placements;
     for (const std::string& placement : question_.placements) {
       auto distribution = job::parse_distribution(placement);
@@ -257,12 +265,14 @@ class Prediction final : public study::Study {
             const bool random = placements[i].distribution == job::Distribution::random || is_random(scenario) ||
                                 (degree > 1 && flips_by_chance_);
             if (!random && seed > 1) continue;
-            for (const std::string& sender : question_.senders) {
-              for (const fabric::Contender& engine : question_.engines)
-                add(scenario, placements[i], question_.placements[i], degree, sender, &engine, seed);
-              if (!question_.tables.forwarding.empty())
-                add(scenario, placements[i], question_.placements[i], degree, sender, nullptr, seed);
-            }
+            for (const std::string& sender : question_.senders)
+              for (const std::string& collectives : question_.collectives) {
+                const Manner manner{degree, sender == over_transport, collectives == "in-network"};
+                for (const fabric::Contender& engine : question_.engines)
+                  add(scenario, placements[i], question_.placements[i], manner, &engine, seed);
+                if (!question_.tables.forwarding.empty())
+                  add(scenario, placements[i], question_.placements[i], manner, nullptr, seed);
+              }
           }
     return {};
   }
@@ -344,13 +354,20 @@ class Prediction final : public study::Study {
     if (Json given = given_options(question_.datagrams); !given.empty()) parameters["datagram"] = std::move(given);
   }
 
-  void add(const Failures& scenario, job::PlacementRules placement, const std::string& placement_name, int degree,
-           const std::string& sender, const fabric::Contender* engine, std::uint64_t seed) {
+  /// How the job is done.
+  struct Manner {
+    int degree = 1;
+    bool over_transport = false, in_network = false;
+  };
+
+  void add(const Failures& scenario, job::PlacementRules placement, const std::string& placement_name,
+           const Manner& manner, const fabric::Contender* engine, std::uint64_t seed) {
     Run run;
-    run.over_transport = sender == over_transport;
+    run.over_transport = manner.over_transport;
+    run.in_network = manner.in_network;
     run.placement = std::move(placement);
     run.placement.seed = seed;
-    run.protection = protection_of(degree, seed);
+    run.protection = protection_of(manner.degree, seed);
     run.by_tables = engine == nullptr;
     run.point.fabric = question_.fabric;
     run.point.fabric_text = fabric_text_;
@@ -373,8 +390,9 @@ class Prediction final : public study::Study {
     if (Json given = given_options(question_.protocol); !given.empty()) parameters["mpi"] = std::move(given);
     if (Json given = given_options(question_.parameters); !given.empty()) parameters["options"] = std::move(given);
     parameters["inputs"] = inputs_;
-    add_protection(degree, parameters);
+    add_protection(manner.degree, parameters);
     if (run.over_transport) add_sender(parameters);
+    if (run.in_network) parameters["collectives"] = "in-network";
     if (engine == nullptr || !engine->in_opensm) parameters["inputs"].erase("opensm");
     if (engine != nullptr) parameters["inputs"].erase("tables");
     if (engine != nullptr && engine->in_opensm) parameters["inputs"]["opensm"] = study::opensm_digest();
@@ -423,9 +441,10 @@ class Prediction final : public study::Study {
     auto hosts = hosts_of(run.placement, run.protection.degree, network);
     if (!hosts.ok()) return hosts.status();
     std::vector<job::Job> jobs;
-    jobs.push_back(
-        {program_, question_.protocol.options(), std::move(hosts).value(), question_.compute_scale, run.protection});
+    jobs.push_back({program_, question_.protocol.options(), std::move(hosts).value(), question_.compute_scale,
+                    run.protection, run.in_network});
     job::JobTraffic traffic(std::move(jobs), Hosts(network).count());
+    if (run.in_network) traffic.use(std::make_unique<job::InNetwork>(network, question_.parameters.options()));
     traffic.observe(observed_ranks, observed_bins);
     Control control;
     control.limit = question_.limit_ps;
@@ -441,13 +460,16 @@ class Prediction final : public study::Study {
       auto over = simulate_over_transport(network, prepared.tables, question_.parameters.options(), traffic,
                                           transport_of(run.point.seed), control);
       if (!over.ok()) return over.status();
-      tell(run, over.value().record, traffic, prepared, outages, finished);
+      std::vector<job::Flow> flows;
+      for (const TransportRecord::Flow& flow : over.value().transport.flows)
+        flows.push_back({flow.from, flow.to, flow.bytes});
+      tell(run, over.value().record, traffic, flows, prepared, outages, finished);
       tell_transport(over.value().transport, finished.result);
       return {};
     }
     auto record = simulate(network, prepared.tables, question_.parameters.options(), traffic, control);
     if (!record.ok()) return record.status();
-    tell(run, record.value(), traffic, prepared, outages, finished);
+    tell(run, record.value(), traffic, traffic.flows(), prepared, outages, finished);
     return {};
   }
 
@@ -486,11 +508,11 @@ class Prediction final : public study::Study {
     return plan_outages(*prepared.network, prepared.tables, run.during, rules, {}, route);
   }
 
-  void tell_load(const job::JobTraffic& traffic, const study::Prepared& prepared, const Outages& outages, Time time_ps,
-                 Json& result) const {
+  void tell_load(const std::vector<job::Flow>& flows, const study::Prepared& prepared, const Outages& outages,
+                 Time time_ps, Json& result) const {
     const fabric::Fabric& network = *prepared.network;
     std::map<fabric::LinkId, double> busy;
-    for (const job::LinkLoad& load : job::link_loads(network, prepared.tables, traffic.flows())) {
+    for (const job::LinkLoad& load : job::link_loads(network, prepared.tables, flows)) {
       const fabric::LinkId link = network.port(load.port).link;
       const double share = job::time_on_link_ps(network, question_.parameters.options(), load.port, load.bytes) /
                            static_cast<double>(std::max<Time>(time_ps, 1));
@@ -515,8 +537,9 @@ class Prediction final : public study::Study {
                              {"corrections", found.counters[Count::corrections]}};
   }
 
-  void tell(const Run& run, const Record& record, const job::JobTraffic& traffic, const study::Prepared& prepared,
-            const Outages& outages, Finished& finished) const {
+  /// `flows`: of adapters, as the network carried them.
+  void tell(const Run& run, const Record& record, const job::JobTraffic& traffic, const std::vector<job::Flow>& flows,
+            const study::Prepared& prepared, const Outages& outages, Finished& finished) const {
     const job::JobOutcome outcome = traffic.outcomes().front();
     const job::JobSummary summary = job::summarise(traffic.jobs().front(), outcome);
     const std::uint64_t lost = record.unroutable_messages + record.dropped_unroutable;
@@ -543,7 +566,7 @@ class Prediction final : public study::Study {
           {"longest_stall_ps", faults.longest_stall_ps}};
     if (!summary.ended && !summary.notes.empty()) result["reason"] = summary.notes.back();
     result["links"] = Json::array();
-    for (const job::LinkLoad& load : job::link_loads(*prepared.network, prepared.tables, traffic.flows())) {
+    for (const job::LinkLoad& load : job::link_loads(*prepared.network, prepared.tables, flows)) {
       if (result["links"].size() == fullest_links) break;
       const double busy =
           job::time_on_link_ps(*prepared.network, question_.parameters.options(), load.port, load.bytes);
@@ -553,7 +576,7 @@ class Prediction final : public study::Study {
     }
     result["timeline"] = to_json(traffic);
     // The pictures of a scenario are of its first run.
-    if (run.point.seed <= 1) tell_load(traffic, prepared, outages, summary.time_ps, result);
+    if (run.point.seed <= 1) tell_load(flows, prepared, outages, summary.time_ps, result);
   }
 
   Question question_;

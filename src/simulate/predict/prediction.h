@@ -23,8 +23,9 @@
 /// engine, with its ranks placed in one way.
 namespace holdfast::simulate::predict {
 
-/// What is asked. Every combination of engines (and the tables), placements, failures, numbers of replicas and senders
-/// is a scenario; those in which something is random are run with seeds 1 to `seeds`, others once.
+/// What is asked. Every combination of engines (and the tables), placements, failures, numbers of replicas, senders
+/// and ways of collectives is a scenario; those in which something is random are run with seeds 1 to `seeds`, others
+/// once.
 struct Question {
   std::string trace;   ///< the folder of a recording
   std::string fabric;  ///< a topology, or the path of a file
@@ -38,8 +39,9 @@ struct Question {
   std::vector<int> replicas = {1};    ///< of each rank; 1: no protection
   replicate::Protocol replica_protocol{};
   std::string place_replicas = "apart";
-  std::vector<std::string> senders = {"plain"};  ///< "plain": reliable connections; "transport": Holdfast's
-  std::string inject;                            ///< faults that strike in the hosts of jobs with replicas
+  std::vector<std::string> senders = {"plain"};    ///< "plain": reliable connections; "transport": Holdfast's
+  std::vector<std::string> collectives = {"mpi"};  ///< "mpi": as messages; "in-network": by switches
+  std::string inject;                              ///< faults that strike in the hosts of jobs with replicas
   double compute_scale = 1;
   std::uint64_t seeds = 3;
   Time limit_ps = never;
@@ -56,9 +58,15 @@ struct Question {
 /// find), not_found, io.
 Result<std::unique_ptr<study::Study>> make_prediction(const Question& question);
 
-/// Draws the runs of `study`, made by make_prediction(), together. Nothing depends on the order in which they ended.
-/// Error: io, bad_input from the database.
-Result<PredictionRecord> draw_together(const study::Study& study, const study::Database& database);
+/// Draws the runs of `study`, of kind "prediction", together: one record for each recording on a fabric, in the order
+/// of the study; make_prediction()'s has one. Nothing depends on the order in which runs ended. Error: io, bad_input
+/// from the database.
+Result<std::vector<PredictionRecord>> draw_together(const study::Study& study, const study::Database& database);
+
+/// Reads a study file of kind "prediction" (docs/spec/study.md): recordings on fabrics, each such pair of a group a
+/// Question. Its text has besides the file what is told of each pair. Errors: those of make_prediction(); bad_input for
+/// what is wrong in the file, with its line.
+Result<std::unique_ptr<study::Study>> read_prediction_study(std::string_view text, std::string_view name);
 
 /// Draws the fabric of the question with the links' load and what failed, for the outlooks that the record shows. The
 /// fabric must be the one that was predicted on; links that it lacks are left out. Errors: those of reading it.

@@ -49,11 +49,12 @@ struct ReplicationWork {
   double mismatches = 0, corrections = 0;
 };
 
-/// One engine, placement, number of replicas and sender in one failure scenario, over all seeds.
+/// One engine, placement, number of replicas, sender and way of collectives in one failure scenario, over all seeds.
 struct Outlook {
   std::string engine, placement, failures;
   std::uint64_t replicas = 1;                   ///< of each rank
   std::string sender = "plain";                 ///< or "transport"
+  std::string collectives = "mpi";              ///< or "in-network"
   bool healthy = false;                         ///< the fabric as it was given
   std::size_t asked = 0;                        ///< runs that have ended in any way
   std::size_t measured = 0;                     ///< runs in which the job ended
@@ -64,6 +65,7 @@ struct Outlook {
   std::optional<Estimate> ratio;           ///< to the same engine and placement on the healthy fabric, seed by seed
   std::optional<Estimate> to_unprotected;  ///< likewise to the job without replicas; none of that itself
   std::optional<Estimate> to_plain;        ///< of the transport: likewise to plain connections
+  std::optional<Estimate> to_mpi;          ///< of collectives in the network: likewise to those of messages
   std::optional<ReplicationWork> replication;
   std::size_t corrected = 0;          ///< runs in which they corrected something
   double computing = 0, waiting = 0;  ///< shares of the ranks' time, on average
@@ -76,6 +78,7 @@ struct Outlook {
 
 struct PredictionRecord {
   std::string trace, fabric, mpi;
+  std::string group;  ///< of a study of several; empty otherwise
   std::uint32_t ranks = 0;
   double recorded_s = 0;
   std::size_t points = 0, finished = 0;

@@ -30,15 +30,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto opened = study::Database::open_to_read(study::rows_for_fuzz::path());
   if (!opened.ok()) std::abort();
   const std::string about(input.substr(0, input.find('\n')));
-  const auto record = predict::draw_together(Asked(about), opened.value());
-  if (!record.ok()) return 0;
-  std::size_t asked = 0;
-  for (const predict::Outlook& outlook : record.value().outlooks) {
-    asked += outlook.asked;
-    if (outlook.measured > outlook.asked) std::abort();
+  const auto records = predict::draw_together(Asked(about), opened.value());
+  if (!records.ok()) return 0;
+  for (const predict::PredictionRecord& record : records.value()) {
+    std::size_t asked = 0;
+    for (const predict::Outlook& outlook : record.outlooks) {
+      asked += outlook.asked;
+      if (outlook.measured > outlook.asked) std::abort();
+    }
+    if (asked != record.finished || record.finished > record.points) std::abort();
+    for (const std::size_t shown : record.shown)
+      if (shown >= record.outlooks.size()) std::abort();
   }
-  if (asked != record.value().finished || record.value().finished > record.value().points) std::abort();
-  for (const std::size_t shown : record.value().shown)
-    if (shown >= record.value().outlooks.size()) std::abort();
   return 0;
 }

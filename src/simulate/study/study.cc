@@ -5,30 +5,39 @@
 #include <ctime>
 
 #include "core/config/toml_keys.h"
-#include "core/input/text_file.h"
 
 namespace holdfast::simulate::study {
 
+namespace {
+
+Result<toml::table> parse(std::string_view text, std::string_view name) {
+  toml::parse_result parsed = toml::parse(text);
+  if (parsed) return std::move(parsed).table();
+  return Status{Code::bad_input,
+                "reading " + std::string(name) + " line " + std::to_string(parsed.error().source().begin.line),
+                std::string(parsed.error().description()), "the file is TOML 1.0"};
+}
+
+}  // namespace
+
+Result<std::string> kind_of(std::string_view text, std::string_view name) {
+  auto parsed = parse(text, name);
+  if (!parsed.ok()) return parsed.status();
+  const toml::node_view kind = parsed.value()["study"]["kind"];
+  return kind ? kind.value<std::string>().value_or("") : std::string(kind_names[0]);
+}
+
 Result<std::unique_ptr<Study>> read_any_study(std::string_view text, std::string_view name) {
-  const toml::parse_result parsed = toml::parse(text);
-  if (!parsed) {
-    return Status{Code::bad_input,
-                  "reading " + std::string(name) + " line " + std::to_string(parsed.error().source().begin.line),
-                  std::string(parsed.error().description()), "the file is TOML 1.0"};
-  }
-  const toml::node_view kind = parsed.table()["study"]["kind"];
+  auto parsed = parse(text, name);
+  if (!parsed.ok()) return parsed.status();
+  const toml::node_view kind = parsed.value()["study"]["kind"];
   if (!kind || kind.value<std::string>() == "throughput") return read_throughput_study(text, name);
   if (kind.value<std::string>() == "collectives") return read_collective_study(text, name);
   const std::string given = kind.value<std::string>().value_or("");
-  return Status{
-      Code::bad_input, "reading " + std::string(name) + " line " + std::to_string(kind.node()->source().begin.line),
-      "there is no kind of study '" + given + "'", did_you_mean(given, kind_names, "take throughput or collectives")};
-}
-
-Result<std::unique_ptr<Study>> read_any_study_file(const std::string& path) {
-  const Result<std::string> text = input::read_text_file(path, "the study");
-  if (!text.ok()) return text.status();
-  return read_any_study(text.value(), path);
+  return Status{Code::bad_input,
+                "reading " + std::string(name) + " line " + std::to_string(kind.node()->source().begin.line),
+                "there is no kind of study '" + given + "'",
+                did_you_mean(given, kind_names, "take throughput, collectives or prediction")};
 }
 
 double cpu_seconds() {

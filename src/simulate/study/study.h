@@ -29,7 +29,7 @@ struct Finished {
   double cpu_s = 0;  ///< spent on it; what it shares with earlier runs of the same process was spent on those
 };
 
-/// A study of either kind. Const members may be called from any number of processes that forked off, one thread each.
+/// A study of any kind. Const members may be called from any number of processes that forked off, one thread each.
 class Study {
  public:
   virtual ~Study() = default;
@@ -45,13 +45,15 @@ class Study {
   virtual Result<Finished> run(std::size_t index) const = 0;
 };
 
-inline constexpr std::string_view kind_names[] = {"throughput", "collectives"};
+inline constexpr std::string_view kind_names[] = {"throughput", "collectives", "prediction"};
 
-/// Reads a study of the kind that its [study] says (docs/spec/study.md). `name` says in messages where the text is
+/// What kind of study the text says that it is, "throughput" where it says nothing. Error (bad_input): it is no TOML.
+Result<std::string> kind_of(std::string_view text, std::string_view name);
+
+/// Reads a study of throughput or of collectives, as its [study] says (docs/spec/study.md); predictions are read by
+/// simulate/predict. `name` says in messages where the text is
 /// from. Errors (bad_input): one line with the place and a hint.
 Result<std::unique_ptr<Study>> read_any_study(std::string_view text, std::string_view name);
-/// The same for a file. Errors besides: not_found, io.
-Result<std::unique_ptr<Study>> read_any_study_file(const std::string& path);
 
 /// The two kinds (throughput_study.cc, collective_study.cc).
 Result<std::unique_ptr<Study>> read_throughput_study(std::string_view text, std::string_view name);

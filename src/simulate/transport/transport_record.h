@@ -39,6 +39,15 @@ struct TransportRecord {
   };
   std::optional<Loss> loss;
 
+  /// What an adapter gave the network for another one, packets' headers of the network left out, in the order of
+  /// adapters (numbers of Hosts).
+  struct Flow {
+    std::uint32_t from = 0, to = 0;
+    std::uint64_t bytes = 0;
+    bool operator==(const Flow&) const = default;
+  };
+  std::vector<Flow> flows;
+
   std::uint64_t engine_bytes = 0;       ///< of memory, of all engines at the end
   std::uint64_t most_packet_bytes = 0;  ///< of packets that were kept at once
   Time sample_ps = 0;                   ///< length of the samples (at most 4,096) of

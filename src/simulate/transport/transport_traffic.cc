@@ -355,6 +355,7 @@ Traffic::Answer TransportTraffic::next(std::uint32_t adapter, Time now, Message&
   ++record_.rails[rail].packets;
   record_.rails[rail].bytes += datagram.bytes.size();
   packet_bytes_ += datagram.bytes.size();
+  given_[{adapter, message.destination}] += message.bytes;
   record_.most_packet_bytes = std::max(record_.most_packet_bytes, packet_bytes_);
   return Answer::send;
 }
@@ -413,6 +414,7 @@ TransportRecord TransportTraffic::record(const Record& run) const {
   }
   record.latency = {latency_.count(),          latency_.least(), latency_.percentile(0.5),
                     latency_.percentile(0.99), latency_.most(),  latency_.mean()};
+  for (const auto& [ends, bytes] : given_) record.flows.push_back({ends.first, ends.second, bytes});
   Time from = run.measured_from_ps, to = run.measured_to_ps;
   std::uint64_t bytes = 0;
   if (inner_.finite()) {

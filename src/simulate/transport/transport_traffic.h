@@ -150,6 +150,7 @@ class TransportTraffic final : public Traffic {
   std::unordered_map<std::uint64_t, Pair> pairs_;  ///< source << 32 | destination
   std::uint64_t under_way_ = 0;                    ///< letters
   std::uint64_t packet_bytes_ = 0;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> given_;  ///< bytes, from adapter to adapter
   std::vector<std::uint32_t> woken_;
   Player* player_ = nullptr;
   bool over_ = false;
