@@ -94,7 +94,7 @@ def replicated(args, degrees, settings, silence, directory):
         "HOLDFAST_REPLICATE_COLLECTIVES": args.collectives,
         "HOLDFAST_REPLICATE_SILENCE_LIMIT": silence,
         "HOLDFAST_RUN_RANKS": str(args.ranks),
-        "HOLDFAST_RUN_EPOCH": f"{time.time_ns()}:{time.monotonic_ns()}",
+        "HOLDFAST_RUN_EPOCH": f"{time.time_ns()}:{time.monotonic_ns() + args.launcher_ahead * 10**9}",
         "HOLDFAST_RUN_ENTROPY": str(time.time_ns() % 2**64),
         "HOLDFAST_RUN_IDENTITY": str(time.time_ns() % 2**64),
         "HOLDFAST_RUN_PROGRAM": os.path.realpath(args.program[0]),
@@ -127,6 +127,8 @@ def main():
                              "turn while the job ends as diverged, which on a busy machine says no more than that it was "
                              "too short")
     parser.add_argument("--environment", default="", help="NAME=VALUE, for both runs")
+    parser.add_argument("--launcher-ahead", type=int, default=0,
+                        help="seconds by which the monotonic clock of the launcher's host is ahead of this one's")
     parser.add_argument("--limit", type=float, default=120)
     parser.add_argument("--outcome", choices=["same", "detected", "diverged", "refused", "bad-input"], default="same")
     parser.add_argument("--says", default="", help="what an incident must say, where the outcome is not the same")
