@@ -48,6 +48,7 @@ HOOKED = ("start", "verify", "agree", "create", "once", "hook")
 
 # What the preloaded libraries intercept besides MPI.
 C_LIBRARY = """clock_gettime gettimeofday time getrusage clock times timespec_get __libc_start_main exit
+               clock_nanosleep pthread_cond_timedwait pthread_cond_clockwait sem_timedwait sem_clockwait
                getrandom getentropy arc4random arc4random_buf arc4random_uniform _ZNSt13random_device9_M_getvalEv
                statfs statfs64 statvfs statvfs64 fstatfs fstatfs64 fstatvfs fstatvfs64 sysinfo sysconf get_avphys_pages
                get_phys_pages getloadavg sched_getcpu getcpu mallinfo mallinfo2 getppid getenv secure_getenv

@@ -83,10 +83,6 @@ def goes_on_over_hosts(args, wanted):
     if subprocess.run(["unshare", "--uts", "true"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
         print("several hosts: skipped: no namespaces for host names here")
         return
-    version = subprocess.run(["mpirun.openmpi", "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
-    if "(Open MPI) 5" in version:
-        print("several hosts: skipped: with ULFM a process may hang in MPI (docs/results/debian-13.md)")
-        return
     with tempfile.TemporaryDirectory(prefix="holdfast-survivors-") as folder:
         agent, hosts = pathlib.Path(folder, "agent"), pathlib.Path(folder, "hosts")
         agent.write_text(AGENT)

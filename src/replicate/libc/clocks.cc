@@ -5,6 +5,7 @@
 #include "hooks.h"
 #include "real_functions.h"
 #include "replicate/libc/answers.h"
+#include "replicate/libc/clocks.h"
 #include "replicate/mpi/agree/agreeing_thread.h"
 #include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
@@ -44,6 +45,13 @@ std::int64_t agreed_clock_ns(clockid_t clock, std::int64_t own) {
 }
 
 }  // namespace
+
+std::int64_t seen_ahead(clockid_t clock) {
+  if (const std::int64_t before = ahead_before_init(clock); before != 0) return before;
+  const std::int64_t* const since = agreed_clocks() ? ahead.of(clock) : nullptr;
+  if (!since) return 0;
+  return *since + (clock == CLOCK_MONOTONIC ? monotonic_ahead() : 0);
+}
 
 double hook::Wtime() {
   const double own = real().Wtime();

@@ -23,6 +23,13 @@ constexpr long long monotonic_patience = 1000;
 
 std::atomic<bool> before_init{true};
 
+/// What the clocks show while they stand, for the first thread alone.
+struct {
+  long long real_readings = 0;
+  long long monotonic_readings = 0;
+  long long waited = 0;  ///< nanoseconds by which both went on since waits ended by the clock
+} standing;
+
 long long nanoseconds(clockid_t clock) {
   timespec time{};
   real_clock_gettime(clock, &time);
@@ -66,6 +73,18 @@ bool time_stands(const void* caller) {
   return program_asks() || (program_is_loaded() && is_cplusplus_library(caller));
 }
 
+bool is_told(clockid_t clock) {
+  return (clock == CLOCK_REALTIME ? epoch().real : epoch().monotonic) != 0;
+}
+
+/// What that clock shows while time stands, in nanoseconds.
+long long shown(clockid_t clock) {
+  if (clock == CLOCK_REALTIME)
+    return epoch().real + standing.waited + 1000 * std::max(0LL, standing.real_readings - patience);
+  if (standing.monotonic_readings > monotonic_patience) return nanoseconds(CLOCK_MONOTONIC) + monotonic_ahead();
+  return epoch().monotonic + standing.waited;
+}
+
 }  // namespace
 
 timespec file_time_before_init(const timespec& time) {
@@ -76,22 +95,21 @@ timespec file_time_before_init(const timespec& time) {
 }
 
 bool time_before_init(clockid_t clock, timespec& time, const void* caller) {
-  if ((clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) || !time_stands(caller)) return false;
-  static struct {
-    long long real = 0;
-    long long monotonic = 0;
-  } readings;  // of the first thread alone
-  long long now = 0;
-  if (clock == CLOCK_REALTIME) {
-    if (epoch().real == 0) return false;
-    now = epoch().real + 1000 * std::max(0LL, ++readings.real - patience);
-  } else {
-    if (epoch().monotonic == 0) return false;
-    const bool waits = ++readings.monotonic > monotonic_patience;
-    now = waits ? nanoseconds(CLOCK_MONOTONIC) + monotonic_ahead() : epoch().monotonic;
-  }
+  if ((clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) || !time_stands(caller) || !is_told(clock)) return false;
+  ++(clock == CLOCK_REALTIME ? standing.real_readings : standing.monotonic_readings);
+  const long long now = shown(clock);
   time = {static_cast<time_t>(now / billion), static_cast<long>(now % billion)};
   return true;
+}
+
+std::int64_t ahead_before_init(clockid_t clock) {
+  if ((clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) || !time_stands(nullptr) || !is_told(clock)) return 0;
+  return shown(clock) - nanoseconds(clock);
+}
+
+void waited_before_init(clockid_t clock, const timespec& until) {
+  if (ahead_before_init(clock) == 0) return;
+  standing.waited += std::max(0LL, until.tv_sec * billion + until.tv_nsec - shown(clock));
 }
 
 std::int64_t monotonic_ahead() {

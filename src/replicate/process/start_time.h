@@ -24,6 +24,14 @@ namespace holdfast::replicate {
 /// of who reads it, as far as that is known.
 bool time_before_init(clockid_t clock, timespec& time, const void* caller = nullptr);
 
+/// By how many nanoseconds what the program sees of that clock then is ahead of this host's clock, mostly less than 0:
+/// what it waits for comes by so much earlier. 0 where a process reads its own clock.
+std::int64_t ahead_before_init(clockid_t clock);
+
+/// The program has waited until that clock showed this, as it sees it: the standing clocks go on to then, by as much in
+/// each replica, since they wait for the same.
+void waited_before_init(clockid_t clock, const timespec& until);
+
 /// Nanoseconds by which this host's CLOCK_MONOTONIC has to be ahead to go on from the launcher's: 0 on the launcher's
 /// host, and where there is no such time.
 std::int64_t monotonic_ahead();

@@ -1,5 +1,7 @@
 #include "replicate/mpi/agree/control_channel.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <climits>
 #include <cstring>
@@ -43,6 +45,13 @@ class ByteRun {
   int count = 0;
   MPI_Datatype type = MPI_BYTE;
 };
+
+/// ULFM (MPIX_ERR_PROC_FAILED_PENDING): once a process has failed, receives from anybody rest until its failure has
+/// been acknowledged. Nothing where MPI has no ULFM, or has it turned off.
+void acknowledge_failures(MPI_Comm comm) {
+  const auto acknowledge = reinterpret_cast<int (*)(MPI_Comm)>(dlsym(RTLD_DEFAULT, "PMPIX_Comm_failure_ack"));
+  if (acknowledge) acknowledge(comm);
+}
 }  // namespace
 
 void MpiControlChannel::open(MPI_Comm records, MPI_Comm payloads, const ReplicaMap& map, Process self,
@@ -124,8 +133,11 @@ std::optional<Flaw> MpiControlChannel::take(ControlMessage& message) {
   }
   int done = 0;
   MPI_Status status;
-  real().Test(&posted_[head_], &done, &status);
-  if (!done) return std::nullopt;
+  const int code = real().Test(&posted_[head_], &done, &status);
+  if (!done) {
+    if (code != MPI_SUCCESS) acknowledge_failures(records_);
+    return std::nullopt;
+  }
   head_taken_ = true;
   int bytes = 0;
   real().Get_count(&status, MPI_BYTE, &bytes);

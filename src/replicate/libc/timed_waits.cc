@@ -1,0 +1,85 @@
+// Waits until a moment that a program reckoned from what it was told to be the time: they go by this host's clock, so
+// the moment is moved by what the two differ. Only for the thread whose readings are agreed on.
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
+
+#include "replicate/libc/clocks.h"
+#include "replicate/process/start_time.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+constexpr long long one_second_ns = 1'000'000'000;
+
+/// Calls `wait` with the deadline as this host's clock has it; `timed_out`: what it answers when that has come.
+template <class Wait>
+int wait_by_clock(clockid_t clock, const timespec& deadline, int timed_out, Wait wait) {
+  const std::int64_t ahead = seen_ahead(clock);
+  if (ahead == 0 || deadline.tv_nsec < 0 || deadline.tv_nsec >= one_second_ns) return wait(deadline);
+  const long long own = deadline.tv_sec * one_second_ns + deadline.tv_nsec - ahead;
+  if (own < 0) return wait(deadline);
+  const int code = wait({static_cast<time_t>(own / one_second_ns), static_cast<long>(own % one_second_ns)});
+  if (code == timed_out || (code == -1 && errno == timed_out)) waited_before_init(clock, deadline);
+  return code;
+}
+
+/// The C library keeps the clock of a condition variable in the second bit of this word.
+clockid_t clock_of(const pthread_cond_t& condition) {
+  return (condition.__data.__wrefs & 2U) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
+template <class Function>
+Function* real_function(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+}  // namespace holdfast::replicate
+
+namespace hr = holdfast::replicate;
+
+extern "C" {
+
+[[gnu::visibility("default")]] int pthread_cond_timedwait(pthread_cond_t* __restrict condition,
+                                                          pthread_mutex_t* __restrict mutex,
+                                                          const timespec* __restrict deadline) {
+  static const auto real = hr::real_function<decltype(pthread_cond_timedwait)>("pthread_cond_timedwait");
+  return hr::wait_by_clock(hr::clock_of(*condition), *deadline, ETIMEDOUT,
+                           [=](const timespec& until) { return real(condition, mutex, &until); });
+}
+
+[[gnu::visibility("default")]] int pthread_cond_clockwait(pthread_cond_t* __restrict condition,
+                                                          pthread_mutex_t* __restrict mutex, clockid_t clock,
+                                                          const timespec* __restrict deadline) {
+  static const auto real = hr::real_function<decltype(pthread_cond_clockwait)>("pthread_cond_clockwait");
+  return hr::wait_by_clock(clock, *deadline, ETIMEDOUT,
+                           [=](const timespec& until) { return real(condition, mutex, clock, &until); });
+}
+
+[[gnu::visibility("default")]] int sem_timedwait(sem_t* __restrict semaphore, const timespec* __restrict deadline) {
+  static const auto real = hr::real_function<decltype(sem_timedwait)>("sem_timedwait");
+  return hr::wait_by_clock(CLOCK_REALTIME, *deadline, ETIMEDOUT,
+                           [=](const timespec& until) { return real(semaphore, &until); });
+}
+
+[[gnu::visibility("default")]] int sem_clockwait(sem_t* __restrict semaphore, clockid_t clock,
+                                                 const timespec* __restrict deadline) {
+  static const auto real = hr::real_function<decltype(sem_clockwait)>("sem_clockwait");
+  return hr::wait_by_clock(clock, *deadline, ETIMEDOUT,
+                           [=](const timespec& until) { return real(semaphore, clock, &until); });
+}
+
+[[gnu::visibility("default")]] int clock_nanosleep(clockid_t clock, int flags, const timespec* request,
+                                                   timespec* remain) {
+  static const auto real = hr::real_function<decltype(clock_nanosleep)>("clock_nanosleep");
+  if ((flags & TIMER_ABSTIME) == 0) return real(clock, flags, request, remain);
+  return hr::wait_by_clock(clock, *request, 0,
+                           [=](const timespec& until) { return real(clock, flags, &until, remain); });
+}
+
+}  // extern "C"
