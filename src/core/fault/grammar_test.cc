@@ -153,7 +153,7 @@ TEST(FaultGrammar, RefusesFaultsThatDoNotMakeSense) {
   EXPECT_THAT(error("fail-link link \"\""), testing::HasSubstr("write a name"));
   EXPECT_THAT(error("fail-link link a \"b\""), testing::HasSubstr("unknown word 'b'"));
   EXPECT_THAT(error("slow-link 1/1 link a"), testing::HasSubstr("the part of its rate"));
-  EXPECT_THAT(error("slow-link 1/4"), testing::HasSubstr("names no link"));
+  EXPECT_THAT(error("slow-link 1/4 time 1ms"), testing::HasSubstr("names no link"));
   EXPECT_THAT(error("slow-link 1/4 link a mean 1s"), testing::HasSubstr("'mean' does not go with slow-link"));
   EXPECT_THAT(error("flip\v rate 1/2"), testing::HasSubstr("control character"));
 }
