@@ -151,6 +151,17 @@ class TomlKeys {
     }
   }
 
+  /// The tables [[key]], one at least, of a file of which no other key is left to be taken. `without`: what is said of
+  /// a file that has none.
+  Result<const toml::array*> closing_tables(std::string_view key, std::string_view without) {
+    const toml::node* tables = take(key);
+    finish();
+    if (!status_.ok()) return status_;
+    if (tables != nullptr && tables->is_array_of_tables()) return tables->as_array();
+    return Status{Code::bad_input, "reading " + std::string(file_), std::string(without),
+                  "write [[" + std::string(key) + "]]"};
+  }
+
  private:
   static constexpr std::int64_t ps_per_ns = 1'000;
 

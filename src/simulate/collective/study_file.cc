@@ -252,13 +252,9 @@ Result<Study> read_root(const toml::table& root, std::string_view file) {
       }
     }
   }
-  const toml::node* groups = top.take("group");
-  top.finish();
-  if (!top.status().ok()) return top.status();
-  if (groups == nullptr || !groups->is_array_of_tables()) {
-    return Status{Code::bad_input, "reading " + std::string(file), "the study has no points", "write [[group]]"};
-  }
-  for (const toml::node& group : *groups->as_array()) {
+  const auto groups = top.closing_tables("group", "the study has no points");
+  if (!groups.ok()) return groups.status();
+  for (const toml::node& group : *groups.value()) {
     if (Status status = read_group(*group.as_table(), file, sets, defaults, study.points); !status.ok()) return status;
   }
   return study;

@@ -159,12 +159,9 @@ class FileReader {
       if (status.ok()) status = read_options(top.take(settings->table().component()), *settings);
     if (status.ok()) status = check(pattern.parameters.options());
     if (!status.ok()) return status;
-    const toml::node* groups = top.take("group");
-    top.finish();
-    if (!top.status().ok()) return top.status();
-    if (groups == nullptr || !groups->is_array_of_tables())
-      return Status{Code::bad_input, "reading " + std::string(file_), "the study has no points", "write [[group]]"};
-    for (const toml::node& group : *groups->as_array())
+    const auto groups = top.closing_tables("group", "the study has no points");
+    if (!groups.ok()) return groups.status();
+    for (const toml::node& group : *groups.value())
       if (status = add(*group.as_table(), pattern, *study); !status.ok()) return status;
     study->finish(text);
     return std::unique_ptr<study::Study>(std::move(study));

@@ -296,12 +296,9 @@ class FileReader {
     if (status.ok()) status = read_option_sets(top.take("options"), study);
     if (status.ok()) status = read_ageing_sets(top.take("ageing"));
     if (!status.ok()) return status;
-    const toml::node* groups = top.take("group");
-    top.finish();
-    if (!top.status().ok()) return top.status();
-    if (groups == nullptr || !groups->is_array_of_tables())
-      return Status{Code::bad_input, "reading " + std::string(file_), "the study has no points", "write [[group]]"};
-    for (const toml::node& group : *groups->as_array())
+    const auto groups = top.closing_tables("group", "the study has no points");
+    if (!groups.ok()) return groups.status();
+    for (const toml::node& group : *groups.value())
       if (status = GroupReader(*group.as_table(), file_, ageings_, study.options, texts_).read(study.points);
           !status.ok())
         return status;
