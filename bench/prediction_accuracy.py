@@ -26,11 +26,13 @@ import tempfile
 
 from ledger import Ledger
 
-RECORDED = 40  # Mbit/s
-RATES = (10, 20, 80)
+RECORDED = 20  # Mbit/s
+RATES = (5, 10, 40)
 QDR = 32000  # Mbit/s of data that the simulated links have at 'link_slowdown 1'
 # A frame has 1,448 bytes of the message and 66 of Ethernet, IP and TCP; a simulated packet 26 more than its payload.
 PAYLOAD, ON_LINK, SIMULATED = 1448, 1448 + 66, 1448 + 26
+# One frame, and what makes up for a timer that was late. A larger bucket lets more than the first frame of a message pass at once.
+BUCKET = 1700
 BRIDGE = ("--simulate.input-queues", "output")  # a bridge has a queue for each port
 MELT = """units lj
 atom_style atomic
@@ -93,14 +95,13 @@ class Hosts:
         return sh("ip", "netns", "exec", name, *words, check=check)
 
     def shape(self, megabits, slow_host=None, slow_megabits=None):
-        """Each link carries so much in each direction, whole frames one after the other, and keeps what waits. Two frames may
-        go at once: a timer of the kernel is late by up to a frame's time, and what it missed is caught up."""
+        """Each link carries so much in each direction, whole frames one after the other, and keeps what waits."""
         for host, name in enumerate(self.names):
             rate = slow_megabits if host == slow_host else megabits
             for where, link in ((name, "hd"), (self.middle, f"pd{host}")):
                 self.at(where, "ip", "link", "set", link, "gso_max_segs", "1")
-                self.at(where, "tc", "qdisc", "replace", "dev", link, "root", "tbf", "rate", f"{rate}mbit", "burst", "3100",
-                        "limit", "64mb")
+                self.at(where, "tc", "qdisc", "replace", "dev", link, "root", "tbf", "rate", f"{rate}mbit", "burst",
+                        str(BUCKET), "limit", "64mb")
 
 
 def write_agent(hosts, folder):
@@ -115,9 +116,11 @@ def write_agent(hosts, folder):
 
 
 def environment(hosts, folder, mpi, processes):
-    if mpi == "mpich":  # ranks poll without end, so that there may be no more of them than cores
+    # Ranks of MPICH poll without end, so that there may be no more of them than cores: one on each host. UCX knows a machine
+    # by its hardware, and would go from namespace to namespace through shared memory.
+    if mpi == "mpich":
         return {**os.environ, "HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": str(write_agent(hosts, folder)), "HYDRA_IFACE": "hc",
-                "UCX_TLS": "tcp,self,posix,sysv", "UCX_NET_DEVICES": "hd", "UCX_TCP_SNDBUF": "128k", "UCX_TCP_RCVBUF": "128k"}
+                "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "hd", "UCX_TCP_SNDBUF": "128k", "UCX_TCP_RCVBUF": "128k"}
     crowded = processes > len(os.sched_getaffinity(0))  # then a process that polls has to let others go on
     return {**os.environ, "OMPI_MCA_plm_rsh_agent": str(write_agent(hosts, folder)), "OMPI_MCA_oob_tcp_if_include": "hc",
             "OMPI_MCA_orte_keep_fqdn_hostnames": "1", "OMPI_MCA_mpi_yield_when_idle": str(int(crowded)),

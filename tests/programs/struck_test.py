@@ -2,6 +2,7 @@
 """What is said of a job that an injected flip brings down, and that it is right where the MPI can go on."""
 import argparse
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -18,7 +19,8 @@ def run(args, degree, manner, options=(), faults=(FLIP,)):
     injected = [word for fault in faults for word in ("--inject", fault)]
     line = [args.holdfast, "run", "-n", "2", "--replicas", str(degree), "--silence-limit", "60s", *injected, *options,
             "--json", str(record), "--output", str(folder / "run"), "--", args.program, manner]
-    done = subprocess.run(line, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=150, check=False)
+    done = subprocess.run(line, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=150, check=False,
+                          env={**os.environ, "HOLDFAST_TEST_REPLICAS": ",".join(str(k // 2) for k in range(2 * degree))})
     done.record = json.loads(record.read_text()) if record.exists() else {}
     done.said = f"{' '.join(line)}\ncode {done.returncode}\n{done.stdout}{done.stderr}"
     shutil.rmtree(folder, ignore_errors=True)
@@ -48,6 +50,27 @@ def is_right(args, manner):
     expect(done, CAUSE in done.stderr, "the cause is not named")
 
 
+WORDS = 1 << 16
+TWICE = f"rank 0 replica 1 message 2 bit {WORDS // 2 * 64 + 7}"  # in the middle: MPI may have taken what comes first
+
+
+def is_altered_on_its_way(args):
+    """A message that is altered when its digest is out, and that all other replicas have long: it comes from their memory,
+    or the replica goes."""
+    wanted = f"the sum is {WORDS * (WORDS - 1)}\n"
+    for protocol in ([], ["--protocol", "msg-plus-hash"]):
+        done = run(args, 3, "twice", protocol, faults=(TWICE,))
+        expect(done, done.returncode == 0 and done.stdout == wanted, "it was not had from another replica's memory")
+        expect(done, "2 mismatches, 2 corrected" in done.stderr, "not both messages were corrected")
+        done = run(args, 3, "twice-gone", ["--on-failure", "abort", *protocol], faults=(TWICE,))
+        expect(done, done.returncode == 3 and "in its memory any more" in done.stderr, "a message is there that is gone")
+    if args.mpi == "openmpi":
+        done = run(args, 3, "twice-gone", faults=(TWICE,))
+        expect(done, done.returncode == 0 and done.stdout == wanted, "the job did not go on without the replica")
+        expect(done, "rank 1 replica 1 ends, and the job goes on without it" in done.stderr, "nobody says why it went")
+        expect(done, "rank 1 replica 1 died" in done.stderr, "the death is not reported")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mpi", choices=["openmpi", "mpich"], required=True)
@@ -60,6 +83,7 @@ def main():
             is_right(args, manner)
         brings_down(args, 3, manner, ["--on-failure", "abort"])
     brings_down(args, 2, "exit")
+    is_altered_on_its_way(args)
     done = run(args, 3, "", faults=(FLIP, "rank 1 message 900"))
     expect(done, done.returncode == 0 and "1 mismatch, 1 corrected" in done.stderr, "the flip was not corrected")
     expect(done, "1 of 2 injected faults never struck: flip rank 1 message 900\n" in done.stderr, "nobody says what missed")

@@ -192,7 +192,7 @@ const char* ControlReader::unsound_in_team(const Record& record, std::span<const
       return record.bytes <= most_bytes && record.extra < payload_tags ? nullptr : "names no copy";
     case RecordKind::statement:
       return (record.flags & ~statement_bits) == 0 &&
-                     (record.flags & statement_kind_bits) <= static_cast<std::uint32_t>(Statement::Kind::agrees)
+                     (record.flags & statement_kind_bits) <= static_cast<std::uint32_t>(Statement::Kind::lacks)
                  ? nullptr
                  : "states nothing known";
     case RecordKind::collective:

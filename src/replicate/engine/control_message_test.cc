@@ -200,7 +200,7 @@ TEST_F(Reader, HoldsDecisionsToTheirKinds) {
 TEST_F(Reader, RefusesAStatementOfNoKind) {
   StatementTail tail;
   Record record = record_of({{9, 1, 2}, 3}, {}, tail);
-  record.flags = 3;
+  record.flags = 4;
   EXPECT_EQ(read(record, std::as_bytes(std::span(&tail, 1))), Flaw::unsound);
   record.flags = 0x800;
   EXPECT_EQ(read(record, std::as_bytes(std::span(&tail, 1))), Flaw::unsound);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -80,6 +81,7 @@ class Team {
     Verified* find_posted(const ReceiveOrder&, ReceiveOrder::Ticket) override { return nullptr; }
     bool take_back(Verified&) override { return true; }
     Ballot digest(std::span<const std::byte>) const override { return {}; }
+    Copy read_if_there(const std::byte*, std::uint64_t) override { return nullptr; }
     bool tolerates(const Verified&) override { return false; }
     void await(Awaited) override {}
     void watch(Verified&) override {}
@@ -87,6 +89,7 @@ class Team {
     void note_wrong_copy(int, int) override {}
     void say(std::string_view) override {}
     [[noreturn]] void fail(Incident, std::string_view message) override { throw Ended(std::string(message)); }
+    [[noreturn]] void withdraw(std::string_view) override { std::abort(); }
     std::string other_causes() const override { return {}; }
     std::string divergence_causes() const override { return {}; }
     void on_match(std::uint64_t number, std::int32_t, std::int32_t, std::uint32_t) override {

@@ -1,5 +1,7 @@
 #include "replicate/engine/dispute.h"
 
+#include <algorithm>
+
 namespace holdfast::replicate {
 
 Dispute::Dispute(int degree, int replica, const Statement& said, std::vector<Telling>& out)
@@ -78,6 +80,21 @@ bool Dispute::all_clear() const {
   return true;
 }
 
+bool Dispute::all_others_agree() const {
+  for (int k = 0; k < degree_; ++k)
+    if (k != replica_ && !agrees_[static_cast<std::size_t>(k)]) return false;
+  return true;
+}
+
+/// Where each other receiver's message and the digest of the sender below it agree, all of them have the same, which
+/// this one's sender announced, too. So either this one's message is not what was announced of it, or the digest that
+/// it was given is not that of the message below.
+Dispute::Ruling Dispute::on_contradiction() const {
+  if (all_others_agree()) return Ruling::altered;
+  const bool alone = std::count(disputes_.begin(), disputes_.end(), true) == 1;
+  return alone && !heard_out() ? Ruling::open : Ruling::contradiction;
+}
+
 void Dispute::conclude() {
   for (bool more = true; more;) {
     more = false;
@@ -90,7 +107,7 @@ void Dispute::conclude() {
     }
   }
   if (contradicted_) {
-    ruling_ = Ruling::contradiction;
+    ruling_ = on_contradiction();
     return;
   }
   if (!all_clear()) return;

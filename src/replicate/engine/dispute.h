@@ -15,6 +15,8 @@ struct Statement {
     probe,        ///< "mine differs from the digest I was given; what have you got?"
     acknowledge,  ///< the answer of one that is in the same dispute and had not asked
     agrees,       ///< the answer of one whose message and digest agree
+    lacks,        ///< "mine was altered on its way, and all others have delivered theirs: do you still have it?"; it is
+                  ///< answered with a copy, or with `agrees`
   };
   Kind kind = Kind::probe;
   Ballot own{};    ///< of the message that the replica received; not for `agrees`
@@ -42,6 +44,7 @@ class Dispute {
     replace,        ///< another is: supplier() sends it
     no_majority,    ///< no value was sent by more than half of the senders
     taken,          ///< neighbouring senders sent the same wrong message, so that a receiver took it for good
+    altered,        ///< all others have one and the same: the message received was altered on its way, or the digest
     contradiction,  ///< a sender announced another digest than that of its message
   };
 
@@ -64,6 +67,8 @@ class Dispute {
   std::span<const Ballot> senders() const { return senders_; }
   /// The majority's ballot. Requires the ruling keep or replace.
   const Ballot& good() const { return senders_[static_cast<std::size_t>(verdict_.winner)]; }
+  /// What the sender below announced.
+  const Ballot& said_below() const { return said_.below; }
   /// The replicas to which this one must send its message: those below it, down to the next that has a good one.
   std::vector<int> supplied() const;
   /// A replica that was spoken to and has not spoken, -1 when there is none.
@@ -74,6 +79,8 @@ class Dispute {
  private:
   int below(int replica) const { return (replica + degree_ - 1) % degree_; }
   bool all_clear() const;
+  bool all_others_agree() const;
+  Ruling on_contradiction() const;
   void tell(int to, Statement::Kind kind, std::vector<Telling>& out);
   bool learn(int sender, const Ballot& ballot, bool may_be_cut);
   void conclude();

@@ -320,13 +320,43 @@ TEST(DisputeTable, ASenderThatContradictsItselfIsFoundOut) {
           bool found = false;
           for (int k = 0; k < degree; ++k) {
             EXPECT_NE(team.delivered(k), 1);
-            found = found || team.failure(k) == Ruling::contradiction;
+            found = found || team.failure(k) == Ruling::altered;
           }
           EXPECT_TRUE(found) << "degree " << degree << ", liar " << liar;
         }
       }
     }
   }
+}
+
+/// The same where another sender's message is wrong, so that not all others have one and the same.
+TEST(DisputeTable, ASenderThatContradictsItselfBesideACorruptOneIsFoundOut) {
+  std::mt19937_64 draw(6);
+  bool contradiction = false;
+  for (int degree = 4; degree <= 6; ++degree) {
+    for (int liar = 0; liar < degree; ++liar) {
+      for (int corrupt = 0; corrupt < degree; ++corrupt) {
+        if (corrupt == liar) continue;
+        std::vector<int> values(static_cast<std::size_t>(degree));
+        values[static_cast<std::size_t>(liar)] = 1;
+        values[static_cast<std::size_t>(corrupt)] = 2;
+        for (int order = 0; order < 50; ++order) {
+          Team team({values});
+          team.announce(liar, 0);
+          run(team, draw);
+          bool found = false;
+          for (int k = 0; k < degree; ++k) {
+            EXPECT_NE(team.delivered(k), 1);
+            found = found || team.failure(k).has_value();
+            contradiction = contradiction || team.failure(k) == Ruling::contradiction;
+            EXPECT_NE(team.failure(k), Ruling::altered);
+          }
+          EXPECT_TRUE(found) << "degree " << degree << ", liar " << liar << ", corrupt " << corrupt;
+        }
+      }
+    }
+  }
+  EXPECT_TRUE(contradiction);
 }
 
 TEST(DisputeTable, AQuestionAboutAMessageThatHasNotComeWaits) {

@@ -47,6 +47,9 @@ class Host : public ControlChannel {
   virtual bool take_back(Verified& receive) = 0;
   /// The digest of bytes by the job's algorithm.
   virtual Ballot digest(std::span<const std::byte> bytes) const = 0;
+  /// A copy of that memory of the application, which may have been given back to the system meanwhile; null where it is
+  /// not there. Rarely asked.
+  virtual Copy read_if_there(const std::byte* memory, std::uint64_t bytes) = 0;
   /// Whether the user allows the copies of this message or result to differ.
   virtual bool tolerates(const Verified& verified) = 0;
   /// What is waited for from here on, by the function that returned "not yet".
@@ -60,6 +63,9 @@ class Host : public ControlChannel {
   virtual void say(std::string_view message) = 0;
   /// Ends the job.
   [[noreturn]] virtual void fail(Incident incident, std::string_view message) = 0;
+  /// This replica has wrong bytes, and no other one has the right ones any more: where the job goes on without it, it
+  /// ends alone; else it ends the job.
+  [[noreturn]] virtual void withdraw(std::string_view why) = 0;
   /// What else than a flipped bit makes the copies of this job differ: words that go behind a diagnosis.
   virtual std::string other_causes() const = 0;
   /// What makes replicas take different ways in this job, likewise.

@@ -97,6 +97,8 @@ void Replica::on_copy(std::uint64_t token) {
 void Replica::peer_gone(int replica) {
   std::erase_if(transfers_, [&](const auto& entry) { return entry.second.from_replica == replica; });
   departures_.push_back(replica);
+  for (auto& [id, asked] : asking_)
+    if (asked.of == replica && !names_result(id) && !correction_is_coming(id)) ask_next(id, asked);
   decisions_.peer_gone();
 }
 

@@ -16,6 +16,7 @@
 #include "replicate/engine/control_message.h"
 #include "replicate/engine/counters.h"
 #include "replicate/engine/decisions.h"
+#include "replicate/engine/delivered_messages.h"
 #include "replicate/engine/dispute_table.h"
 #include "replicate/engine/host.h"
 #include "replicate/engine/inbox.h"
@@ -46,6 +47,9 @@ class Replica final : private DecisionListener {
     Protocol protocol{};
     OnCorruption on_corruption{};
     bool survives = false;  ///< the job goes on without a replica that is gone
+    /// Shorter messages than this are copied while they are sent, so that nothing alters them after their digest is
+    /// out.
+    std::uint64_t copied_below = 1024;
   };
   /// All but `setup` must stay.
   Replica(const Setup& setup, const Membership& team, const ReplicaMap& map, Counters& counters, Host& host);
@@ -189,6 +193,14 @@ class Replica final : private DecisionListener {
     Ballot held;  ///< what the one that asks has
   };
 
+  /// What it has asked another replica for.
+  struct Asked {
+    std::string about;
+    Ballot held{};              ///< what it has itself
+    int of = -1;                ///< the replica that was asked last
+    std::vector<char> tried{};  ///< by replica: was asked whether it still has it
+  };
+
   /// A result of which no whole copy has a majority.
   struct Contest {
     std::map<int, Copy> copies;   ///< by replica, as far as they have come; with this one's own once it takes part
@@ -244,6 +256,13 @@ class Replica final : private DecisionListener {
   void ask_for_correction(const Verified& receive, std::span<const Ballot> ballots);
   void on_question(int from_replica, const MessageId& id, const Ballot& held);
   void on_late_answer(int from_replica, const MessageId& id);
+  void note_delivered(const Verified& receive);
+  Copy recall(const MessageId& message);
+  void on_want(int from_replica, const MessageId& id, const Ballot& held);
+  bool correction_is_coming(const MessageId& id) const;
+  void ask_who_still_has_it(const Verified& receive, int first);
+  void ask_next(const MessageId& id, Asked& asked);
+  void send_correction(Process to, const MessageId& id, const Copy& bytes);
   void answer_questions(const Verified& verified, const Ballot& good, std::span<const Ballot> held);
   bool needs_supply(const Verified& verified, const Ballot& good, std::span<const Ballot> held,
                     const Question& question) const;
@@ -253,6 +272,7 @@ class Replica final : private DecisionListener {
   bool advance_dispute(Verified& receive);
   bool keep(Verified& receive, const Dispute& dispute);
   bool replace(Verified& receive, const Dispute& dispute);
+  bool take_what_others_have(Verified& receive);
   void leave_dispute(Verified& receive);
   [[noreturn]] void end_hopeless(const Verified& receive, const Dispute& dispute);
   void send_statement(int to_replica, const MessageId& id, const Statement& statement);
@@ -300,6 +320,7 @@ class Replica final : private DecisionListener {
 
   Decisions decisions_;
   Inbox inbox_;
+  DeliveredMessages delivered_;
   std::optional<DisputeTable> disputes_;  ///< under msg-plus-hash with three replicas or more
 
   bool active_leader_ = false;                              ///< posts wildcard receives as they are
@@ -316,8 +337,8 @@ class Replica final : private DecisionListener {
   std::vector<int> departures_;                                     ///< replicas that are gone, in their order
   std::unordered_map<std::uint64_t, Transfer> transfers_;           ///< by token
   std::uint64_t next_token_ = 0;
-  std::vector<Question> asked_for_;                                   ///< and not compared here
-  std::unordered_map<MessageId, std::string, MessageIdHash> asking_;  ///< about what it has asked, and has no answer
+  std::vector<Question> asked_for_;                             ///< and not compared here
+  std::unordered_map<MessageId, Asked, MessageIdHash> asking_;  ///< about what it has asked, and has no answer
   std::map<std::pair<int, int>, std::uint64_t> wrong_copies_;
 };
 

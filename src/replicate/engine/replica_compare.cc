@@ -42,6 +42,7 @@ void Replica::read_message(Verified& receive) {
 
 void Replica::deliverable(Verified& receive) {
   receive.stage = Verified::Stage::complete;
+  note_delivered(receive);
   ++counters_[Count::messages];
   counters_[Count::bytes] += receive.own.bytes;
 }
@@ -154,7 +155,7 @@ void Replica::require_supply(const Verified& receive, std::span<const Ballot> ba
 /// message itself, and is asked to do that now: its application may be waiting for something else.
 void Replica::ask_for_correction(const Verified& receive, std::span<const Ballot> ballots) {
   const std::size_t own = static_cast<std::size_t>(team_.replica) % ballots.size();
-  asking_[receive.identity] = described(receive);
+  asking_[receive.identity] = {described(receive), ballots[own], receive.supplier};
   send_statement(receive.supplier, receive.identity, {Statement::Kind::probe, ballots[own], {}, false});
 }
 
@@ -195,18 +196,71 @@ void Replica::answer_questions(const Verified& verified, const Ballot& good, std
   });
 }
 
-/// The replica that this one asked is past the message: it had seen no reason to send its copy.
+bool Replica::correction_is_coming(const MessageId& id) const {
+  return corrections_.contains(id) || std::any_of(transfers_.begin(), transfers_.end(), [&](const auto& entry) {
+           return entry.second.id == id && entry.second.kind == RecordKind::correction;
+         });
+}
+
+/// The replica that this one asked is past the message: it had seen no reason to send its copy. It may have it still.
 void Replica::on_late_answer(int from_replica, const MessageId& id) {
   const auto asked = asking_.find(id);
-  if (asked == asking_.end() || corrections_.contains(id)) return;
-  for (const auto& [token, transfer] : transfers_)
-    if (transfer.id == id && transfer.kind == RecordKind::correction) return;
+  if (asked == asking_.end() || correction_is_coming(id)) return;
   if (names_result(id))
-    host_.fail(Incident::uncorrected, asked->second + ": a replica died while it was voted on, and replica " +
+    host_.fail(Incident::uncorrected, asked->second.about + ": a replica died while it was voted on, and replica " +
                                           std::to_string(from_replica) + ", which has the good copy, is past it");
-  host_.fail(Incident::uncorrected, asked->second +
-                                        ": it was altered on its way, after its sender had announced it, and replica " +
-                                        std::to_string(from_replica) + ", which has the good copy, is past it");
+  if (asked->second.of == from_replica) ask_next(id, asked->second);
+}
+
+void Replica::ask_who_still_has_it(const Verified& receive, int first) {
+  Asked& asked = asking_[receive.identity] = {described(receive), receive.own, first};
+  ask_next(receive.identity, asked);
+}
+
+/// Asks the replicas that are left, one after the other, from the one that was asked last on.
+void Replica::ask_next(const MessageId& id, Asked& asked) {
+  asked.tried.resize(static_cast<std::size_t>(team_.degree));
+  for (int step = 0; step < team_.degree; ++step) {
+    const int k = (asked.of + team_.degree - step) % team_.degree;
+    if (k == team_.replica || !team_.here(k) || asked.tried[static_cast<std::size_t>(k)]) continue;
+    asked.tried[static_cast<std::size_t>(k)] = true;
+    asked.of = k;
+    send_statement(k, id, {.kind = Statement::Kind::lacks, .own = asked.held});
+    return;
+  }
+  host_.withdraw(
+      asked.about +
+      ": this replica's copy is wrong, and none that is left has the good one in its memory any more: it was "
+      "altered on its way, after its sender had announced it, or the replica that was to supply it died");
+}
+
+/// Others may lack the message later where a majority of its senders tells which is right.
+void Replica::note_delivered(const Verified& receive) {
+  if (receive.own.bytes < setup_.copied_below || setup_.protocol == Protocol::all_to_all) return;
+  if (team_.degree < 2 || senders_of(receive) < 3) return;
+  if (receive.refused() || receive.counted != Verified::Counted::elements) return;
+  if (const std::byte* memory = receive.memory()) delivered_.note(receive.identity, receive.own, memory);
+}
+
+/// What was delivered under that name, if its memory still holds it.
+Copy Replica::recall(const MessageId& message) {
+  const DeliveredMessages::Delivered* found = delivered_.find(message);
+  if (!found) return nullptr;
+  const Copy bytes = host_.read_if_there(found->memory, found->ballot.bytes);
+  return bytes && host_.digest(*bytes) == found->ballot ? bytes : nullptr;
+}
+
+/// Another replica lacks a message. Where this one has delivered it, its application may have left it where it is.
+void Replica::on_want(int from_replica, const MessageId& id, const Ballot& held) {
+  const Question question{from_replica, id, held};
+  if (names_result(id)) return answer_too_late(question);
+  if (!compared(id)) {
+    asked_for_.push_back(question);
+  } else if (const Copy bytes = recall(id)) {
+    send_correction({team_.rank, from_replica}, id, bytes);
+  } else {
+    answer_too_late(question);
+  }
 }
 
 void Replica::arrived(Verified& receive, std::int32_t source, std::int32_t tag, bool failed) {

@@ -27,7 +27,7 @@ bool Replica::contest(Verified& result, std::span<const Ballot> ballots) {
   contest.present = team_.present;
   for (int k = 0; k < team_.degree; ++k)
     if (k != team_.replica && team_.here(k)) send_contested(k, result.identity, own);
-  asking_[result.identity] = described(result);
+  asking_[result.identity] = {described(result), result.own};
   result.stage = Verified::Stage::contested;
   return true;
 }

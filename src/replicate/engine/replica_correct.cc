@@ -28,10 +28,14 @@ std::string Replica::no_majority(std::span<const Ballot> ballots) const {
 
 void Replica::supply(const Verified& verified, int replica) {
   const Process to{team_.rank, replica};
-  const Copy bytes = verified.copy(verified.is_message() ? verified.own.bytes : verified.capacity());
+  send_correction(to, verified.identity,
+                  verified.copy(verified.is_message() ? verified.own.bytes : verified.capacity()));
+}
+
+void Replica::send_correction(Process to, const MessageId& id, const Copy& bytes) {
   Record record;
   record.kind = RecordKind::correction;
-  record.set_id(verified.identity);
+  record.set_id(id);
   record.bytes = bytes->size();
   record.extra = host_.send_copy(to, bytes);
   host_.send(to, record);
@@ -149,6 +153,7 @@ bool Replica::take_correction(Verified& verified) {
   if (verified.stage == Verified::Stage::complete) return true;
   const auto found = corrections_.find(verified.identity);
   if (found == corrections_.end()) {
+    if (verified.is_message()) return false;  // if the supplier is gone, others are asked (peer_gone)
     if (verified.supplier < 0 || team_.here(verified.supplier)) return false;
     host_.fail(Incident::uncorrected, described(verified) + ": the good copy was that of replica " +
                                           std::to_string(verified.supplier) + ", which died before it had sent it");

@@ -27,6 +27,8 @@ bool Replica::advance_dispute(Verified& receive) {
       return keep(receive, dispute);
     case Dispute::Ruling::replace:
       return replace(receive, dispute);
+    case Dispute::Ruling::altered:
+      return take_what_others_have(receive);
     default:
       end_hopeless(receive, dispute);
   }
@@ -50,6 +52,25 @@ bool Replica::replace(Verified& receive, const Dispute& dispute) {
   receive.own = dispute.good();
   host_.await({Awaited::What::correction, team_.rank, -1});
   if (!take_correction(receive)) return false;
+  leave_dispute(receive);
+  return true;
+}
+
+/// All others have delivered the same. Whether this replica's message was altered, or the digest that it was given, is
+/// seen from theirs.
+bool Replica::take_what_others_have(Verified& receive) {
+  if (!asking_.contains(receive.identity)) ask_who_still_has_it(receive, team_.below());
+  host_.await({Awaited::What::correction, team_.rank, -1});
+  const auto found = corrections_.find(receive.identity);
+  if (found == corrections_.end()) return false;
+  if (ballot_of_copy(receive, *found->second) == receive.own) {
+    note_culprit(receive, team_.below());
+    corrections_.erase(found);
+    asking_.erase(receive.identity);
+  } else {
+    receive.own = disputes_->find(receive.identity)->said_below();
+    if (!take_correction(receive)) return false;
+  }
   leave_dispute(receive);
   return true;
 }
@@ -95,8 +116,11 @@ void Replica::on_statement(const ControlMessage& message) {
   const MessageId id = message.record.id();
   const Statement statement = statement_in(message);
   const int from = message.from.replica;
+  using Kind = Statement::Kind;
+  if (statement.kind == Kind::lacks) return on_want(from, id, statement.own);
+  if (statement.kind == Kind::agrees && asking_.contains(id)) return on_late_answer(from, id);
   if (!disputes_) {
-    statement.kind == Statement::Kind::probe ? on_question(from, id, statement.own) : on_late_answer(from, id);
+    if (statement.kind == Kind::probe) on_question(from, id, statement.own);
     return;
   }
   disputes_->hear(from, id, statement, compared(id));

@@ -111,6 +111,8 @@ class Verified : public Contents {
   virtual std::uint64_t received() const = 0;
   /// A message of so many bytes ends within a basic element, and MPI refuses it for that.
   virtual bool torn_by(std::uint64_t bytes) const = 0;
+  /// Where the application has a message that lies in one piece, without padding; null for any other.
+  virtual const std::byte* memory() const { return nullptr; }
   /// The ballot() that bytes would have here which another replica's copy() gave.
   virtual Ballot ballot_of_copy(std::span<const std::byte> bytes) const = 0;
   /// Puts another replica's bytes in place, but for addresses, of which this process has its own. False, and nothing is

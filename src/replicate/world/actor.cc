@@ -21,7 +21,7 @@ Actor::Actor(Shared& shared, Process who)
   team_.present = team_.degree;
   engine_ = std::make_unique<Replica>(
       Replica::Setup{shared.plan.protocol, shared.plan.goes_on ? OnCorruption::report : OnCorruption::stop,
-                     !shared.plan.deaths.empty()},
+                     !shared.plan.deaths.empty(), 1},
       team_, shared.map, shared.counters, *this);
   if (team_.leader()) engine_->take_lead();
   std::size_t count = 0;

@@ -88,6 +88,7 @@ class Actor final : public Host {
   Verified* find_posted(const ReceiveOrder& order, ReceiveOrder::Ticket ticket) override;
   bool take_back(Verified& receive) override;
   Ballot digest(std::span<const std::byte> bytes) const override;
+  Copy read_if_there(const std::byte* memory, std::uint64_t bytes) override;
   bool tolerates(const Verified&) override { return false; }
   void await(Awaited) override {}
   void watch(Verified& verified) override { watched_.insert(&verified); }
@@ -95,6 +96,7 @@ class Actor final : public Host {
   void note_wrong_copy(int, int) override {}
   void say(std::string_view) override {}
   [[noreturn]] void fail(Incident, std::string_view message) override { throw JobEnds(std::string(message)); }
+  [[noreturn]] void withdraw(std::string_view why) override { throw JobEnds(std::string(why)); }
   std::string other_causes() const override { return {}; }
   std::string divergence_causes() const override { return {}; }
 
@@ -170,6 +172,7 @@ class Actor final : public Host {
   Task<Done> settle_cancellation(Buffer& receive);
   Task<Done> complete(std::size_t which);
   void finish(Buffer& receive);
+  void leave_memory(Buffer& receive);
   Task<bool> probe(Pattern& pattern, bool once, Found& found);
   bool look(const Pattern& pattern, Found& found);
   bool find(const Pattern& pattern, Found& found);
@@ -201,6 +204,8 @@ class Actor final : public Host {
   std::map<std::uint64_t, ReceiveOrder> orders_;  ///< by communicator
   std::map<std::size_t, Buffer*> receives_;       ///< that are not over, by number
   std::vector<std::unique_ptr<Buffer>> buffers_;  ///< all
+  std::vector<std::vector<std::byte>> past_;      ///< what lay in the buffers of receives that are over
+  std::set<const std::byte*> gone_;               ///< those of them that the program has given back
   std::vector<Buffer*> idle_;                     ///< of persistent requests that are not active
   Requeued requeued_;
   std::map<std::uint64_t, std::size_t> taken_;  ///< by communicator: messages

@@ -90,6 +90,7 @@ class Buffer final : public Verified {
   int sender_rank() const override { return source; }  // communicators are of all ranks
   std::uint64_t received() const override { return length; }
   bool torn_by(std::uint64_t) const override { return false; }
+  const std::byte* memory() const override { return elements ? nullptr : bytes.data(); }
   Ballot ballot_of_copy(std::span<const std::byte> packed) const override {
     return SentBytes::digest(packed, blind, elements);
   }

@@ -463,6 +463,7 @@ Plan draw_plan(std::uint64_t seed) {
   plan.eager = records.chance(1, 2);
   plan.says_cut = records.chance(1, 2);
   draw_epochs(root.child("epochs"), plan);
+  plan.memory_stays = root.child("memory").chance(1, 2);
   draw_divergence(root.child("divergence"), plan);
   draw_gaps(root.child("gaps"), plan);
   const bool pairs = std::all_of(plan.degrees.begin(), plan.degrees.end(), [](int degree) { return degree == 2; });
@@ -549,6 +550,7 @@ std::string Plan::describe() const {
     text += ", " + std::to_string(threads.count) + (threads.ordered ? " threads in one order" : " threads apart");
   static constexpr const char* gaps_are[] = {"", ", some with gaps", ", with gaps that differ"};
   text += gaps_are[static_cast<std::size_t>(gaps)];
+  if (memory_stays) text += ", receive buffers stay as they are";
   text += goes_on ? ", goes on after a difference\n" : "\n";
   for (const PlannedFault& fault : faults) {
     const PlannedMessage& message = messages[fault.message];

@@ -187,8 +187,9 @@ struct Plan {
   bool eager = false;       ///< messages overtake control messages as a rule, or the other way round
   PlannedThreads threads;
   Gaps gaps{};
-  bool goes_on = false;   ///< a difference between two replicas is reported, and does not end the job
-  bool says_cut = false;  ///< MPI says of a message that it was longer than its buffer, as MPICH does
+  bool memory_stays = false;  ///< programs leave what they received where it is
+  bool goes_on = false;       ///< a difference between two replicas is reported, and does not end the job
+  bool says_cut = false;      ///< MPI says of a message that it was longer than its buffer, as MPICH does
 
   static constexpr std::size_t room = 512;  ///< more than any message has
 

@@ -283,8 +283,26 @@ void Actor::finish(Buffer& receive) {
   }
   deliveries_[receive.which] = std::move(delivery);
   engine_->over(receive);
+  leave_memory(receive);
   receives_.erase(receive.which);
   idle_.push_back(&receive);
+}
+
+/// The program goes on, and uses the memory for something else or gives it back, or does not.
+void Actor::leave_memory(Buffer& receive) {
+  std::vector<std::byte>& bytes = past_.emplace_back(std::move(receive.bytes));
+  receive.bytes.assign(receive.room, std::byte{});
+  if (plan().memory_stays || bytes.empty()) return;
+  if (shared_.draw.chance(1, 2)) {
+    bytes[0] ^= std::byte{1};
+  } else {
+    gone_.insert(bytes.data());
+  }
+}
+
+Copy Actor::read_if_there(const std::byte* memory, std::uint64_t bytes) {
+  if (gone_.contains(memory) || shared_.planted == Planted::forgotten_memory) return nullptr;
+  return std::make_shared<std::vector<std::byte>>(memory, memory + bytes);
 }
 
 Task<Done> Actor::complete(std::size_t which) {

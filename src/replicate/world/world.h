@@ -39,6 +39,7 @@ enum class Planted : std::uint8_t {
   lost_wakes,           ///< a thread that waits for its turn is not told of it
   one_order,            ///< threads that are told apart by their calls ask in one order
   false_posters,        ///< followers hear of another poster of a wildcard
+  forgotten_memory,     ///< nobody finds a message that was delivered in its program's memory
   unread_checks,        ///< a flipped bit of a digest is taken for what was said
 };
 struct PlantedName {

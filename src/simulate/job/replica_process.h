@@ -157,6 +157,7 @@ class ReplicaProcess final : private replicate::Host, private Toll {
   }
   bool take_back(replicate::Verified&) override { return false; }
   replicate::Ballot digest(std::span<const std::byte> bytes) const override;
+  replicate::Copy read_if_there(const std::byte*, std::uint64_t) override { return nullptr; }
   bool tolerates(const replicate::Verified&) override { return false; }
   void await(replicate::Awaited) override {}
   void watch(replicate::Verified& verified) override;
@@ -164,6 +165,7 @@ class ReplicaProcess final : private replicate::Host, private Toll {
   void note_wrong_copy(int, int) override {}
   void say(std::string_view) override {}
   [[noreturn]] void fail(replicate::Incident incident, std::string_view message) override;
+  [[noreturn]] void withdraw(std::string_view why) override { fail(replicate::Incident::uncorrected, why); }
   std::string other_causes() const override { return {}; }
   std::string divergence_causes() const override { return {}; }
 

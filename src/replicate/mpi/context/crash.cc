@@ -119,4 +119,11 @@ void note_abort(int code) {
   end_alone_unless(wait_for_the_others());
 }
 
+void end_alone(std::string_view why) {
+  if (!runtime().survives || runtime().present < 2) fail(Incident::uncorrected, why);
+  say("rank " + std::to_string(runtime().rank) + " replica " + std::to_string(runtime().replica) +
+      " ends, and the job goes on without it: " + std::string(why));
+  ::_exit(0);
+}
+
 }  // namespace holdfast::replicate

@@ -1,5 +1,9 @@
 #include "replicate/mpi/pointtopoint/engine_host.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -9,6 +13,7 @@
 #include "replicate/mpi/agree/thread_order.h"
 #include "replicate/mpi/agree/threads_advice.h"
 #include "replicate/mpi/agree/watch.h"
+#include "replicate/mpi/context/crash.h"
 #include "replicate/mpi/context/evidence.h"
 #include "replicate/mpi/context/failure.h"
 #include "replicate/mpi/context/runtime.h"
@@ -83,6 +88,28 @@ Ballot EngineHost::digest(std::span<const std::byte> bytes) const {
   return ballot_of(bytes);
 }
 
+/// A system call that takes bytes from memory which is not there fails, where the processor would end the process.
+Copy EngineHost::read_if_there(const std::byte* memory, std::uint64_t bytes) {
+  const int file = ::memfd_create("holdfast-recalled", MFD_CLOEXEC);
+  if (file < 0) return nullptr;
+  auto copy = std::make_shared<std::vector<std::byte>>(bytes);
+  std::uint64_t written = 0;
+  std::uint64_t read = 0;
+  const auto move = [&](std::uint64_t& at, auto call) {
+    ssize_t part = 1;
+    while (at < bytes && part > 0) {
+      part = call();
+      at += static_cast<std::uint64_t>(std::max<ssize_t>(part, 0));
+    }
+    return at == bytes;
+  };
+  const bool there =
+      move(written, [&] { return ::pwrite(file, memory + written, bytes - written, static_cast<off_t>(written)); }) &&
+      move(read, [&] { return ::pread(file, copy->data() + read, bytes - read, static_cast<off_t>(read)); });
+  ::close(file);
+  return there ? copy : nullptr;
+}
+
 bool EngineHost::tolerates(const Verified& verified) {
   const auto& op = static_cast<const Operation&>(verified);
   const bool message = op.kind == Operation::Kind::receive;
@@ -112,6 +139,10 @@ void EngineHost::say(std::string_view message) {
 
 void EngineHost::fail(Incident incident, std::string_view message) {
   replicate::fail(incident, message);
+}
+
+void EngineHost::withdraw(std::string_view why) {
+  end_alone(why);
 }
 
 std::string EngineHost::other_causes() const {

@@ -25,6 +25,7 @@ class EngineHost final : public Host {
   Verified* find_posted(const ReceiveOrder& order, ReceiveOrder::Ticket ticket) override;
   bool take_back(Verified& receive) override;
   Ballot digest(std::span<const std::byte> bytes) const override;
+  Copy read_if_there(const std::byte* memory, std::uint64_t bytes) override;
   bool tolerates(const Verified& verified) override;
   void await(Awaited awaited) override;
   void watch(Verified& verified) override;
@@ -32,6 +33,7 @@ class EngineHost final : public Host {
   void note_wrong_copy(int rank, int replica) override;
   void say(std::string_view message) override;
   [[noreturn]] void fail(Incident incident, std::string_view message) override;
+  [[noreturn]] void withdraw(std::string_view why) override;
   std::string other_causes() const override;
   std::string divergence_causes() const override;
 };

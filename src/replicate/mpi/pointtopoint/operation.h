@@ -109,6 +109,7 @@ struct Operation final : Verified {
   int sender_rank() const override;
   std::uint64_t received() const override;
   bool torn_by(std::uint64_t bytes) const override { return region.torn_by(bytes); }
+  const std::byte* memory() const override { return region.contiguous() && !region.padded() ? region.data() : nullptr; }
   Ballot ballot_of_copy(std::span<const std::byte> bytes) const override;
   bool overwrite(std::span<const std::byte> bytes) override;
   Copy give_up(std::int32_t& from, std::int32_t& with_tag) override;
