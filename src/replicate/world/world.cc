@@ -280,7 +280,7 @@ const std::vector<PlantedName>& planted_names() {
       {Planted::idle_copies, "idle-copies"},           {Planted::false_turns, "false-turns"},
       {Planted::lawless_threads, "lawless-threads"},   {Planted::lost_wakes, "lost-wakes"},
       {Planted::one_order, "one-order", 2000},         {Planted::false_posters, "false-posters"},
-      {Planted::forgotten_memory, "forgotten-memory"},
+      {Planted::forgotten_memory, "forgotten-memory", 2000},
   };
   return names;
 }
