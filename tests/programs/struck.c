@@ -8,6 +8,7 @@
    messages since long; with twice-gone they have used the memory for something else. */
 #define _DEFAULT_SOURCE
 #include <mpi.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,7 @@ static void send_twice(int rank, int gone) {
 
 int main(int count, char** arguments) {
   const char* manner = count > 1 ? arguments[1] : "";
+  if (omp_get_max_threads() < 1) return 1; /* OpenMP is there, and has as many threads as it is told */
   MPI_Init(&count, &arguments);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -13,14 +13,15 @@ FLIP = "rank 0 replica 1 message 1 bit 30"  # of the number: 4 becomes 2^30 + 4
 CAUSE = f"the injected 'flip {FLIP}' had struck rank 0 replica 1"
 
 
-def run(args, degree, manner, options=(), faults=(FLIP,)):
+def run(args, degree, manner, options=(), faults=(FLIP,), threads=1):
     folder = pathlib.Path(tempfile.mkdtemp(prefix="holdfast-struck-"))
     record = folder / "record.json"
     injected = [word for fault in faults for word in ("--inject", fault)]
     line = [args.holdfast, "run", "-n", "2", "--replicas", str(degree), "--silence-limit", "60s", *injected, *options,
             "--json", str(record), "--output", str(folder / "run"), "--", args.program, manner]
     done = subprocess.run(line, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=150, check=False,
-                          env={**os.environ, "HOLDFAST_TEST_REPLICAS": ",".join(str(k // 2) for k in range(2 * degree))})
+                          env={**os.environ, "OMP_NUM_THREADS": str(threads),
+                               "HOLDFAST_TEST_REPLICAS": ",".join(str(k // 2) for k in range(2 * degree))})
     done.record = json.loads(record.read_text()) if record.exists() else {}
     done.said = f"{' '.join(line)}\ncode {done.returncode}\n{done.stdout}{done.stderr}"
     shutil.rmtree(folder, ignore_errors=True)
@@ -88,6 +89,10 @@ def main():
     expect(done, done.returncode == 0 and "1 mismatch, 1 corrected" in done.stderr, "the flip was not corrected")
     expect(done, "1 of 2 injected faults never struck: flip rank 1 message 900\n" in done.stderr, "nobody says what missed")
     expect(done, done.record["faults_that_never_struck"] == ["flip rank 1 message 900"], "nor does the record")
+    # Threads of OpenMP are named where there are several.
+    for threads in (1, 3):
+        done = run(args, 2, "", threads=threads)
+        expect(done, done.returncode == 3 and ("3 threads of OpenMP" in done.stderr) == (threads == 3), "OpenMP's threads")
     # What the advice is where it has been followed.
     done = run(args, 2, "", ["--same-memory"])
     expect(done, done.returncode == 3 and "--same-memory" not in done.stderr, "the advice is what was done")

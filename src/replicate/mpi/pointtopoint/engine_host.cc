@@ -147,7 +147,8 @@ void EngineHost::withdraw(std::string_view why) {
 
 std::string EngineHost::other_causes() const {
   const bool same_memory = std::getenv("HOLDFAST_RUN_SAME_MEMORY") != nullptr;
-  return (same_memory ? "" : "; memory that was never set agrees with --same-memory") + threads_advice();
+  return (same_memory ? "" : "; memory that was never set agrees with --same-memory") + openmp_advice() +
+         threads_advice();
 }
 
 std::string EngineHost::divergence_causes() const {
