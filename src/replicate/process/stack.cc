@@ -50,9 +50,33 @@ namespace {
         "xmm28", "xmm29", "xmm30", "xmm31");
 }
 
+/// Those with which the C library's functions on strings compare and select bytes.
+[[gnu::target("avx512f"), gnu::noinline]] void clear_masks() {
+  asm volatile(
+      "kxorw %%k0, %%k0, %%k0\n kxorw %%k1, %%k1, %%k1\n kxorw %%k2, %%k2, %%k2\n kxorw %%k3, %%k3, %%k3\n"
+      "kxorw %%k4, %%k4, %%k4\n kxorw %%k5, %%k5, %%k5\n kxorw %%k6, %%k6, %%k6\n kxorw %%k7, %%k7, %%k7\n"
+      :
+      :
+      : "k1", "k2", "k3", "k4", "k5", "k6", "k7");
+}
+
+/// Those that hold arguments: printf() and others of the kind save all of them in their frame, however many they have.
+inline void clear_arguments() {
+  asm volatile(
+      "xorl %%ecx, %%ecx\n xorl %%edx, %%edx\n xorl %%esi, %%esi\n xorl %%edi, %%edi\n"
+      "xorl %%r8d, %%r8d\n xorl %%r9d, %%r9d\n xorl %%r10d, %%r10d\n xorl %%r11d, %%r11d\n"
+      :
+      :
+      : "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc");
+}
+
 void clear_registers() {
-  if (__builtin_cpu_supports("avx512f") != 0) clear_registers_16_to_31();
+  if (__builtin_cpu_supports("avx512f") != 0) {
+    clear_masks();
+    clear_registers_16_to_31();
+  }
   if (__builtin_cpu_supports("avx") != 0) clear_registers_0_to_15();
+  clear_arguments();
 }
 #else
 void clear_registers() {}
