@@ -106,7 +106,8 @@ static void registers(void) {
     send_registers();
     write_file(round);
     send_registers();
-    free(malloc(100));
+    void* volatile block = malloc(100);
+    free(block);
     send_registers();
   }
 }

@@ -60,23 +60,12 @@ namespace {
       : "k1", "k2", "k3", "k4", "k5", "k6", "k7");
 }
 
-/// Those that hold arguments: printf() and others of the kind save all of them in their frame, however many they have.
-inline void clear_arguments() {
-  asm volatile(
-      "xorl %%ecx, %%ecx\n xorl %%edx, %%edx\n xorl %%esi, %%esi\n xorl %%edi, %%edi\n"
-      "xorl %%r8d, %%r8d\n xorl %%r9d, %%r9d\n xorl %%r10d, %%r10d\n xorl %%r11d, %%r11d\n"
-      :
-      :
-      : "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc");
-}
-
 void clear_registers() {
   if (__builtin_cpu_supports("avx512f") != 0) {
     clear_masks();
     clear_registers_16_to_31();
   }
   if (__builtin_cpu_supports("avx") != 0) clear_registers_0_to_15();
-  clear_arguments();
 }
 #else
 void clear_registers() {}
@@ -103,13 +92,16 @@ void clear_startup() {
   clear_registers();
 }
 
-[[gnu::noinline]] void clear_stack() {
+// The registers of arguments are zero when it returns: printf() and others of the kind save all of them in their frame,
+// however many arguments they have.
+[[gnu::noinline, gnu::zero_call_used_regs("all-gpr")]] void clear_stack() {
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   if (here < program_stack.lowest || here > program_stack.highest) return;
   if (!first_call_cleared) clear_below<deepest_startup>();
   first_call_cleared = true;
   clear_below<cleared_bytes>();
   clear_registers();
+  asm volatile("");  // a call at the end would be a jump, and return for this function
 }
 
 }  // namespace holdfast::replicate
