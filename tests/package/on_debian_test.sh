@@ -3,6 +3,7 @@
 # comes to; in a root folder that has a shell and a stand-in for dpkg.
 set -euo pipefail
 unshare --mount --pid --fork chroot / true 2> /dev/null || { echo "skipped: no mounts or no chroot"; exit 77; }
+command -v git > /dev/null || { echo "skipped: no git, by which tools/on_debian knows what to copy"; exit 77; }
 place=$(mktemp -d)
 trap 'rm -rf --one-file-system "$place"' EXIT
 root=$place/roots/debian-13
