@@ -54,6 +54,16 @@ status=0
 "$place/tree/tools/on_debian" 13 sh -c 'exit 7' || status=$?
 [ $status -eq 7 ] || fail "exit status $status, not the command's"
 
+# A file that is as it was keeps its time, by which ninja knows what to build; one that changed is newer.
+moment() { stat --format %.Y "$root/holdfast/$1"; }
+: > "$place/tree/changes"
+"$place/tree/tools/on_debian" 13 sh -c :
+before=$(moment tools/on_debian) changed_before=$(moment changes)
+echo more > "$place/tree/changes"
+"$place/tree/tools/on_debian" 13 sh -c :
+[ "$(moment tools/on_debian)" = "$before" ] || fail "a file that is as it was has another time"
+[ "$(moment changes)" != "$changed_before" ] || fail "a file that changed has the old time"
+
 printf '#!/usr/bin/sh\nexit 1\n' > "$root/usr/bin/dpkg"
 status=0
 "$place/tree/tools/on_debian" 13 true > "$place/said" 2>&1 || status=$?
