@@ -69,7 +69,8 @@ C_LIBRARY = """clock_gettime gettimeofday time getrusage clock times timespec_ge
                execve execv execvp execvpe execl execlp execle posix_spawn posix_spawnp dlopen
                access faccessat readlink readlinkat realpath __realpath_chk
                chdir getcwd __getcwd_chk get_current_dir_name
-               write writev pwrite pwrite64 pwritev pwritev64 close dup dup2 dup3""".split()
+               write writev pwrite pwrite64 pwritev pwritev64 close dup dup2 dup3
+               dprintf vdprintf __dprintf_chk __vdprintf_chk""".split()
 
 # Fortran procedures without a C hook (fortran.cc), and how the compilers and the libraries decorate their names.
 FORTRAN = (

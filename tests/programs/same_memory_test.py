@@ -33,7 +33,7 @@ def expect(condition, what, *detail):
 def agrees(args, options, folder):
     code, out, err, counters = run(args, ["--same-memory", *options], folder)
     expect(code == 0, f"{options}: ended with {code}", out, err)
-    for scenario in ("stack", "heap", "addresses"):
+    for scenario in ("stack", "registers", "heap", "addresses"):
         expect(f"{scenario}: right" in out, f"{options}: {scenario} is not there", out, err)
     return counters
 

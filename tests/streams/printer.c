@@ -55,6 +55,7 @@ static void in_every_way(void) {
   struct iovec pieces[] = {{(void*)"in two ", 7}, {(void*)"pieces\n", 7}};
   if (writev(STDOUT_FILENO, pieces, 2) < 0) perror("writev");
   dprintf(STDOUT_FILENO, "dprintf\n");
+  dprintf(STDOUT_FILENO, "%2000s|\n", "wide");
   fprintf(stderr, "to standard error\n");
   errno = ENOENT;
   perror("perror");

@@ -16,10 +16,13 @@ Reader find_reader() {
   return found != nullptr ? reinterpret_cast<Reader>(found) : &clock_gettime;
 }
 
+/// Found when this library is loaded: once MPI runs, UCX stands before dlopen() and calls stat(), for which replicas
+/// would have to agree, and one of them alone records.
+const Reader read_clock = find_reader();
+
 std::int64_t now_ns(clockid_t clock) {
-  static const Reader read = find_reader();
   timespec time{};
-  read(clock, &time);
+  read_clock(clock, &time);
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 

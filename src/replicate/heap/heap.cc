@@ -53,8 +53,8 @@ bool power_of_two(std::size_t number) {
 
 /// glibc 2.41's free() leaves a random number of the process on the stack (the key by which it knows blocks that were
 /// freed twice), also where its cache of freed blocks is off: the frames below the caller's are cleared, as after calls
-/// of MPI (mpi/stack.h).
-[[gnu::noinline]] void clear_frames_of_free() {
+/// of MPI (process/stack.h), and the registers of arguments, which printf() saves in its frame.
+[[gnu::noinline, gnu::zero_call_used_regs("all-gpr")]] void clear_frames_of_free() {
   char below[1024];
   std::memset(below, 0, sizeof below);
   asm volatile("" : : "r"(below) : "memory");

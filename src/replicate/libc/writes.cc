@@ -10,7 +10,9 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdarg>
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <span>
 #include <unordered_map>
@@ -303,6 +305,65 @@ void forget_descriptor(int descriptor) {
 namespace hr = holdfast::replicate;
 
 extern "C" {
+// What vsnprintf() and vasprintf() are with _FORTIFY_SOURCE; `flag` above zero: %n is refused in memory that can
+// change.
+int __vsnprintf_chk(char* text, size_t most, int flag, size_t room, const char* format, va_list arguments);
+int __vasprintf_chk(char** text, int flag, const char* format, va_list arguments);
+}
+
+namespace {
+
+int write_all(int descriptor, const char* text, int length) {
+  for (int done = 0; done < length;) {
+    const ssize_t more = ::write(descriptor, text + done, static_cast<std::size_t>(length - done));
+    if (more < 0) return -1;
+    done += static_cast<int>(more);
+  }
+  return length;
+}
+
+/// dprintf() by the write() above: since glibc 2.37 its own calls the system by itself, past the table of functions.
+int print_to(int descriptor, int flag, const char* format, va_list arguments) {
+  const hr::Answering answering;
+  char small[1024];
+  va_list again;
+  va_copy(again, arguments);
+  const int length = __vsnprintf_chk(small, sizeof small, flag, sizeof small, format, again);
+  va_end(again);
+  if (length < static_cast<int>(sizeof small)) return length < 0 ? -1 : write_all(descriptor, small, length);
+  char* large = nullptr;
+  if (__vasprintf_chk(&large, flag, format, arguments) < 0) return -1;
+  const int written = write_all(descriptor, large, length);
+  const int error = errno;
+  std::free(large);
+  errno = error;
+  return written;
+}
+
+}  // namespace
+
+extern "C" {
+
+[[gnu::visibility("default")]] int vdprintf(int descriptor, const char* format, va_list arguments) {
+  return print_to(descriptor, 0, format, arguments);
+}
+[[gnu::visibility("default")]] int __vdprintf_chk(int descriptor, int flag, const char* format, va_list arguments) {
+  return print_to(descriptor, flag, format, arguments);
+}
+[[gnu::visibility("default")]] int dprintf(int descriptor, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int written = print_to(descriptor, 0, format, arguments);
+  va_end(arguments);
+  return written;
+}
+[[gnu::visibility("default")]] int __dprintf_chk(int descriptor, int flag, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int written = print_to(descriptor, flag, format, arguments);
+  va_end(arguments);
+  return written;
+}
 
 [[gnu::visibility("default")]] ssize_t write(int descriptor, const void* bytes, size_t length) {
   static const auto real = hr::next_function<ssize_t (*)(int, const void*, size_t)>("write");

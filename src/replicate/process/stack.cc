@@ -50,8 +50,21 @@ namespace {
         "xmm28", "xmm29", "xmm30", "xmm31");
 }
 
+/// Those with which the C library's functions on strings compare and select bytes.
+[[gnu::target("avx512f"), gnu::noinline]] void clear_masks() {
+  asm volatile(
+      "kxorw %%k0, %%k0, %%k0\n kxorw %%k1, %%k1, %%k1\n kxorw %%k2, %%k2, %%k2\n kxorw %%k3, %%k3, %%k3\n"
+      "kxorw %%k4, %%k4, %%k4\n kxorw %%k5, %%k5, %%k5\n kxorw %%k6, %%k6, %%k6\n kxorw %%k7, %%k7, %%k7\n"
+      :
+      :
+      : "k1", "k2", "k3", "k4", "k5", "k6", "k7");
+}
+
 void clear_registers() {
-  if (__builtin_cpu_supports("avx512f") != 0) clear_registers_16_to_31();
+  if (__builtin_cpu_supports("avx512f") != 0) {
+    clear_masks();
+    clear_registers_16_to_31();
+  }
   if (__builtin_cpu_supports("avx") != 0) clear_registers_0_to_15();
 }
 #else
@@ -79,13 +92,16 @@ void clear_startup() {
   clear_registers();
 }
 
-[[gnu::noinline]] void clear_stack() {
+// The registers of arguments are zero when it returns: printf() and others of the kind save all of them in their frame,
+// however many arguments they have.
+[[gnu::noinline, gnu::zero_call_used_regs("all-gpr")]] void clear_stack() {
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   if (here < program_stack.lowest || here > program_stack.highest) return;
   if (!first_call_cleared) clear_below<deepest_startup>();
   first_call_cleared = true;
   clear_below<cleared_bytes>();
   clear_registers();
+  asm volatile("");  // a call at the end would be a jump, and return for this function
 }
 
 }  // namespace holdfast::replicate
