@@ -54,7 +54,7 @@ LinkRate faster(LinkRate a, LinkRate b) {
 class DiscoveryReader {
  public:
   DiscoveryReader(std::string_view text, std::string_view file)
-      : lines_(text), file_(file), cut_short_(!text.empty() && text.back() != '\n'), notes_(file) {}
+      : lines_(text), file_(file), cut_short_(lacks_last_line_end(text)), notes_(file) {}
 
   Result<Imported> read() {
     while (lines_.next()) {
