@@ -5,6 +5,7 @@ line, or goes on with a true verdict; tables that lack something are never calle
 
 Environment: HOLDFAST_PROGRAM.
 """
+import itertools
 import os
 import pathlib
 import subprocess
@@ -79,9 +80,9 @@ class DamagedFiles(unittest.TestCase):
         code, good, _ = ended("check", self.net, "--engines", "updn", "--tables", self.lfts)
         self.assertEqual(code, 0)
         crlf = self.net.with_name("crlf")
-        for mark in (b"", b"\xef\xbb\xbf"):
-            crlf.write_bytes(mark + self.net.read_bytes().replace(b"\n", b"\r\n"))
-            tables = self.write(self.lfts.read_bytes().replace(b"\n", b"\r\n"))
+        for mark, end in itertools.product((b"", b"\xef\xbb\xbf"), (b"\r\n", b"\r")):
+            crlf.write_bytes(mark + self.net.read_bytes().replace(b"\n", end))
+            tables = self.write(self.lfts.read_bytes().replace(b"\n", end))
             code, out, error = ended("check", crlf, "--engines", "updn", "--tables", tables)
             self.assertEqual((code, out), (0, good), error)
 

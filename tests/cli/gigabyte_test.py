@@ -18,14 +18,14 @@ MOST_MEMORY = 5 * GIGABYTE  # of addresses: the text, and what is made of it
 MOST_SECONDS = 100  # of the processor, for a loop without an end
 
 
-def limits():
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+def limit(memory):
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
 
 
-def ended(*words):
+def ended(*words, memory=MOST_MEMORY):
     run = subprocess.run([PROGRAM, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                         errors="replace", preexec_fn=limits)
+                         errors="replace", preexec_fn=lambda: limit(memory))
     return run.returncode, run.stdout, run.stderr
 
 
@@ -79,6 +79,24 @@ class Gigabyte(unittest.TestCase):
         self.fill(line % 1 + line % 2)
         code, _, error = ended("fabric", "import", self.path, "--strict")
         self.expect_one_line(code, error)
+
+    def test_nodes_without_end(self):
+        """Each line describes a switch of 12 kB or two of them, which is told before memory is full."""
+        half = ("{ SW Ports:FE SystemGUID:%016x NodeGUID:%016x PortGUID:%016x VenID:000002C9 DevID:BD360000 "
+                "Rev:000000A1 {s%d} LID:0000 PN:01 }")
+        formats = {
+            "discovery": lambda guid: f'switchguid={guid:#x}({guid:x})\nSwitch\t254 "S-{guid:016x}"\t# "s{guid}"\n',
+            "ports": lambda guid: f"SW     0 254 0x{guid:016x} 4x SDR                                    's{guid}'\n",
+            "subnet list": lambda guid: " ".join(half % ((one,) * 4) for one in (2 * guid, 2 * guid + 1))
+                                        + " PHY=4x LOG=ACT SPD=2.5\n",
+        }
+        for name, line in formats.items():
+            with self.subTest(name):
+                with open(self.path, "w") as file:
+                    file.writelines(line(guid) for guid in range(1, 300_001))
+                code, _, error = ended("fabric", "import", self.path, memory=2 * GIGABYTE)
+                self.expect_one_line(code, error)
+                self.assertIn("of memory", error)
 
 
 if __name__ == "__main__":

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "core/input/text_file.h"
-#include "core/memory/available.h"
 #include "fabric/formats/cursor.h"
 #include "fabric/formats/discovery.h"
+#include "fabric/formats/node_budget.h"
 #include "fabric/formats/node_name.h"
 #include "fabric/formats/notes.h"
 
@@ -54,7 +54,7 @@ LinkRate faster(LinkRate a, LinkRate b) {
 class DiscoveryReader {
  public:
   DiscoveryReader(std::string_view text, std::string_view file)
-      : lines_(text), file_(file), cut_short_(!text.empty() && text.back() != '\n'), notes_(file) {}
+      : lines_(text), file_(file), cut_short_(lacks_last_line_end(text)), notes_(file) {}
 
   Result<Imported> read() {
     while (lines_.next()) {
@@ -204,7 +204,7 @@ class DiscoveryReader {
     if (!guids_.insert(guid).second)
       note("GUID", "GUID " + hex(guid) + " of \"" + std::string(*id) + "\" belongs to another node as well");
     guid_[type] += type == switch_type ? 1 : *ports + 1;
-    if (Status status = afford(*ports); !status.ok()) return status;
+    if (Status status = budget_.afford(file_, *ports); !status.ok()) return status;
     current_ = imported_.fabric.add_node(type == switch_type ? NodeKind::switch_ : NodeKind::adapter,
                                          static_cast<std::uint8_t>(*ports), "", guid);
     nodes_.emplace(*id, current_);
@@ -216,14 +216,6 @@ class DiscoveryReader {
     next_ = {};
     if (type == router) note("router", "router \"" + std::string(*id) + "\" is taken as a channel adapter");
     return read_new_node_comment(cursor, type);
-  }
-
-  /// A line of 30 bytes may describe a node of 12 kB: files that are not what they should be must not fill the memory.
-  Status afford(std::uint64_t ports) {
-    constexpr std::uint64_t name_bytes = 256;  // of its id and name, with what finds them
-    described_bytes_ += 2 * ((ports + 1) * sizeof(Port) + sizeof(Node)) + name_bytes;  // lists may be copied once more
-    return memory::check_estimate("reading " + std::string(file_), described_bytes_, "is it the right file?",
-                                  available_bytes_);
   }
 
   /// With --grouping ibnetdiscover prints the switches of a chassis twice, with the same words.
@@ -455,7 +447,7 @@ class DiscoveryReader {
     }
     for (const PortLine& end : ends_) {
       if (highest.empty() || nodes_.contains(end.remote_id)) continue;
-      if (Status status = afford(highest[end.remote_id]); !status.ok()) return status;
+      if (Status status = budget_.afford(file_, highest[end.remote_id]); !status.ok()) return status;
       add_mentioned_node(end, highest[end.remote_id]);
     }
     return {};
@@ -632,8 +624,7 @@ class DiscoveryReader {
   std::unordered_map<PortId, std::size_t> described_;  // index in ends_
   std::vector<PortLine> ends_;
   std::vector<Sides> sides_;  // by link
-  const std::uint64_t available_bytes_ = memory::available_bytes();
-  std::uint64_t described_bytes_ = 0;  // of nodes and their ports
+  NodeBudget budget_;
 };
 
 }  // namespace

@@ -63,7 +63,7 @@ class ForwardingReader {
   ForwardingReader(std::string_view text, std::string_view file, const Fabric& fabric)
       : lines_(text),
         file_(file),
-        cut_short_(!text.empty() && text.back() != '\n'),
+        cut_short_(lacks_last_line_end(text)),
         notes_(file),
         fabric_(fabric),
         owners_(ports_by_lid(fabric)),

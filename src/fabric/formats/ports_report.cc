@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fabric/formats/cursor.h"
+#include "fabric/formats/node_budget.h"
 
 namespace holdfast::fabric {
 namespace {
@@ -89,16 +90,18 @@ class PortsReport {
     if (end.is_router) ++routers_;
   }
 
-  void make_nodes() {
+  Status make_nodes() {
     std::map<std::string_view, int> uses;
     for (const auto& [key, seen] : nodes_) ++uses[seen.name];
     for (auto& [key, seen] : nodes_) {
       std::string name(seen.name);
       if (name.empty() || uses[seen.name] > 1) name += (name.empty() ? "" : " ") + guid_text(key.second);
+      if (Status status = budget_.afford(file_, seen.ports); !status.ok()) return status;
       seen.node = imported_.fabric.add_node(key.first ? NodeKind::switch_ : NodeKind::adapter, seen.ports,
                                             std::move(name), key.second);
     }
     if (routers_ != 0) imported_.notes.push_back(std::string(file_) + ": routers are taken as channel adapters");
+    return {};
   }
 
   void connect(const ReportLine& line) {
@@ -148,6 +151,7 @@ class PortsReport {
   }
 
   std::string_view file_;
+  NodeBudget budget_;
   Imported imported_;
   std::map<std::pair<bool, std::uint64_t>, Seen> nodes_;
   std::size_t contradictions_ = 0;
@@ -179,7 +183,7 @@ Result<Imported> read_ports_report(std::string_view text, std::string_view name)
     reader.learn(report.back().here);
     if (report.back().there) reader.learn(*report.back().there);
   }
-  reader.make_nodes();
+  if (Status status = reader.make_nodes(); !status.ok()) return status;
   for (const ReportLine& line : report) reader.connect(line);
   return reader.finish();
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fabric/formats/cursor.h"
+#include "fabric/formats/node_budget.h"
 #include "fabric/formats/node_name.h"
 
 namespace holdfast::fabric {
@@ -151,6 +152,7 @@ class SubnetListReader {
     const auto fresh_id = static_cast<NodeId>(fabric.nodes().size());
     const auto [known, fresh] = nodes_.try_emplace(end.node_guid, fresh_id);
     if (fresh) {
+      if (Status status = budget_.afford(file_, end.ports); !status.ok()) return status;
       fabric.add_node(end.is_switch ? NodeKind::switch_ : NodeKind::adapter, static_cast<std::uint8_t>(end.ports),
                       std::string(end.name), end.node_guid);
       fabric.mutable_node(fresh_id).system_guid = end.system_guid;
@@ -185,6 +187,7 @@ class SubnetListReader {
   }
 
   Lines lines_;
+  NodeBudget budget_;
   std::string_view file_;
   Imported imported_;
   std::unordered_map<std::uint64_t, NodeId> nodes_;
