@@ -105,9 +105,9 @@ class Predict(unittest.TestCase):
                         "-d", "planes.sqlite")
         plain, transport = json.loads(done.stdout)["scenarios"]
         self.assertEqual(transport["measured"], 1, transport)
-        for scenario, rails in (plain, {"mlx5_0"}), (transport, {"mlx5_0", "mlx5_1"}):
-            used = {rail for rail in ("mlx5_0", "mlx5_1") if any(rail in link["name"] for link in scenario["links"])}
-            self.assertEqual(used, rails, scenario["links"])
+        rails = {link["name"].split("mlx5_")[1][0] for link in plain["links"]}
+        self.assertEqual(rails, {"0"}, plain["links"])  # and simulate_transport_test.cc holds each rail's bytes to it
+        self.assertNotEqual(transport["links"], plain["links"])
 
     def test_collectives_of_switches(self):
         done = holdfast("predict", "job.trace", *FABRIC, "--engines", "updn", "--compute-scale", "0", "--collectives",
@@ -246,8 +246,8 @@ seeds = 2
             self.assertIn("cut in two", told)
 
     def test_whether_to_isolate_a_slow_link(self):
-        fabric = ("--fabric", "xgft(2;2,4;1,2)", "--engines", "updn", "--compute-scale", "0")
-        one, gone = "slow-link 1/100 link s-0-0/1", "fail-link link s-0-0/1"
+        fabric = (*FABRIC, "--engines", "updn", "--compute-scale", "0")
+        one, gone = 'slow-link 1/100 link "s-0-0" "s-0-1"', 'fail-link link "s-0-0" "s-0-1"'
         done = holdfast("predict", "job.trace", *fabric, "--fail", one, "--json", "-", "-q", "-d", "slow-or-not.sqlite")
         self.assertIn(f"Whether to isolate the links of '{one}': --fail '{gone}' beside it would tell.",
                       json.loads(done.stdout)["advice"])
