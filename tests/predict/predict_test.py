@@ -231,7 +231,7 @@ seeds = 2
         mesh = ("--fabric", "mesh(2,2)")
         for sender in "plain", "transport":
             done = holdfast("predict", "job.trace", *mesh, "--senders", sender, "--fail", cut, "--json", "-", "-q", "-d",
-                            "cut.sqlite", code=1)
+                            "parted.sqlite", code=1)
             healthy, failed = json.loads(done.stdout)["scenarios"]
             self.assertEqual(healthy["outcomes"], {"measured": 1})
             self.assertEqual(failed["outcomes"], {"cut off": 1})
