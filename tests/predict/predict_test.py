@@ -241,7 +241,7 @@ seeds = 2
         self.assertIn("the fabric is cut in two: no way leads from 'host-0' to 'host-1'", told)
         later = "; ".join(f"{one} time 1ms" for one in cut.split("; "))
         for words in (("simulate", "--trace", "job.trace", "--fault", later), ("predict", "job.trace", "--fail", later)):
-            told = holdfast(*words, *mesh, "-q", code=2).stderr
+            told = holdfast(*words, *mesh, code=2).stderr
             self.assertEqual(told.count("\n"), 1, told)
             self.assertIn("cut in two", told)
 
