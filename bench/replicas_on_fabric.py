@@ -24,7 +24,7 @@ ENGINES = {"torus": "dfsssp", "tree": "ftree"}
 PROTOCOLS = ("msg-plus-hash", "msg-plus-vote", "all-to-all")
 SEEDS = (1, 2, 3)
 COMMANDS = {"cg": ["EXAMPLES/cg", "--size", "48"], "fft": ["EXAMPLES/fft", "--size", "64", "--repetitions", "4"],
-            "lammps": ["lmp", "-in", "INPUT"]}
+            "lammps": ["lmp", "-in", "INPUT", "-log", "none"]}
 
 
 def record(holdfast, folder, programs):

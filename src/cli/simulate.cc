@@ -25,6 +25,7 @@
 #include "fabric/faults/failures.h"
 #include "fabric/formats/forwarding_tables.h"
 #include "report/plot.h"
+#include "simulate/job/reach.h"
 #include "simulate/packet/hosts.h"
 #include "simulate/packet/outages.h"
 #include "simulate/packet/simulate.h"
@@ -429,6 +430,10 @@ int run_once(const SimulateFlags& flags, const Network& network, const simulate:
   if (flags.job.are_recordings()) {
     auto opened = open_jobs(flags.job, network.fabric);
     if (!opened.ok()) return complain(opened.status());
+    for (const simulate::job::Job& job : opened.value())
+      if (Status cut = simulate::job::check_reach(network.fabric, job.hosts, flags.transport.used);
+          !cut.ok() && !flags.critical)
+        return complain(cut);
     auto made =
         std::make_unique<simulate::job::JobTraffic>(std::move(opened).value(), simulate::Hosts(network.fabric).count());
     of_jobs = made.get();

@@ -25,11 +25,6 @@
 
 namespace holdfast::simulate::job {
 
-/// Durations come from files: a sum that would overflow ends far beyond any run.
-inline Time later_by(Time begin, Time duration) {
-  return duration > never / 2 - begin ? never / 2 : begin + duration;
-}
-
 /// A program and where it runs.
 struct Job {
   Program program;

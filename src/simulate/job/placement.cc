@@ -1,12 +1,14 @@
 #include "simulate/job/placement.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 #include <unordered_map>
 
 #include "core/input/text_file.h"
 #include "core/random/stream.h"
+#include "fabric/topology/hosts.h"
 #include "simulate/packet/hosts.h"
 
 namespace holdfast::simulate::job {
@@ -123,32 +125,50 @@ std::string_view first_word(std::string_view text) {
   return text.substr(0, text.find_first_of(" \t"));
 }
 
-/// Whole descriptions before first words, and of several adapters of one name the first.
-std::unordered_map<std::string, std::uint32_t> hosts_by_name(const fabric::Fabric& fabric, const Hosts& hosts) {
-  std::unordered_map<std::string, std::uint32_t> by_name;
-  for (const bool whole : {true, false})
-    for (std::uint32_t host = 0; host < hosts.count(); ++host) {
-      const std::string& name = fabric.node(fabric.port(hosts.ports[host]).node).name;
-      by_name.try_emplace(whole ? name : std::string(first_word(name)), host);
-    }
+/// An adapter, and the number of its computer.
+struct Adapter {
+  std::uint32_t computer, number;
+};
+
+/// Whole descriptions before hosts, and those before first words; of several adapters of one name the first.
+std::unordered_map<std::string, Adapter> adapters_by_name(const fabric::Fabric& fabric,
+                                                          const std::vector<std::vector<std::uint32_t>>& computers) {
+  constexpr std::array<std::string_view (*)(std::string_view), 3> names = {[](std::string_view name) { return name; },
+                                                                           fabric::host_of, first_word};
+  const Hosts adapters(fabric);
+  std::unordered_map<std::string, Adapter> by_name;
+  for (const auto name_of : names)
+    for (std::uint32_t computer = 0; computer < computers.size(); ++computer)
+      for (const std::uint32_t adapter : computers[computer]) {
+        const std::string_view whole = fabric.node(fabric.port(adapters.ports[adapter]).node).name;
+        by_name.try_emplace(std::string(name_of(whole)), Adapter{computer, adapter});
+      }
   return by_name;
 }
 
-Result<std::vector<Places>> candidates(const PlacementRules& rules, const fabric::Fabric& fabric, const Hosts& hosts,
+Result<std::vector<Places>> candidates(const PlacementRules& rules, const fabric::Fabric& fabric,
                                        const std::vector<bool>& taken) {
   std::vector<Places> found;
+  const auto computers = computers_of(fabric);
   if (rules.hosts.empty()) {
-    for (std::uint32_t host = 0; host < hosts.count(); ++host)
-      if (!taken[host]) found.push_back({host, rules.ranks_per_host});
+    const Hosts adapters(fabric);
+    const auto cannot_be_had = [&](std::uint32_t adapter) {
+      return taken[adapter] || fabric::is_aggregation_node(fabric.node(fabric.port(adapters.ports[adapter]).node));
+    };
+    for (const std::vector<std::uint32_t>& own : computers)
+      if (std::ranges::none_of(own, cannot_be_had)) found.push_back({own.front(), rules.ranks_per_host});
     return found;
   }
-  const auto by_name = hosts_by_name(fabric, hosts);
+  const auto by_name = adapters_by_name(fabric, computers);
+  std::unordered_map<std::uint32_t, std::uint32_t> speaks_by;  // an adapter, of computers that were named
   for (const NamedHost& wanted : rules.hosts) {
     const auto known = by_name.find(wanted.name);
     if (known == by_name.end())
       return Status(Code::bad_input, "placing ranks", "the fabric has no host '" + wanted.name + "'",
                     "holdfast fabric show lists its hosts");
-    found.push_back({known->second, wanted.places == 0 ? rules.ranks_per_host : wanted.places});
+    const auto [computer, adapter] = known->second;
+    found.push_back({speaks_by.try_emplace(computer, adapter).first->second,
+                     wanted.places == 0 ? rules.ranks_per_host : wanted.places});
   }
   return found;
 }
@@ -201,7 +221,7 @@ Result<std::vector<NamedHost>> read_host_file(const std::string& path) {
 }
 
 std::uint64_t places_of(const PlacementRules& rules, const fabric::Fabric& fabric, const std::vector<bool>& taken) {
-  const auto found = candidates(rules, fabric, Hosts(fabric), taken);
+  const auto found = candidates(rules, fabric, taken);
   std::uint64_t places = 0;
   if (found.ok())
     for (const Places& one : found.value()) places += one.places;
@@ -210,8 +230,7 @@ std::uint64_t places_of(const PlacementRules& rules, const fabric::Fabric& fabri
 
 Result<std::vector<std::uint32_t>> place(const PlacementRules& rules, std::uint32_t ranks, const fabric::Fabric& fabric,
                                          std::vector<bool>& taken) {
-  const Hosts hosts(fabric);
-  auto found = candidates(rules, fabric, hosts, taken);
+  auto found = candidates(rules, fabric, taken);
   if (!found.ok()) return found.status();
   std::vector<Places>& order = found.value();
   std::uint64_t places = 0;

@@ -45,9 +45,12 @@ Result<std::vector<NamedHost>> read_host_file(const std::string& path);
 /// How many ranks there is room for. 0 where place() says what is wrong.
 std::uint64_t places_of(const PlacementRules& rules, const fabric::Fabric& fabric, const std::vector<bool>& taken);
 
-/// The host of each rank, by number in Hosts (packet/hosts.h). `taken`, of as many entries as there are hosts, is what
-/// jobs have already; hosts of this one are added. A name is a node's description or its first word. Deterministic.
-/// Error (bad_input): more ranks than places, a name that no adapter of the fabric with a LID has.
+/// The adapter by which each rank speaks, by number in Hosts (packet/hosts.h). Ranks are placed by computer
+/// (computers_of()): all that share one have its first adapter, or the one by whose whole name it was named first.
+/// `taken`, of as many entries as there are adapters, is what jobs have already; adapters of this one are added, and a
+/// computer of which one is taken is taken. Unless they are named, what reduces packets inside switches
+/// (fabric::is_aggregation_node()) gets none. A name is a node's description, its host or its first word.
+/// Deterministic. Error (bad_input): more ranks than places, a name that no adapter of the fabric with a LID has.
 Result<std::vector<std::uint32_t>> place(const PlacementRules& rules, std::uint32_t ranks, const fabric::Fabric& fabric,
                                          std::vector<bool>& taken);
 

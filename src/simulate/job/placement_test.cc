@@ -46,7 +46,7 @@ TEST(Placement, LongNamesAreRefused) {
 struct Placed {
   fabric::Fabric fabric;
   std::vector<bool> taken;
-  Placed() : fabric(fabric::generate("tree(4,2)").value()) {
+  explicit Placed(const char* topology = "tree(4,2)") : fabric(fabric::generate(topology).value()) {
     if (fabric.top_lid() == 0) fabric.assign_lids();
     taken.assign(fabric.adapter_count(), false);
   }
@@ -71,6 +71,48 @@ TEST(Placement, BlockRoundRobinAndRandom) {
   EXPECT_EQ(std::set<std::uint32_t>(drawn.begin(), drawn.end()).size(), 8u);
   EXPECT_EQ(drawn, Placed().with({Distribution::random, 1, {}, 3}, 8));
   EXPECT_NE(drawn, Placed().with({Distribution::random, 1, {}, 4}, 8));
+}
+
+/// A host with an adapter on each of two rails is one host, whatever places ranks.
+TEST(Placement, AHostWithTwoAdaptersIsOneHost) {
+  const auto on_rails = [](const PlacementRules& rules, std::uint32_t ranks, bool second_job = false) {
+    Placed placed("rails(2,4,2,2)");
+    if (second_job) placed.with({}, 3);
+    std::vector<std::string> names;
+    for (const std::uint32_t adapter : placed.with(rules, ranks)) names.push_back(placed.host(adapter));
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  const std::string first = " mlx5_0";
+  EXPECT_EQ(on_rails({}, 3), (Names{"host-0" + first, "host-1" + first, "host-2" + first}));
+  EXPECT_EQ(on_rails({Distribution::block, 2, {}, 1}, 3),
+            (Names{"host-0" + first, "host-0" + first, "host-1" + first}));
+  EXPECT_EQ(on_rails({Distribution::round_robin, 2, {}, 1}, 3),
+            (Names{"host-0" + first, "host-1" + first, "host-0" + first}));
+  EXPECT_EQ(on_rails({}, 2, true), (Names{"host-3" + first, "host-4" + first}));
+  for (const std::string& name : on_rails({Distribution::random, 1, {}, 3}, 8)) EXPECT_TRUE(name.ends_with(first));
+  Placed placed("rails(2,4,2,2)");
+  EXPECT_EQ(places_of({}, placed.fabric, placed.taken), 8U);
+  EXPECT_FALSE(place({}, 9, placed.fabric, placed.taken).ok()) << "eight hosts have sixteen adapters";
+  // By name: a host has its first adapter, or the one that was named.
+  PlacementRules named;
+  named.hosts = {{"host-5", 0}, {"host-2", 2}};
+  EXPECT_EQ(on_rails(named, 3), (Names{"host-5" + first, "host-2" + first, "host-2" + first}));
+  named.hosts = {{"host-5 mlx5_1", 0}, {"host-5", 0}};
+  EXPECT_EQ(on_rails(named, 2), (Names{"host-5 mlx5_1", "host-5 mlx5_1"}));
+}
+
+/// Names that tell nothing of computers, and what is no computer.
+TEST(Placement, AdaptersThatAreCalledAlikeAreHostsOfTheirOwn) {
+  fabric::Fabric fabric;
+  const fabric::NodeId leaf = fabric.add_node(fabric::NodeKind::switch_, 8, "leaf");
+  for (const char* name :
+       {"localhost HCA-1", "localhost HCA-1", "localhost HCA-2", "Mellanox Technologies Aggregation Node",
+        "node1 mlx5_1", "node1 mlx5_0", "MT25408 ConnectX", "MT25408 ConnectX"})
+    fabric.connect(leaf, fabric.add_node(fabric::NodeKind::adapter, 1, name));
+  fabric.assign_lids();
+  std::vector<bool> taken(8, false);
+  EXPECT_EQ(place({}, 6, fabric, taken).value(), (std::vector<std::uint32_t>{0, 1, 2, 5, 6, 7}));
 }
 
 TEST(Placement, JobsDoNotShareHostsUnlessTold) {

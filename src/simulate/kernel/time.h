@@ -18,4 +18,9 @@ inline constexpr Time ps_per_s = 1'000'000'000'000;
 /// Later than everything: "not known yet" and "never".
 inline constexpr Time never = std::numeric_limits<Time>::max();
 
+/// Durations come from files: a sum that would overflow ends far beyond any run. Both are at least 0.
+constexpr Time later_by(Time begin, Time duration) {
+  return duration > never / 2 - begin ? never / 2 : begin + duration;
+}
+
 }  // namespace holdfast::simulate

@@ -36,22 +36,31 @@ TEST(Crossing, EqualsItsRecurrence) {
     const Crossing got = cross(now, bytes, ready, in, crossbar, link, link_free);
     ASSERT_EQ(got.crossed, crossed.back()) << bytes;
     ASSERT_EQ(got.start, start) << bytes;
-    const Drain drain = Drain::from_switch(now, ready, bytes, bytes % 2048);
+    const Drain drain = Drain::from_switch(got, now, ready, bytes, bytes % 2048);
     ASSERT_EQ(drain.flits(), flits);
     ASSERT_EQ(drain.pace(), bytes % 2048);
-    ASSERT_EQ(drain.last_from_switch(in, crossbar), crossed.back());
+    ASSERT_EQ(drain.last(), crossed.back());
     for (std::uint32_t k = 0; k + 1 < flits; ++k) ASSERT_EQ(drain.block_from_switch(k, in, crossbar), crossed[k]);
   }
 }
 
 TEST(Crossing, ADrainHoldsDaysOfWaitingAndOfPauses) {
   const Time day = 86'400 * ps_per_s;
-  const Drain late = Drain::from_switch(day, 5, 65 * 64);
-  EXPECT_EQ(late.begun(), day);
-  EXPECT_EQ(late.last_from_switch(Pace{slowest_flit_ps}, Pace{1'000}), day + 65'000);
-  EXPECT_EQ(late.block_from_switch(63, Pace{256'000}, Pace{1'000}), day + 64'000);
+  for (const Pace in : {Pace{256'000}, Pace{slowest_flit_ps}}) {
+    const Drain late =
+        Drain::from_switch(cross(day, 65 * 64, 5, in, Pace{1'000}, Pace{1'000}, 0), day, 5, 65 * 64, 2047);
+    EXPECT_EQ(late.last(), day + 65'000);
+    EXPECT_EQ(late.block_from_switch(63, in, Pace{1'000}), day + 64'000);
+    EXPECT_EQ(late.pace(), 2047U);
+    // what comes over the slowest cable, too
+    const Drain early =
+        Drain::from_switch(cross(day, 65 * 64, day - 7, in, Pace{1'000}, Pace{1'000}, 0), day, day - 7, 65 * 64);
+    EXPECT_EQ(early.last(), day - 7 + 65 * in.flit_ps + 1'000);
+    EXPECT_EQ(early.block_from_switch(63, in, Pace{1'000}), day - 7 + 64 * in.flit_ps + 1'000);
+  }
   const Drain slow = Drain::to_memory(7, 7 + 3'600 * ps_per_s, 33);
-  EXPECT_EQ(slow.last_to_memory(), 7 + 3'600 * ps_per_s);
+  EXPECT_EQ(slow.last(), 7 + 3'600 * ps_per_s);
+  EXPECT_EQ(slow.begun_to_memory(), 7);
   EXPECT_EQ(slow.flits(), 33U);
 }
 

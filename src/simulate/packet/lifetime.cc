@@ -40,9 +40,11 @@ void Network::discard_head(std::uint32_t index, std::uint64_t& counter) {
   const Queued taken = take_head(lane);
   const bool faulty = faults_ != nullptr;
   const Pace in = faulty ? pace_in<Form::faulty>(lane, taken) : lane.in();
+  const Crossing crossing =
+      cross(now_, taken.bytes(), taken.ready, in, ports_[buffer >> lane_bits_].crossbar(), Pace{}, 0);
   const Drain drain =
-      Drain::from_switch(now_, taken.ready, taken.bytes(), faulty ? number_of_pace<Form::faulty>(taken) : 0);
-  lane.free_at = drain.last_from_switch(in, ports_[buffer >> lane_bits_].crossbar());
+      Drain::from_switch(crossing, now_, taken.ready, taken.bytes(), faulty ? number_of_pace<Form::faulty>(taken) : 0);
+  lane.free_at = crossing.crossed;
   if (faulty)
     give_back<Form::faulty>(lane, drain);
   else

@@ -377,7 +377,7 @@ Time Network::credit_time(const OutPort& port, OutLane& out, std::uint32_t flits
   if (missing <= 0 && peer.left < 4) return now_;
   while (peer.left > 0) {
     const Drain oldest = slots_.oldest(peer.slots).drain();
-    if (announced<form>(last_leaves<form>(port, oldest), port) > now_) break;
+    if (announced<form>(oldest.last(), port) > now_) break;
     out.credits += static_cast<std::int32_t>(oldest.flits());
     drop_slot(peer);
   }
@@ -398,7 +398,7 @@ inline Time Network::room_time(OutPort& port, std::uint32_t flits) {
   if (port.held + flits <= parameters_.output_buffer) return now_;
   while (port.departures.count > 0) {
     const Departure& oldest = departures_.oldest(port.departures);
-    if (oldest.left(oldest.bytes) > now_) break;
+    if (oldest.end > now_) break;
     port.held = static_cast<std::uint16_t>(port.held - oldest.flits());
     departures_.pop(port.departures);
   }
@@ -433,11 +433,11 @@ inline void Network::send(OutPort& port, std::uint32_t out_index, Asking asking)
     const Crossing crossing =
         cross(now_, bytes, packet.ready, pace_in<form>(lane, packet), port.crossbar(), port.link(), port.link_free);
     start = crossing.start;
-    departures_.push(port.departures, {start, bytes, port.link_flit_ps});
+    port.link_free = start + port.link().of(bytes);
+    departures_.push(port.departures, {port.link_free, bytes, port.link_flit_ps});
     port.held = static_cast<std::uint16_t>(port.held + flits);
     port.cross_free = lane.free_at = crossing.crossed;
-    port.link_free = start + port.link().of(bytes);
-    const Drain drain = Drain::from_switch(now_, packet.ready, bytes, number_of_pace<form>(packet));
+    const Drain drain = Drain::from_switch(crossing, now_, packet.ready, bytes, number_of_pace<form>(packet));
     if (form == Form::queues && is_queue(asking.lane)) {
       leave_queue(lane, drain);
       begin_to_send(asking.lane, port, crossing.crossed);

@@ -171,8 +171,6 @@ class [[gnu::visibility("hidden")]] Network final : private Traffic::Player {
   template <Form form>
   Pace pace_out(const OutPort& port, const Drain& drain) const;
   template <Form form>
-  Time last_leaves(const OutPort& port, const Drain& drain) const;
-  template <Form form>
   Time block_leaves(const OutPort& port, const Drain& drain, std::uint32_t block) const;
   template <Form form = Form::general>
   Time announced(Time freed, const OutPort& port) const;
@@ -489,18 +487,12 @@ inline Pace Network::pace_out(const OutPort& port, const Drain& drain) const {
   return form == Form::faulty ? faults_->paces[drain.pace()] : port.link();
 }
 
-/// When the last block of a packet leaves the buffer that `port` leads to.
-template <Form form>
-inline Time Network::last_leaves(const OutPort& port, const Drain& drain) const {
-  return port.to_adapter() ? drain.last_to_memory()
-                           : drain.last_from_switch(pace_out<form>(port, drain), port.peer_crossbar());
-}
-
+/// When this block of a packet leaves the buffer that `port` leads to.
 template <Form form>
 inline Time Network::block_leaves(const OutPort& port, const Drain& drain, std::uint32_t block) const {
-  if (block + 1 == drain.flits()) return last_leaves<form>(port, drain);
+  if (block + 1 == drain.flits()) return drain.last();
   if (!port.to_adapter()) return drain.block_from_switch(block, pace_out<form>(port, drain), port.peer_crossbar());
-  return hiccup_.after(drain.begun(), pcie_.of((std::uint64_t{block} + 1) * flit_bytes));
+  return hiccup_.after(drain.begun_to_memory(), pcie_.of((std::uint64_t{block} + 1) * flit_bytes));
 }
 
 /// When the sender knows of it.

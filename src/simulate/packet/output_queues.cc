@@ -138,7 +138,7 @@ Time Network::credit_time_of_queues(const OutPort& port, OutLane& out, std::uint
   std::uint32_t kept = 0;
   for (std::uint32_t i = 0; i < buffer.left; ++i) {
     const Drain drain = slots_.at(buffer.slots, i).drain();
-    if (announced<Form::queues>(last_leaves<Form::queues>(port, drain), port) <= now_) {
+    if (announced<Form::queues>(drain.last(), port) <= now_) {
       out.credits += static_cast<std::int32_t>(drain.flits());
       continue;
     }

@@ -7,6 +7,7 @@
 
 #include "core/stats/confidence.h"
 #include "core/stats/moments.h"
+#include "simulate/predict/isolation.h"
 #include "simulate/predict/prediction.h"
 
 namespace holdfast::simulate::predict {
@@ -338,6 +339,7 @@ void advise(PredictionRecord& record) {
   advise_engine(with_fewest_replicas(record.outlooks), record.advice);
   advise_replicas(record.outlooks, record.advice);
   advise_alternatives(record.outlooks, record.advice);
+  for (std::string& words : advise_isolation(record.outlooks)) record.advice.push_back(std::move(words));
   const Outlook* worst = nullptr;
   for (const Outlook& outlook : record.outlooks)
     if (outlook.ratio && !outlook.healthy && (worst == nullptr || outlook.ratio->mean > worst->ratio->mean))

@@ -18,6 +18,7 @@
 #include "simulate/job/job_record.h"
 #include "simulate/job/job_traffic.h"
 #include "simulate/job/link_load.h"
+#include "simulate/job/reach.h"
 #include "simulate/packet/hosts.h"
 #include "simulate/packet/outages.h"
 #include "simulate/packet/simulate.h"
@@ -281,6 +282,9 @@ class Prediction final : public study::Study {
     return std::ranges::find(question_.senders, over_transport) != question_.senders.end();
   }
 
+  /// Over the transport the adapters of a host stand in for each other.
+  bool uses_rails() const { return question_.datagrams.options().rails > 1; }
+
   Status check_senders() const {
     for (const std::string& sender : question_.senders)
       if (sender != "plain" && sender != over_transport)
@@ -440,6 +444,11 @@ class Prediction final : public study::Study {
     const fabric::Fabric& network = *prepared.network;
     auto hosts = hosts_of(run.placement, run.protection.degree, network);
     if (!hosts.ok()) return hosts.status();
+    if (Status cut = job::check_reach(network, hosts.value(), run.over_transport && uses_rails()); !cut.ok()) {
+      finished.outcome = "cut off";
+      finished.result["reason"] = cut.wrong();
+      return {};
+    }
     std::vector<job::Job> jobs;
     jobs.push_back({program_, question_.protocol.options(), std::move(hosts).value(), question_.compute_scale,
                     run.protection, run.in_network});

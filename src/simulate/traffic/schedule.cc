@@ -3,14 +3,6 @@
 #include <algorithm>
 
 namespace holdfast::simulate {
-namespace {
-
-/// Durations come from files: a sum that would overflow ends far beyond any run.
-Time later_by(Time begin, Time duration) {
-  return duration > never / 2 - begin ? never / 2 : begin + duration;
-}
-
-}  // namespace
 
 ScheduleTraffic::ScheduleTraffic(Schedule schedule)
     : schedule_(std::move(schedule)), hosts_(schedule_.hosts), ready_at_(schedule_.operations.size(), 0) {

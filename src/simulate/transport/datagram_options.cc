@@ -15,8 +15,8 @@ const config::Table<DatagramOptions>& datagram_table() {
                              .most = "16",
                              .unit = "adapters",
                              .doc = "Most rails of a host, its adapters by name.\n"
-                                    "Adapters whose descriptions have the same first word are one host's. 1: every "
-                                    "adapter is a host of its own."}),
+                                    "Adapters whose descriptions differ by the device alone (node17 mlx5_0, node17 "
+                                    "mlx5_1) are one host's. 1: every adapter is a host of its own."}),
           option<&D::queue>({.name = "datagram.queue",
                              .initial = "64",
                              .least = "1",

@@ -19,8 +19,8 @@ struct Endpoints {
   std::vector<Rail> rail_of;                         ///< by adapter
 };
 
-/// Adapters belong together whose names begin with the same word. Error (bad_input): one host has more than `most`
-/// (above 1).
+/// Adapters of one computer (computers_of()) belong together; with `most` of 1 none do. Error (bad_input): a host has
+/// more than `most` (above 1).
 Result<Endpoints> find_endpoints(const fabric::Fabric& fabric, std::uint32_t most);
 
 }  // namespace holdfast::simulate

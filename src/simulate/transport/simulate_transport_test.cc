@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -266,6 +267,34 @@ TEST(SimulateTransport, ARailThatDiesIsLeftAndFoundAgain) {
   // 300 MB take 84 ms over one rail, so that both were of use
   EXPECT_LT(record.completion_ps, 100 * ps_per_ms);
   EXPECT_GT(record.rails[0].bytes, record.rails[1].bytes / 8);
+}
+
+/// What the flows between adapters add up to is what each rail was given, whichever rail is away: their loads are laid
+/// on links by these.
+TEST(SimulateTransport, FlowsAreOfTheRailThatCarriedThem) {
+  const sample::Net net = planes(3, 2);  // adapter 2 * host + rail
+  for (const int away : {-1, 0, 1}) {
+    SCOPED_TRACE(away);
+    sample::ListedTraffic traffic(6);
+    for (std::uint32_t tag = 0; tag < 300; ++tag) traffic.add(0, {4, tag, 50'000, 0});
+    Timeline timeline;
+    if (away >= 0) timeline.outages.push_back({static_cast<fabric::LinkId>(away), ps_per_ms});  // of host 0
+    const Outcome outcome = play(net, traffic, defaults(), away >= 0 ? &timeline : nullptr);
+    ASSERT_EQ(outcome.run.record.ending, Ending::complete);
+    const TransportRecord& record = outcome.run.transport;
+    std::array<std::uint64_t, 2> bytes{}, sent{};
+    for (const TransportRecord::Flow& flow : record.flows) {
+      ASSERT_EQ(flow.from % 2, flow.to % 2) << "planes are apart";
+      bytes[flow.from % 2] += flow.bytes;
+      if (flow.from < 2) sent[flow.from] += flow.bytes;
+    }
+    for (std::size_t rail = 0; rail < 2; ++rail)
+      EXPECT_EQ(bytes[rail], record.rails[rail].bytes + datagram_header_bytes * record.rails[rail].packets);
+    if (away >= 0) {
+      EXPECT_LT(2 * sent[static_cast<std::size_t>(away)], sent[static_cast<std::size_t>(1 - away)]);
+    }
+    EXPECT_GT(sent[0] + sent[1], 300U * 50'000U);
+  }
 }
 
 /// The links of a switch die together.
