@@ -23,7 +23,9 @@ namespace {
 enum class Care {
   none,      ///< any way
   levels,    ///< no turn from down to up in a tree, where the old routes have none
-  one_lane,  ///< each destination has one lane, and new steps must close no cycle in it
+  beside,    ///< each destination has one lane, and new steps must close no cycle in it; whoever sends to a switch that
+             ///< lost its way keeps the entry where that can be
+  one_lane,  ///< the same, but those lose their ways, too
   lanes,     ///< shortest ways, then a lane for each route
   together,  ///< shortest ways that close no cycle in all lanes together, which have none: routes keep their lanes
 };
@@ -108,6 +110,14 @@ class Mender {
     find_destinations();
     if (destinations_.empty()) return true;
     if (care_ == Care::levels) {
+      for (Destination& destination : destinations_) {
+        if (destination.adapter && !mend_beside(destination)) return false;
+        if (!destination.adapter) mend_management(destination);
+      }
+      return true;
+    }
+    if (care_ == Care::beside) {
+      if (!load_dependencies()) return false;
       for (Destination& destination : destinations_) {
         if (destination.adapter && !mend_beside(destination)) return false;
         if (!destination.adapter) mend_management(destination);
@@ -302,7 +312,10 @@ class Mender {
     return lane < 16 ? lane : 0;
   }
 
-  /// The dependencies of all routes that are whole. False when they have a cycle already.
+  /// That of all routes to this LID, where each destination has one.
+  std::uint8_t lane_to(Lid lid) const { return lane_of(sources_.empty() ? 0 : sources_.front(), lid); }
+
+  /// The dependencies of all routes, as far as they are whole. False when they have a cycle already.
   bool load_dependencies() {
     const unsigned lanes = care_ == Care::together ? 1
                            : care_ == Care::lanes  ? options_.lanes
@@ -348,13 +361,17 @@ class Mender {
     set_out_port(row, destination.lid, Forwarding::no_port);
   }
 
-  /// On a tree: a switch whose way was cut takes another one that goes up or down as its old one did, so that whoever
-  /// sends to it keeps the entry; only where there is none do those lose their ways in turn.
+  /// A switch whose way was cut takes another one that goes up or down as its old one did, or that closes no cycle, so
+  /// that whoever sends to it keeps the entry; only where there is none do those lose their ways in turn.
   bool mend_beside(Destination& destination) {
     if (destination.row == none) {
       break_ways(destination);
       return true;
     }
+    AcyclicDependencies* allowed = care_ == Care::beside ? &kept_[lane_to(destination.lid)] : nullptr;
+    if (allowed != nullptr) find_senders(destination.lid);
+    added_.clear();
+    refused_ = false;
     ++round_;
     note(destination.row, 0);
     std::vector<std::uint32_t>& lost = destination.lost;
@@ -362,7 +379,7 @@ class Mender {
     std::size_t left = 0;  // of those looked at, the first ones have no way yet
     for (std::size_t i = 0; i < lost.size(); ++i) {
       const std::uint32_t row = lost[i];
-      if (step_aside(row, destination)) continue;
+      if (allowed != nullptr ? step_aside(row, destination, *allowed) : step_aside(row, destination)) continue;
       for (const SwitchGraph::Arc& arc : graph_.arcs_of(row)) {
         if (broken_[arc.to] != 0 || arcs_.next(arc.to, destination.lid) != arc.reverse) continue;
         lost.push_back(arc.to);
@@ -374,6 +391,7 @@ class Mender {
     const std::vector<std::uint32_t> changed = shortest_ && destination.adapter ? lost : std::vector<std::uint32_t>();
     lost.resize(left);
     destination.old_ports.resize(left);
+    if (allowed != nullptr && left == 0) drop_idle(destination.lid, *allowed);
     if (left != 0 && !mend(destination)) return false;
     return std::all_of(changed.begin(), changed.end(),
                        [&](std::uint32_t row) { return hops_[row] == distance(row, destination.row); });
@@ -432,6 +450,51 @@ class Mender {
     return true;
   }
 
+  /// The nearest other way that closes no cycle in the lane, also not for those who send to this switch; of several the
+  /// one whose port has the fewest LIDs.
+  bool step_aside(std::uint32_t row, const Destination& destination, AcyclicDependencies& allowed) {
+    std::vector<std::array<std::uint32_t, 3>> ways;  // hops from there, LIDs, arc
+    for (std::uint32_t id = graph_.first_arc(row); id < graph_.first_arc(row + 1); ++id) {
+      const std::uint32_t hops = hops_from_here(graph_.arc(id).to, destination.lid);
+      if (hops != none) ways.push_back({hops, lids_of(best_channel(id)), id});
+    }
+    std::sort(ways.begin(), ways.end());
+    for (const auto& [hops, lids, id] : ways) {
+      if (!admit_for_senders(row, id, destination, allowed)) continue;
+      broken_[row] = 0;
+      note(row, hops + 1);
+      enter(row, destination.lid, id);
+      return true;
+    }
+    return false;
+  }
+
+  /// Adds the dependencies of the whole way that begins with this arc, and of those who send to its first switch, or
+  /// none of them.
+  bool admit_for_senders(std::uint32_t row, std::uint32_t id, const Destination& destination,
+                         AcyclicDependencies& allowed) {
+    const std::size_t mark = added_.size();
+    if (!admit(id, destination, allowed)) return false;
+    for (const SwitchGraph::Arc& arc : graph_.arcs_of(row)) {
+      if (sends_[arc.to] == 0 || !sends_to(arc, destination.lid)) continue;
+      if (!add(arc.reverse, id, mark, allowed)) return false;
+    }
+    return true;
+  }
+
+  /// The switches through which adapters send to this LID.
+  void find_senders(Lid lid) {
+    sends_.assign(graph_.rows(), 0);
+    for (std::uint32_t row : sources_) {
+      while (sends_[row] == 0) {
+        sends_[row] = 1;
+        const std::uint32_t arc = arcs_.next(row, lid);
+        if (arc == none) break;
+        row = graph_.arc(arc).to;
+      }
+    }
+  }
+
   /// The arcs out of a switch that lead down, and those that lead up; sorted when it is first looked at.
   const std::array<std::vector<std::uint32_t>, 2>& ways_of(std::uint32_t row) {
     if (ways_.empty()) ways_.resize(graph_.rows());
@@ -444,13 +507,12 @@ class Mender {
 
   bool mend(const Destination& destination) {
     if (destination.row == none) return true;  // its adapter or switch is cut off: the entries stay empty
-    const std::uint8_t lane =
-        care_ == Care::one_lane ? lane_of(sources_.empty() ? 0 : sources_.front(), destination.lid) : 0;
-    AcyclicDependencies* allowed = care_ == Care::one_lane ? &kept_[lane] : nullptr;
+    const bool one_lane = care_ == Care::one_lane || care_ == Care::beside;
+    AcyclicDependencies* allowed = one_lane ? &kept_[lane_to(destination.lid)] : nullptr;
     added_.clear();
     refused_ = false;
     begin_measuring(destination);
-    join(destination, allowed, destination.adapter ? care_ : Care::none);
+    join(destination, allowed, !destination.adapter ? Care::none : one_lane ? Care::one_lane : care_);
     if (allowed != nullptr) drop_idle(destination.lid, *allowed);
     const bool joined = all_senders_joined(destination);
     if (care_ == Care::levels) join(destination, nullptr, Care::none);  // who deals in management packets alone
@@ -558,16 +620,22 @@ class Mender {
     const std::size_t mark = added_.size();
     for (std::uint32_t at = id; graph_.arc(at).to != destination.row;) {
       const std::uint32_t next = arcs_.next(graph_.arc(at).to, destination.lid);
-      const bool fresh = !allowed.has(at, next);
-      if (!allowed.add(at, next)) {
-        refused_ = true;
-        for (; added_.size() > mark; added_.pop_back()) allowed.remove(added_.back().first, added_.back().second);
-        return false;
-      }
-      if (fresh) added_.emplace_back(at, next);
+      if (!add(at, next, mark, allowed)) return false;
       at = next;
     }
     return true;
+  }
+
+  /// One dependency. False where it would close a cycle; all that were added since `mark` are then taken back.
+  bool add(std::uint32_t from, std::uint32_t to, std::size_t mark, AcyclicDependencies& allowed) {
+    const bool fresh = !allowed.has(from, to);
+    if (allowed.add(from, to)) {
+      if (fresh) added_.emplace_back(from, to);
+      return true;
+    }
+    refused_ = true;
+    for (; added_.size() > mark; added_.pop_back()) allowed.remove(added_.back().first, added_.back().second);
+    return false;
   }
 
   /// Takes back the dependencies of switches through which no adapter sends to this LID: they would only be in the way
@@ -729,6 +797,7 @@ class Mender {
   std::vector<std::vector<std::uint8_t>> busy_;  // by row, then by LID
   unsigned rows_with_busy_ = 0;
   std::vector<std::uint8_t> counted_;
+  std::vector<std::uint8_t> sends_;  // by row: adapters send through it to the destination at hand
   std::vector<std::pair<std::uint32_t, std::uint32_t>> added_;  // dependencies, for the destination at hand
   bool refused_ = false;                                        // whether any was
 };
@@ -767,11 +836,12 @@ Result<Rerouting> reroute(const Fabric& fabric, Forwarding old, std::string_view
   if (usable && options.lanes >= 1 && options.lanes <= 15) {
     const SwitchGraph graph(fabric);
     std::vector<Care> ways = {*care};
+    if (*care == Care::one_lane) ways.insert(ways.begin(), Care::beside);
     if (*care == Care::lanes && old.lanes_needed == 1 && old.lanes_used <= options.lanes)
       ways.insert(ways.begin(), Care::together);
     const bool one_lane = *care == Care::one_lane && old.lanes_used == 1;
-    const bool dealt_out = ways.size() == 2 && !old.up_down_levels().empty();     // from one lane to all
-    const bool by_levels = *care == Care::none && !old.up_down_levels().empty();  // no promise, but quickly
+    const bool dealt_out = ways.front() == Care::together && !old.up_down_levels().empty();  // from one lane to all
+    const bool by_levels = *care == Care::none && !old.up_down_levels().empty();             // no promise, but quickly
     const auto levels =
         one_lane || dealt_out || by_levels ? find_up_down(fabric, graph, old, engine, options) : std::nullopt;
     std::optional<UpDownTables> up_down;

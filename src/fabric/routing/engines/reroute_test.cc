@@ -183,8 +183,8 @@ std::uint64_t count_changed(const Fabric& fabric, const Forwarding& before, cons
 }
 
 // One to three random cables of twenty fabrics, ten draws. Where the oracle knows what the engine promises (shortest
-// ways, or up and down on levels), at most 1.2 times the least possible; elsewhere twice a bound that knows no promise
-// (docs/results/fabric-at-size.md).
+// ways, or up and down on levels), at most 1.2 times the least possible; elsewhere 1.4 times a bound that knows no
+// promise (docs/results/fabric-at-size.md).
 TEST(Reroute, ChangesLittleMoreThanTheLeastPossible) {
   unsigned judged = 0;
   for (const char* text : {"tree(4,2)",
@@ -233,7 +233,7 @@ TEST(Reroute, ChangesLittleMoreThanTheLeastPossible) {
       }
       SCOPED_TRACE(std::string(text) + " by " + engine);
       ++judged;
-      EXPECT_LE((changed[0] + changed[1]) * 10, (least[0] + least[1]) * (keeps == naive::Keeps::ways ? 20 : 12));
+      EXPECT_LE((changed[0] + changed[1]) * 10, (least[0] + least[1]) * (keeps == naive::Keeps::ways ? 14 : 12));
       EXPECT_LE(changed[0] * 4, least[0] * 5) << "of switches' own LIDs";
       EXPECT_GE(changed[0], least[0]);
       EXPECT_GE(changed[1], least[1]);
