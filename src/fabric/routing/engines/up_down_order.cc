@@ -113,29 +113,6 @@ SwitchOrder cheapest_drawn(const SwitchGraph& graph, double& least) {
   return best;
 }
 
-/// From an order of that cost, by so many moves.
-SwitchOrder search_from(const SwitchGraph& graph, SwitchOrder best, double least, std::uint64_t moves,
-                        random::Stream draw) {
-  const std::uint32_t tops = tops_of(graph, best);
-  for (; moves > 0; --moves) {
-    std::vector<std::uint32_t> rows = best.rows;
-    const auto from = rows.begin() + static_cast<std::ptrdiff_t>(draw.below(rows.size()));
-    const auto to = rows.begin() + static_cast<std::ptrdiff_t>(draw.below(rows.size()));
-    if (from < to) {
-      std::rotate(from, from + 1, to + 1);
-    } else {
-      std::rotate(to, from, from + 1);
-    }
-    SwitchOrder order = order_of(std::move(rows));
-    if (tops_of(graph, order) > tops) continue;
-    const double cost = up_down_cost(graph, order);
-    if (cost > least) continue;
-    least = cost;
-    best = std::move(order);
-  }
-  return best;
-}
-
 }  // namespace
 
 SwitchOrder depth_first_order(const SwitchGraph& graph, std::uint32_t root) {
@@ -189,14 +166,28 @@ double up_down_cost(const SwitchGraph& graph, const SwitchOrder& order) {
 UpDownOrders search_up_down_orders(const SwitchGraph& graph) {
   constexpr std::uint64_t looks = 8'000'000;
   constexpr std::uint64_t enough = 1000;
-  constexpr std::uint64_t most_searches = 4;
-  const std::uint64_t affordable = affordable_orders(graph, looks);
   double least = 0;
   UpDownOrders orders;
   orders.drawn = cheapest_drawn(graph, least);
-  for (std::uint64_t n = 1; n <= std::clamp<std::uint64_t>(affordable / enough, 1, most_searches); ++n)
-    orders.searched.push_back(search_from(graph, orders.drawn, least, std::min(enough, affordable),
-                                          random::Stream(n).child("places in an up and down order")));
+  orders.searched = orders.drawn;
+  const std::uint32_t tops = tops_of(graph, orders.drawn);
+  random::Stream draw = random::Stream(1).child("places in an up and down order");
+  for (std::uint64_t moves = std::min(enough, affordable_orders(graph, looks)); moves > 0; --moves) {
+    std::vector<std::uint32_t> rows = orders.searched.rows;
+    const auto from = rows.begin() + static_cast<std::ptrdiff_t>(draw.below(rows.size()));
+    const auto to = rows.begin() + static_cast<std::ptrdiff_t>(draw.below(rows.size()));
+    if (from < to) {
+      std::rotate(from, from + 1, to + 1);
+    } else {
+      std::rotate(to, from, from + 1);
+    }
+    SwitchOrder order = order_of(std::move(rows));
+    if (tops_of(graph, order) > tops) continue;
+    const double cost = up_down_cost(graph, order);
+    if (cost > least) continue;
+    least = cost;
+    orders.searched = std::move(order);
+  }
   return orders;
 }
 

@@ -15,14 +15,13 @@ SwitchOrder depth_first_order(const SwitchGraph& graph, std::uint32_t root);
 double up_down_cost(const SwitchGraph& graph, const SwitchOrder& order);
 
 /// Orders for paths up and down on a network without levels. `drawn` is the cheapest of breadth-first and depth-first
-/// orders from roots that are drawn evenly; each of `searched` comes from it by moving one switch at a time to another
-/// place, where that costs no more and leaves above each switch some other, but for the tops of `drawn`. So under all,
-/// paths join what cables join. Which moves are tried, and how many, follows from the graph alone: at most a third of a
-/// second on 40 switches for one search, up to four searches where a network is so small that they are cheap, fewer
-/// moves on larger ones.
+/// orders from roots that are drawn evenly; `searched` comes from it by moving one switch at a time to another place,
+/// where that costs no more and leaves above each switch some other, but for the tops of `drawn`. So under both, paths
+/// join what cables join. Which moves are tried, and how many, follows from the graph alone: at most a third of a
+/// second on 40 switches, fewer of them on larger networks.
 struct UpDownOrders {
   SwitchOrder drawn;
-  std::vector<SwitchOrder> searched;  ///< at least one
+  SwitchOrder searched;
 };
 UpDownOrders search_up_down_orders(const SwitchGraph& graph);
 

@@ -58,13 +58,10 @@ TEST(UpDownOrder, SearchedOrdersJoinEverythingAndCostNoMore) {
     const SwitchGraph graph(fabric);
     const UpDownOrders orders = search_up_down_orders(graph);
     expect_order(graph, orders.drawn);
-    ASSERT_FALSE(orders.searched.empty());
+    expect_order(graph, orders.searched);
     EXPECT_EQ(tops(graph, orders.drawn).size(), 1U);
-    for (const SwitchOrder& searched : orders.searched) {
-      expect_order(graph, searched);
-      EXPECT_EQ(tops(graph, searched).size(), 1U);
-      EXPECT_LE(up_down_cost(graph, searched), up_down_cost(graph, orders.drawn));
-    }
+    EXPECT_EQ(tops(graph, orders.searched).size(), 1U);
+    EXPECT_LE(up_down_cost(graph, orders.searched), up_down_cost(graph, orders.drawn));
   }
 }
 

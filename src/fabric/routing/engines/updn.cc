@@ -58,19 +58,11 @@ Result<Forwarding> route_up_down(const Fabric& fabric, const SwitchGraph& graph,
   }
   // no levels, or several tops that cables join only further down: let one switch be on top
   const UpDownOrders orders = search_up_down_orders(graph);
-  auto least = route_in_order(fabric, graph, orders.searched.front(), options, tables);
+  const auto searched = route_in_order(fabric, graph, orders.searched, options, tables);
   if (affordable_passes(graph) == 0) return tables;
-  std::vector<const SwitchOrder*> others;
-  for (std::size_t i = 1; i < orders.searched.size(); ++i) others.push_back(&orders.searched[i]);
-  others.push_back(&orders.drawn);
-  for (const SwitchOrder* order : others) {
-    Forwarding laid;
-    const auto fullest = route_in_order(fabric, graph, *order, options, laid);
-    if (!fullest || (least && *fullest >= *least)) continue;
-    least = fullest;
-    tables = std::move(laid);
-  }
-  return tables;
+  Forwarding others;
+  const auto drawn = route_in_order(fabric, graph, orders.drawn, options, others);
+  return drawn && (!searched || *drawn < *searched) ? std::move(others) : std::move(tables);
 }
 
 }  // namespace
