@@ -109,15 +109,8 @@ class Mender {
   bool mend_all() {
     find_destinations();
     if (destinations_.empty()) return true;
-    if (care_ == Care::levels) {
-      for (Destination& destination : destinations_) {
-        if (destination.adapter && !mend_beside(destination)) return false;
-        if (!destination.adapter) mend_management(destination);
-      }
-      return true;
-    }
-    if (care_ == Care::beside) {
-      if (!load_dependencies()) return false;
+    if (care_ == Care::levels || care_ == Care::beside) {
+      if (care_ == Care::beside && !load_dependencies()) return false;
       for (Destination& destination : destinations_) {
         if (destination.adapter && !mend_beside(destination)) return false;
         if (!destination.adapter) mend_management(destination);
