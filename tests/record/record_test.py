@@ -5,6 +5,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -98,6 +99,41 @@ def damaged(args, folder):
     expect("rank-000002.rec: there is no such file" in check(args, folder, 1), "the missing file is named")
     path.write_bytes(whole)
     check(args, folder)
+
+
+def commands_that_read(args, folder, what):
+    """Each gives the same line, or none where the recording is whole; simulate and predict play what is intact."""
+    told = []
+    for words in (["trace", "show", "job.trace"], ["trace", "check", "job.trace"]):
+        code, out, err = run([args.holdfast, *words], folder)
+        expect(code in (0, 1), f"{what}: {words[1]} ended with {code}", out, err)
+        lines = [line for line in (out + err).splitlines() if ".rec: " in line]
+        told.append([line[line.index("rank-"):] for line in lines])
+    expect(told[0] == told[1], f"{what}: show and check say the same", told)
+    return told[0]
+
+
+def damaged_everywhere(args, folder):
+    """Another version, a byte in each block, and ends at each 64th of the file."""
+    path = pathlib.Path(folder, "job.trace", "rank-000002.rec")
+    whole = path.read_bytes()
+    blocks = [at.start() for at in re.finditer(b"HOLDFREC", whole)]
+    newer = bytearray(whole)
+    for at in blocks:
+        newer[at + 16] = 2
+    path.write_bytes(newer)
+    lines = commands_that_read(args, folder, "version 2")
+    expect(len(lines) == 1 and "version 2 of the format, this program reads version 1" in lines[0], "the version", lines)
+    for begin, end in zip(blocks, [*blocks[1:], len(whole)]):
+        path.write_bytes(whole[:end - 1] + bytes([whole[end - 1] ^ 1]) + whole[end:])
+        lines = commands_that_read(args, folder, f"block at {begin}")
+        expect(len(lines) == 1 and f"byte {begin}" in lines[0], f"a byte of the block at {begin}", lines)
+    for part in range(64):
+        path.write_bytes(whole[:len(whole) * part // 64])
+        lines = commands_that_read(args, folder, f"{part}/64")
+        expect(len(lines) == 1, f"{part}/64 of the file", lines)
+    path.write_bytes(whole)
+    expect(commands_that_read(args, folder, "whole") == [], "it is whole again")
 
 
 def converted(args, folder):
@@ -232,6 +268,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="holdfast-test-") as folder:
         without = known_counts(args, folder)
         damaged(args, folder)
+        damaged_everywhere(args, folder)
         converted(args, folder)
         replayed(args, folder)
         faulted(args, folder)
