@@ -119,7 +119,9 @@ class Predict(unittest.TestCase):
         done = holdfast("predict", "job.trace", "--fabric", "rails(2,4,2,2)", "--engines", "updn", "--compute-scale", "0",
                         "--senders", "plain,transport", "--ranks-per-host", "1", "--json", "-", "-q", "--page", "planes.html",
                         "-d", "planes.sqlite")
-        plain, transport = json.loads(done.stdout)["scenarios"]
+        record = json.loads(done.stdout)
+        self.assertTrue(any("8 hosts have more" in note for note in record["notes"]), record["notes"])
+        plain, transport = record["scenarios"]
         self.assertEqual(transport["measured"], 1, transport)
         rails = {link["name"].split("mlx5_")[1][0] for link in plain["links"]}
         self.assertEqual(rails, {"0"}, plain["links"])  # and simulate_transport_test.cc holds each rail's bytes to it

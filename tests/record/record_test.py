@@ -228,14 +228,14 @@ def faulted(args, folder):
 
 
 def killed(args, folder):
-    """All but the last block is there: here more than one block is full before the end."""
+    """All but the last block is there, and that one where time for it came: more than one is full before the end."""
     rounds = 12_000
     code, _ = record(args, [args.program, rounds, folder, "kill"], folder, ranks=2)
     expect(code != 0, "a job with a killed rank fails")
     check(args, folder, 1)
     seen, _ = totals(args, folder)
     kept = seen["by_rank"][1]["functions"]["MPI_Isend"]["calls"]
-    expect(rounds - 32768 / 4 <= kept <= rounds, "all but the last block is kept", kept)
+    expect(rounds - 32768 / 4 <= kept <= rounds + 1, "all but the last block is kept", kept)
 
 
 def two_jobs(args, folder):

@@ -27,8 +27,7 @@ std::string tag_in_words(std::int64_t tag) {
 /// 4.0 looks at the network in them (docs/results/prediction-accuracy.md), so that what came while the program computed
 /// is seen by the wait.
 bool only_begins(const Step& what) {
-  return what.kind == Step::Kind::send || what.kind == Step::Kind::synchronous_send ||
-         what.kind == Step::Kind::receive;
+  return what.kind == Step::Kind::send || what.kind == Step::Kind::synchronous_send || what.kind == Step::Kind::receive;
 }
 
 }  // namespace
