@@ -25,6 +25,7 @@
 #include "fabric/faults/failures.h"
 #include "fabric/formats/forwarding_tables.h"
 #include "report/plot.h"
+#include "simulate/job/placement.h"
 #include "simulate/job/reach.h"
 #include "simulate/packet/hosts.h"
 #include "simulate/packet/outages.h"
