@@ -101,13 +101,20 @@ TEST(Segments, CostNothingToAMessageAlone) {
   }
 }
 
-/// Rank 1 begins a little later, so that its question comes when the answer would stand behind rank 0's message.
+/// Rank 1 asks for its own message when rank 0's is on its way, behind which the answer would stand.
 TEST(Segments, AnAnswerNeedNotWaitForTheMessageBeforeIt) {
   constexpr std::int64_t size = 4'000'000;  // a millisecond
-  const Facts exchange_0{{peer, 1}, {tag, 5}, {bytes, size}, {receives_from, 1}, {receives_tag, 5}};
-  const Facts exchange_1{{peer, 0}, {tag, 5}, {bytes, size}, {receives_from, 0}, {receives_tag, 5}};
-  const Program program =
-      Recording(2).call(0, "MPI_Sendrecv", exchange_0).call(1, "MPI_Sendrecv", exchange_1, 20'000).take();
+  const Program program = Recording(2)
+                              .call(0, "MPI_Irecv", {{peer, 1}, {tag, 6}, {request, 0}})
+                              .call(0, "MPI_Isend", {{peer, 1}, {tag, 5}, {bytes, size}, {request, 1}})
+                              .call(0, "MPI_Wait", {{completes, 1}})
+                              .call(0, "MPI_Wait", {{completes, 0}})
+                              .call(1, "MPI_Irecv", {{peer, 0}, {tag, 5}, {request, 0}})
+                              .call(1, "MPI_Test", {{concerns, 0}, {not_yet, 1}}, 20'000)
+                              .call(1, "MPI_Isend", {{peer, 0}, {tag, 6}, {bytes, size}, {request, 1}}, 20'000)
+                              .call(1, "MPI_Wait", {{completes, 0}})
+                              .call(1, "MPI_Wait", {{completes, 1}})
+                              .take();
   Protocol protocol = slow_protocol();
   const Time one_way = 4'000'000 * Time{250};
   EXPECT_LT(play(program, protocol).end(), one_way * 11 / 10);
