@@ -64,6 +64,14 @@ int read_and_act(std::vector<std::string> words, AddCommands add_commands) {
   return action();
 }
 
+/// What was asked for, which names the files; not all of many words.
+std::string words_of(int argc, char** argv) {
+  constexpr std::size_t enough = 200;
+  std::string words = "holdfast";
+  for (int i = 1; i < argc && words.size() < enough; ++i) words += " " + std::string(argv[i]);
+  return words.size() < enough ? words : words.substr(0, enough) + "...";
+}
+
 /// An answer that has not arrived is none, whether it was yes or no; what else went wrong comes first.
 int code_with_output(int code, output::StandardOutput& standard_output) {
   const Status status = standard_output.finish();
@@ -83,8 +91,8 @@ int command_line(int argc, char** argv, AddCommands add_commands) {
   try {
     code = read_and_act({argv + 1, argv + argc}, add_commands);
   } catch (const std::bad_alloc&) {
-    code =
-        complain({Code::io, "running holdfast", "the memory is not enough", "give it more memory, or a smaller task"});
+    code = complain({Code::io, "running " + words_of(argc, argv), "the memory is not enough",
+                     "give it more memory, or a smaller task"});
   } catch (const std::exception& error) {
     code = complain({Code::internal, "running holdfast", error.what(), "please report this"});
   }

@@ -25,6 +25,7 @@
 #include "fabric/faults/failures.h"
 #include "fabric/formats/forwarding_tables.h"
 #include "report/plot.h"
+#include "simulate/job/placement.h"
 #include "simulate/job/reach.h"
 #include "simulate/packet/hosts.h"
 #include "simulate/packet/outages.h"
@@ -434,6 +435,9 @@ int run_once(const SimulateFlags& flags, const Network& network, const simulate:
       if (Status cut = simulate::job::check_reach(network.fabric, job.hosts, flags.transport.used);
           !cut.ok() && !flags.critical)
         return complain(cut);
+    if (const std::string idle = simulate::job::idle_adapters_in_words(network.fabric);
+        !idle.empty() && !flags.transport.used)
+      for (simulate::job::Job& job : opened.value()) job.program.notes.push_back(idle);
     auto made =
         std::make_unique<simulate::job::JobTraffic>(std::move(opened).value(), simulate::Hosts(network.fabric).count());
     of_jobs = made.get();

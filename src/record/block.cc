@@ -56,6 +56,11 @@ std::string make_block(BlockKind kind, std::uint64_t number, std::string_view pa
 Result<Block> read_block(std::string_view bytes) {
   if (bytes.size() < block_header_bytes) return no_block("it is cut off");
   if (!bytes.starts_with(magic)) return no_block("no block begins here");
+  // Before all else, which another version may mean otherwise.
+  const auto version = get<std::uint32_t>(bytes.data() + 16);
+  if (version != format_version)
+    return no_block("it is of version " + std::to_string(version) + " of the format, this program reads version " +
+                    std::to_string(format_version));
   const auto length = get<std::uint32_t>(bytes.data() + 32);
   const auto stored = get<std::uint32_t>(bytes.data() + 36);
   if (length > most_payload_bytes || stored > ZSTD_compressBound(most_payload_bytes))
@@ -66,10 +71,6 @@ Result<Block> read_block(std::string_view bytes) {
   const std::string_view whole = bytes.substr(0, block.bytes);
   if (get<std::uint64_t>(bytes.data() + 8) != sum_of(whole.substr(checked_from)))
     return no_block("its checksum is wrong");
-  const auto version = get<std::uint32_t>(bytes.data() + 16);
-  if (version != format_version)
-    return no_block("it is of version " + std::to_string(version) + " of the format, this program reads version " +
-                    std::to_string(format_version));
   block.kind = static_cast<BlockKind>(get<std::uint32_t>(bytes.data() + 20));
   block.number = get<std::uint64_t>(bytes.data() + 24);
   block.payload.resize(length);

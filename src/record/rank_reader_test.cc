@@ -252,7 +252,19 @@ TEST(RankReader, AMissingBlockIsNamed) {
   EXPECT_EQ(keeper.calls.size(), 160U);
 }
 
-TEST(RankReader, AnotherVersionIsNamed) {
+TEST(RankReader, AnotherVersionIsNamedOnce) {
+  const File file = write_file(100, 20);
+  std::string bytes = file.bytes;
+  for (const std::size_t block : file.blocks) bytes[block + 16] = 2;
+  Keeper keeper;
+  const RankFile read = read_rank(bytes, keeper);
+  ASSERT_EQ(read.damages.size(), 1U);
+  EXPECT_EQ(read.damages[0].offset, 0U);
+  EXPECT_THAT(read.damages[0].what, HasSubstr("version 2 of the format, this program reads version 1"));
+  EXPECT_TRUE(keeper.calls.empty());
+}
+
+TEST(RankReader, AHeadThatHoldsSomethingElseIsNotUnderstood) {
   std::string bytes = make_block(BlockKind::head, 0, "x");
   Keeper keeper;
   EXPECT_THAT(read_rank(bytes, keeper).damages[0].what, HasSubstr("cannot be understood"));

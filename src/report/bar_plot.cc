@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <vector>
 
 #include "report/markup.h"
 #include "report/plot.h"
@@ -11,21 +13,50 @@ namespace holdfast::report {
 namespace {
 
 constexpr double width = 860, left = 250, right = 130, top = 58, bar_height = 15, bar_gap = 4, group_gap = 12,
-                 bottom = 46;
-constexpr std::size_t longest_name = 36;
+                 line_height = 14, bottom = 46;
+constexpr std::size_t longest_line = 36;
 
 std::string text_at(double x, double y, const char* anchor, const std::string& text, const char* more = "") {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor, more,
                      escaped(text));
 }
 
-/// Cut in the middle of no character.
-std::string name_at(double x, double y, const std::string& name) {
-  if (name.size() <= longest_name) return text_at(x, y, "end", name);
-  std::size_t end = longest_name - 1;
-  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0U) == 0x80U) --end;
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\"><title>{}</title>{}…</text>\n", x, y,
-                     escaped(name), escaped(name.substr(0, end)));
+/// Where a line of at most `longest_line` bytes ends: at a blank, else in the middle of no character.
+std::size_t end_of_line(std::string_view text) {
+  if (text.size() <= longest_line) return text.size();
+  const std::size_t blank = text.rfind(' ', longest_line);
+  if (blank != std::string_view::npos && blank > 0) return blank;
+  std::size_t end = longest_line;
+  while (end > 1 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) --end;
+  return end;
+}
+
+std::vector<std::string> lines_of(std::string_view name) {
+  std::vector<std::string> lines;
+  do {
+    const std::size_t end = end_of_line(name);
+    lines.emplace_back(name.substr(0, end));
+    name.remove_prefix(end);
+    if (name.starts_with(' ')) name.remove_prefix(1);
+  } while (!name.empty());
+  return lines;
+}
+
+/// As tall as its bars, or as its name where that takes more.
+double height_of(const BarPlot::Category& category) {
+  return std::max(static_cast<double>(category.bars.size()) * (bar_height + bar_gap),
+                  static_cast<double>(lines_of(category.name).size()) * line_height);
+}
+
+std::string name_at(double x, double middle, const std::string& name) {
+  const std::vector<std::string> lines = lines_of(name);
+  double y = middle - (static_cast<double>(lines.size()) - 1) * line_height / 2 + 2;
+  std::string svg;
+  for (const std::string& line : lines) {
+    svg += text_at(x, y, "end", line);
+    y += line_height;
+  }
+  return svg;
 }
 
 class Drawing {
@@ -34,7 +65,7 @@ class Drawing {
     std::vector<double> values{0};
     double below = top;
     for (const BarPlot::Category& category : plot.categories) {
-      below += group_gap + static_cast<double>(category.bars.size()) * (bar_height + bar_gap);
+      below += group_gap + height_of(category);
       for (const BarPlot::Bar& bar : category.bars)
         if (bar.value) values.push_back(bar.high.value_or(*bar.value));
     }
@@ -52,13 +83,14 @@ class Drawing {
     svg += legend() + grid();
     double y = top + group_gap;
     for (const BarPlot::Category& category : plot_.categories) {
-      const double tall = static_cast<double>(category.bars.size()) * (bar_height + bar_gap);
-      svg += name_at(left - 10, y + tall / 2 + 2, category.name);
+      const double tall = height_of(category);
+      svg += name_at(left - 10, y + tall / 2, category.name);
+      double of_bar = y + (tall - static_cast<double>(category.bars.size()) * (bar_height + bar_gap)) / 2;
       for (const BarPlot::Bar& bar : category.bars) {
-        svg += bar_svg(bar, y, category.name);
-        y += bar_height + bar_gap;
+        svg += bar_svg(bar, of_bar, category.name);
+        of_bar += bar_height + bar_gap;
       }
-      y += group_gap;
+      y += tall + group_gap;
     }
     return svg + "</svg>\n";
   }

@@ -24,7 +24,7 @@ struct BarPlot {
   std::vector<Category> categories;
 };
 
-/// SVG without anything from outside. Names that are too long for their place are cut, and whole in a tooltip.
+/// SVG without anything from outside. Names that are too long for a line of their place take several.
 std::string svg(const BarPlot& plot);
 
 }  // namespace holdfast::report

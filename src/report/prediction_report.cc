@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <ranges>
+#include <span>
 
 #include "core/event/record.h"
 #include "report/bar_plot.h"
@@ -187,7 +187,7 @@ Table link_table(const PredictionRecord& record, std::size_t most) {
   if (senders) table.columns.insert(table.columns.begin() + 3, "sender");
   if (replicas) table.columns.insert(table.columns.begin() + 3, "replicas");
   for (const Outlook& outlook : record.outlooks)
-    for (const FullLink& link : outlook.links | std::views::take(most)) {
+    for (const FullLink& link : std::span(outlook.links).first(std::min(most, outlook.links.size()))) {
       table.rows.push_back({outlook.engine, outlook.placement, failures_of(outlook), link.name,
                             fmt::format("{:.3f}", link.bytes / 1e6), fmt::format("{:.2f}", 100 * link.share)});
       if (collectives) table.rows.back().insert(table.rows.back().begin() + 3, outlook.collectives);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "report/bar_plot.h"
 #include "report/markup.h"
 #include "report/plot.h"
 #include "report/study_report.h"
@@ -20,6 +21,27 @@ TEST(Markup, TablesInThreeForms) {
   EXPECT_EQ(table_csv(table), "name,x\n\"a,\"\"b\"\"\",1.5\nµ,-20\n");
   EXPECT_EQ(table_text(table), "T\n  name   x\n  a,\"b\"  1.5\n  µ      -20\n");
   EXPECT_THAT(table_html(table), HasSubstr("<td>a,&quot;b&quot;</td><td class=\"number\">1.5</td>"));
+}
+
+/// Names of categories are shown whole, in lines that fit between the edge and the bars, each below the one before.
+TEST(BarPlot, LongNamesTakeSeveralLines) {
+  const std::string name =
+      "fail-link share 20%; fail-switch s-1-0 time 20us for 1ms, random, 2 replicas, over the transport";
+  const std::string drawn = svg(BarPlot{"T", "s", {"updn"}, {{name, {{0, 1.0, {}, {}, "1 s"}}}, {"\u00b5", {}}}});
+  std::string shown;
+  double last = 0;
+  for (std::size_t at = drawn.find("text-anchor=\"end\""); at != std::string::npos;
+       at = drawn.find("text-anchor=\"end\"", at + 1)) {
+    const std::size_t begin = drawn.find('>', at) + 1;
+    const std::string line = drawn.substr(begin, drawn.find('<', begin) - begin);
+    EXPECT_LE(line.size(), 36U) << line;
+    const double y = std::stod(drawn.substr(drawn.rfind("y=\"", at) + 3));
+    EXPECT_GE(y, last + 14);
+    last = y;
+    shown += (shown.empty() ? "" : " ") + line;
+  }
+  EXPECT_EQ(shown, name + " \u00b5");
+  EXPECT_LT(last, std::stod(drawn.substr(drawn.find("height=\"") + 8)));
 }
 
 TEST(Axis, HoldsItsValuesWithRoundTicks) {

@@ -98,6 +98,16 @@ class Gigabyte(unittest.TestCase):
                 self.expect_one_line(code, error)
                 self.assertIn("of memory", error)
 
+    def test_a_file_that_describes_as_much_as_there_is(self):
+        """Lists that grow need room for three times themselves: told with the file's name before that is missing."""
+        with open(self.path, "w") as file:
+            file.writelines(f'switchguid={guid:#x}({guid:x})\nSwitch\t254 "S-{guid:016x}"\t# "s{guid}"\n'
+                            for guid in range(1, 400_001))
+        for words in (["import", self.path], ["check", self.path]):
+            code, _, error = ended("fabric", *words)
+            self.expect_one_line(code, error)
+            self.assertIn("of memory", error)
+
 
 if __name__ == "__main__":
     unittest.main()

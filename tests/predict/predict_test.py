@@ -54,6 +54,22 @@ class Predict(unittest.TestCase):
         self.assertEqual(page.count("http"), page.count("http://www.w3.org/2000/svg"))
         self.assertEqual(page.count('<svg class="fabric"'), 2, "the fabric as given, and with the failures that cost most")
 
+    def test_same_bytes_with_every_protection_and_failure(self):
+        """Engines, replicas, both senders, random placements and failures before and in the run, by 1, 2 and 4 workers."""
+        answers, pages = set(), set()
+        for workers in "1", "2", "4":
+            done = holdfast("predict", "job.trace", "--fabric", "xgft(2;2,4;1,2)", "--engines", "updn,minhop", "--replicas",
+                            "1,2", "--senders", "plain,transport", "--placements", "random", "--seeds", "2", "--fail",
+                            "fail-link share 10%", "--fail", "fail-switch switch s-1-0 time 100us for 200us",
+                            "--compute-scale", "0", "--json", "-", "-q", "--workers", workers, "--page", "all.html", "-d",
+                            f"all-{workers}.sqlite")
+            answers.add(done.stdout)
+            pages.add((FOLDER / "all.html").read_text())
+        self.assertEqual((len(answers), len(pages)), (1, 1))
+        record = json.loads(answers.pop())
+        self.assertEqual((record["runs"], record["finished"]), (2 * 2 * 2 * 3 * 2, 2 * 2 * 2 * 3 * 2))
+        self.assertTrue(any(each["measured"] == 2 and "interruption" in each for each in record["scenarios"]))
+
     def test_a_link_that_dies_while_the_job_runs(self):
         """Without computing all messages follow each other within a millisecond or two: some are on their way."""
         dies = "fail-link link s-0-0/3 time 20us"
@@ -103,7 +119,9 @@ class Predict(unittest.TestCase):
         done = holdfast("predict", "job.trace", "--fabric", "rails(2,4,2,2)", "--engines", "updn", "--compute-scale", "0",
                         "--senders", "plain,transport", "--ranks-per-host", "1", "--json", "-", "-q", "--page", "planes.html",
                         "-d", "planes.sqlite")
-        plain, transport = json.loads(done.stdout)["scenarios"]
+        record = json.loads(done.stdout)
+        self.assertTrue(any("8 hosts have more" in note for note in record["notes"]), record["notes"])
+        plain, transport = record["scenarios"]
         self.assertEqual(transport["measured"], 1, transport)
         rails = {link["name"].split("mlx5_")[1][0] for link in plain["links"]}
         self.assertEqual(rails, {"0"}, plain["links"])  # and simulate_transport_test.cc holds each rail's bytes to it

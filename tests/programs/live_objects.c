@@ -10,6 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#if MPI_VERSION >= 4 || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5) /* which has these, and calls itself 3.1 */
+#define HAS_SESSIONS
+#endif
+
 enum kind { comms, groups, types, windows, files, operations, handlers, infos, kinds };
 static const char* const names[kinds] = {"communicators", "groups",     "datatypes",      "windows",
                                          "files",         "operations", "error handlers", "infos"};
@@ -98,7 +102,7 @@ GROUP(File_get_group, (MPI_File file, MPI_Group* made), (file, made))
 GROUP(Group_incl, (MPI_Group group, int n, const int ranks[], MPI_Group* made), (group, n, ranks, made))
 GROUP(Group_excl, (MPI_Group group, int n, const int ranks[], MPI_Group* made), (group, n, ranks, made))
 GROUP(Group_union, (MPI_Group one, MPI_Group other, MPI_Group* made), (one, other, made))
-#ifdef MPICH
+#ifdef HAS_SESSIONS
 GROUP(Group_from_session_pset, (MPI_Session session, const char* name, MPI_Group* made), (session, name, made))
 #endif
 FREED(groups, is_own_group(*handle), Group_free, MPI_Group)
@@ -176,7 +180,7 @@ INFO(Info_create, (MPI_Info * made), (made))
 INFO(Info_dup, (MPI_Info info, MPI_Info* made), (info, made))
 INFO(Comm_get_info, (MPI_Comm comm, MPI_Info* made), (comm, made))
 INFO(Win_get_info, (MPI_Win window, MPI_Info* made), (window, made))
-#ifdef MPICH
+#ifdef HAS_SESSIONS
 INFO(Session_get_info, (MPI_Session session, MPI_Info* made), (session, made))
 INFO(Session_get_pset_info, (MPI_Session session, const char* name, MPI_Info* made), (session, name, made))
 #endif

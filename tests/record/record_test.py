@@ -5,6 +5,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -100,6 +101,56 @@ def damaged(args, folder):
     check(args, folder)
 
 
+def damages_told(args, folder, what):
+    """Of rank files, as `trace show` and `trace check` both tell them; what is intact is used, so that show ends with 0."""
+    told = []
+    for words, wrong in ("show", 0), ("check", 1):
+        code, out, err = run([args.holdfast, "trace", words, "job.trace"], folder)
+        expect(code in (0, wrong), f"{what}: {words} ended with {code}", out, err)
+        lines = [line for line in (out + err).splitlines() if ".rec: " in line]
+        told.append([line[line.index("rank-"):].split(": what is intact")[0] for line in lines])
+    expect(told[0] == told[1], f"{what}: show and check say the same", told)
+    return told[0]
+
+
+def damaged_everywhere(args, folder):
+    """Another version, a byte in each block, and ends at each 64th of the file."""
+    path = pathlib.Path(folder, "job.trace", "rank-000002.rec")
+    whole = path.read_bytes()
+    blocks = [at.start() for at in re.finditer(b"HOLDFREC", whole)]
+    newer = bytearray(whole)
+    for at in blocks:
+        newer[at + 16] = 2
+    path.write_bytes(newer)
+    lines = damages_told(args, folder, "version 2")
+    expect(len(lines) == 1 and "version 2 of the format, this program reads version 1" in lines[0], "the version", lines)
+    for begin, end in zip(blocks, [*blocks[1:], len(whole)]):
+        path.write_bytes(whole[:end - 1] + bytes([whole[end - 1] ^ 1]) + whole[end:])
+        lines = damages_told(args, folder, f"block at {begin}")
+        expect(len(lines) == 1 and f"byte {begin}" in lines[0], f"a byte of the block at {begin}", lines)
+    for part in range(64):
+        path.write_bytes(whole[:len(whole) * part // 64])
+        lines = damages_told(args, folder, f"{part}/64")
+        expect(len(lines) == 1, f"{part}/64 of the file", lines)
+    path.write_bytes(whole)
+    expect(damages_told(args, folder, "whole") == [], "it is whole again")
+
+
+def of_another_version(args, folder):
+    """A recording of which no file can be read: one line, and 2 from every command that reads it."""
+    newer = pathlib.Path(folder, "newer.trace")
+    shutil.copytree(pathlib.Path(folder, "job.trace"), newer)
+    for path in newer.glob("*.rec"):
+        path.write_bytes(re.sub(rb"(?s)(HOLDFREC.{8})\x01", b"\\g<1>\x02", path.read_bytes()))
+    fabric = ["--fabric", "tree(4,2)"]
+    for words in (["trace", "show", "newer.trace"], ["trace", "check", "newer.trace"],
+                  ["trace", "convert", "newer.trace", "newer.goal"],
+                  ["simulate", "--trace", "newer.trace", "--engine", "updn", *fabric],
+                  ["predict", "newer.trace", "-q", "-d", "newer.sqlite", *fabric]):
+        code, out, err = run([args.holdfast, *words], folder)
+        expect(code == 2 and err.count("\n") == 1 and "of version 2 of the format" in err, f"{words}: {code}", out, err)
+
+
 def converted(args, folder):
     code, out, err = run([args.holdfast, "trace", "convert", "job.trace", "job.goal"], folder)
     expect(code == 0, f"trace convert ended with {code}", out, err)
@@ -177,14 +228,14 @@ def faulted(args, folder):
 
 
 def killed(args, folder):
-    """All but the last block is there: here more than one block is full before the end."""
+    """All but the last block is there, and that one where time for it came: more than one is full before the end."""
     rounds = 12_000
     code, _ = record(args, [args.program, rounds, folder, "kill"], folder, ranks=2)
     expect(code != 0, "a job with a killed rank fails")
     check(args, folder, 1)
     seen, _ = totals(args, folder)
     kept = seen["by_rank"][1]["functions"]["MPI_Isend"]["calls"]
-    expect(rounds - 32768 / 4 <= kept <= rounds, "all but the last block is kept", kept)
+    expect(rounds - 32768 / 4 <= kept <= rounds + 1, "all but the last block is kept", kept)
 
 
 def two_jobs(args, folder):
@@ -232,6 +283,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="holdfast-test-") as folder:
         without = known_counts(args, folder)
         damaged(args, folder)
+        damaged_everywhere(args, folder)
+        of_another_version(args, folder)
         converted(args, folder)
         replayed(args, folder)
         faulted(args, folder)

@@ -7,6 +7,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -38,15 +39,33 @@ def lines(text):
     return [line for line in text.splitlines() if "a child of process" not in line and "a copy" not in line]
 
 
+def garbles_pieces(launcher):
+    """Whether it is prterun of Open MPI 5, which now and then shows a short piece twice or not at all, natively, too
+    (docs/results/debian-13.md)."""
+    version = subprocess.run([launcher, "--version"], capture_output=True, text=True).stdout
+    return re.search(r"\(Open MPI\) (5\.|[1-9]\d)", version) is not None
+
+
 class Cases:
     def __init__(self, args, folder):
         self.args, self.folder = args, folder
+        self.tries = 12 if garbles_pieces(args.launcher) else 1
 
     def natively(self, program):
         line = [self.args.launcher] + (["--oversubscribe"] if "openmpi" in self.args.launcher else [])
         code, out, err = run([*line, "-n", "2", *program], self.folder)
         expect(code == 0, f"the native run ended with {code}", err)
         return out, err
+
+    def natively_twice_alike(self, program):
+        """As it is natively, where the launcher garbles nothing."""
+        before = self.natively(program)
+        for _ in range(self.tries - 1):
+            now = self.natively(program)
+            if [lines(text) for text in now] == [lines(text) for text in before]:
+                break
+            before = now
+        return before
 
     def replicated(self, degree, program, options=(), wanted=0, stdin=subprocess.DEVNULL):
         record = self.folder / "record.json"
@@ -57,9 +76,12 @@ class Cases:
 
     def same(self):
         """As natively, alike in all replicas, whatever else MPI and children print."""
-        out, err = self.natively(self.args.program)
+        out, err = self.natively_twice_alike(self.args.program)
         for degree, options in ((2, []), (3, []), (3, ["--hold-output"])):
-            got, errors, streams = self.replicated(degree, self.args.program, options)
+            for last in range(self.tries - 1, -1, -1):
+                got, errors, streams = self.replicated(degree, self.args.program, options)
+                if last == 0 or (lines(got) == lines(out) and set(lines(err)) <= set(lines(errors))):
+                    break
             expect(lines(got) == lines(out), f"{options}: the output is another one", f"{out}\n{got}")
             expect(set(lines(err)) <= set(lines(errors)), f"{options}: standard error is another one", f"{err}\n{errors}")
             expect(streams["differences"] == [] and streams["streams"] == 2, "compared", streams)

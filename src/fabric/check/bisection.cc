@@ -185,7 +185,7 @@ double fullest_channel(const Graph& graph, const Cabling& cabling) {
 }  // namespace
 
 Bisection bound_bisection(const Fabric& fabric) {
-  const Cabling cabling(fabric, Forwarding(fabric));
+  const Cabling cabling(fabric);
   const Graph graph(cabling);
   Bisection bisection;
   bisection.adapters = graph.host_count;

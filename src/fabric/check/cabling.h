@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "fabric/tables/forwarding.h"
 #include "fabric/topology/fabric.h"
 
 namespace holdfast::fabric {
@@ -23,7 +22,8 @@ class Cabling {
     std::uint8_t out = 0;    ///< the switch's port
   };
 
-  Cabling(const Fabric& fabric, const Forwarding& tables);
+  /// Rows are numbered as in Forwarding tables of the fabric.
+  explicit Cabling(const Fabric& fabric);
 
   std::uint32_t rows() const { return rows_; }
   std::uint32_t stride() const { return stride_; }
@@ -48,7 +48,7 @@ class Cabling {
   std::uint32_t parts() const { return parts_; }
 
  private:
-  void add_endpoint(const Fabric& fabric, const Forwarding& tables, PortId port);
+  void add_endpoint(const Fabric& fabric, const std::vector<std::uint32_t>& row_of, PortId port);
   void find_parts();
 
   std::uint32_t rows_ = 0;

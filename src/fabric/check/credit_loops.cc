@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/parallel/parallel_for.h"
+#include "fabric/check/cabling.h"
 #include "fabric/tables/columns.h"
 
 namespace holdfast::fabric {
@@ -292,7 +293,7 @@ constexpr std::size_t loops_told = 16;
 }  // namespace
 
 CreditLoopReport check_credit_loops(const Fabric& fabric, const Forwarding& tables, unsigned threads) {
-  const Cabling cabling(fabric, tables);
+  const Cabling cabling(fabric);
   DependencyGraph graph(cabling, tables);
   parallel::parallel_for(cabling.endpoints().size(), 64, threads, [&](unsigned, std::size_t begin, std::size_t end) {
     DependencyGraph::Scratch scratch(tables);

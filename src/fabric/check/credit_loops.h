@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/check/cabling.h"
+#include "fabric/tables/forwarding.h"
 
 namespace holdfast::fabric {
 

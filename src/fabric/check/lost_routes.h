@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fabric/check/paths.h"
+#include "fabric/tables/forwarding.h"
 
 namespace holdfast::fabric {
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/parallel/parallel_for.h"
+#include "fabric/check/cabling.h"
 #include "fabric/tables/columns.h"
 
 namespace holdfast::fabric {
@@ -128,8 +129,7 @@ struct Sums {
 
 class PathCheck {
  public:
-  PathCheck(const Fabric& fabric, const Forwarding& tables)
-      : fabric_(fabric), tables_(tables), cabling_(fabric, tables) {
+  PathCheck(const Fabric& fabric, const Forwarding& tables) : fabric_(fabric), tables_(tables), cabling_(fabric) {
     const std::size_t count = cabling_.endpoints().size();
     for (std::uint32_t i = 0; i < count; ++i) {
       for (std::uint32_t offset = 0; offset < cabling_.endpoints()[i].lids; ++offset) {
@@ -328,7 +328,7 @@ PathReport check_paths(const Fabric& fabric, const Forwarding& tables, unsigned 
 }
 
 std::uint64_t count_unrouted(const Fabric& fabric, const Forwarding& tables) {
-  const Cabling cabling(fabric, tables);
+  const Cabling cabling(fabric);
   Walker walker(cabling, tables);
   std::uint64_t adapters = 0;
   std::uint64_t lids = 0;

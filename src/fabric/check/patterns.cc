@@ -13,7 +13,7 @@ namespace {
 class Patterns {
  public:
   Patterns(const Fabric& fabric, const Forwarding& tables, const std::vector<PortId>& hosts)
-      : fabric_(fabric), tables_(tables), cabling_(fabric, tables), hosts_(hosts), load_(cabling_.channels(), 0) {
+      : fabric_(fabric), tables_(tables), cabling_(fabric), hosts_(hosts), load_(cabling_.channels(), 0) {
     for (const PortId host : hosts) row_.push_back(tables.row_of(fabric.port(fabric.peer(host)).node));
   }
 

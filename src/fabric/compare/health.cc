@@ -187,8 +187,7 @@ RoutingHealth examine_engine(const Fabric& fabric, std::string_view engine, cons
 }
 
 Health examine(const Fabric& fabric, const HealthOptions& options) {
-  const Forwarding empty(fabric);
-  const Cabling cabling(fabric, empty);
+  const Cabling cabling(fabric);
   Health health;
   health.there = count_hosts(fabric);
   health.hosts = cabling.endpoints().size() + cabling.unplugged();

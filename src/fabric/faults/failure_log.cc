@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "core/input/lines.h"
 #include "core/status/hint.h"
 
 namespace holdfast::fabric {
@@ -14,9 +15,9 @@ namespace {
 using Fields = std::vector<std::string_view>;
 
 std::string_view without_spaces(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r");
+  const auto first = text.find_first_not_of(" \t");
   return first == std::string_view::npos ? std::string_view()
-                                         : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+                                         : text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 Fields fields_of(std::string_view line) {
@@ -68,12 +69,10 @@ class LogReader {
   explicit LogReader(std::string_view name) : name_(name) {}
 
   Result<FailureLog> read(std::string_view text) {
-    while (!text.empty() && status_.ok()) {
-      const std::size_t end = std::min(text.find('\n'), text.size());
-      ++line_;
-      const std::string_view line = without_spaces(text.substr(0, end));
+    for (input::Lines lines(text); status_.ok() && lines.next();) {
+      line_ = lines.number();
+      const std::string_view line = without_spaces(lines.line());
       if (!line.empty() && line.front() != '#') read_line(fields_of(line));
-      text.remove_prefix(std::min(end + 1, text.size()));
     }
     if (status_.ok()) finish();
     if (!status_.ok()) return status_;

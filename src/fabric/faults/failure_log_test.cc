@@ -34,6 +34,22 @@ TEST(FailureLog, IsReadAsItIsWritten) {
   EXPECT_FALSE(log.entries[2].repaired_s);
 }
 
+TEST(FailureLog, LinesEndInAnyWay) {
+  const std::string text =
+      "# one room\nobserved, 2010-01-01, 2012-01-01\nparts, link, 2\nfailed, link, a, 2011-01-02\n";
+  for (const std::string end : {"\r", "\r\n", "\r\r\n"}) {
+    std::string other = "\xEF\xBB\xBF";
+    for (const char letter : text) other += letter == '\n' ? end : std::string(1, letter);
+    const auto log = parse_failure_log(other, "room.csv");
+    ASSERT_TRUE(log.ok()) << log.status().message();
+    ASSERT_EQ(log.value().entries.size(), 1U);
+    EXPECT_EQ(log.value().entries[0].part, "a");
+    EXPECT_EQ(log.value().parts[0], 2U);
+    const auto wrong = parse_failure_log(other + "faild, link, b" + end, "room.csv");
+    EXPECT_THAT(wrong.status().message(), HasSubstr("line 5: no line begins with 'faild'"));
+  }
+}
+
 TEST(FailureLog, MistakesAreSaidWithTheirLine) {
   const std::string head = "observed, 2010-01-01, 2012-01-01\nparts, link, 2\n";
   const std::pair<std::string, std::string> wrong[] = {

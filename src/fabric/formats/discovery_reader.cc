@@ -356,7 +356,7 @@ class DiscoveryReader {
                           "leave one of the two out");
     }
     ends_.push_back(end);
-    return {};
+    return budget_.afford_end(file_, sizeof end);
   }
 
   static Status read_port_number(Cursor& cursor, std::uint64_t most, std::uint8_t& number) {

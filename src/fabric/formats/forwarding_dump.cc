@@ -77,13 +77,14 @@ class ForwardingReader {
 
   Result<ImportedTables> read() {
     while (lines_.next()) {
-      const std::string_view line = lines_.line();
+      std::string_view line = lines_.line();
+      while (line.ends_with(' ') || line.ends_with('\t')) line.remove_suffix(1);
       Status status;
       if (line.starts_with("0x"))
         status = read_entry(line);
       else if (const std::size_t guid = guid_of_head(line); guid != std::string_view::npos)
         status = read_head(line, guid);
-      else if (line.ends_with("lids dumped") || line.ends_with("lids dumped "))
+      else if (line.ends_with("lids dumped"))
         end_table();
       else if (is_from_another_program(line))
         notes_.add("another program", lines_.number(),
@@ -313,6 +314,9 @@ bool is_forwarding_dump(std::string_view text) {
 }
 
 Result<ImportedTables> read_forwarding(std::string_view text, std::string_view name, const Fabric& fabric) {
+  if (Status status = Forwarding::check_size(fabric, "reading " + std::string(name), "take a smaller network");
+      !status.ok())
+    return status;
   return ForwardingReader(text, name, fabric).read();
 }
 

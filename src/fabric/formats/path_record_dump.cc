@@ -52,10 +52,10 @@ class PathRecordReader {
       : name_(name), tables_(tables), row_of_lid_(std::size_t{fabric.top_lid()} + 1, none) {
     // Levels per source LID: what a subnet manager answers may differ between hosts of one switch.
     tables.forwarding.distinguish_sources();
-    const std::vector<EndPort> ends = end_ports(fabric, tables.forwarding);
-    for (const EndPort& from : ends) {
+    ends_ = end_ports(fabric, tables.forwarding);
+    for (const EndPort& from : ends_) {
       for (Lid lid = from.lid; lid < from.lid + (Lid{1} << from.lmc); ++lid) row_of_lid_[lid] = from.row;
-      for (const EndPort& to : ends) {
+      for (const EndPort& to : ends_) {
         if (from.row != none) set(from.lid, to.lid, Forwarding::no_path);
       }
     }
@@ -63,6 +63,7 @@ class PathRecordReader {
 
   Status read(std::string_view text) {
     Lines lines(text);
+    const bool cut_short = lacks_last_line_end(text);
     bool inside = false;
     while (lines.next()) {
       Cursor cursor(name_, lines.number(), lines.line());
@@ -71,13 +72,22 @@ class PathRecordReader {
         finish_record();
         inside = true;
       } else if (inside) {
-        if (Status status = read_field(cursor); !status.ok()) return status;
+        const Status status = read_field(cursor);
+        if (!status.ok() && (!cut_short || !lines.at_end())) return status;
+        if (!status.ok())
+          tables_.notes.push_back(std::string(name_) + " line " + std::to_string(lines.number()) +
+                                  ": the file ends in the middle of this line, and its record is left out (" +
+                                  status.wrong() + "): was the file cut short?");
       }
     }
     finish_record();
     if (records_ == 0)
       return {Code::bad_input, "reading " + std::string(name_), "no path record of this fabric's adapters in it",
               "give the output of saquery -p"};
+    if (const std::size_t missing = missing_pairs(); missing > 0)
+      note(missing,
+           ("pairs of adapters have no path record; the last one leads from " + last_ + ": was the file cut short?")
+               .c_str());
     if (damaged_ > 0) note(damaged_, "path records have LIDs that no adapter of the fabric has");
     return {};
   }
@@ -110,7 +120,20 @@ class PathRecordReader {
     }
     if (row_of_lid_[source] == none) return;  // a switch's own path
     set(static_cast<Lid>(source), static_cast<Lid>(destination), static_cast<std::uint8_t>(*record.level));
+    last_ = "LID " + std::to_string(source) + " to LID " + std::to_string(destination);
     ++records_;
+  }
+
+  std::size_t missing_pairs() const {
+    std::size_t missing = 0;
+    for (const EndPort& from : ends_) {
+      for (const EndPort& to : ends_) {
+        if (from.row != none && to.row != none && from.lid != to.lid &&
+            tables_.forwarding.service_level(from.row, from.lid, to.lid) == Forwarding::no_path)
+          ++missing;
+      }
+    }
+    return missing;
   }
 
   void set(Lid source, Lid destination, std::uint8_t level) {
@@ -122,8 +145,10 @@ class PathRecordReader {
 
   std::string_view name_;
   ImportedTables& tables_;
+  std::vector<EndPort> ends_;
   std::vector<std::uint32_t> row_of_lid_;
   Record record_;
+  std::string last_;  // the record that was read last
   std::size_t records_ = 0;
   std::size_t damaged_ = 0;
 };

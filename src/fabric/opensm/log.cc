@@ -4,6 +4,8 @@
 #include <charconv>
 #include <vector>
 
+#include "core/input/lines.h"
+
 namespace holdfast::fabric::opensm {
 namespace {
 
@@ -16,7 +18,7 @@ struct Line {
 
 std::string_view trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\r')) text.remove_suffix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
   return text;
 }
 
@@ -40,11 +42,9 @@ Line take_apart(std::string_view text) {
 
 std::vector<Line> lines_of(std::string_view log) {
   std::vector<Line> lines;
-  while (!log.empty()) {
-    const std::size_t end = std::min(log.find('\n'), log.size());
-    Line line = take_apart(log.substr(0, end));
+  for (input::Lines texts(log); texts.next();) {
+    Line line = take_apart(texts.line());
     if (!line.text.empty()) lines.push_back(line);
-    log.remove_prefix(std::min(end + 1, log.size()));
   }
   return lines;
 }

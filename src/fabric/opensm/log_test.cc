@@ -36,6 +36,12 @@ TEST(Log, AnEmptyLogGivesNoReason) {
   EXPECT_EQ(last_line("\n\n"), "it said nothing");
 }
 
+TEST(Log, LinesEndInAnyWay) {
+  EXPECT_EQ(refusal_in("x 0x01 -> first: one\rx 0x01 -> osm_ucast_mgr_process: No routing engine able to\r\n", "lash"),
+            "one");
+  EXPECT_EQ(last_line("a\rb\r\n\r"), "b");
+}
+
 TEST(Log, LanesNeededIsTheLastNumber) {
   EXPECT_EQ(lanes_needed_in(dfsssp_log), 9U);
   EXPECT_EQ(lanes_needed_in("-> lash_core: Lanes needed: 3, Balancing\n"), 3U);

@@ -2,9 +2,11 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/status/status.h"
 #include "fabric/topology/fabric.h"
 #include "fabric/topology/renumbering.h"
 
@@ -27,6 +29,10 @@ class Forwarding {
   /// Empty tables for LIDs 0 to fabric.top_lid(), every service level 0, lane = service level. The fabric's nodes and
   /// LIDs must stay as they are; its links may go down and up.
   explicit Forwarding(const Fabric& fabric);
+
+  /// Whether tables of a fabric fit into memory, with as many bytes for service levels. Error (bad_input) with what is
+  /// being done and a remedy.
+  static Status check_size(const Fabric& fabric, std::string_view doing, std::string_view remedy);
 
   /// Switches in the order of node ids: row_of(node) is the index of a switch's table; `none` for an adapter.
   std::uint32_t row_of(NodeId node) const { return rows_[node]; }
@@ -70,8 +76,8 @@ class Forwarding {
   /// False while every lane is its service level.
   bool has_lane_maps() const { return !lane_maps_.empty(); }
 
-  /// Of tables of renumber(fabric, numbers): the same routes as tables of `fabric`.
-  Forwarding numbered_as(const Fabric& fabric, const Renumbering& numbers) &&;
+  /// Of tables of renumber(fabric, numbers): the same routes as tables of `fabric`. Threads: 0 is all of the machine.
+  Forwarding numbered_as(const Fabric& fabric, const Renumbering& numbers, unsigned threads) &&;
 
   /// Levels of the switches, by row, such that no route between adapters turns from down to up, as whoever made the
   /// tables knows. Empty: not known. Any change of an entry forgets them.

@@ -32,6 +32,8 @@ constexpr const char* local_rank_names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_
 constexpr const char* local_size_names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
 /// JOB.RANK.
 constexpr const char* member_names[] = {"PMIX_ID"};
+/// FOLDER/RANK, where PRRTE puts files that it was asked to take along.
+constexpr const char* folder_names[] = {"OMPI_FILE_LOCATION"};
 /// The number of an open file: MPI's own, so that the program is told none.
 constexpr const char* descriptor_names[] = {"PMI_FD"};
 
@@ -75,8 +77,9 @@ std::optional<std::string> told_instead(const char* name, const char* said, cons
   if (local_rank || one_of(name, rank_names)) return part.rank;
   if (local_size || one_of(name, size_names)) return part.ranks;
   if (one_of(name, descriptor_names)) return "-1";
-  const char* const dot = one_of(name, member_names) ? std::strrchr(said, '.') : nullptr;
-  return dot ? std::optional(std::string(said, dot + 1) + part.rank) : std::nullopt;
+  const char separator = one_of(name, member_names) ? '.' : one_of(name, folder_names) ? '/' : '\0';
+  const char* const end = separator != '\0' ? std::strrchr(said, separator) : nullptr;
+  return end ? std::optional(std::string(said, end + 1) + part.rank) : std::nullopt;
 }
 
 struct Variable {

@@ -257,7 +257,7 @@ bool begin_liveness() {
 }
 
 void begin_liveness_of_program() {
-  if (program_asks()) (void)begin_liveness();
+  if (program_asks() && program_is_named()) (void)begin_liveness();
 }
 
 bool liveness_is_watched() {

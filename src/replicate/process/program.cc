@@ -3,7 +3,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
+#include <string>
 #include <string_view>
 
 #include "replicate/engine/degrees.h"
@@ -23,11 +26,23 @@ bool has_replicas() {
   return degree && asks_for_replicas(degree);
 }
 
-bool started_as_program() {
-  const char* program = std::getenv("HOLDFAST_RUN_PROGRAM");
+constexpr const char* program_runs_mpi = "HOLDFAST_RUN_MPI_BEGUN";
+
+/// Shells run scripts, whose commands are what is meant.
+bool is_shell(std::string_view path) {
+  constexpr std::string_view shells[] = {"sh", "bash", "dash", "ksh", "zsh", "csh", "tcsh", "fish", "busybox"};
+  const std::string_view base = path.substr(path.rfind('/') + 1);
+  return std::find(std::begin(shells), std::end(shells), base) != std::end(shells);
+}
+
+std::string own_path() {
   char path[4096];
-  const ssize_t length = program ? readlink("/proc/self/exe", path, sizeof(path)) : 0;
-  return length > 0 && std::string_view(path, static_cast<std::size_t>(length)) == program;
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
+  return {path, length > 0 ? static_cast<std::size_t>(length) : 0};
+}
+
+bool started_by_program(std::string_view own) {
+  return std::getenv("HOLDFAST_RUN_STARTER") && !std::getenv(program_runs_mpi) && !is_shell(own);
 }
 
 }  // namespace
@@ -36,13 +51,23 @@ bool program_asks() {
   return first_thread && depth == 0 && real_process_id() == process;
 }
 
+bool program_is_named() {
+  const char* program = std::getenv("HOLDFAST_RUN_PROGRAM");
+  return program && own_path() == program;
+}
+
 bool program_is_loaded() {
-  return process == loading && has_replicas() && started_as_program();
+  if (process != loading || !has_replicas() || !std::getenv("HOLDFAST_RUN_PROGRAM")) return false;
+  return program_is_named() || started_by_program(own_path());
 }
 
 void program_begins() {
   process = program_is_loaded() ? real_process_id() : 0;
   first_thread = process != 0;
+}
+
+void program_calls_mpi() {
+  if (std::getenv("HOLDFAST_RUN_STARTER")) ::setenv(program_runs_mpi, "1", 1);
 }
 
 void program_ends() {

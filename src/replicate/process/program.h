@@ -9,9 +9,16 @@ namespace holdfast::replicate {
 /// itself asks for on its first thread is answered alike in all replicas outside MPI; anything else cannot be put into
 /// one order.
 
-/// Whether the calling code may be the program's own: on the first thread of the process that was started as
-/// HOLDFAST_RUN_PROGRAM, after the loader's work, and neither inside MPI nor inside Holdfast. One system call.
+/// Whether the calling code may be the program's own: on the first thread of a process that is the program, after the
+/// loader's work, and neither inside MPI nor inside Holdfast. One system call.
+///
+/// The program is HOLDFAST_RUN_PROGRAM. Where that is a script, or has no MPI itself (env, taskset, Python), as
+/// HOLDFAST_RUN_STARTER says, so is all that it starts, but for shells, and but for what is started by a process that
+/// has called MPI_Init.
 bool program_asks();
+
+/// Whether the process was started as HOLDFAST_RUN_PROGRAM itself.
+bool program_is_named();
 
 /// Whether the process is the program and its shared libraries' constructors are at work, of which some are the
 /// program's own. On the first thread, which is alone then.
@@ -19,6 +26,9 @@ bool program_is_loaded();
 
 /// The shared libraries are loaded, the program's own code comes next. Called once, by the first thread.
 void program_begins();
+
+/// MPI_Init is called: what this process starts from here on is not the program.
+void program_calls_mpi();
 
 /// main() has returned, or exit() was called: what comes is the libraries' own clearing up.
 void program_ends();

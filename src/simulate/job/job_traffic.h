@@ -85,9 +85,9 @@ struct JobOutcome {
 /// protocol. Ranks of one host exchange them through its memory.
 ///
 /// A process is its threads, each of which does one step after another, and the nonblocking collectives that it has
-/// begun; overheads of all of them take one processor. What comes while no thread is in MPI waits for the next call,
-/// unless MPI makes progress by itself. Every host has a queue of its own events; hosts meet only through the network,
-/// so that a host's events need to be taken only when the network asks it or brings it something.
+/// begun; all their overheads take one processor. What comes while no thread is in MPI waits for the next call that
+/// does more than begin something, unless MPI makes progress by itself. Every host has its own queue of events; they
+/// meet through the network alone, so that a host's events are taken only when the network asks or brings something.
 ///
 /// With replicas each rank is several processes, and each replica of the job a world of its own, in which its messages
 /// travel as they would without the others. What an engine says to another one is a message, too (replica_process.h).

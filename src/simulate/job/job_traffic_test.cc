@@ -260,6 +260,25 @@ TEST(JobTraffic, ARendezvousWaitsForTheNextCallUnlessThereIsAThreadForIt) {
   EXPECT_EQ(play(program, protocol).end(1), 50'000'000);
 }
 
+/// A request that comes while rank 1 computes is answered at its wait, neither at the receive nor at the send.
+TEST(JobTraffic, CallsThatOnlyBeginDoNotLook) {
+  Protocol protocol = slow_protocol();
+  protocol.eager_limit = 0;
+  Recording recording(2);
+  recording.call(0, "MPI_Send", {{peer, 1}, {tag, 5}, {bytes, 1000}})
+      .call(1, "MPI_Irecv", {{peer, 0}, {tag, 5}, {request, 0}}, 20'000)
+      .call(1, "MPI_Wait", {{completes, 0}}, 50'000);
+  EXPECT_EQ(play(recording.take(), protocol).end(1), 70'000'000 + o_receive + flight(0) + hop(1000));
+  Recording other(3);
+  other.call(0, "MPI_Send", {{peer, 1}, {tag, 5}, {bytes, 1000}})
+      .call(1, "MPI_Irecv", {{peer, 0}, {tag, 5}, {request, 0}}, 10'000)
+      .call(1, "MPI_Isend", {{peer, 2}, {tag, 6}, {bytes, 1000}, {request, 1}}, 10'000)
+      .call(1, "MPI_Wait", {{completes, 0}}, 50'000)
+      .call(1, "MPI_Wait", {{completes, 1}})
+      .call(2, "MPI_Recv", {{peer, 1}, {tag, 6}});
+  EXPECT_GE(play(other.take(), protocol).end(0), 70'000'000);
+}
+
 TEST(JobTraffic, QuestionsInVainLookIntoMpi) {
   Protocol protocol = slow_protocol();
   protocol.eager_limit = 0;

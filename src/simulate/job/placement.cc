@@ -1,5 +1,7 @@
 #include "simulate/job/placement.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -258,6 +260,14 @@ Result<std::vector<std::uint32_t>> place(const PlacementRules& rules, std::uint3
   }
   for (const std::uint32_t host : placed) taken[host] = true;
   return placed;
+}
+
+std::string idle_adapters_in_words(const fabric::Fabric& fabric) {
+  const auto computers = computers_of(fabric);
+  const auto several = std::ranges::count_if(computers, [](const auto& own) { return own.size() > 1; });
+  if (several == 0) return {};
+  return fmt::format("plain connections leave a host by one of its adapters; {} hosts have more, which carry nothing",
+                     several);
 }
 
 }  // namespace holdfast::simulate::job

@@ -54,4 +54,8 @@ std::uint64_t places_of(const PlacementRules& rules, const fabric::Fabric& fabri
 Result<std::vector<std::uint32_t>> place(const PlacementRules& rules, std::uint32_t ranks, const fabric::Fabric& fabric,
                                          std::vector<bool>& taken);
 
+/// A note for reports of plain connections, where hosts have more adapters than the one that place() takes: those carry
+/// nothing, while over the transport they are rails. Empty: each host has one.
+std::string idle_adapters_in_words(const fabric::Fabric& fabric);
+
 }  // namespace holdfast::simulate::job

@@ -100,6 +100,8 @@ TEST(Placement, AHostWithTwoAdaptersIsOneHost) {
   EXPECT_EQ(on_rails(named, 3), (Names{"host-5" + first, "host-2" + first, "host-2" + first}));
   named.hosts = {{"host-5 mlx5_1", 0}, {"host-5", 0}};
   EXPECT_EQ(on_rails(named, 2), (Names{"host-5 mlx5_1", "host-5 mlx5_1"}));
+  EXPECT_NE(idle_adapters_in_words(placed.fabric).find("; 8 hosts have more"), std::string::npos);
+  EXPECT_EQ(idle_adapters_in_words(Placed().fabric), "");
 }
 
 /// Names that tell nothing of computers, and what is no computer.

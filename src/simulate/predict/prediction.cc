@@ -243,6 +243,8 @@ class Prediction final : public study::Study {
     }
     if (Status status = read_protection(); !status.ok()) return status;
     if (Status status = check_senders(); !status.ok()) return status;
+    if (std::string idle = job::idle_adapters_in_words(network_); !idle.empty() && any_plain())
+      notes_.push_back(std::move(idle));
     for (const std::string& each : question_.collectives) {
       auto in_network = job::read_collectives(each);
       if (!in_network.ok()) return in_network.status();
@@ -278,6 +280,7 @@ class Prediction final : public study::Study {
     return {};
   }
 
+  bool any_plain() const { return std::ranges::find(question_.senders, "plain") != question_.senders.end(); }
   bool any_over_transport() const {
     return std::ranges::find(question_.senders, over_transport) != question_.senders.end();
   }

@@ -392,8 +392,10 @@ int get_info(std::uint32_t, const char*, const char*, std::uint64_t, const fi_in
 
 void clean_up() {}
 
-fi_provider provider = {FI_VERSION(99, 0), FI_VERSION(1, 17), {},      FAILING_PROVIDER_NAME,
-                        get_info,          open_fabric,       clean_up};
+// Above those of libfabric's own providers (117.0, 201.0), as of two with one name the newer is taken.
+constexpr std::uint32_t version = FI_VERSION(9999, 0);
+constexpr std::uint32_t interface_version = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION);
+fi_provider provider = {version, interface_version, {}, FAILING_PROVIDER_NAME, get_info, open_fabric, clean_up};
 
 }  // namespace
 

@@ -56,27 +56,45 @@ struct DragonflyNetwork {
     return true;
   }
 
-  struct Across {
-    std::uint32_t group;
-    std::uint32_t arc;
+  /// Arcs from one row after another: what searches look at of them lies side by side.
+  struct Steps {
+    std::vector<std::uint32_t> first = {};  ///< by row, and one more
+    std::vector<std::uint32_t> arc = {};
+    std::vector<std::uint32_t> to = {};  ///< the row that it leads to
   };
-  std::vector<std::vector<std::uint32_t>> inside = {};  ///< by row: the arcs to switches of its group
-  std::vector<std::vector<Across>> across = {};         ///< by row: the others, by the group that they lead to
+  Steps inside = {};                                   ///< to switches of the same group
+  Steps across = {};                                   ///< to others, by the group that they lead to
+  std::vector<std::uint32_t> across_to = {};           ///< that group
+  std::vector<std::vector<std::uint32_t>> doors = {};  ///< by group: its rows with arcs across
 
   void find_joined() {
-    inside.resize(graph.rows());
-    across.resize(graph.rows());
-    for (std::uint32_t id = 0; id < graph.arcs().size(); ++id) {
-      const SwitchGraph::Arc& arc = graph.arc(id);
-      if (group(arc.from) == group(arc.to)) {
-        inside[arc.from].push_back(id);
-      } else {
-        across[arc.from].push_back({group(arc.to), id});
+    joined_pairs.assign(std::size_t{groups.count} * groups.count, 0);
+    doors.resize(groups.count);
+    for (std::uint32_t row = 0; row < graph.rows(); ++row) {
+      for (Steps* steps : {&inside, &across}) steps->first.push_back(static_cast<std::uint32_t>(steps->arc.size()));
+      std::vector<std::uint32_t> out;
+      for (std::uint32_t id = graph.first_arc(row); id < graph.first_arc(row + 1); ++id) {
+        const std::uint32_t to = group(graph.arc(id).to);
+        joined_pairs[pair(group(row), to)] = 1;
+        if (to == group(row)) {
+          add(inside, id);
+        } else {
+          out.push_back(id);
+        }
+      }
+      if (!out.empty()) doors[group(row)].push_back(row);
+      std::ranges::stable_sort(out, {}, [this](std::uint32_t id) { return group(graph.arc(id).to); });
+      for (const std::uint32_t id : out) {
+        add(across, id);
+        across_to.push_back(group(graph.arc(id).to));
       }
     }
-    for (std::vector<Across>& arcs : across) std::ranges::stable_sort(arcs, {}, &Across::group);
-    joined_pairs.assign(std::size_t{groups.count} * groups.count, 0);
-    for (const SwitchGraph::Arc& arc : graph.arcs()) joined_pairs[pair(group(arc.from), group(arc.to))] = 1;
+    for (Steps* steps : {&inside, &across}) steps->first.push_back(static_cast<std::uint32_t>(steps->arc.size()));
+  }
+
+  void add(Steps& steps, std::uint32_t id) const {
+    steps.arc.push_back(id);
+    steps.to.push_back(graph.arc(id).to);
   }
 };
 
@@ -89,8 +107,48 @@ class DragonflyWays {
   /// Shortest paths by way of a group; `none`: straight.
   void find(std::uint32_t destination, std::uint32_t between, Choices& choices) {
     choose_groups(network_.group(destination), between);
-    find_choices(destination, choices);
+    search(destination, choices);
+    list(choices);
   }
+
+  /// The straight ones of many destinations, where all groups are joined: `choices` are those that this object found
+  /// last here, or empty. Where all rows have a route (else: false), they come group by group in their order, those of
+  /// the destination's first; the others keep what they have while the way to the switches with cables out of the group
+  /// is as long as for the last destination. Calls change() before they do not.
+  template <class Change>
+  bool find_next(std::uint32_t destination, Choices& choices, const Change& change) {
+    const std::uint32_t to = network_.group(destination);
+    choose_groups(to, none);
+    within_.order.assign(1, destination);
+    std::fill(hops_.begin(), hops_.end(), none);
+    hops_[destination] = 0;
+    for (std::size_t head = 0; head < within_.order.size(); ++head) reach_inside(within_.order[head], within_.order);
+    std::vector<std::uint32_t> to_doors;
+    for (const std::uint32_t row : network_.doors[to]) to_doors.push_back(hops_[row]);
+    list(within_);
+    const Last now = {to, within_.order.size(), within_.arcs.size(), std::move(to_doors)};
+    if (now != last_) {
+      change();
+      outside_is_known_ = false;
+      search(destination, choices);
+      last_ = {};
+      if (choices.order.size() == network_.graph.rows()) {
+        std::ranges::stable_sort(choices.order, {}, [&](std::uint32_t row) {
+          return network_.group(row) == to ? 0 : network_.group(row) + 1;
+        });
+        last_ = now;
+      }
+      list(choices);
+    }
+    if (last_.group == none) return false;
+    std::ranges::copy(within_.order, choices.order.begin());
+    std::ranges::copy(within_.first, choices.first.begin());
+    std::ranges::copy(within_.arcs, choices.arcs.begin());
+    return true;
+  }
+  /// Of these the rows of the destination's group.
+  const Choices& within() const { return within_; }
+
   /// The group that each group sends to next: `between`, or the destination's without one; another where no cable
   /// leads there.
   void choose_groups(std::uint32_t to, std::uint32_t between) {
@@ -110,13 +168,37 @@ class DragonflyWays {
   /// The group that a group sends to next, of what was chosen last.
   std::uint32_t next(std::uint32_t group) const { return next_[group]; }
 
-  /// Whether on all these paths of senders a packet goes up, to another group and down, each at most once and in this
-  /// order, as on a whole Dragonfly+: no packets wait for one another in a circle then.
+  /// Whether on all paths of senders that were found last a packet goes up, to another group and down, each at most
+  /// once and in this order, as on a whole Dragonfly+: no packets wait for one another in a circle then.
   bool go_up_across_and_down(const Choices& choices) {
-    constexpr std::uint8_t nobody = 255;
+    const std::size_t rows = last_.group == none ? 1 : within_.order.size();
+    if (last_.group == none || !outside_is_known_) {
+      latest_.assign(network_.graph.rows(), nobody);
+      outside_goes_ = go_up_across_and_down(choices, rows, choices.order.size());
+      outside_is_known_ = last_.group != none;
+      if (!outside_is_known_) return outside_goes_;
+      latest_outside_ = latest_;
+    }
+    latest_ = latest_outside_;
+    return outside_goes_ && go_up_across_and_down(within_, 1, rows);
+  }
+
+ private:
+  /// What the choices of rows outside the destination's group go by.
+  struct Last {
+    std::uint32_t group = none;
+    std::size_t rows = 0;  ///< of the group that have a route
+    std::size_t arcs = 0;  ///< that those may choose
+    std::vector<std::uint32_t> to_doors = {};
+    bool operator==(const Last&) const = default;
+  };
+
+  static constexpr std::uint8_t nobody = 255;
+
+  /// The same of the rows at positions `first` to `last` - 1, behind those that lie farther.
+  bool go_up_across_and_down(const Choices& choices, std::size_t first, std::size_t last) {
     const SwitchGraph& graph = network_.graph;
-    latest_.assign(graph.rows(), nobody);  // by row: the last step of those that come by
-    for (std::size_t i = choices.order.size(); i-- > 1;) {
+    for (std::size_t i = last; i-- > first;) {
       const std::uint32_t row = choices.order[i];
       if (graph.sources_at(row) == 0 && latest_[row] == nobody) continue;
       for (std::uint32_t at = choices.first[i]; at < choices.first[i + 1]; ++at) {
@@ -134,10 +216,18 @@ class DragonflyWays {
     return true;
   }
 
- private:
-  /// Shortest paths that keep to the order of groups.
-  void find_choices(std::uint32_t destination, Choices& choices) {
-    const SwitchGraph& graph = network_.graph;
+  void reach(std::uint32_t from, std::uint32_t row, std::vector<std::uint32_t>& order) {
+    if (hops_[row] != none) return;
+    hops_[row] = hops_[from] + 1;
+    order.push_back(row);
+  }
+  void reach_inside(std::uint32_t row, std::vector<std::uint32_t>& order) {
+    const DragonflyNetwork::Steps& inside = network_.inside;
+    for (std::uint32_t at = inside.first[row]; at < inside.first[row + 1]; ++at) reach(row, inside.to[at], order);
+  }
+
+  /// Shortest paths that keep to the order of groups: the rows that have one, nearest first.
+  void search(std::uint32_t destination, Choices& choices) {
     std::fill(hops_.begin(), hops_.end(), none);
     hops_[destination] = 0;
     choices.order.assign(1, destination);
@@ -145,42 +235,55 @@ class DragonflyWays {
     for (std::uint32_t from = 0; from < network_.groups.count; ++from) {
       if (next_[from] != none && next_[from] != from) wanted[next_[from]] = 1;
     }
+    const DragonflyNetwork::Steps& across = network_.across;
     for (std::size_t head = 0; head < choices.order.size(); ++head) {
       const std::uint32_t row = choices.order[head];
-      const auto reach = [&](std::uint32_t id) {
-        const std::uint32_t to = graph.arc(id).to;
-        if (hops_[to] != none) return;
-        hops_[to] = hops_[row] + 1;
-        choices.order.push_back(to);
-      };
-      for (const std::uint32_t id : network_.inside[row]) reach(id);
+      reach_inside(row, choices.order);
       if (wanted[network_.group(row)] == 0) continue;
-      for (const DragonflyNetwork::Across& out : network_.across[row]) {
-        if (next_[out.group] == network_.group(row)) reach(out.arc);
+      for (std::uint32_t at = across.first[row]; at < across.first[row + 1]; ++at) {
+        if (next_[network_.across_to[at]] == network_.group(row)) reach(row, across.to[at], choices.order);
       }
     }
+  }
+
+  /// The arcs that lead on by one of these paths, of each row in their order.
+  void list(Choices& choices) {
+    const DragonflyNetwork::Steps& inside = network_.inside;
+    const DragonflyNetwork::Steps& across = network_.across;
     choices.first.assign(2, 0);
     choices.arcs.clear();
+    std::array<std::uint32_t, 256> chosen;  // no switch has more ports
     for (std::size_t i = 1; i < choices.order.size(); ++i) {
       const std::uint32_t row = choices.order[i];
-      const auto choose = [&](std::uint32_t id) {
-        const std::uint32_t to = graph.arc(id).to;
-        if (hops_[to] != none && hops_[to] + 1 == hops_[row]) choices.arcs.push_back(id);
-      };
-      for (const std::uint32_t id : network_.inside[row]) choose(id);
+      const std::uint32_t nearer = hops_[row] - 1;
+      std::size_t count = 0;
+      for (std::uint32_t at = inside.first[row]; at < inside.first[row + 1]; ++at) {
+        chosen[count] = inside.arc[at];  // no branch: which ones are nearer cannot be foretold
+        count += hops_[inside.to[at]] == nearer ? 1 : 0;
+      }
       const std::uint32_t next = next_[network_.group(row)];
       if (next != network_.group(row)) {
-        const auto out = std::ranges::equal_range(network_.across[row], next, {}, &DragonflyNetwork::Across::group);
-        for (const DragonflyNetwork::Across& one : out) choose(one.arc);
+        const auto first = network_.across_to.begin() + across.first[row];
+        const auto end = network_.across_to.begin() + across.first[row + 1];
+        for (auto out = std::lower_bound(first, end, next); out != end && *out == next; ++out) {
+          const auto at = static_cast<std::size_t>(out - network_.across_to.begin());
+          if (hops_[across.to[at]] == nearer) chosen[count++] = across.arc[at];
+        }
       }
+      choices.arcs.insert(choices.arcs.end(), chosen.begin(), chosen.begin() + static_cast<std::ptrdiff_t>(count));
       choices.first.push_back(static_cast<std::uint32_t>(choices.arcs.size()));
     }
   }
 
   const DragonflyNetwork& network_;
-  std::vector<std::uint32_t> next_;   // by group
-  std::vector<std::uint32_t> hops_;   // by row
-  std::vector<std::uint8_t> latest_;  // by row
+  std::vector<std::uint32_t> next_;           // by group
+  std::vector<std::uint32_t> hops_;           // by row
+  std::vector<std::uint8_t> latest_;          // by row: the last step of those that come by
+  std::vector<std::uint8_t> latest_outside_;  // those of other groups than the destination's
+  bool outside_goes_ = false;                 // whether all of them go up, across and down
+  bool outside_is_known_ = false;
+  Choices within_;  // of the destination's group
+  Last last_;       // what find_next() gave last is of
 };
 
 /// Turns in which every switch begins with another way: what one destination gets is then spread as well as what one
@@ -255,23 +358,49 @@ class DragonflyRouter {
       DragonflyWays ways;
       ClosedTables<TurnsApart> laid;
       Choices choices;
+      std::vector<Choices> within;  // of destinations with the same choices elsewhere, which are laid together
     };
     const TurnsApart turns(network_);
     std::vector<std::unique_ptr<Worker>> workers(parallel::thread_count(threads));
     std::atomic<bool> joined = true;
     std::atomic<bool> in_order = true;
+    const auto lay_together = [&](Worker& mine) {
+      if (mine.within.empty()) return;
+      const auto adapters_at = [&](const Choices& choices) { return graph_.terminals_at(choices.order[0]); };
+      const SwitchGraph::Terminal* first = adapters_at(mine.within.front()).data();
+      const std::span<const SwitchGraph::Terminal> last = adapters_at(mine.within.back());
+      const std::span adapters(first, last.data() + last.size());
+      const std::size_t rows = mine.within.front().order.size();
+      mine.laid.begin(adapters);
+      mine.laid.lay_rows(mine.choices, rows, mine.choices.order.size(), 0, adapters.size());
+      for (const Choices& within : mine.within) {
+        const auto from = static_cast<std::size_t>(adapters_at(within).data() - first);
+        mine.laid.lay_rows(within, 1, rows, from, from + adapters_at(within).size());
+      }
+      mine.within.clear();
+    };
+    const auto lay_to = [&](Worker& mine, std::uint32_t row) {
+      const bool by_group = mine.ways.find_next(row, mine.choices, [&] { lay_together(mine); });
+      if (!graph_.terminals_at(row).empty()) {
+        if (sender_not_joined(row, mine.choices) != none) joined = false;
+        if (in_order && !mine.ways.go_up_across_and_down(mine.choices)) in_order = false;
+      }
+      if (!by_group || graph_.terminals_at(row).empty()) {
+        mine.laid.lay(mine.choices);
+        return;
+      }
+      lay_management(graph_, mine.choices, tables_);
+      mine.within.push_back(mine.ways.within());
+    };
     parallel::parallel_for(
         graph_.rows(), neighbours, threads, [&](unsigned worker, std::size_t begin, std::size_t end) {
-          std::unique_ptr<Worker>& mine = workers[worker];
-          if (!mine)
-            mine.reset(new Worker{DragonflyWays(network_), ClosedTables<TurnsApart>(graph_, turns, tables_), {}});
-          for (auto row = static_cast<std::uint32_t>(begin); row < end && joined; ++row) {
-            mine->ways.find(row, none, mine->choices);
-            if (!graph_.terminals_at(row).empty()) {
-              if (sender_not_joined(row, mine->choices) != none) joined = false;
-              if (in_order && !mine->ways.go_up_across_and_down(mine->choices)) in_order = false;
-            }
-            mine->laid.lay(mine->choices);
+          for (; begin < end && joined; begin += neighbours) {  // all at once where there is one thread
+            std::unique_ptr<Worker>& mine = workers[worker];
+            if (!mine)
+              mine.reset(new Worker{DragonflyWays(network_), ClosedTables<TurnsApart>(graph_, turns, tables_), {}, {}});
+            for (std::size_t row = begin; row < std::min(end, begin + neighbours) && joined; ++row)
+              lay_to(*mine, static_cast<std::uint32_t>(row));
+            lay_together(*mine);
           }
         });
     if (!joined) return false;

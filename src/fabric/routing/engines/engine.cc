@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "core/memory/available.h"
 #include "core/status/hint.h"
 #include "fabric/routing/engines/native_engines.h"
 #include "fabric/routing/engines/parx.h"
@@ -69,11 +68,7 @@ Status check_options(const Fabric& fabric, std::string_view engine, const Engine
   }
   if (fabric.switch_count() == 0) return {Code::bad_input, doing, "the fabric has no switch", "give one that has"};
   if (fabric.top_lid() == 0) return {Code::bad_input, doing, "no port has a LID", "call assign_lids() first"};
-  // A byte for the port and one for the service level, of every switch and LID.
-  const std::uint64_t entries = memory::estimate_product(fabric.switch_count(), std::uint64_t{fabric.top_lid()} + 1);
-  if (Status status = memory::check_estimate(doing, memory::estimate_product(entries, 2), "take a smaller network");
-      !status.ok())
-    return status;
+  if (Status status = Forwarding::check_size(fabric, doing, "take a smaller network"); !status.ok()) return status;
   for (const NodeId root : options.roots) {
     if (root < fabric.nodes().size() && fabric.is_switch(root)) continue;
     return {Code::bad_input, doing, "node " + std::to_string(root) + " is given as a root and is not a switch",
@@ -135,7 +130,7 @@ Result<Forwarding> route(const Fabric& fabric, std::string_view engine, const En
   auto tables =
       functions[found.value()](canonical, SwitchGraph(canonical), renumbered(options, fabric, graph, numbers));
   if (!tables.ok()) return tables;
-  return std::move(tables).value().numbered_as(fabric, numbers);
+  return std::move(tables).value().numbered_as(fabric, numbers, options.threads);
 }
 
 }  // namespace holdfast::fabric

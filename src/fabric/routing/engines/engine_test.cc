@@ -11,6 +11,7 @@
 #include "fabric/check/paths.h"
 #include "fabric/routing/graph/switch_graph.h"
 #include "fabric/topology/generate.h"
+#include "fabric/topology/renumbering.h"
 
 namespace holdfast::fabric {
 namespace {
@@ -326,6 +327,43 @@ TEST(Torus2Qos, FindsTheTorusInTheCables) {
     EXPECT_TRUE(report.complete());
     EXPECT_TRUE(check_credit_loops(fabric, found.value()).none_found());
     EXPECT_DOUBLE_EQ(report.mean_hops(), check_paths(fabric, told).mean_hops()) << text;
+  }
+}
+
+/// A switch without adapters is no reason to go by levels where cables lie within them.
+TEST(Route, UpAndDownLooksForAnOrderWhereLevelsSayNothing) {
+  const Fabric drawn = generate("xpander(16,4) hosts=32").value();
+  for (const std::uint64_t seed : {1U, 2U}) {
+    const Fabric fabric = renumber(drawn, draw_renumbering(drawn, seed));
+    for (const char* engine : {"updn", "dnup"}) {
+      const Forwarding tables = route(fabric, engine).value();
+      EXPECT_LT(check_paths(fabric, tables).index.max, 8U) << "OpenSM's updn has 8 or 9";
+      EXPECT_EQ(check_paths(fabric, tables).lost_pairs(), 0U);
+      EXPECT_TRUE(check_credit_loops(fabric, tables).none_found());
+    }
+  }
+}
+
+/// Shared choices of destinations that follow one another are those of each alone: by any number of threads, with
+/// groups of which some leaves have other cables out, and where a destination's way to the doors of its group differs.
+TEST(Route, DragonflyTablesAreTheSameByAnyNumberOfThreads) {
+  for (const char* text : {"dragonfly-plus(6,5,8,3,9)", "dragonfly(4,2,2,9)", "dragonfly-plus(4,4,4,4,5)"}) {
+    Fabric fabric = generate(text).value();
+    for (const bool damaged : {false, true}) {
+      if (damaged) fabric = with_failed_links(fabric, 3, 5);
+      EngineOptions options;
+      options.threads = 1;
+      const auto alone = route(fabric, "dragonfly", options);
+      options.threads = 3;
+      const auto shared = route(fabric, "dragonfly", options);
+      ASSERT_EQ(alone.ok(), shared.ok());
+      if (!alone.ok()) continue;
+      EXPECT_EQ(check_paths(fabric, alone.value()).lost_pairs(), 0U);
+      for (std::uint32_t row = 0; row < alone.value().rows(); ++row)
+        EXPECT_TRUE(std::equal(alone.value().table(row), alone.value().table(row) + alone.value().lids(),
+                               shared.value().table(row)))
+            << text << " row " << row;
+    }
   }
 }
 

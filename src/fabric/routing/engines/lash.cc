@@ -179,7 +179,7 @@ LashRoutes find_in_order(const Fabric& fabric, const SwitchGraph& graph, EngineO
     options.grid->place = std::move(place);
   }
   LashRoutes found = find_best_way(listed, SwitchGraph(listed), options);
-  found.tables = std::move(found.tables).numbered_as(fabric, numbers);
+  found.tables = std::move(found.tables).numbered_as(fabric, numbers, options.threads);
   return found;
 }
 

@@ -26,8 +26,10 @@ void lay_management(const SwitchGraph& graph, const Choices& choices, Forwarding
   const Lid own = graph.switch_lid(to);
   for (std::size_t i = 1; own != 0 && i < choices.order.size(); ++i) {
     const std::uint32_t count = choices.first[i + 1] - choices.first[i];
-    const SwitchGraph::Arc& arc = graph.arc(choices.arcs[choices.first[i] + to % count]);
-    tables.table(choices.order[i])[own] = graph.channels()[channel_in_turn(arc, to / count)].port;
+    const std::uint32_t id = choices.arcs[choices.first[i] + to % count];
+    std::uint8_t port = graph.only_port(id);
+    if (port == 0) port = graph.channels()[channel_in_turn(graph.arc(id), to / count)].port;
+    tables.table(choices.order[i])[own] = port;
   }
   for (const std::uint32_t channel : channels_of_rest(graph, choices)) {
     const SwitchGraph::Channel& out = graph.channels()[channel];

@@ -76,33 +76,46 @@ class ClosedTables {
   ClosedTables(const SwitchGraph& graph, const Dealing& dealing, Forwarding& tables)
       : graph_(graph), dealing_(dealing), tables_(tables), load_(graph.channels().size()) {}
 
-  /// Routes to the destination's own LID and those of its adapters. The farthest switch first: what passes through one
-  /// is known when its turn comes.
+  /// Routes to the destination's own LID and those of its adapters.
   void lay(const Choices& choices) {
     lay_management(graph_, choices, tables_);
     const std::span<const SwitchGraph::Terminal> adapters = graph_.terminals_at(choices.order[0]);
     if (adapters.empty()) return;
-    const auto number = static_cast<std::uint64_t>(adapters.data() - graph_.terminals().data());
-    const std::size_t count = adapters.size();
-    through_.assign(graph_.rows() * count, 0);
-    for (std::size_t i = choices.order.size(); i-- > 1;) {
+    begin(adapters);
+    lay_rows(choices, 1, choices.order.size(), 0, adapters.size());
+  }
+
+  /// The same in parts: routes to adapters that follow one another in SwitchGraph::terminals(), of one switch or of
+  /// several, begin,
+  void begin(std::span<const SwitchGraph::Terminal> adapters) {
+    adapters_ = adapters;
+    through_.assign(graph_.rows() * adapters.size(), 0);
+  }
+  /// and go on at the rows at positions `first` to `last` - 1 of the choices, to adapters `from` to `end` - 1 of those.
+  /// The farthest switch first: what passes through one is known when its turn comes.
+  void lay_rows(const Choices& choices, std::size_t first, std::size_t last, std::size_t from, std::size_t end) {
+    const auto number = static_cast<std::uint64_t>(adapters_.data() - graph_.terminals().data()) + from;
+    const std::size_t width = adapters_.size();
+    const std::span<const SwitchGraph::Terminal> adapters = adapters_.subspan(from, end - from);
+    for (std::size_t i = last; i-- > first;) {
       const std::uint32_t row = choices.order[i];
       const std::uint32_t begin_here = graph_.sources_at(row);
-      const std::uint32_t* through = through_.data() + row * count;
+      const std::uint32_t* through = through_.data() + row * width + from;
       std::uint8_t* table = tables_.table(row);
       const std::span allowed(choices.arcs.data() + choices.first[i], choices.first[i + 1] - choices.first[i]);
-      dealing_.deal(row, allowed, number, count, [&](std::size_t first, std::size_t last, std::uint32_t channel) {
-        const SwitchGraph::Channel& out = graph_.channels()[channel];
-        std::uint32_t* next = through_.data() + graph_.arc(out.arc).to * count;
-        std::uint64_t sum = 0;
-        for (std::size_t at = first; at < last; ++at) {
-          const std::uint32_t routes = through[at] + begin_here;
-          table[adapters[at].lid] = out.port;
-          next[at] += routes;
-          sum += routes;
-        }
-        load_[channel] += sum;
-      });
+      dealing_.deal(row, allowed, number, adapters.size(),
+                    [&](std::size_t begin, std::size_t stop, std::uint32_t channel) {
+                      const SwitchGraph::Channel& out = graph_.channels()[channel];
+                      std::uint32_t* next = through_.data() + graph_.arc(out.arc).to * width + from;
+                      std::uint64_t sum = 0;
+                      for (std::size_t at = begin; at < stop; ++at) {
+                        const std::uint32_t routes = through[at] + begin_here;
+                        table[adapters[at].lid] = out.port;
+                        next[at] += routes;
+                        sum += routes;
+                      }
+                      load_[channel] += sum;
+                    });
     }
   }
 
@@ -114,7 +127,8 @@ class ClosedTables {
   const Dealing& dealing_;
   Forwarding& tables_;
   std::vector<std::uint64_t> load_;
-  std::vector<std::uint32_t> through_;  // by row * adapters of the destination: routes that pass or begin
+  std::span<const SwitchGraph::Terminal> adapters_;
+  std::vector<std::uint32_t> through_;  // by row * adapters: routes that pass or begin
 };
 
 }  // namespace holdfast::fabric

@@ -52,17 +52,27 @@ Result<Forwarding> route_up_down(const Fabric& fabric, const SwitchGraph& graph,
   bool levels = !options.roots.empty();  // without roots or switches above the adapters there are none to go by
   for (std::uint32_t row = 0; row < graph.rows(); ++row) levels = levels || graph.sources_at(row) == 0;
   Forwarding tables;
-  if (levels && route_in_order(fabric, graph, updn_order(graph, options, downwards), options, tables)) {
-    if (options.roots.empty() && lies_in_levels(graph)) tables.know_up_down(levels_above_adapters(graph));
+  std::optional<std::uint64_t> least;
+  const bool large = affordable_passes(graph) == 0;
+  if (levels) least = route_in_order(fabric, graph, updn_order(graph, options, downwards), options, tables);
+  if (least && options.roots.empty() && lies_in_levels(graph)) {
+    tables.know_up_down(levels_above_adapters(graph));
     return tables;
   }
-  // no levels, or several tops that cables join only further down: let one switch be on top
+  if (least && (large || !options.roots.empty())) return tables;
+  // no levels, those of a network that is no tree, or several tops that cables join only further down: let one switch
+  // be on top
   const UpDownOrders orders = search_up_down_orders(graph);
-  const auto searched = route_in_order(fabric, graph, orders.searched, options, tables);
-  if (affordable_passes(graph) == 0) return tables;
-  Forwarding others;
-  const auto drawn = route_in_order(fabric, graph, orders.drawn, options, others);
-  return drawn && (!searched || *drawn < *searched) ? std::move(others) : std::move(tables);
+  for (const SwitchOrder* order : {&orders.searched, &orders.drawn}) {
+    Forwarding others;
+    const auto fullest = route_in_order(fabric, graph, *order, options, others);
+    if (fullest && (!least || *fullest < *least)) {
+      least = fullest;
+      tables = std::move(others);
+    }
+    if (large) break;
+  }
+  return tables;
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ void SwitchGraph::add_arcs(const Fabric& fabric, const std::vector<std::uint32_t
     arc.channels = static_cast<std::uint32_t>(ports[i].size());
     for (const std::uint8_t port : ports[i]) channels_.push_back({port, static_cast<std::uint32_t>(arcs_.size())});
     arcs_.push_back(arc);
+    only_ports_.push_back(ports[i].size() == 1 ? ports[i].front() : std::uint8_t{0});
   }
 }
 

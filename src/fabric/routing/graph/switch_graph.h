@@ -44,6 +44,8 @@ class SwitchGraph {
   const std::vector<Channel>& channels() const { return channels_; }
   const std::vector<Arc>& arcs() const { return arcs_; }
   const Arc& arc(std::uint32_t id) const { return arcs_[id]; }
+  /// The port of an arc of one channel; 0 of one with several. A byte an arc, for who looks at nothing else of many.
+  std::uint8_t only_port(std::uint32_t id) const { return only_ports_[id]; }
   /// The arcs that leave a switch: ids first_arc(row) to first_arc(row + 1) - 1, by the number of their lowest port.
   std::uint32_t first_arc(std::uint32_t row) const { return first_arc_[row]; }
   std::span<const Arc> arcs_of(std::uint32_t row) const {
@@ -74,6 +76,7 @@ class SwitchGraph {
   std::vector<NodeId> switches_;
   std::vector<Channel> channels_;
   std::vector<Arc> arcs_;
+  std::vector<std::uint8_t> only_ports_;
   std::vector<std::uint32_t> first_arc_;
   std::vector<Terminal> terminals_;
   std::vector<std::uint32_t> first_terminal_;

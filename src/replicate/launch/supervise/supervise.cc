@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,10 +9,13 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "replicate/launch/supervise/descendants.h"
+#include "replicate/launch/supervise/guardian.h"
 
 extern char** environ;
 
@@ -54,31 +56,29 @@ class Image {
 };
 
 /// In the child. Only async-signal-safe calls. Does not return.
-[[noreturn]] void become(const Image& image, const SignalWatch& watch, pid_t parent, int report, int errors) {
+[[noreturn]] void become(const Image& image, const SignalWatch& watch, const Guardian& guardian, int report,
+                         int errors) {
   setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGTERM);  // if holdfast itself is killed, the launcher must not go on alone
-  if (getppid() == parent) {
-    int empty = open("/dev/null", O_RDONLY);
-    if (empty > 0) dup2(empty, 0);
-    if (empty > 0) close(empty);
-    if (errors >= 0) dup2(errors, STDERR_FILENO);
-    watch.restore_mask();
-    image.execute();
-  }
+  guardian.guard_this_process();  // if holdfast itself is killed, the launcher must not go on alone
+  int empty = open("/dev/null", O_RDONLY);
+  if (empty > 0) dup2(empty, 0);
+  if (empty > 0) close(empty);
+  if (errors >= 0) dup2(errors, STDERR_FILENO);
+  watch.restore_mask();
+  image.execute();
   int error = errno;
   ssize_t told = write(report, &error, sizeof error);
   _exit(told == sizeof error ? 126 : 127);
 }
 
 /// Starts the launcher; a child that cannot execute it tells errno through a pipe that exec closes.
-Result<pid_t> start(const Command& command, const SignalWatch& watch, int errors) {
+Result<pid_t> start(const Command& command, const SignalWatch& watch, const Guardian& guardian, int errors) {
   const std::string doing = "starting the launcher " + command.argv[0];
   std::array<int, 2> report{};
   if (pipe2(report.data(), O_CLOEXEC) != 0) return Status(Code::unavailable, doing, std::strerror(errno));
   const Image image(command);
-  const pid_t parent = getpid();
   pid_t child = fork();
-  if (child == 0) become(image, watch, parent, report[1], errors);
+  if (child == 0) become(image, watch, guardian, report[1], errors);
   int error = errno;
   close(report[1]);
   if (child > 0) {
@@ -96,8 +96,8 @@ Result<pid_t> start(const Command& command, const SignalWatch& watch, int errors
 /// The launcher's life from start to end.
 class Watcher {
  public:
-  Watcher(pid_t child, SignalWatch& watch, const SuperviseOptions& options)
-      : child_(child), watch_(watch), options_(options), started_(Clock::now()) {
+  Watcher(pid_t child, Guardian guardian, SignalWatch& watch, const SuperviseOptions& options)
+      : child_(child), guardian_(std::move(guardian)), watch_(watch), options_(options), started_(Clock::now()) {
     if (options.time_limit.count() > 0) deadline_ = started_ + options.time_limit;
   }
 
@@ -119,6 +119,7 @@ class Watcher {
     }
     ended_.seconds = std::chrono::duration<double>(Clock::now() - started_).count();
     note_other_signal();
+    guardian_.reset();
     ended_.stragglers = end_descendants(options_.linger, options_.grace);
     return ended_;
   }
@@ -191,6 +192,7 @@ class Watcher {
   }
 
   pid_t child_;
+  std::optional<Guardian> guardian_;
   SignalWatch& watch_;
   SuperviseOptions options_;
   Clock::time_point started_;
@@ -205,9 +207,11 @@ class Watcher {
 
 Result<Ended> supervise(const Command& command, SignalWatch& watch, const SuperviseOptions& options) {
   Subreaper subreaper;
-  auto child = start(command, watch, options.error_descriptor);
+  auto guardian = Guardian::start(options.grace);
+  if (!guardian.ok()) return guardian.status();
+  auto child = start(command, watch, guardian.value(), options.error_descriptor);
   if (!child.ok()) return child.status();
-  return Watcher(child.value(), watch, options).run();
+  return Watcher(child.value(), std::move(guardian).value(), watch, options).run();
 }
 
 }  // namespace holdfast::launch

@@ -46,6 +46,7 @@
 #include "replicate/mpi/verify/tolerance.h"
 #include "replicate/process/job.h"
 #include "replicate/process/liveness.h"
+#include "replicate/process/program.h"
 #include "replicate/process/start_time.h"
 
 namespace holdfast::replicate {
@@ -411,6 +412,7 @@ Model model;
 template <class Start>
 int start(Start call) {
   init_was_called();
+  program_calls_mpi();
   begin_liveness();
   say_starting();
   separate_window_backing();
