@@ -151,7 +151,7 @@ Flaw ControlReader::find_flaw(std::span<std::byte> bytes, std::uint32_t place) {
       last_wrong_ = "came while " + std::to_string(off) + " before it had not";
       return Flaw::missing;
     }
-    if (check_of(bytes, place - off) == check_in(bytes)) {
+    if (off <= place && check_of(bytes, place - off) == check_in(bytes)) {
       last_wrong_ = "came when it had come, or one sent after it";
       return Flaw::stale;
     }
