@@ -77,6 +77,7 @@ bool sound_decisions(std::span<const std::byte> tail) {
     Decision decision;
     std::memcpy(&decision, tail.data(), sizeof decision);
     if (decision.kind > Decision::Kind::more) return false;
+    if (decision.kind == Decision::Kind::no && decision.words[0] == 0) return false;  // it counts down from there
   }
   return true;
 }

@@ -190,6 +190,8 @@ TEST_F(Reader, HoldsDecisionsToTheirKinds) {
   record.kind = RecordKind::decision;
   std::array<Decision, 2> decisions{};
   decisions[1].kind = Decision::Kind::turn;
+  EXPECT_EQ(read(record, std::as_bytes(std::span(decisions))), Flaw::unsound) << "no times zero";
+  decisions[0].words[0] = 1;
   EXPECT_EQ(read(record, std::as_bytes(std::span(decisions))), Flaw::none);
   decisions[1].kind = static_cast<Decision::Kind>(8);
   EXPECT_EQ(read(record, std::as_bytes(std::span(decisions))), Flaw::unsound);
