@@ -526,6 +526,7 @@ class JobCase(Case):
 
     def setUp(self):
         super().setUp()
+        self.environment["OMPI_MCA_btl_tcp_if_include"] = "lo"  # Open MPI 5 warns of hosts with two kinds of address
         self.environment["HOLDFAST_REPLICATE_ON_FAILURE"] = "abort"
 
 

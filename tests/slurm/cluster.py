@@ -45,6 +45,12 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=
 """
 
 
+def slurm_version():
+    """The major one of slurmd: 22, 24."""
+    said = subprocess.run(["slurmd", "-V"], capture_output=True, text=True, check=True).stdout
+    return int(said.split()[1].split(".")[0])
+
+
 def missing():
     """What keeps a cluster from being started here, or nothing."""
     if os.geteuid() != 0:
@@ -82,6 +88,8 @@ class Cluster:
         configuration = self.folder / "slurm.conf"
         configuration.write_text(CONFIGURATION.format(host=host, folder=self.folder, ports=free_ports(3)))
         self.environment = {**os.environ, "SLURM_CONF": str(configuration)}
+        if slurm_version() >= 23:  # it would want a hierarchy of control groups of its own; older ones have no such word
+            (self.folder / "cgroup.conf").write_text("CgroupPlugin=disabled\n")
         key = self.folder / "munge.key"
         key.write_bytes(os.urandom(1024))
         key.chmod(0o400)
