@@ -16,7 +16,7 @@
 namespace holdfast::launch {
 namespace {
 
-ssize_t read_all(int from, void* to, std::size_t bytes) {
+ssize_t read_through_signals(int from, void* to, std::size_t bytes) {
   ssize_t got = 0;
   do got = read(from, to, bytes);
   while (got < 0 && errno == EINTR);
@@ -45,9 +45,9 @@ void end(pid_t launcher, int handle, std::chrono::milliseconds grace) {
 [[noreturn]] void guard(int told, std::chrono::milliseconds grace) {
   leave_the_parent(told);
   pid_t launcher = 0;
-  if (read_all(STDIN_FILENO, &launcher, sizeof launcher) != sizeof launcher) _exit(0);  // none was started
+  if (read_through_signals(STDIN_FILENO, &launcher, sizeof launcher) != sizeof launcher) _exit(0);  // none was started
   const auto handle = static_cast<int>(syscall(SYS_pidfd_open, launcher, 0U));
-  for (char more = 0; read_all(STDIN_FILENO, &more, 1) > 0;) {
+  for (char more = 0; read_through_signals(STDIN_FILENO, &more, 1) > 0;) {
   }
   if (handle >= 0) end(launcher, handle, grace);
   _exit(0);
