@@ -6,7 +6,7 @@
 namespace holdfast::launch {
 namespace {
 
-constexpr double time_to_begin_s = 10;   ///< for a process of this host that was never seen
+constexpr double time_to_begin_s = 10;   ///< for one of this host that was never seen, after the last that appeared
 constexpr double time_to_return_s = 5;   ///< from a shell to the program it becomes, where nobody sees it
 constexpr double time_to_follow_s = 1;   ///< for the other replicas of a rank to end as one has
 constexpr double time_to_choose_s = 10;  ///< for one of them that is not in MPI_Init yet, on a busy machine
@@ -40,10 +40,18 @@ void StartUp::leave(int member, std::optional<int> status, double seconds) {
 bool StartUp::has_ended(Member& member, double seconds, double limit_s, bool sees, bool lives) const {
   const bool been_there = member.left >= 0;
   if (been_there && member.status) return seconds - member.left > time_to_follow_s;
-  if (!sees) return been_there ? seconds - member.left > time_to_return_s : seconds - waited_for_since_ > limit_s;
+  if (!sees) return been_there ? seconds - member.left > time_to_return_s : seconds - last_newcomer_ > limit_s;
   if (lives) return been_there && seconds - std::max(member.left, waited_for_since_) > limit_s;
   if (member.looks_without < looks_to_be_sure) return false;
-  return member.seen || seconds - waited_for_since_ > time_to_begin_s;
+  return member.seen || seconds - last_newcomer_ > time_to_begin_s;
+}
+
+/// The launcher starts one process after the other, which takes as long as the machine is busy: as long as new ones
+/// appear, the next may still come.
+void StartUp::note_newcomers(double seconds) {
+  const auto seen = std::count_if(members_.begin(), members_.end(), [](const Member& m) { return m.seen; });
+  if (seen > seen_) last_newcomer_ = seconds;
+  seen_ = seen;
 }
 
 std::optional<StartUp::Missing> StartUp::look(double seconds, const std::optional<std::set<int>>& living,
@@ -51,18 +59,20 @@ std::optional<StartUp::Missing> StartUp::look(double seconds, const std::optiona
   const bool waited_for =
       std::any_of(members_.begin(), members_.end(), [](const Member& m) { return m.there && m.entered; });
   if (!waited_for) return std::nullopt;
-  if (waited_for_since_ < 0) waited_for_since_ = seconds;
+  if (waited_for_since_ < 0) waited_for_since_ = last_newcomer_ = seconds;
   // Where processes that are there are not seen, others would not be either: they run below another parent.
   bool sees = living.has_value();
   for (std::size_t m = 0; m < members_.size(); ++m)
     sees = sees && (!members_[m].there || living->contains(static_cast<int>(m)));
+  for (std::size_t m = 0; m < members_.size() && sees; ++m)
+    members_[m].seen = members_[m].seen || living->contains(static_cast<int>(m));
+  note_newcomers(seconds);
   std::optional<Missing> first;
   std::vector<bool> ended(members_.size());
   for (std::size_t m = 0; m < members_.size(); ++m) {
     Member& who = members_[m];
     if (!who.exists || who.there) continue;
     const bool lives = sees && living->contains(static_cast<int>(m));
-    who.seen = who.seen || lives;
     who.looks_without = lives ? 0 : who.looks_without + 1;
     ended[m] = has_ended(who, seconds, limit_s, sees, lives);
     if (ended[m] && !first) first = Missing{static_cast<int>(m), who.left >= 0 ? who.left : seconds, false, who.status};

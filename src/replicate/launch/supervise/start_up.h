@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <vector>
@@ -43,11 +44,14 @@ class StartUp {
     int looks_without = 0;  ///< in a row, at which its process was not there
     std::optional<int> status;
   };
+  void note_newcomers(double seconds);
   bool has_ended(Member& member, double seconds, double limit_s, bool sees, bool lives) const;
 
   int degree_;
   std::vector<Member> members_;
   double waited_for_since_ = -1;
+  std::ptrdiff_t seen_ = 0;    ///< members that have been seen
+  double last_newcomer_ = -1;  ///< when that number grew, or somebody began to wait
   double first_missing_ = -1;
 };
 

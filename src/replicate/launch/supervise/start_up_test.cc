@@ -51,6 +51,25 @@ TEST(StartUp, OneThatWasNeverSeenHasTimeToBegin) {
   EXPECT_LT(found, 20);
 }
 
+TEST(StartUp, AsLongAsNewOnesAppearTheNextMayStillCome) {
+  // 192 processes on two cores: the launcher was seen to start twelve a second.
+  constexpr int ranks = 40;
+  StartUp start(std::vector<int>(ranks, 2), 2);
+  come_and_enter(start, {0});
+  std::set<int> living{0};
+  double now = 0;
+  for (int m = 1; m < 2 * ranks - 1; ++m)
+    for (const double next = now + 1; now < next; now += 0.25) {
+      living.insert(m);
+      ASSERT_FALSE(start.look(now, living, limit_s)) << now;
+    }
+  double found = -1;
+  for (const double last = now; found < 0 && now < last + 30; now += 0.25)
+    if (start.look(now, living, limit_s)) found = now - last;
+  EXPECT_GT(found, 8) << "since the last that appeared";
+  EXPECT_LT(found, 20);
+}
+
 TEST(StartUp, WhereNobodySeesThemTheLimitCounts) {
   for (const Living& living : {Living(), Living(std::set<int>{})}) {  // several hosts, or processes of another parent
     StartUp start = two_by_two();
