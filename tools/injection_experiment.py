@@ -126,7 +126,7 @@ def main():
     args = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
-    args.program[0] = str(pathlib.Path(args.program[0]).resolve())
+    args.holdfast, args.program[0] = (str(pathlib.Path(path).resolve()) for path in (args.holdfast, args.program[0]))
     wanted = run(args, 1, []).out
     if args.only:
         rate, seed = args.only.rsplit(":", 1)
