@@ -38,17 +38,6 @@ class Ended:
 
 
 def run(args, degree, extra):
-    """Runs the program; again where the launcher lost a process before MPI_Init was over, which mpirun of Open MPI 4.1
-    (PMIx 4.2) does at some two hundred processes on two cores, with or without Holdfast."""
-    for _ in range(args.starts):
-        ended = run_once(args, degree, extra)
-        if "before MPI_Init was over" not in ended.message:
-            break
-        print(f"not started: {ended.message}", file=sys.stderr, flush=True)
-    return ended
-
-
-def run_once(args, degree, extra):
     with tempfile.TemporaryDirectory(prefix="holdfast-injection-") as folder:
         record = pathlib.Path(folder) / "record.json"
         line = [args.holdfast, "run", "-n", str(args.ranks), "--replicas", str(degree), "--collectives",
@@ -118,7 +107,6 @@ def main():
                         help="expected injections a run (default 0.6,2.5,10)")
     parser.add_argument("--rates", type=lambda text: text.split(","), default=[], metavar="1/N,...",
                         help="flips a message, before those of --per-run")
-    parser.add_argument("--starts", type=int, default=1, help="tries to get a run past MPI_Init (default 1)")
     parser.add_argument("--only", help="RATE:SEED, one run again")
     parser.add_argument("--silence", default="30s")
     parser.add_argument("--limit", type=float, default=600, help="seconds a run may take")
