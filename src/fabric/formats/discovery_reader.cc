@@ -517,19 +517,50 @@ class DiscoveryReader {
       fabric.assign_lids();
       return;
     }
-    std::unordered_map<Lid, NodeId> holders;
+    std::vector<LidRange> ranges;
     for (NodeId id = 0; id < fabric.nodes().size(); ++id) {
-      const bool is_switch = fabric.is_switch(id);
-      for (std::uint32_t number = is_switch ? 0 : 1; number <= (is_switch ? 0U : fabric.node(id).port_count);
-           ++number) {
-        const Lid lid = fabric.port(fabric.node(id).first_port + number).lid;
-        if (lid == 0) continue;
-        if (auto [holder, fresh] = holders.try_emplace(lid, id); !fresh)
-          note_at("LID", 0,
-                  "LID " + std::to_string(lid) + " is used twice, by " + node_id(fabric.node(holder->second)) +
-                      " and " + node_id(fabric.node(id)));
+      const std::uint32_t from = fabric.is_switch(id) ? 0 : 1;
+      const std::uint32_t to = fabric.is_switch(id) ? 0 : fabric.node(id).port_count;
+      for (std::uint32_t number = from; number <= to; ++number) {
+        const Port& port = fabric.port(fabric.node(id).first_port + number);
+        if (port.lid != 0) ranges.push_back({port.lid, port.lid + (Lid{1} << port.lmc), id});
       }
     }
+    std::ranges::stable_sort(ranges, {}, &LidRange::begin);
+    note_shared_lids(ranges);
+    note_multicast_lids(ranges);
+  }
+
+  /// The LIDs of a port.
+  struct LidRange {
+    Lid begin = 0;
+    Lid end = 0;
+    NodeId node = none;
+  };
+
+  void note_shared_lids(const std::vector<LidRange>& ranges) {
+    LidRange farthest;
+    for (const LidRange& range : ranges) {
+      if (range.begin < farthest.end)
+        note_at("LID", 0,
+                "LID " + std::to_string(range.begin) + " is used twice, by " +
+                    node_id(imported_.fabric.node(farthest.node)) + " and " +
+                    node_id(imported_.fabric.node(range.node)));
+      if (range.end > farthest.end) farthest = range;
+    }
+  }
+
+  /// InfiniBand Architecture Specification 1.3, 4.1.3. A generated fabric may need more LIDs than a subnet has.
+  void note_multicast_lids(const std::vector<LidRange>& ranges) {
+    constexpr Lid end_of_unicast = 0xC000;
+    std::size_t lids = 0;
+    for (const LidRange& range : ranges) lids += range.end - range.begin;
+    if (lids >= end_of_unicast) return;
+    for (const LidRange& range : ranges)
+      if (range.end > end_of_unicast)
+        note_at("multicast LID", 0,
+                "LID " + std::to_string(range.end - 1) + " of " + node_id(imported_.fabric.node(range.node)) +
+                    " is for multicast: a port's end at 49151");
   }
 
   void set_names() {
