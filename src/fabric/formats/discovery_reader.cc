@@ -10,6 +10,7 @@
 #include "core/input/text_file.h"
 #include "fabric/formats/cursor.h"
 #include "fabric/formats/discovery.h"
+#include "fabric/formats/lid_notes.h"
 #include "fabric/formats/node_budget.h"
 #include "fabric/formats/node_name.h"
 #include "fabric/formats/notes.h"
@@ -517,50 +518,7 @@ class DiscoveryReader {
       fabric.assign_lids();
       return;
     }
-    std::vector<LidRange> ranges;
-    for (NodeId id = 0; id < fabric.nodes().size(); ++id) {
-      const std::uint32_t from = fabric.is_switch(id) ? 0 : 1;
-      const std::uint32_t to = fabric.is_switch(id) ? 0 : fabric.node(id).port_count;
-      for (std::uint32_t number = from; number <= to; ++number) {
-        const Port& port = fabric.port(fabric.node(id).first_port + number);
-        if (port.lid != 0) ranges.push_back({port.lid, port.lid + (Lid{1} << port.lmc), id});
-      }
-    }
-    std::ranges::stable_sort(ranges, {}, &LidRange::begin);
-    note_shared_lids(ranges);
-    note_multicast_lids(ranges);
-  }
-
-  /// The LIDs of a port.
-  struct LidRange {
-    Lid begin = 0;
-    Lid end = 0;
-    NodeId node = none;
-  };
-
-  void note_shared_lids(const std::vector<LidRange>& ranges) {
-    LidRange farthest;
-    for (const LidRange& range : ranges) {
-      if (range.begin < farthest.end)
-        note_at("LID", 0,
-                "LID " + std::to_string(range.begin) + " is used twice, by " +
-                    node_id(imported_.fabric.node(farthest.node)) + " and " +
-                    node_id(imported_.fabric.node(range.node)));
-      if (range.end > farthest.end) farthest = range;
-    }
-  }
-
-  /// InfiniBand Architecture Specification 1.3, 4.1.3. A generated fabric may need more LIDs than a subnet has.
-  void note_multicast_lids(const std::vector<LidRange>& ranges) {
-    constexpr Lid end_of_unicast = 0xC000;
-    std::size_t lids = 0;
-    for (const LidRange& range : ranges) lids += range.end - range.begin;
-    if (lids >= end_of_unicast) return;
-    for (const LidRange& range : ranges)
-      if (range.end > end_of_unicast)
-        note_at("multicast LID", 0,
-                "LID " + std::to_string(range.end - 1) + " of " + node_id(imported_.fabric.node(range.node)) +
-                    " is for multicast: a port's end at 49151");
+    note_odd_lids(fabric, notes_);
   }
 
   void set_names() {
