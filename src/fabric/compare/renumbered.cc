@@ -129,7 +129,7 @@ std::string renumbered_text(std::span<const RenumberedEngine> engines) {
   std::size_t width = 6;
   for (const RenumberedEngine& engine : engines) width = std::max(width, engine.contender.label().size());
   std::string text =
-      fmt::format("{:<{}}  {:>9}  {:>7}  {:>24}  {:>7}  {:>15}  {:>19}  {:>19}\n", "engine", width, "routed", "valid",
+      fmt::format("{:<{}}  {:>9}  {:>7}  {:>24}  {:>7}  {:>22}  {:>19}  {:>19}\n", "engine", width, "routed", "valid",
                   "fullest link", "spread", "deviation", "exchange, %", "bisection, %");
   std::string notes;
   for (const RenumberedEngine& engine : engines) {
@@ -145,11 +145,11 @@ std::string renumbered_text(std::span<const RenumberedEngine> engines) {
     const auto shares = [](const Extent& extent) {
       return fmt::format("{:.1f} ({:.1f}-{:.1f})", 100 * extent.median, 100 * extent.least, 100 * extent.most);
     };
-    text +=
-        fmt::format("{:<{}}  {:>9}  {:>7}  {:>24}  {:>6.1f}%  {:>15}  {:>19}  {:>19}\n", label, width, routed,
-                    engine.valid(), fmt::format("{:.0f} ({:.0f}-{:.0f})", fullest.median, fullest.least, fullest.most),
-                    100 * fullest.spread(), fmt::format("{:.1f} (-{:.1f})", deviation.median, deviation.most),
-                    shares(engine.exchange()), shares(engine.bisection()));
+    text += fmt::format(
+        "{:<{}}  {:>9}  {:>7}  {:>24}  {:>6.1f}%  {:>22}  {:>19}  {:>19}\n", label, width, routed, engine.valid(),
+        fmt::format("{:.0f} ({:.0f}-{:.0f})", fullest.median, fullest.least, fullest.most), 100 * fullest.spread(),
+        fmt::format("{:.1f} ({:.1f}-{:.1f})", deviation.median, deviation.least, deviation.most),
+        shares(engine.exchange()), shares(engine.bisection()));
   }
   return text + (notes.empty() ? "" : "\n" + notes);
 }

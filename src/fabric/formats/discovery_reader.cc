@@ -10,6 +10,7 @@
 #include "core/input/text_file.h"
 #include "fabric/formats/cursor.h"
 #include "fabric/formats/discovery.h"
+#include "fabric/formats/lid_notes.h"
 #include "fabric/formats/node_budget.h"
 #include "fabric/formats/node_name.h"
 #include "fabric/formats/notes.h"
@@ -517,19 +518,7 @@ class DiscoveryReader {
       fabric.assign_lids();
       return;
     }
-    std::unordered_map<Lid, NodeId> holders;
-    for (NodeId id = 0; id < fabric.nodes().size(); ++id) {
-      const bool is_switch = fabric.is_switch(id);
-      for (std::uint32_t number = is_switch ? 0 : 1; number <= (is_switch ? 0U : fabric.node(id).port_count);
-           ++number) {
-        const Lid lid = fabric.port(fabric.node(id).first_port + number).lid;
-        if (lid == 0) continue;
-        if (auto [holder, fresh] = holders.try_emplace(lid, id); !fresh)
-          note_at("LID", 0,
-                  "LID " + std::to_string(lid) + " is used twice, by " + node_id(fabric.node(holder->second)) +
-                      " and " + node_id(fabric.node(id)));
-      }
-    }
+    note_odd_lids(fabric, notes_);
   }
 
   void set_names() {

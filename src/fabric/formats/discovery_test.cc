@@ -430,6 +430,15 @@ TEST(Discovery, DuplicatedLidsAndGuidsAreNoted) {
   auto read = replaced(" lid 6 ", " lid 5 ");
   ASSERT_TRUE(read.ok());
   EXPECT_THAT(read.value().notes, testing::Contains(HasSubstr("LID 5 is used twice")));
+  read = read_discovery(write_discovery(generate("tree(2,2) lmc=2").value()), "net");
+  ASSERT_TRUE(read.ok());
+  EXPECT_THAT(read.value().notes, testing::IsEmpty());
+  read = replaced(" lid 5 lmc 0 ", " lid 5 lmc 1 ");
+  ASSERT_TRUE(read.ok());
+  EXPECT_THAT(read.value().notes, testing::Contains(HasSubstr("LID 6 is used twice"))) << "5 and 6 are the first's";
+  read = replaced(" lid 5 ", " lid 49152 ");
+  ASSERT_TRUE(read.ok());
+  EXPECT_THAT(read.value().notes, testing::Contains(HasSubstr("LID 49152 of H-")));
   read = replaced("switchguid=0x2c90000000026(", "switchguid=0x2c90000000001(");
   ASSERT_TRUE(read.ok()) << read.status().message();
   EXPECT_THAT(read.value().notes, testing::Contains(HasSubstr("belongs to another node as well")));

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <iterator>
 #include <map>
 #include <numbers>
 #include <optional>
 #include <vector>
 
+#include "fabric/formats/node_name.h"
+#include "fabric/topology/hosts.h"
 #include "fabric/topology/levels.h"
 
 namespace holdfast::fabric {
@@ -43,6 +46,12 @@ Layout in_levels(const Fabric& fabric, const std::vector<std::uint32_t>& levels)
     if (!fabric.is_switch(id)) continue;
     if (rows.size() <= levels[id]) rows.resize(levels[id] + 1);
     rows[levels[id]].push_back(id);
+  }
+  if (fabric.structure().shape == Shape::unknown) {  // files list switches as they were met
+    for (auto& row : rows)
+      std::ranges::stable_sort(row, [&fabric](NodeId one, NodeId other) {
+        return strverscmp(fabric.node(one).name.c_str(), fabric.node(other).name.c_str()) < 0;
+      });
   }
   std::size_t largest = 1;
   for (const auto& row : rows) largest = std::max(largest, row.size());
@@ -138,27 +147,48 @@ Layout lay_out(const Fabric& fabric) {
   return in_one_ring(fabric);
 }
 
-std::string xml_text(std::string_view text) {
-  std::string safe;
-  for (char letter : text) {
-    if (letter == '&')
-      safe += "&amp;";
-    else if (letter == '<')
-      safe += "&lt;";
-    else
-      safe += static_cast<unsigned char>(letter) < ' ' || static_cast<unsigned char>(letter) > 126 ? '?' : letter;
+/// Columns of a terminal: an approximation of how wide letters are beside one another.
+std::size_t columns(std::string_view text) {
+  std::size_t sum = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = std::max<std::size_t>(letter_length(text.substr(at)), 1);
+    sum += length >= 3 ? 2 : 1;  // East Asian letters are wide
+    at += length;
   }
-  return safe;
+  return sum;
+}
+
+/// As many of the last letters as fit.
+std::string tail(const std::string& text, std::size_t most_columns) {
+  std::size_t at = 0;
+  while (columns(std::string_view(text).substr(at)) > most_columns)
+    at += std::max<std::size_t>(letter_length(std::string_view(text).substr(at)), 1);
+  return text.substr(at);
 }
 
 std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words;
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find_first_of(" ,;", at), text.size());
+    const std::size_t end = std::min(text.find_first_of(" ,;:/", at), text.size());
     if (end > at) words.push_back(text.substr(at, end - at));
     at = end + 1;
   }
   return words;
+}
+
+/// The words of a long name that few switches have: left out are those of more than half of them, and where that is not
+/// enough, of more than a quarter, then an eighth. Of what is still too long the end.
+std::string rare_words(const std::string& name, const std::map<std::string, std::uint32_t>& uses,
+                       std::uint32_t switches) {
+  std::string kept = name;
+  for (std::uint32_t part = 2; part <= 8 && columns(kept) > most_letters; part *= 2) {
+    kept.clear();
+    for (const std::string& word : words_of(name)) {
+      if (part * uses.at(word) > switches || word.starts_with("0x") || word.starts_with("GUID=")) continue;
+      kept += (kept.empty() ? "" : " ") + word;
+    }
+  }
+  return columns(kept) > most_letters ? "~" + tail(kept, most_letters - 1) : kept;
 }
 
 /// What a box has room for, by NodeId: names, of long ones the words that others have not, and where these are several
@@ -176,22 +206,13 @@ std::vector<std::string> short_names(const Fabric& fabric) {
   std::map<std::string, std::uint32_t> taken;
   for (NodeId id = 0; id < fabric.nodes().size(); ++id) {
     if (!fabric.is_switch(id)) continue;
-    std::string& name = names[id] = fabric.node(id).name;
-    if (name.size() > most_letters) {
-      name.clear();
-      for (const std::string& word : words_of(fabric.node(id).name)) {
-        const bool of_most = 2 * uses[word] > fabric.switch_count();
-        if (of_most || word.starts_with("0x") || word.starts_with("GUID=")) continue;
-        name += (name.empty() ? "" : " ") + word;
-      }
-      if (name.size() > most_letters) name = "~" + name.substr(name.size() - most_letters + 1);
-    }
-    ++taken[name];
+    names[id] = rare_words(fabric.node(id).name, uses, fabric.switch_count());
+    ++taken[names[id]];
   }
   for (NodeId id = 0; id < fabric.nodes().size(); ++id) {
     if (!fabric.is_switch(id) || (taken[names[id]] == 1 && !names[id].empty())) continue;
     const std::string guid = fmt::format("{:08x}", fabric.node(id).guid & 0xFFFFFFFF);
-    names[id] = names[id].size() + 6 <= most_letters && !names[id].empty() ? names[id] + " " + guid.substr(4) : guid;
+    names[id] = columns(names[id]) + 6 <= most_letters && !names[id].empty() ? names[id] + " " + guid.substr(4) : guid;
   }
   return names;
 }
@@ -232,7 +253,7 @@ std::string loads_title(const Fabric& fabric, Bundle bundle, std::span<const dou
     if (i == most_titled_links) return title + fmt::format("\n{} more", bundle.loaded.size() - i);
     const Link& link = fabric.link(bundle.loaded[i]);
     const auto end = [&](PortId port) {
-      return xml_text(fabric.node(fabric.port(port).node).name) + fmt::format("/{}", fabric.number_of(port));
+      return xml_name(fabric.node(fabric.port(port).node).name) + fmt::format("/{}", fabric.number_of(port));
     };
     title += fmt::format("\n{} - {}: {:.2f} % busy", end(link.a), end(link.b), 100 * busy[bundle.loaded[i]]);
   }
@@ -276,8 +297,8 @@ void draw_links(fmt::memory_buffer& text, const Fabric& fabric, const Layout& la
       const Point a = layout[ends.first];
       const Point b = layout[ends.second];
       const bool far = std::abs(a.x - b.x) > 1.5 * (box_width + 2) || std::abs(a.y - b.y) > 1.5 * (box_height + 2.5);
-      std::string title = fmt::format("{} - {}: {} links", xml_text(fabric.node(ends.first).name),
-                                      xml_text(fabric.node(ends.second).name), bundle.up + bundle.down);
+      std::string title = fmt::format("{} - {}: {} links", xml_name(fabric.node(ends.first).name),
+                                      xml_name(fabric.node(ends.second).name), bundle.up + bundle.down);
       if (bundle.down > 0) title += fmt::format(", {} down", bundle.down);
       std::string kind = bundle.up == 0 ? "dead" : bundle.down > 0 ? "hurt" : "good";
       if (busy) {
@@ -298,12 +319,13 @@ void draw_switches(fmt::memory_buffer& text, const Fabric& fabric, const Layout&
     const NodeId b = fabric.port(link.b).node;
     if (!link.up) continue;
     alive[a] = alive[b] = true;
-    if (fabric.is_switch(a) != fabric.is_switch(b)) ++hosts[fabric.is_switch(a) ? a : b];
+    if (fabric.is_switch(a) == fabric.is_switch(b)) continue;
+    if (!is_aggregation_node(fabric.node(fabric.is_switch(a) ? b : a))) ++hosts[fabric.is_switch(a) ? a : b];
   }
   for (NodeId id = 0; id < fabric.nodes().size(); ++id) {
     if (!fabric.is_switch(id)) continue;
     const Point at = layout[id];
-    const std::string title = xml_text(fabric.node(id).name) + fmt::format(", {} hosts", hosts[id]);
+    const std::string title = xml_name(fabric.node(id).name) + fmt::format(", {} hosts", hosts[id]);
     fmt::format_to(std::back_inserter(text),
                    "<g><title>{}</title><rect class=\"{}\" x=\"{:.2f}\" y=\"{:.2f}\" width=\"{}\" height=\"{}\" "
                    "rx=\"0.15\"/>",
@@ -314,9 +336,9 @@ void draw_switches(fmt::memory_buffer& text, const Fabric& fabric, const Layout&
                    at.x - box_width / 2, at.y - box_height / 2, box_width, box_height);
     if (fabric.switch_count() <= most_named) {
       // a letter of a sans-serif font is about 0.6 of its size wide
-      const double size = std::min(0.5, 0.94 * box_width / (0.6 * static_cast<double>(names[id].size())));
+      const double size = std::min(0.5, 0.94 * box_width / (0.6 * static_cast<double>(columns(names[id]))));
       fmt::format_to(std::back_inserter(text), "<text style=\"font-size:{:.2f}px\" x=\"{:.2f}\" y=\"{:.2f}\">{}</text>",
-                     size, at.x, at.y + (hosts[id] > 0 ? -0.02 : 0.16), xml_text(names[id]));
+                     size, at.x, at.y + (hosts[id] > 0 ? -0.02 : 0.16), xml_name(names[id]));
       if (hosts[id] > 0)
         fmt::format_to(std::back_inserter(text), "<text class=\"hosts\" x=\"{:.2f}\" y=\"{:.2f}\">{} hosts</text>",
                        at.x, at.y + 0.38, hosts[id]);
@@ -332,7 +354,7 @@ void draw_legend(fmt::memory_buffer& text, Point at, double width) {
   const auto write = [&](double x, const std::string& word) {
     fmt::format_to(std::back_inserter(text),
                    "<text class=\"title\" style=\"font-size:{:.2f}px\" x=\"{:.2f}\" y=\"{:.2f}\">{}</text>\n",
-                   0.8 * unit, x, at.y, xml_text(word));
+                   0.8 * unit, x, at.y, xml_name(word));
   };
   write(at.x, "busy");
   for (std::size_t i = 0; i < colours.size(); ++i) {
@@ -380,8 +402,8 @@ std::string draw(const Fabric& fabric, const std::optional<std::span<const doubl
   fmt::format_to(std::back_inserter(text),
                  "<text class=\"title\" x=\"{:.2f}\" y=\"{:.2f}\">{} switches, {} hosts, {} links{}"
                  "</text>\n",
-                 low.x - box_width / 2 - 1, low.y - box_height / 2 - 1.6, fabric.switch_count(), fabric.adapter_count(),
-                 fabric.links().size(), down == 0 ? "" : fmt::format(", {} down", down));
+                 low.x - box_width / 2 - 1, low.y - box_height / 2 - 1.6, fabric.switch_count(),
+                 count_hosts(fabric).hosts, fabric.links().size(), down == 0 ? "" : fmt::format(", {} down", down));
   if (busy) draw_legend(text, {low.x - box_width / 2 - 1, low.y - box_height / 2 - 0.5}, width - 2);
   draw_links(text, fabric, layout, busy);
   draw_switches(text, fabric, layout);

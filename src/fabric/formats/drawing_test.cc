@@ -1,10 +1,13 @@
 #include "fabric/formats/drawing.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <regex>
 #include <set>
 
+#include "fabric/formats/node_name.h"
 #include "fabric/topology/generate.h"
 
 namespace holdfast::fabric {
@@ -55,6 +58,61 @@ TEST(Drawing, EachBoxHasANameOfItsOwnThatFits) {
     }
     EXPECT_EQ(different.size(), names.size());
   }
+}
+
+/// Leaves under a spine, with the names that administrators and firmware give.
+Fabric named(const std::vector<std::string>& leaves) {
+  Fabric fabric;
+  const NodeId spine = fabric.add_node(NodeKind::switch_, 36, "spine");
+  for (const std::string& name : leaves) {
+    const NodeId leaf = fabric.add_node(NodeKind::switch_, 36, name);
+    fabric.connect(spine, leaf);
+    fabric.connect(fabric.add_node(NodeKind::adapter, 1, name + " host HCA-1"), leaf);
+  }
+  return fabric;
+}
+
+TEST(Drawing, WordsThatTellNothingAreLeftOut) {
+  const Fabric fabric = named({"MF0;switch-b:MSB7800/U1", "MF0;switch-a10:MSB7800/U1", "MF0;switch-a2:MSB7800/U1",
+                               "leaf of rack twelve below", "leaf of rack thirteen below", "one", "two", "three"});
+  std::vector<std::string> names;
+  for (const Label& name : labels(write_drawing(fabric))) names.push_back(name.text);
+  EXPECT_THAT(names, testing::IsSupersetOf({"switch-b", "switch-a10", "switch-a2", "twelve", "thirteen"}));
+}
+
+TEST(Drawing, LettersOfAnyScriptStayWhole) {
+  const std::string svg =
+      write_drawing(named({"Gestell \xC3\xA4\xC3\xB6\xC3\xBC", "\xE6\x9D\xB1\xE4\xBA\xAC", "latin-1 \xE4",
+                           "eine ausgesprochen \xC3\xBC\xC3\xBC"
+                           "bergro\xC3\x9F\xC3\x9F\xC3\x9F\xC3\x9F\xC3\x9F\xC3\x9F"}));
+  std::vector<std::string> names;
+  for (const Label& name : labels(svg)) names.push_back(name.text);
+  EXPECT_THAT(names,
+              testing::IsSupersetOf({"Gestell \xC3\xA4\xC3\xB6\xC3\xBC", "\xE6\x9D\xB1\xE4\xBA\xAC", "latin-1 ?"}));
+  for (std::size_t at = 0; at < svg.size();) {
+    ASSERT_GT(letter_length(svg.substr(at, 4)), 0U) << svg.substr(at > 30 ? at - 30 : 0, 40);
+    at += letter_length(svg.substr(at, 4));
+  }
+}
+
+/// Switches of a level stand in the order of their names, numbers by their values, whatever the file's order.
+TEST(Drawing, ALevelIsInTheOrderOfNames) {
+  const std::string svg = write_drawing(named({"leaf10", "leaf9", "leaf1", "leaf2"}));
+  std::map<double, std::string> by_place;
+  const std::regex one("<text style=\"[^\"]*\" x=\"([0-9.]+)\"[^>]*>(leaf[0-9]+)</text>");
+  for (std::sregex_iterator at(svg.begin(), svg.end(), one), end; at != end; ++at)
+    by_place[std::stod((*at)[1])] = (*at)[2];
+  std::vector<std::string> order;
+  for (const auto& [place, name] : by_place) order.push_back(name);
+  EXPECT_THAT(order, testing::ElementsAre("leaf1", "leaf2", "leaf9", "leaf10"));
+}
+
+TEST(Drawing, HostsAreCountedAsElsewhere) {
+  Fabric fabric = named({"a", "b"});
+  fabric.connect(fabric.add_node(NodeKind::adapter, 1, "Mellanox Technologies Aggregation Node"), 1);
+  fabric.connect(fabric.add_node(NodeKind::adapter, 1, "a host HCA-2"), 1);
+  const std::string svg = write_drawing(fabric);
+  EXPECT_NE(svg.find("3 switches, 2 hosts, 6 links"), std::string::npos);
 }
 
 TEST(Drawing, NamesOfALargeTreeCanBeRead) {

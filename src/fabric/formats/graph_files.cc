@@ -4,7 +4,7 @@
 
 #include <iterator>
 
-#include "core/markup/escape.h"
+#include "fabric/formats/node_name.h"
 
 namespace holdfast::fabric {
 
@@ -18,14 +18,6 @@ std::string dot_text(std::string_view text) {
     safe += static_cast<unsigned char>(letter) < ' ' ? ' ' : letter;
   }
   return safe;
-}
-
-/// ASCII alone: names of nodes are in whatever encoding their administrator used.
-std::string xml_text(std::string_view text) {
-  std::string plain(text);
-  for (char& letter : plain)
-    if (static_cast<unsigned char>(letter) < ' ' || static_cast<unsigned char>(letter) > 126) letter = '?';
-  return markup::escaped(plain);
 }
 
 }  // namespace
@@ -67,7 +59,7 @@ std::string write_graphml(const Fabric& fabric) {
     fmt::format_to(out,
                    "<node id=\"n{}\"><data key=\"name\">{}</data><data key=\"kind\">{}</data><data "
                    "key=\"guid\">0x{:016x}</data></node>\n",
-                   id, xml_text(node.name), node.kind == NodeKind::switch_ ? "switch" : "adapter", node.guid);
+                   id, xml_name(node.name), node.kind == NodeKind::switch_ ? "switch" : "adapter", node.guid);
   }
   for (LinkId id = 0; id < fabric.links().size(); ++id) {
     const Link& link = fabric.link(id);

@@ -7,8 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/input/lines.h"
 #include "fabric/formats/cursor.h"
+#include "fabric/formats/lid_notes.h"
 #include "fabric/formats/node_budget.h"
+#include "fabric/formats/notes.h"
 
 namespace holdfast::fabric {
 namespace {
@@ -28,6 +31,7 @@ struct End {
 };
 
 struct ReportLine {
+  std::size_t number = 0;  ///< in the file
   End here;
   std::optional<End> there;
   std::optional<LinkRate> rate;
@@ -81,13 +85,13 @@ Status read_line(Cursor& cursor, ReportLine& line) {
 
 class PortsReport {
  public:
-  explicit PortsReport(std::string_view file) : file_(file) {}
+  PortsReport(std::string_view file, Notes& notes) : file_(file), notes_(notes) {}
 
-  void learn(const End& end) {
+  void learn(const End& end, std::size_t line) {
     Seen& seen = nodes_[end.key()];
     seen.ports = std::max(seen.ports, end.number);
     if (seen.name.empty()) seen.name = end.name;
-    if (end.is_router) ++routers_;
+    if (end.is_router) notes_.add("router", line, "a router is taken as a channel adapter");
   }
 
   Status make_nodes() {
@@ -100,7 +104,6 @@ class PortsReport {
       seen.node = imported_.fabric.add_node(key.first ? NodeKind::switch_ : NodeKind::adapter, seen.ports,
                                             std::move(name), key.second);
     }
-    if (routers_ != 0) imported_.notes.push_back(std::string(file_) + ": routers are taken as channel adapters");
     return {};
   }
 
@@ -110,7 +113,8 @@ class PortsReport {
     if (!line.there) return;
     const PortId there = settle(*line.there);
     if (here == there || fabric.port(here).link != none || fabric.port(there).link != none) {
-      if (here == there || fabric.port(here).link != fabric.port(there).link) ++contradictions_;
+      if (here == there || fabric.port(here).link != fabric.port(there).link)
+        notes_.add("ends", line.number, "the two ends of a cable disagree; the first line holds");
       return;  // usually the other end of a cable that is there
     }
     fabric.add_link(here, there, line.rate.value_or(LinkRate{}));
@@ -118,9 +122,8 @@ class PortsReport {
 
   Imported finish() {
     if (imported_.fabric.top_lid() == 0) imported_.fabric.assign_lids();
-    if (contradictions_ != 0)
-      imported_.notes.push_back(std::string(file_) + ": the two ends of a cable disagree in " +
-                                std::to_string(contradictions_) + " lines; the first line holds");
+    note_odd_lids(imported_.fabric, notes_);
+    imported_.notes = notes_.texts();
     return std::move(imported_);
   }
 
@@ -154,8 +157,7 @@ class PortsReport {
   NodeBudget budget_;
   Imported imported_;
   std::map<std::pair<bool, std::uint64_t>, Seen> nodes_;
-  std::size_t contradictions_ = 0;
-  std::size_t routers_ = 0;
+  Notes& notes_;
 };
 
 }  // namespace
@@ -174,14 +176,30 @@ bool is_ports_report(std::string_view text) {
 
 Result<Imported> read_ports_report(std::string_view text, std::string_view name) {
   std::vector<ReportLine> report;
-  PortsReport reader(name);
+  Notes notes(name);
+  PortsReport reader(name, notes);
   for (Lines lines(text); lines.next();) {
     Cursor cursor(name, lines.number(), lines.line());
     cursor.skip_blanks();
-    if (cursor.at_end() || cursor.peek() == '#' || lines.line().starts_with("ibwarn:")) continue;
-    if (Status status = read_line(cursor, report.emplace_back()); !status.ok()) return status;
-    reader.learn(report.back().here);
-    if (report.back().there) reader.learn(*report.back().there);
+    if (cursor.at_end() || cursor.peek() == '#') continue;
+    if (is_from_another_program(cursor.rest())) {
+      notes.add("another program", lines.number(),
+                "a line of another program, left out: " + std::string(lines.line().substr(0, 120)));
+      continue;
+    }
+    ReportLine line;
+    line.number = lines.number();
+    const Status status = read_line(cursor, line);
+    if (!status.ok() && !(lines.at_end() && lacks_last_line_end(text))) return status;
+    if (!status.ok()) {
+      notes.add("cut short", lines.number(),
+                "the file ends in the middle of this line, which is left out (" + status.wrong() +
+                    "): was the file cut short?");
+      continue;
+    }
+    reader.learn(line.here, line.number);
+    if (line.there) reader.learn(*line.there, line.number);
+    report.push_back(line);
   }
   if (Status status = reader.make_nodes(); !status.ok()) return status;
   for (const ReportLine& line : report) reader.connect(line);

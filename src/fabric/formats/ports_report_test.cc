@@ -1,11 +1,14 @@
 #include "fabric/formats/ports_report.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fabric/formats/source.h"
 
 namespace holdfast::fabric {
 namespace {
+
+using testing::HasSubstr;
 
 /// As ibnetdiscover -p prints it: a switch with a dead port, a two-port adapter, names with quotation marks.
 constexpr const char* report =
@@ -37,6 +40,19 @@ TEST(PortsReport, GivesNodesPortsAndLinks) {
   EXPECT_EQ(fabric.peer(fabric.port_of(node, 2)), fabric.port_of(leaf, 2));
   EXPECT_EQ(format(fabric.link(fabric.port(fabric.port_of(node, 2)).link).rate), "4xFDR");
   EXPECT_EQ(fabric.port(fabric.port_of(fabric.find("node-2 HCA-1"), 1)).lid, 0U);
+}
+
+TEST(PortsReport, OdditiesAreNotes) {
+  std::string text = std::string("ibwarn: [9] mad_rpc: failed\n") + report;
+  text.replace(text.rfind("CA 65535"), 8, "RT    67");
+  auto read = read_fabric(text + "SW    48  2 0xec0d9a0300ec8240 4x FDR - CA    6", "report");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read.value().fabric.links().size(), 3U);
+  EXPECT_THAT(read.value().notes,
+              testing::ElementsAre(HasSubstr("report line 1: a line of another program"),
+                                   HasSubstr("report line 9: a router is taken as a channel adapter"),
+                                   HasSubstr("report line 10: the file ends in the middle of this line"),
+                                   HasSubstr("LID 67 is used twice")));
 }
 
 TEST(PortsReport, DamageHasAPlace) {

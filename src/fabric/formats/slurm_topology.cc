@@ -8,6 +8,8 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "fabric/formats/node_name.h"
+#include "fabric/topology/hosts.h"
 #include "fabric/topology/levels.h"
 
 namespace holdfast::fabric {
@@ -16,6 +18,11 @@ namespace {
 
 std::string host_name(const Node& node) {
   return node.name.substr(0, node.name.find_first_of(" .\t"));
+}
+
+/// Whether firmware or a switch gave the name, which nobody set then.
+bool is_a_devices_own(const Node& node) {
+  return is_aggregation_node(node) || node.name.find("Mellanox Technologies") != std::string::npos;
 }
 
 bool is_host_name(std::string_view name) {
@@ -130,28 +137,32 @@ std::string short_host_list(std::vector<std::string> names) {
 Result<std::string> write_slurm_topology(const Fabric& fabric) {
   std::map<NodeId, std::vector<std::string>> hosts;  // by switch, in the order of ids
   std::unordered_set<std::string> placed;
+  std::string left_out;
   for (NodeId id = 0; id < fabric.nodes().size(); ++id) {
     if (fabric.is_switch(id)) continue;
     const std::string name = host_name(fabric.node(id));
-    if (!is_host_name(name))
-      return Status(Code::bad_input, "writing topology.conf",
-                    "the adapter '" + fabric.node(id).name + "' does not begin with a host's name",
-                    "set node descriptions on the hosts, or discover with a node name map");
+    if (!is_host_name(name) || is_a_devices_own(fabric.node(id))) {
+      left_out += "# left out, no host's name: " + clean_name(fabric.node(id).name) + "\n";
+      continue;
+    }
     for (std::uint32_t number = 1; number <= fabric.node(id).port_count; ++number) {
       const PortId peer = fabric.peer(fabric.node(id).first_port + number);
       if (peer == none || !fabric.is_switch(fabric.port(peer).node) || !placed.insert(name).second) continue;
       hosts[fabric.port(peer).node].push_back(name);
     }
   }
+  if (hosts.empty() && !left_out.empty())
+    return Status(Code::bad_input, "writing topology.conf", "no adapter's name begins with a host's",
+                  "set node descriptions on the hosts, or discover with a node name map");
   if (hosts.empty())
     return Status(Code::bad_input, "writing topology.conf", "no host has a working link to a switch",
                   "give another fabric");
-  std::string text = "# topology.conf for Slurm's topology/tree, written by Holdfast\n";
+  std::string text = "# topology.conf for Slurm's topology/tree, written by Holdfast\n" + left_out;
   std::vector<Block> blocks;
   for (const auto& [at, names] : hosts) {
     blocks.push_back({fmt::format("leaf{}", blocks.size()), at});
-    text +=
-        "# " + fabric.node(at).name + "\nSwitchName=" + blocks.back().name + " Nodes=" + short_host_list(names) + "\n";
+    text += "# " + clean_name(fabric.node(at).name) + "\nSwitchName=" + blocks.back().name +
+            " Nodes=" + short_host_list(names) + "\n";
   }
   const auto layers = layers_of(fabric);
   for (std::size_t i = 0; i < layers.size(); ++i) blocks = add_layer(text, blocks, layers[i], i + 1);

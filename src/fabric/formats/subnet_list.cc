@@ -8,9 +8,12 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/input/lines.h"
 #include "fabric/formats/cursor.h"
+#include "fabric/formats/lid_notes.h"
 #include "fabric/formats/node_budget.h"
 #include "fabric/formats/node_name.h"
+#include "fabric/formats/notes.h"
 
 namespace holdfast::fabric {
 namespace {
@@ -18,6 +21,7 @@ namespace {
 /// One half of a line: a node and its port.
 struct End {
   bool is_switch = false;
+  bool is_router = false;
   std::uint64_t ports = 0, system_guid = 0, node_guid = 0, port_guid = 0, vendor_id = 0, device_id = 0, lid = 0,
                 port = 0;
   std::string_view name;
@@ -56,6 +60,7 @@ Status read_end(Cursor& cursor, End& end) {
   if (!type.starts_with("SW") && !type.starts_with("CA") && !type.starts_with("Rt"))
     return cursor.wrong("expected SW, CA or Rt", "as OpenSM writes it");
   end.is_switch = type.starts_with("SW");
+  end.is_router = type.starts_with("Rt");
   constexpr std::uint64_t any = ~std::uint64_t{0};
   std::uint64_t revision = 0;
   const std::array<std::tuple<std::string_view, std::uint64_t, std::uint64_t*>, 7> fields{
@@ -88,18 +93,30 @@ Status read_end(Cursor& cursor, End& end) {
 
 class SubnetListReader {
  public:
-  SubnetListReader(std::string_view text, std::string_view file) : lines_(text), file_(file) {}
+  SubnetListReader(std::string_view text, std::string_view file)
+      : lines_(text), file_(file), cut_short_(lacks_last_line_end(text)), notes_(file) {}
 
   Result<Imported> read() {
     while (lines_.next()) {
       Cursor cursor(file_, lines_.number(), lines_.line());
       cursor.skip_blanks();
       if (cursor.at_end()) continue;
-      if (Status status = read_link(cursor); !status.ok()) return status;
+      if (cursor.peek() != '{' && is_from_another_program(cursor.rest())) {
+        note("another program", "a line of another program, left out: " + std::string(lines_.line().substr(0, 120)));
+        continue;
+      }
+      const Status status = read_link(cursor);
+      if (!status.ok() && !(cut_short_ && lines_.at_end())) return status;
+      if (!status.ok())
+        note("cut short", "the file ends in the middle of this line, which is left out (" + status.wrong() +
+                              "): was the file cut short?");
     }
     if (imported_.fabric.nodes().empty())
       return Status(Code::bad_input, "reading " + std::string(file_), "no link in it", "give opensm-subnet.lst");
     set_names();
+    if (imported_.fabric.top_lid() == 0) imported_.fabric.assign_lids();
+    note_odd_lids(imported_.fabric, notes_);
+    imported_.notes = notes_.texts();
     return std::move(imported_);
   }
 
@@ -130,20 +147,25 @@ class SubnetListReader {
     PortId b = none;
     if (Status status = find_port(cursor, here, true, a); !status.ok()) return status;
     if (Status status = find_port(cursor, there, false, b); !status.ok()) return status;
-    return connect(cursor, a, b, rate, up);
+    connect(a, b, rate, up);
+    return {};
   }
 
-  Status connect(const Cursor& cursor, PortId a, PortId b, LinkRate rate, bool up) {
+  void connect(PortId a, PortId b, LinkRate rate, bool up) {
     Fabric& fabric = imported_.fabric;
-    if (a == b) return cursor.wrong("a port that is linked to itself");
+    if (a == b) {
+      note("own port", "a port that is cabled to itself, left out");
+      return;
+    }
     const LinkId known = fabric.port(a).link;
-    if (known != fabric.port(b).link)
-      return cursor.wrong("one of the two ports is linked to another one in a line before");
+    if (known != fabric.port(b).link) {
+      note("ends", "the two ends of a cable disagree, or two cables share a port; the first line holds");
+      return;
+    }
     const LinkId link = known == none ? fabric.add_link(a, b, rate) : known;
     fabric.set_link_up(link, fabric.link(link).up && up);
     fabric.mutable_port(a).capable = rate;
     fabric.mutable_port(b).capable = rate;
-    return {};
   }
 
   /// OpenSM prints the second node's device id in the upper half of its field.
@@ -156,6 +178,7 @@ class SubnetListReader {
       fabric.add_node(end.is_switch ? NodeKind::switch_ : NodeKind::adapter, static_cast<std::uint8_t>(end.ports),
                       std::string(end.name), end.node_guid);
       fabric.mutable_node(fresh_id).system_guid = end.system_guid;
+      if (end.is_router) note("router", "router \"" + std::string(end.name) + "\" is taken as a channel adapter");
     }
     const NodeId id = known->second;
     Node& node = fabric.mutable_node(id);
@@ -166,6 +189,12 @@ class SubnetListReader {
       node.device_id = static_cast<std::uint32_t>(end.device_id > 0xFFFF ? end.device_id >> 16 : end.device_id);
     }
     port = node.first_port + static_cast<PortId>(end.port);
+    if (const Lid before = fabric.port(port).lid; before != 0) {
+      if (before != end.lid)
+        note("another LID", "LID " + std::to_string(end.lid) + " of \"" + std::string(end.name) + "\", which was " +
+                                std::to_string(before) + " in a line before; the first holds");
+      return {};
+    }
     for (PortId each = end.is_switch ? node.first_port : port;
          each <= (end.is_switch ? node.first_port + node.port_count : port); ++each) {
       fabric.mutable_port(each).lid = static_cast<Lid>(end.lid);
@@ -186,9 +215,13 @@ class SubnetListReader {
     }
   }
 
+  void note(std::string_view kind, std::string text) { notes_.add(kind, lines_.number(), std::move(text)); }
+
   Lines lines_;
   NodeBudget budget_;
   std::string_view file_;
+  bool cut_short_;  // the last line has no end
+  Notes notes_;
   Imported imported_;
   std::unordered_map<std::uint64_t, NodeId> nodes_;
 };
@@ -213,8 +246,15 @@ std::string_view speed_text(LaneSpeed speed) {
 }  // namespace
 
 bool is_subnet_list(std::string_view text) {
-  const std::size_t from = text.find_first_not_of(" \t\r\n");
-  return from != std::string_view::npos && text[from] == '{';
+  Lines lines(text);
+  for (int looked_at = 0; looked_at < 20 && lines.next();) {  // behind what other programs said
+    const std::size_t from = lines.line().find_first_not_of(" \t");
+    if (from == std::string_view::npos) continue;
+    if (lines.line()[from] == '{') return true;
+    if (!is_from_another_program(lines.line().substr(from))) return false;
+    ++looked_at;
+  }
+  return false;
 }
 
 Result<Imported> read_subnet_list(std::string_view text, std::string_view name) {

@@ -56,7 +56,7 @@ TEST(SubnetList, RefusesWithLineAndColumn) {
     return text.replace(text.find(what), what.size(), by);
   };
   EXPECT_THAT(message(""), HasSubstr("no link in it"));
-  EXPECT_THAT(message("x"), HasSubstr("reading list line 1 column 1: expected '{' and a node"));
+  EXPECT_THAT(message("x\n"), HasSubstr("reading list line 1 column 1: expected '{' and a node"));
   EXPECT_THAT(message(with("SW-SM", "XX")), HasSubstr("expected SW, CA or Rt"));
   EXPECT_THAT(message(with("NodeGUID:", "Node:")), HasSubstr("line 1 column 46: expected 'NodeGUID:'"));
   EXPECT_THAT(message(with("DevID:BD36", "DevID:x")), HasSubstr("expected hexadecimal digits after DevID:"));
@@ -66,8 +66,32 @@ TEST(SubnetList, RefusesWithLineAndColumn) {
   EXPECT_THAT(message(with("PN:11 }", "PN:11")), HasSubstr("expected '}'"));
   EXPECT_THAT(message(with("NodeGUID:0002c90000000129", "NodeGUID:0002c90000000001")),
               HasSubstr("a node that was another one"));
-  EXPECT_THAT(message(line + with("PN:02", "PN:01")), HasSubstr("one of the two ports is linked to another one"));
-  EXPECT_THAT(message(line.substr(0, line.size() / 2)), HasSubstr("line 1 column"));
+  EXPECT_THAT(message(line.substr(0, line.size() / 2)), HasSubstr("no link in it"));
+}
+
+TEST(SubnetList, OdditiesAreNotes) {
+  const auto read = [](const std::string& text) {
+    auto list = read_fabric(text, "list");
+    EXPECT_TRUE(list.ok()) << list.status().message();
+    return list.ok() ? std::move(list.value()) : Imported();
+  };
+  const auto with = [](std::string_view what, std::string_view by) {
+    std::string text = line;
+    return text.replace(text.find(what), what.size(), by);
+  };
+  EXPECT_THAT(read(line).notes, testing::IsEmpty());
+  Imported odd = read("ibwarn: [9] mad_rpc: failed\n" + line + line.substr(0, 300));
+  EXPECT_EQ(odd.fabric.links().size(), 1U);
+  EXPECT_THAT(odd.notes, testing::ElementsAre(HasSubstr("list line 1: a line of another program"),
+                                              HasSubstr("list line 3: the file ends in the middle of this line")));
+  odd = read(line + with("PN:02", "PN:01"));
+  EXPECT_EQ(odd.fabric.links().size(), 1U);
+  EXPECT_THAT(odd.notes, testing::Contains(HasSubstr("list line 2: the two ends of a cable disagree")));
+  odd = read(line + with("LID:0009", "LID:0007"));
+  EXPECT_THAT(odd.notes, testing::ElementsAre(HasSubstr("LID 7 of \"host\", which was 9 in a line before")));
+  EXPECT_THAT(read(with("LID:0009", "LID:000A")).notes, testing::ElementsAre(HasSubstr("LID 10 is used twice")));
+  EXPECT_THAT(read(with("LID:0009", "LID:C000")).notes, testing::ElementsAre(HasSubstr("is for multicast")));
+  EXPECT_THAT(read(with("CA Ports", "Rt Ports")).notes, testing::ElementsAre(HasSubstr("router \"host\" is taken")));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <queue>
 
 namespace holdfast::fabric::opensm {
@@ -73,7 +74,7 @@ NodeId middle_switch(const Fabric& fabric) {
 
 }  // namespace
 
-std::string configuration(const Request& request, const std::string& folder) {
+std::string configuration(const Request& request, const std::string& folder, std::uint8_t lmc) {
   const bool lane_maps = request.lane_maps.value_or(request.engine == "torus-2QoS" || request.engine == "nue");
   std::string text;
   auto set = [&text](const std::string& option, const std::string& value) { text += option + " " + value + "\n"; };
@@ -84,6 +85,7 @@ std::string configuration(const Request& request, const std::string& folder) {
   set("log_flags", "0x03");
   set("force_log_flush", "TRUE");
   set("honor_guid2lid_file", "TRUE");
+  set("lmc", std::to_string(lmc));
   set("fsync_high_avail_files", "FALSE");
   set("max_op_vls", std::to_string(code_of_lanes(request.lanes)));
   set("nue_max_num_vls", std::to_string(request.lanes));
@@ -103,6 +105,27 @@ std::string configuration(const Request& request, const std::string& folder) {
   if (!request.roots.empty()) set("root_guid_file", folder + "/roots");
   if (request.engine == "torus-2QoS") set("torus_config", folder + "/torus-2QoS.conf");
   return text;
+}
+
+Result<std::uint8_t> lmc_of_all(const Fabric& fabric) {
+  std::optional<std::uint8_t> all;
+  const auto refusal = [](const std::string& wrong) {
+    return Status(Code::bad_input, "starting OpenSM", wrong, "use an engine of ours");
+  };
+  for (const Port& port : fabric.ports()) {
+    if (port.lid == 0) continue;
+    if (fabric.is_switch(port.node)) {
+      if (port.lmc != 0)
+        return refusal("switch '" + fabric.node(port.node).name + "' has LMC " + std::to_string(port.lmc) +
+                       ", ibsim's switches have 0");
+    } else if (port.link != none) {
+      if (all.value_or(port.lmc) != port.lmc)
+        return refusal("adapters have LMC " + std::to_string(*all) + " and " + std::to_string(port.lmc) +
+                       ", it gives all the same");
+      all = port.lmc;
+    }
+  }
+  return all.value_or(std::uint8_t{0});
 }
 
 std::string lid_table(const Fabric& fabric) {

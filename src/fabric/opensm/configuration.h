@@ -11,8 +11,12 @@
 /// The files that OpenSM reads. All GUIDs are those that ibsim gives: the node's, plus the port number for adapters.
 namespace holdfast::fabric::opensm {
 
-/// opensm.conf for one session whose files lie in `folder`.
-std::string configuration(const Request& request, const std::string& folder);
+/// opensm.conf for one session whose files lie in `folder`; each adapter port has 2^lmc LIDs.
+std::string configuration(const Request& request, const std::string& folder, std::uint8_t lmc = 0);
+
+/// The LMC of all cabled adapter ports. bad_input where they have several, or a switch has another than 0: OpenSM gives
+/// the same to every adapter, and one LID to a switch of ibsim.
+Result<std::uint8_t> lmc_of_all(const Fabric& fabric);
 
 /// guid2lid: has OpenSM keep the LIDs of the fabric.
 std::string lid_table(const Fabric& fabric);

@@ -36,6 +36,19 @@ TEST(Configuration, LidsStandBesideTheGuidsThatIbsimGives) {
   EXPECT_EQ(lid_table(fabric), "0x0000000000000010 0x0001 0x0001\n\n0x0000000000000021 0x0002 0x0002\n\n");
 }
 
+TEST(Configuration, AllAdaptersHaveOneLmc) {
+  Fabric fabric = made("tree(2,2) lmc=2");
+  const Result<std::uint8_t> lmc = lmc_of_all(fabric);
+  ASSERT_TRUE(lmc.ok()) << lmc.status().message();
+  EXPECT_EQ(lmc.value(), 2);
+  EXPECT_THAT(configuration(Request(), "/f", lmc.value()), HasSubstr("\nlmc 2\n"));
+  fabric.mutable_port(fabric.port_of(fabric.switch_count(), 1)).lmc = 0;
+  EXPECT_THAT(lmc_of_all(fabric).status().wrong(), HasSubstr("adapters have LMC 0 and 2"));
+  fabric = made("tree(2,2)");
+  fabric.mutable_port(fabric.port_of(0, 0)).lmc = 1;
+  EXPECT_THAT(lmc_of_all(fabric).status().wrong(), HasSubstr("'s-0-0' has LMC 1"));
+}
+
 // OpenSM sees the plane of its adapter alone. A switch that failures cut off is no subnet of its own.
 TEST(Configuration, PlanesWantAFileEach) {
   EXPECT_THAT(check_one_subnet(made("tree(2,2) planes=2")).wrong(), HasSubstr("there are 2 that no cable joins"));

@@ -78,8 +78,9 @@ Status check_request(const Fabric& fabric, const Request& request) {
     return bad_request("the fabric has no switch or no adapter", "OpenSM runs on an adapter and routes switches");
   if (Status status = check_one_subnet(fabric); !status.ok()) return status;
   if (fabric.top_lid() > top_unicast_lid)
-    return bad_request("the fabric needs " + std::to_string(fabric.top_lid()) + " LIDs, a subnet has 49151",
-                       "use a native engine");
+    return bad_request("the fabric has LID " + std::to_string(fabric.top_lid()) + ", a subnet's end at 49151",
+                       "use an engine of ours");
+  if (const auto lmc = lmc_of_all(fabric); !lmc.ok()) return lmc.status();
   if (request.lanes < 1 || request.lanes > 8)
     return bad_request("it was given " + std::to_string(request.lanes) + " lanes", "give 1 to 8: ibsim's ports have 8");
   return {};
@@ -164,8 +165,10 @@ Result<std::string> torus_text(const Fabric& fabric, const Request& request) {
 }  // namespace
 
 Status Session::State::prepare_files() {
+  const auto lmc = lmc_of_all(fabric);
+  if (!lmc.ok()) return lmc.status();
   Status status = write_file(path("fabric.net"), write_ibsim_net(fabric));
-  if (status.ok()) status = write_file(path("opensm.conf"), configuration(request, keeper.folder()));
+  if (status.ok()) status = write_file(path("opensm.conf"), configuration(request, keeper.folder(), lmc.value()));
   if (status.ok()) status = write_file(path("guid2lid"), lid_table(fabric));
   if (status.ok() && !request.roots.empty())
     status = write_file(path("roots"), write_root_guids(fabric, request.roots));

@@ -110,6 +110,21 @@ TEST(Session, EveryEngineThatFitsARingRoutesIt) {
   }
 }
 
+TEST(Session, EachOfSeveralLidsHasItsWay) {
+  Fabric fabric = ring(4, 1);
+  for (NodeId node = fabric.switch_count(); node < fabric.nodes().size(); ++node) {
+    Port& port = fabric.mutable_port(fabric.port_of(node, 1));
+    port.lid = 8 + 4 * (node - fabric.switch_count());
+    port.lmc = 2;
+  }
+  for (const char* engine : {"minhop", "dfsssp"}) {
+    const Outcome outcome = route_or_fail(fabric, request_for(engine));
+    ASSERT_EQ(outcome.verdict, Verdict::routed) << engine << ": " << outcome.reason;
+    for (std::uint32_t row = 0; row < 4; ++row)
+      for (Lid lid = 8; lid < 24; ++lid) EXPECT_NE(outcome.forwarding.out_port(row, lid), Forwarding::no_port) << lid;
+  }
+}
+
 TEST(Session, AnEngineThatCannotSaysWhy) {
   const Outcome outcome = route_or_fail(ring(5, 2), request_for("ftree"));
   EXPECT_EQ(outcome.verdict, Verdict::refused);

@@ -411,6 +411,7 @@ class DragonflyRouter {
     up_across_and_down_ = in_order;
     const std::uint64_t even = even_load_of_groups(in_turn);
     if (in_turn.largest_load() <= even + (affordable_passes(graph_) == 0 ? even / 50 : 0)) return true;
+    if (in_turn.largest_load() <= least_load_of_adapters()) return true;
     Forwarding tables_in_turn = std::exchange(tables_, graph_.local_tables(fabric_));
     if (!lay_by_loads() && balance_.largest_load() < in_turn.largest_load()) return true;
     tables_ = std::move(tables_in_turn);
@@ -436,6 +437,24 @@ class DragonflyRouter {
       }
     }
     return fullest;
+  }
+
+  /// What some cable carries at least, however routes are laid: all that the adapters of a switch send to others, or
+  /// get from them, goes over the switch's own cables.
+  std::uint64_t least_load_of_adapters() const {
+    std::uint64_t senders = 0;
+    for (std::uint32_t row = 0; row < graph_.rows(); ++row) senders += graph_.sources_at(row);
+    std::uint64_t least = 0;
+    for (std::uint32_t row = 0; row < graph_.rows(); ++row) {
+      std::uint64_t channels = 0;
+      for (const SwitchGraph::Arc& arc : graph_.arcs_of(row)) channels += arc.channels;
+      if (channels == 0) continue;
+      const std::uint64_t here = graph_.terminals_at(row).size();
+      const std::uint64_t out = graph_.sources_at(row) * (graph_.terminals().size() - here);
+      const std::uint64_t in = (senders - graph_.sources_at(row)) * here;
+      least = std::max(least, (std::max(out, in) + channels - 1) / channels);
+    }
+    return least;
   }
 
   /// Lays the tables destination after destination; a refusal when some sender is not joined.

@@ -344,6 +344,15 @@ TEST(Route, UpAndDownLooksForAnOrderWhereLevelsSayNothing) {
   }
 }
 
+/// OpenSM 3.3.23's sssp has 4,839 to 4,903 on ten renumberings of it.
+TEST(Route, DeimosIsNoFullerThanByOpensm) {
+  const Fabric fabric = generate("deimos").value();
+  for (const std::uint64_t seed : {1, 2}) {
+    const Fabric other = renumber(fabric, draw_renumbering(fabric, seed));
+    EXPECT_LT(check_paths(other, route(other, "sssp").value()).index.max, 4839U);
+  }
+}
+
 /// Shared choices of destinations that follow one another are those of each alone: by any number of threads, with
 /// groups of which some leaves have other cables out, and where a destination's way to the doors of its group differs.
 TEST(Route, DragonflyTablesAreTheSameByAnyNumberOfThreads) {

@@ -130,7 +130,9 @@ std::optional<std::uint64_t> lay_evenly(const Fabric& fabric, const SwitchGraph&
   using enum Balance::Picking;
   std::optional<std::uint64_t> least;
   bool even = false;
-  const std::uint64_t passes = affordable_passes(graph);
+  constexpr std::uint64_t few = 3;  // one pass alone leaves Deimos fuller than OpenSM's sssp does
+  const std::uint64_t affordable = affordable_passes(graph);
+  const std::uint64_t passes = affordable == 0 ? 0 : std::max(affordable, few);
   const auto keep = [&](const Balance& balance, Forwarding laid) {
     const std::uint64_t largest = balance.largest_load();
     if (least && largest >= *least) return;

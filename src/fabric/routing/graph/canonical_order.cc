@@ -4,7 +4,9 @@
 #include <array>
 #include <deque>
 #include <numeric>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "fabric/routing/graph/choices.h"
 
@@ -165,14 +167,28 @@ class Partition {
   std::vector<std::uint32_t> begins_;
 };
 
-/// With that row of the part set apart of which the partition has the least fingerprint.
-Partition with_best_apart(const Partition& partition, std::uint32_t part) {
+/// Of each set of twins in the part the first: rows that have as many cables to the same others, so that an exchange of
+/// two of them turns the network into itself and it does not matter which comes first.
+std::vector<std::uint32_t> without_twins(const SwitchGraph& graph, const Partition& partition, std::uint32_t part) {
+  std::set<std::vector<std::pair<std::uint32_t, std::uint32_t>>> known;
+  std::vector<std::uint32_t> firsts;
+  for (std::uint32_t at = part; at < part + partition.size_of(part); ++at) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> cables;
+    for (const SwitchGraph::Arc& arc : graph.arcs_of(partition.row_at(at))) cables.emplace_back(arc.to, arc.channels);
+    std::ranges::sort(cables);
+    if (known.insert(std::move(cables)).second) firsts.push_back(partition.row_at(at));
+  }
+  return firsts;
+}
+
+/// With that of these rows set apart of which the partition has the least fingerprint.
+Partition with_best_apart(const Partition& partition, const std::vector<std::uint32_t>& rows) {
   Partition best = partition;
-  best.set_apart(partition.row_at(part));
+  best.set_apart(rows.front());
   std::uint64_t least = best.fingerprint();
-  for (std::uint32_t at = part + 1; at < part + partition.size_of(part); ++at) {
+  for (std::size_t i = 1; i < rows.size(); ++i) {
     Partition tried = partition;
-    tried.set_apart(partition.row_at(at));
+    tried.set_apart(rows[i]);
     const std::uint64_t fingerprint = tried.fingerprint();
     if (fingerprint >= least) continue;
     least = fingerprint;
@@ -185,15 +201,25 @@ Partition with_best_apart(const Partition& partition, std::uint32_t part) {
 
 std::vector<std::uint32_t> canonical_rows(const SwitchGraph& graph) {
   std::uint64_t affordable = 1'000'000;  // looks at an arc: a few milliseconds
+  const auto afford = [&affordable](std::uint64_t looks) {
+    const bool enough = looks <= affordable;
+    if (enough) affordable -= looks;
+    return enough;
+  };
   Partition partition(graph);
   for (std::uint32_t part = partition.first_shared(0); part != none; part = partition.first_shared(part)) {
-    const std::uint64_t all = std::uint64_t{partition.size_of(part)} * (graph.arcs().size() + graph.rows());
-    if (all > affordable) {
-      partition.set_apart(partition.row_at(part));
+    std::uint64_t arcs = 0;
+    for (std::uint32_t at = part; at < part + partition.size_of(part); ++at)
+      arcs += graph.arcs_of(partition.row_at(at)).size();
+    std::vector<std::uint32_t> rows;
+    if (afford(arcs)) rows = without_twins(graph, partition, part);
+    if (rows.size() > 1 && afford(rows.size() * (graph.arcs().size() + graph.rows()))) {
+      partition = with_best_apart(partition, rows);
       continue;
     }
-    affordable -= all;
-    partition = with_best_apart(partition, part);
+    // twins alone: nobody has more cables to one than to another, so that the rest of the part stays one
+    const std::uint32_t alike = rows.size() == 1 ? partition.size_of(part) - 1 : 1;
+    for (std::uint32_t i = 0; i < alike; ++i) partition.set_apart(partition.row_at(part + i));
   }
   return partition.rows();
 }

@@ -42,6 +42,14 @@ TEST(CanonicalOrder, IsTheSameUnderAllNumbers) {
   }
 }
 
+/// Directors have many chips that are wired alike, and edge switches below them no two of which are.
+TEST(CanonicalOrder, ChipsOfDirectorsTakeNoTimeFromTheRest) {
+  const Fabric fabric = generate("tsubame2-rail").value();
+  const auto cables = cables_by_place(fabric);
+  for (std::uint64_t seed = 1; seed <= 12; ++seed)
+    EXPECT_EQ(cables_by_place(renumber(fabric, draw_renumbering(fabric, seed))), cables) << "seed " << seed;
+}
+
 /// Issue: ports of a real cluster are numbered as cables were at hand.
 TEST(CanonicalOrder, BalanceDoesNotDependOnNumbers) {
   for (const char* text : {"tree(8,2)", "16-ary-2-tree", "xgft(2;18,18;1,9)", "tree(4,3)", "torus(5,5) hosts=50",
