@@ -309,11 +309,15 @@ void MembershipServer::serve() {
   bool ended = false;
   bool over = false;
   bool seen = false;  // processes of the job, by looking for them
-  while (desk_->serve_once(stop_, membership_.starting() || (membership_.deserted() && !over) ? look_ms : -1)) {
+  const auto looks = [&] {
+    return membership_.starting() || membership_.undecided() || (membership_.deserted() && !over);
+  };
+  while (desk_->serve_once(stop_, looks() ? look_ms : -1)) {
     const bool deserted = membership_.deserted();
     const auto living = !seen || deserted || membership_.starting() ? place_.living() : std::nullopt;
     seen = seen || (living && !living->empty());
     if (membership_.starting()) membership_.look(desk_->seconds(), living, place_.limit_s);
+    if (membership_.undecided()) membership_.follow(desk_->seconds());
     // mpirun may wait for ever for processes that have all ended, when one of them had failed at the start.
     const bool nobody_lives = deserted && seen && living && living->empty();
     leader_ = membership_.leader();
