@@ -173,11 +173,12 @@ class MembershipServer::Desk {
     }
   }
 
-  void watch(int socket) {
+  /// By edges: a level keeps the place in the queue of a connection that was heard before, ahead of others' news.
+  void watch(int socket, int operation = EPOLL_CTL_ADD) {
     epoll_event event{};
-    event.events = EPOLLIN;
+    event.events = EPOLLIN | EPOLLET;
     event.data.fd = socket;
-    ::epoll_ctl(order_, EPOLL_CTL_ADD, socket, &event);
+    ::epoll_ctl(order_, operation, socket, &event);
   }
 
   /// In the order in which it happened, which epoll keeps: when a launcher ends all after the first death, the first
@@ -199,6 +200,7 @@ class MembershipServer::Desk {
       if (quiet || found == guests_.end()) return;
       take(static_cast<std::size_t>(found - guests_.begin()));
     }
+    watch(socket, EPOLL_CTL_MOD);  // there may be more
   }
 
   std::size_t strangers() const {
