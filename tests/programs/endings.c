@@ -1,5 +1,5 @@
-/* "endings WAY": the last rank ends without MPI_Finalize, with status 5, by exit, _exit, quick_exit or abort (MPI_Abort);
- * with "late" all ranks end by _exit(5) after it. */
+/* "endings WAY": the last rank ends without MPI_Finalize, with status 5, by exit, _exit, quick_exit or abort
+ * (MPI_Abort); with "late" all ranks end by _exit(5) after it. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
