@@ -47,8 +47,9 @@ POLICIES = {
 HOOKED = ("start", "verify", "agree", "create", "once", "hook")
 
 # What the preloaded libraries intercept besides MPI.
-C_LIBRARY = """clock_gettime gettimeofday time getrusage clock times timespec_get __libc_start_main exit
+C_LIBRARY = """clock_gettime gettimeofday time getrusage clock times timespec_get __libc_start_main exit _exit _Exit quick_exit
                clock_nanosleep pthread_cond_timedwait pthread_cond_clockwait sem_timedwait sem_clockwait
+               nanosleep thrd_sleep sleep usleep poll ppoll select pselect
                getrandom getentropy arc4random arc4random_buf arc4random_uniform _ZNSt13random_device9_M_getvalEv
                statfs statfs64 statvfs statvfs64 fstatfs fstatfs64 fstatvfs fstatvfs64 sysinfo sysconf get_avphys_pages
                get_phys_pages getloadavg sched_getcpu getcpu mallinfo mallinfo2 getppid getenv secure_getenv
@@ -422,18 +423,21 @@ def wrapper(function):
     asks_who = f.name == "Comm_idup" or any(a.kind == "function" for a in f.arguments)
     caller = "  calling_address = __builtin_return_address(0);\n" if asks_who else ""
     unused = "".join(f"  static_cast<void>({a.name});\n" for a in unused_when_protected(f))
+    # The tool interface may start before MPI_Init, and loads what the clocks of MPI's own are read in.
+    passes = f"{{\n    const Depth inside;\n    return {{}}().{f.name}({f.call});\n  }}" if f.name.startswith("MPI_T_") \
+        else f"return {{}}().{f.name}({f.call});"
     return f"""static {f.result} protected_{f.name}({f.named_parameters}) {{
 {unused}  const {f"InCall guard(Function::{f.name})" if f.policy in HOOKED else "Depth guard"};
   {protected_statement(f)}
 }}
 extern "C" HOLDFAST_EXPORT {f.result} entry_{f.name}({f.parameters}) __asm__("{f.symbol}");
 {f.result} entry_{f.name}({f.parameters}) {{
-{caller}  if ({passing}) return real().{f.name}({f.call});
+{caller}  if ({passing}) {passes.format("real")}
   return protected_{f.name}({f.call});
 }}
 extern "C" HOLDFAST_EXPORT {f.result} profiling_entry_{f.name}({f.parameters}) __asm__("P{f.symbol}");
 {f.result} profiling_entry_{f.name}({f.parameters}) {{
-{caller}  if ({passing}) return library().{f.name}({f.call});
+{caller}  if ({passing}) {passes.format("library")}
   return protected_{f.name}({f.call});
 }}
 """

@@ -49,6 +49,8 @@ void print_rows(const std::vector<StudyRow>& rows) {
 int run_study(const StudyFlags& flags) {
   auto study = simulate::collective::read_study_file(flags.file);
   if (!study.ok()) return complain(study.status());
+  for (const std::string& path : {flags.json, flags.csv})
+    if (Status status = path.empty() ? Status() : output::check_file(path); !status.ok()) return complain(status);
   if (!flags.groups.empty()) {
     std::erase_if(study.value().points, [&](const simulate::collective::StudyPoint& point) {
       return std::find(flags.groups.begin(), flags.groups.end(), point.group) == flags.groups.end();

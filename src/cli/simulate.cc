@@ -520,6 +520,8 @@ int simulate_action(SimulateFlags& flags) {
   if (status.ok() && flags.config_file) status = config::read_toml_file(*flags.config_file, tables);
   simulate::Control control;
   if (status.ok()) status = take_limit(flags, control);
+  if (status.ok() && !flags.json.empty() && flags.json != "-") status = output::check_file(flags.json);
+  if (status.ok() && !flags.plot.empty()) status = output::check_file(flags.plot);
   if (status.ok()) status = simulate::check(flags.settings.options());
   if (!status.ok()) return complain(status);
   auto network = open_network(flags);

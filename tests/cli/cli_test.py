@@ -116,6 +116,7 @@ class BadInput(Case):
         ("run -n 2 --launcher-args './other' -- {job}", "'./other' is no option"),
         ("run -n 2 --launcher-args \"--bind-to 'none\" -- {job}", "a quote does not end"),
         ("run -n 2 --output . -- {job}", "it holds files of others"),
+        ("run -n 2 --output '' -- {job}", "the name is empty"),
         ("run -n 2 --output . --hostfile enough -- {job}", "enough lies in it, which the job reads"),
         ("run -n 2 --output mine -- {job}", "it holds files of others"),
         ("run -n 2 --output data -- {job}", "it is not a folder"),
@@ -629,6 +630,16 @@ class Jobs(JobCase):
         ended = self.holdfast("run", "-n", "1", "--launcher-args", "--mca no-such", "--", job("openmpi"), "exit", "0")
         self.assertEqual(ended.returncode, 5, ended.stderr)
         self.assertIn("unable to find", ended.stderr, "nobody else says why")
+        ended = self.holdfast("run", "-n", "1", "--replicas", "3", "--launcher-args", "--no-such", "--", job("openmpi"))
+        self.assertEqual(ended.returncode, 5, ended.stderr)
+        self.assertIn("unknown option", ended.stderr)
+
+    def test_a_record_that_cannot_be_written_is_refused_before_the_job(self):
+        for path in ("absent/record.json", ".", ""):
+            ended = self.holdfast("run", "-n", "1", "--json", path, "--", job(FLAVOURS[0]), "exit", "0")
+            self.assertEqual(ended.returncode, 5, ended.stderr)
+            self.assertEqual(len(ended.stderr.splitlines()), 1, ended.stderr)
+            self.assertRegex(ended.stderr, "^holdfast: writing ")
 
     def test_a_fault_that_never_struck_is_named(self):
         ended = self.holdfast("run", "-n", "1", "--inject", "rank 0 message 7; rank 0 message 8", "--", job(FLAVOURS[0]),

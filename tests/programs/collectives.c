@@ -150,6 +150,50 @@ static void neighbours(void) {
   MPI_Comm_free(&graph);
 }
 
+/* Every rank is every other's neighbour. Which ranks tell the others first is another in each replica, and MPI
+ * takes neighbours in the order in which it hears of them. */
+static void told_in_any_order(void) {
+  int others[16], weights[16], from[16], to[16], from_weights[16], to_weights[16], got[16], in, out, weighted;
+  const int degree = ranks;
+  MPI_Comm graph;
+  for (int i = 0; i < degree; ++i) {
+    others[i] = i;
+    weights[i] = 100 * rank + i;
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (own_replica() >= 0 && rank == own_replica()) usleep(100000);
+  MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &rank, &degree, others, weights, MPI_INFO_NULL, 0, &graph);
+  MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted);
+  CHECK(in == degree && out == degree && weighted);
+  MPI_Dist_graph_neighbors(graph, degree, from, from_weights, degree, to, to_weights);
+  MPI_Neighbor_alltoall(to_weights, 1, MPI_INT, got, 1, MPI_INT, graph);
+  for (int i = 0; i < degree; ++i) CHECK(got[i] == from_weights[i] && got[i] / 100 == from[i] && got[i] % 100 == rank);
+  MPI_Neighbor_allgather(&rank, 1, MPI_INT, got, 1, MPI_INT, graph);
+  for (int i = 0; i < degree; ++i) CHECK(got[i] == from[i]);
+  MPI_Comm_free(&graph);
+  /* A ring without weights, told by rank 0 alone. */
+  int sources[16], degrees[16];
+  for (int i = 0; i < ranks; ++i) {
+    sources[i] = i;
+    degrees[i] = 1;
+    others[i] = (i + 1) % ranks;
+  }
+  MPI_Dist_graph_create(MPI_COMM_WORLD, rank == 0 ? ranks : 0, sources, degrees, others, MPI_UNWEIGHTED, MPI_INFO_NULL,
+                        0, &graph);
+  MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted);
+  CHECK(in == 1 && out == 1 && !weighted);
+  MPI_Neighbor_allgather(&rank, 1, MPI_INT, got, 1, MPI_INT, graph);
+  CHECK(got[0] == (rank + ranks - 1) % ranks);
+  MPI_Comm_free(&graph);
+  /* Rank 0 has no neighbour, and the others one that is themselves. */
+  degrees[0] = 1;
+  MPI_Dist_graph_create(MPI_COMM_WORLD, rank > 0, &rank, degrees, &rank, rank > 0 ? weights : MPI_WEIGHTS_EMPTY,
+                        MPI_INFO_NULL, 0, &graph);
+  MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted);
+  CHECK(in == (rank > 0) && out == (rank > 0));
+  MPI_Comm_free(&graph);
+}
+
 /* What a grid's edge has no neighbour for stays as it was, here another thing in each replica: the address of memory.
  */
 static void grid_edges(void) {
@@ -600,6 +644,7 @@ int main(int argc, char** argv) {
     {"overtaken", overtaken},
     {"steered", steered},
     {"neighbours", neighbours},
+    {"told_in_any_order", told_in_any_order},
     {"grid_edges", grid_edges},
     {"at_bottom", at_bottom},
     {"allreduce_in_place", allreduce_in_place},

@@ -1,13 +1,18 @@
-/* Waits until a moment that is reckoned from a clock, before MPI_Init and after it, which nobody ends earlier: by the
- * system's own monotonic clock, which no library stands before, each must take what the program asked for, and by the
- * program's clock the moment must have come when it is over. Prints "timed waits: PASSED". */
+/* Waits until a moment that is reckoned from a clock, and waits for a while, before MPI_Init and after it, which nobody
+ * ends earlier: by the system's own monotonic clock, which no library stands before, each must take what the program
+ * asked for, and by the program's clock the moment must have come when it is over. MPI's tool interface, which begins
+ * before MPI_Init, loads libraries that measure the processor's clock by the time of day meanwhile. Prints
+ * "timed waits: PASSED". */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <mpi.h>
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
+#include <sys/select.h>
 #include <sys/syscall.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -72,18 +77,61 @@ static int wrong_waits(const char* when) {
   return wrong;
 }
 
+/* Waits for wait_ns, but sleep() for a second; how many nanoseconds were asked for, 0 for an error. */
+static long long wait_for_a_while(int way) {
+  const struct timespec while_ns = {0, wait_ns};
+  struct timeval while_us = {0, wait_ns / 1000};
+  switch (way) {
+    case 0:
+      return nanosleep(&while_ns, NULL) == 0 ? wait_ns : 0;
+    case 1:
+      return clock_nanosleep(CLOCK_MONOTONIC, 0, &while_ns, NULL) == 0 ? wait_ns : 0;
+    case 2:
+      return thrd_sleep(&while_ns, NULL) == 0 ? wait_ns : 0;
+    case 3:
+      return usleep(wait_ns / 1000) == 0 ? wait_ns : 0;
+    case 4:
+      return poll(NULL, 0, wait_ns / 1000000) == 0 ? wait_ns : 0;
+    case 5:
+      return ppoll(NULL, 0, &while_ns, NULL) == 0 ? wait_ns : 0;
+    case 6:
+      return select(0, NULL, NULL, NULL, &while_us) == 0 ? wait_ns : 0;
+    case 7:
+      return pselect(0, NULL, NULL, NULL, &while_ns, NULL) == 0 ? wait_ns : 0;
+    default:
+      return sleep(1) == 0 ? second_ns : 0;
+  }
+}
+
+static int wrong_whiles(const char* when) {
+  int wrong = 0;
+  for (int way = 0; way < 9; ++way) {
+    const long long began = real_ns(), time_of_day = shown_ns(CLOCK_REALTIME), monotonic = shown_ns(CLOCK_MONOTONIC);
+    const long long asked = wait_for_a_while(way), took = real_ns() - began;
+    const long long by_time_of_day = shown_ns(CLOCK_REALTIME) - time_of_day;
+    const long long by_monotonic = shown_ns(CLOCK_MONOTONIC) - monotonic;
+    if (asked > 0 && took >= asked && by_time_of_day >= asked && by_monotonic >= asked) continue;
+    fprintf(stderr, "%s MPI_Init, a while of way %d: asked for %lld ns, took %lld, by the clocks %lld and %lld\n", when,
+            way, asked, took, by_time_of_day, by_monotonic);
+    ++wrong;
+  }
+  return wrong;
+}
+
 int main(int argc, char** argv) {
   pthread_condattr_t monotonic;
   pthread_condattr_init(&monotonic);
   pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
   pthread_cond_init(&by_monotonic, &monotonic);
   sem_init(&semaphore, 0, 0);
-  int wrong = wrong_waits("before"), all = 0, rank;
+  int wrong = wrong_waits("before") + wrong_whiles("before"), all = 0, rank, provided;
+  MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  wrong += wrong_waits("after");
+  wrong += wrong_waits("after") + wrong_whiles("after");
   MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) printf("timed waits: %s\n", all == 0 ? "PASSED" : "FAILED");
+  MPI_T_finalize();
   MPI_Finalize();
   return all != 0;
 }

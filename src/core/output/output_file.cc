@@ -159,14 +159,30 @@ int write_there(const std::string& path, std::string_view text) {
   return error < 0 ? write_in_place(place, text) : error;
 }
 
+int may_write(const std::string& path) {
+  Place place;
+  if (const int error = find_place(path, place); error != 0) return error;
+  if (place.descriptor >= 0) return ::fcntl(place.descriptor, F_GETFD) < 0 ? errno : 0;
+  if (place.is_there && S_ISDIR(place.status.st_mode)) return EISDIR;
+  if (place.is_there) return ::access(place.path.c_str(), W_OK) != 0 ? errno : 0;
+  return ::access(folder_of(place.path).c_str(), W_OK | X_OK) != 0 ? errno : 0;
+}
+
+Status cannot_write(const std::string& path, int error) {
+  if (error == 0) return {};
+  return {Code::io, "writing " + (path.empty() ? "a file without a name" : path), std::strerror(error),
+          error == ENOSPC || error == EDQUOT || error == EFBIG ? "make room, or name another file"
+                                                               : "check that its folder exists and is writable"};
+}
+
 }  // namespace
 
 Status write_file(const std::string& path, std::string_view text) {
-  const int error = path.empty() ? ENOENT : write_there(path, text);
-  if (error == 0) return {};
-  return {Code::io, "writing " + path, std::strerror(error),
-          error == ENOSPC || error == EDQUOT || error == EFBIG ? "make room, or name another file"
-                                                               : "check that its folder exists and is writable"};
+  return cannot_write(path, path.empty() ? ENOENT : write_there(path, text));
+}
+
+Status check_file(const std::string& path) {
+  return cannot_write(path, path.empty() ? ENOENT : may_write(path));
 }
 
 }  // namespace holdfast::output

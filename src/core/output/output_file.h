@@ -14,4 +14,8 @@ namespace holdfast::output {
 /// this process by name (/dev/stdout, /dev/fd/3), behind what std::cout has taken. Error: io. Any thread.
 Status write_file(const std::string& path, std::string_view text);
 
+/// Whether write_file() could write there now, as far as that can be told without doing it: for commands that have a
+/// result only after hours. Error: io, in the words of write_file(). Any thread.
+Status check_file(const std::string& path);
+
 }  // namespace holdfast::output

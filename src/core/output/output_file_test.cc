@@ -117,6 +117,22 @@ TEST_F(OutputFile, ADiskThatIsFullLeavesWhatWasThere) {
   EXPECT_EQ(files(), 1U);
 }
 
+TEST_F(OutputFile, WhereAFileCanBeWrittenIsKnownBefore) {
+  EXPECT_TRUE(check_file(folder_.file("new")).ok());
+  EXPECT_EQ(files(), 0U);
+  EXPECT_TRUE(check_file("/dev/null").ok());
+  EXPECT_TRUE(check_file("/dev/stdout").ok());
+  ASSERT_EQ(::symlink("new", folder_.file("link").c_str()), 0);
+  ASSERT_EQ(::symlink("absent/new", folder_.file("dead").c_str()), 0);
+  EXPECT_TRUE(check_file(folder_.file("link")).ok());
+  for (const std::string& path : {std::string(), folder_.path(), folder_.file("absent/new"), folder_.file("dead"),
+                                  folder_.file("new/"), std::string("/dev/null/new"), std::string(5000, 'a')}) {
+    const Status status = check_file(path);
+    EXPECT_EQ(status.code(), Code::io) << path;
+    EXPECT_EQ(status.message(), write_file(path, "text").message());
+  }
+}
+
 TEST_F(OutputFile, WhatCannotBeWrittenIsSaid) {
   EXPECT_EQ(write_file(folder_.file("none/x"), "x").code(), Code::io);
   EXPECT_EQ(write_file(folder_.path(), "x").wrong(), std::strerror(EISDIR));

@@ -1,6 +1,8 @@
 // Where the program begins and ends: the loader has run the constructors of its shared libraries, its own and main()
-// come next; what main() returns, or exit() is called with, is compared across replicas.
+// come next; what main() returns, or exit(), _exit() and their kin are called with, is compared across replicas.
 #include <dlfcn.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "replicate/libc/environment.h"
 #include "replicate/libc/files.h"
@@ -16,7 +18,18 @@ namespace {
 using Main = int (*)(int, char**, char**);
 using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
 
+using End = void (*)(int);
+
 Main program_main = nullptr;
+End real_end = nullptr;  // _exit(), found before the program begins: handlers of signals call it
+
+/// The program's own end counts; that of its children, and of the libraries', does not.
+[[noreturn]] void end_now(int status) {
+  if (holdfast::replicate::program_asks()) status = holdfast::replicate::settle_exit_status(status);
+  if (real_end) real_end(status);
+  ::syscall(SYS_exit_group, status);
+  __builtin_unreachable();
+}
 
 int settled_main(int count, char** arguments, char** environment) {
   holdfast::replicate::clear_startup();
@@ -35,6 +48,7 @@ extern "C" {
     Main main, int count, char** arguments, void (*init)(), void (*fini)(), void (*loader_fini)(), void* stack) {
   holdfast::replicate::begin_with_same_memory(arguments);
   const auto start = reinterpret_cast<Start>(dlsym(RTLD_NEXT, "__libc_start_main"));
+  real_end = reinterpret_cast<End>(dlsym(RTLD_NEXT, "_exit"));
   holdfast::replicate::program_begins();
   holdfast::replicate::tell_program_its_part();
   holdfast::replicate::watch_writes();
@@ -50,6 +64,21 @@ extern "C" {
   holdfast::replicate::program_ends();
   function(settled);
   __builtin_unreachable();
+}
+
+[[gnu::visibility("default"), noreturn]] void quick_exit(int status) noexcept {
+  const auto function = reinterpret_cast<End>(dlsym(RTLD_NEXT, "quick_exit"));
+  if (holdfast::replicate::program_asks()) status = holdfast::replicate::settle_exit_status(status);
+  function(status);
+  __builtin_unreachable();
+}
+
+[[gnu::visibility("default"), noreturn]] void _exit(int status) {
+  end_now(status);
+}
+
+[[gnu::visibility("default"), noreturn]] void _Exit(int status) noexcept {
+  end_now(status);
 }
 
 }  // extern "C"

@@ -1,10 +1,15 @@
 // Waits until a moment that a program reckoned from what it was told to be the time: they go by this host's clock, so
-// the moment is moved by what the two differ. Only for the thread whose readings are agreed on.
+// the moment is moved by what the two differ. Only for the thread whose readings are agreed on. And waits for a while,
+// by which the clocks go on that stand before MPI_Init.
 #include <dlfcn.h>
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/select.h>
+#include <threads.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "replicate/libc/clocks.h"
 #include "replicate/process/start_time.h"
@@ -30,6 +35,17 @@ int wait_by_clock(clockid_t clock, const timespec& deadline, int timed_out, Wait
 /// The C library keeps the clock of a condition variable in the second bit of this word.
 clockid_t clock_of(const pthread_cond_t& condition) {
   return (condition.__data.__wrefs & 2U) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
+long long in_ns(const timespec& time) {
+  return time.tv_sec * one_second_ns + time.tv_nsec;
+}
+
+/// What a wait for a while answers: `whole` where all of it has passed.
+template <class Code>
+Code slept(long long nanoseconds, Code whole, Code code) {
+  if (code == whole) slept_before_init(nanoseconds);
+  return code;
 }
 
 template <class Function>
@@ -77,9 +93,59 @@ extern "C" {
 [[gnu::visibility("default")]] int clock_nanosleep(clockid_t clock, int flags, const timespec* request,
                                                    timespec* remain) {
   static const auto real = hr::real_function<decltype(clock_nanosleep)>("clock_nanosleep");
-  if ((flags & TIMER_ABSTIME) == 0) return real(clock, flags, request, remain);
+  if ((flags & TIMER_ABSTIME) == 0) {
+    const long long asked = hr::in_ns(*request);
+    return hr::slept(asked, 0, real(clock, flags, request, remain));
+  }
   return hr::wait_by_clock(clock, *request, 0,
                            [=](const timespec& until) { return real(clock, flags, &until, remain); });
+}
+
+[[gnu::visibility("default")]] int nanosleep(const timespec* request, timespec* remain) {
+  static const auto real = hr::real_function<decltype(nanosleep)>("nanosleep");
+  const long long asked = hr::in_ns(*request);  // `remain` may be the same object
+  return hr::slept(asked, 0, real(request, remain));
+}
+
+[[gnu::visibility("default")]] int thrd_sleep(const timespec* request, timespec* remain) {
+  static const auto real = hr::real_function<decltype(thrd_sleep)>("thrd_sleep");
+  const long long asked = hr::in_ns(*request);
+  return hr::slept(asked, 0, real(request, remain));
+}
+
+[[gnu::visibility("default")]] unsigned int sleep(unsigned int seconds) {
+  static const auto real = hr::real_function<decltype(sleep)>("sleep");
+  return hr::slept(seconds * hr::one_second_ns, 0U, real(seconds));
+}
+
+[[gnu::visibility("default")]] int usleep(useconds_t microseconds) {
+  static const auto real = hr::real_function<decltype(usleep)>("usleep");
+  return hr::slept(microseconds * 1000LL, 0, real(microseconds));
+}
+
+[[gnu::visibility("default")]] int poll(pollfd* files, nfds_t count, int milliseconds) {
+  static const auto real = hr::real_function<decltype(poll)>("poll");
+  return hr::slept(milliseconds * 1'000'000LL, 0, real(files, count, milliseconds));
+}
+
+[[gnu::visibility("default")]] int ppoll(pollfd* files, nfds_t count, const timespec* limit, const sigset_t* mask) {
+  static const auto real = hr::real_function<decltype(ppoll)>("ppoll");
+  return hr::slept(limit ? hr::in_ns(*limit) : 0, 0, real(files, count, limit, mask));
+}
+
+[[gnu::visibility("default")]] int select(int count, fd_set* __restrict reads, fd_set* __restrict writes,
+                                          fd_set* __restrict exceptions, timeval* __restrict limit) {
+  static const auto real = hr::real_function<decltype(select)>("select");
+  const long long asked =
+      limit ? limit->tv_sec * hr::one_second_ns + limit->tv_usec * 1000LL : 0;  // Linux counts it down
+  return hr::slept(asked, 0, real(count, reads, writes, exceptions, limit));
+}
+
+[[gnu::visibility("default")]] int pselect(int count, fd_set* __restrict reads, fd_set* __restrict writes,
+                                           fd_set* __restrict exceptions, const timespec* __restrict limit,
+                                           const sigset_t* __restrict mask) {
+  static const auto real = hr::real_function<decltype(pselect)>("pselect");
+  return hr::slept(limit ? hr::in_ns(*limit) : 0, 0, real(count, reads, writes, exceptions, limit, mask));
 }
 
 }  // extern "C"

@@ -112,6 +112,10 @@ void waited_before_init(clockid_t clock, const timespec& until) {
   standing.waited += std::max(0LL, until.tv_sec * billion + until.tv_nsec - shown(clock));
 }
 
+void slept_before_init(long long nanoseconds) {
+  if (nanoseconds > 0 && time_stands(nullptr)) standing.waited += nanoseconds;
+}
+
 std::int64_t monotonic_ahead() {
   return epoch().ahead;
 }

@@ -32,6 +32,10 @@ std::int64_t ahead_before_init(clockid_t clock);
 /// each replica, since they wait for the same.
 void waited_before_init(clockid_t clock, const timespec& until);
 
+/// The program has slept for so many nanoseconds, as it asked to: the standing clocks go on by them, in each replica
+/// alike. Otherwise a program that sleeps until a clock shows some time would sleep a million times.
+void slept_before_init(long long nanoseconds);
+
 /// Nanoseconds by which this host's CLOCK_MONOTONIC has to be ahead to go on from the launcher's: 0 on the launcher's
 /// host, and where there is no such time.
 std::int64_t monotonic_ahead();

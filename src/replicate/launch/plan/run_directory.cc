@@ -151,6 +151,7 @@ Result<int> take_mark(const std::string& path) {
 }  // namespace
 
 Result<RunDirectory> RunDirectory::create(const std::string& path, bool keep) {
+  if (path.empty()) return not_taken("''", "the name is empty", "name a folder with --output");
   constexpr int tries = 100;  // each but the last has met a job that ended and took the folder along
   for (int i = 0; i < tries; ++i) {
     std::error_code failed;

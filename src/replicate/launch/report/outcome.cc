@@ -115,6 +115,8 @@ Outcome judge_proof(const Evidence& evidence) {
     return make(Exit::unavailable,
                 "the program ended well, but nothing shows that it was verified: the disk of the run directory is "
                 "full: make room, or name another folder with --output");
+  if (evidence.record.is_null() && !evidence.early_end.empty())
+    return make(Exit::application, "the application failed by itself: " + evidence.early_end);
   if (evidence.record.is_null())
     return make(Exit::internal,
                 "the program ended well, but nothing shows that it was verified: it never went through MPI_Init and "
@@ -125,8 +127,24 @@ Outcome judge_proof(const Evidence& evidence) {
   return {};
 }
 
+/// Launchers report a process that a signal ended as 128 + n.
+std::string ending(const Ended& ended) {
+  int signal = ended.signal != 0 ? ended.signal : ended.exit_status > 128 ? ended.exit_status - 128 : 0;
+  if (signal > 0 && signal < 65) return "signal " + std::to_string(signal) + " (" + strsignal(signal) + ") ended it";
+  return "its status is " + std::to_string(ended.exit_status);
+}
+
+/// The launcher failed, and no process has begun.
+Outcome judge_launcher(const Ended& ended) {
+  return make(Exit::unavailable,
+              "no process of the job began with Holdfast's library: " + ending(ended) +
+                  ": the launcher says why above, or the run directory is not visible on the hosts of the job: name "
+                  "one that is with --output");
+}
+
 /// The launcher that goes on when processes die has no word for how the others ended.
 Outcome judge_survivors(const Evidence& evidence) {
+  if (!evidence.status && !evidence.began && evidence.ended.exit_status != 0) return judge_launcher(evidence.ended);
   if (!evidence.status)
     return make(Exit::diverged, "processes ended without a status, after the launcher or at its end");
   const bool alone = evidence.deaths.empty();  // then the launcher knows too, also of a script around the program
@@ -138,13 +156,6 @@ Outcome judge_survivors(const Evidence& evidence) {
 /// Whether the launcher says that a signal ended a process: 128 + n, and n with MPICH's hydra.
 bool by_signal(const Ended& ended) {
   return ended.signal == 0 && (ended.exit_status > 128 || ended.exit_status == SIGKILL || ended.exit_status == SIGSEGV);
-}
-
-/// Launchers report a process that a signal ended as 128 + n.
-std::string ending(const Ended& ended) {
-  int signal = ended.signal != 0 ? ended.signal : ended.exit_status > 128 ? ended.exit_status - 128 : 0;
-  if (signal > 0 && signal < 65) return "signal " + std::to_string(signal) + " (" + strsignal(signal) + ") ended it";
-  return "its status is " + std::to_string(ended.exit_status);
 }
 
 }  // namespace
@@ -177,11 +188,7 @@ Outcome judge(const Evidence& evidence) {
   const bool killed = ended.exit_status == SIGKILL || ended.exit_status == 128 + SIGKILL;
   if (killed && !evidence.began)
     return make(Exit::diverged, "a process of the job was killed before any had begun with Holdfast's library");
-  if (failed && !evidence.began)
-    return make(Exit::unavailable,
-                "no process of the job began with Holdfast's library: " + ending(ended) +
-                    ": the launcher says why above, or the run directory is not visible on the hosts of the job: name "
-                    "one that is with --output");
+  if (failed && !evidence.began) return judge_launcher(ended);
   if (failed)
     return make(Exit::application, "the application failed by itself: " + ending(ended) +
                                        (evidence.record.is_null() ? after(evidence, cause_of(evidence, nullptr)) : ""));

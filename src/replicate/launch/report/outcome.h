@@ -26,6 +26,7 @@ struct Evidence {
   bool goes_on = false;                ///< the job was to go on without those replicas
   std::string verdict;                 ///< why the job was ended: it could not go on, or not begin
   bool programs_doing = false;         ///< the verdict is on the program itself
+  std::string early_end;               ///< of a rank that ended without MPI_Finalize, in most of its replicas
   std::optional<int> status;           ///< goes_on: with what the processes that were left ended
   int ranks = 1;
   int degree = 1;            ///< the most replicas that a rank has

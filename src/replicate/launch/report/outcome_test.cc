@@ -43,6 +43,14 @@ TEST(Judge, SuccessWithoutARecordIsADefect) {
   EXPECT_EQ(judge(unverified).code, 0) << "one replica is never verified";
 }
 
+TEST(Judge, AProgramThatEndsWithoutMpiFinalizeFailedByItself) {
+  Evidence early = evidence({}, 0);
+  early.record = nullptr;
+  early.early_end = "rank 1 ended with status 0 without MPI_Finalize, in 2 of its 2 replicas";
+  EXPECT_EQ(judge(early).code, 1);
+  EXPECT_THAT(judge(early).message, HasSubstr("without MPI_Finalize"));
+}
+
 TEST(Judge, EvidenceThatVanishedIsNoAgreement) {
   Evidence incomplete = evidence({}, 0);
   incomplete.missing = "the record of replica 1 is missing";
@@ -158,6 +166,12 @@ TEST(Judge, ALauncherThatStartedNothingFailedItself) {
     EXPECT_EQ(judge(nothing).code, 4);
     EXPECT_THAT(judge(nothing).message, HasSubstr("killed before any had begun"));
   }
+  nothing.ended.exit_status = 1;  // as mpirun's of an option that it does not know
+  nothing.goes_on = true;
+  nothing.status.reset();
+  EXPECT_EQ(judge(nothing).code, 5);
+  EXPECT_THAT(judge(nothing).message, HasSubstr("no process of the job began"));
+  nothing.goes_on = false;
   nothing.ended.exit_status = 213;
   nothing.began = true;
   EXPECT_EQ(judge(nothing).code, 1);

@@ -9,6 +9,12 @@ namespace holdfast::launch {
 
 using replicate::MembershipMessage;
 
+namespace {
+
+constexpr double time_to_follow_s = 2;  ///< for the other replicas of a rank to end as one has
+
+}  // namespace
+
 JobMembership::JobMembership(const std::vector<int>& degrees, bool goes_on, double silence_limit_s)
     : ranks_(static_cast<int>(degrees.size())),
       degree_(*std::max_element(degrees.begin(), degrees.end())),
@@ -81,6 +87,11 @@ void JobMembership::close(int member, double seconds) {
   if (!launched_) start_.leave(member, who.status, seconds);
   const bool may_return = who.phase == Phase::joined;  // a shell that becomes the program, or one that ends without MPI
   if (may_return && !who.status) who.phase = Phase::absent;
+  who.early = who.status && !may_return;
+  if (goes_on_ && who.early && launched_ && !ending_told_) {
+    ended_[member] = seconds;
+    return end_by_program();
+  }
   if (goes_on_) return may_return ? void() : lose(member, seconds);
   // All of them: the first may be a shell that comes back as the program.
   if (!ended_by_program_) deaths_.push_back({rank_of(member), replica_of(member), seconds, 0});
@@ -111,6 +122,44 @@ void JobMembership::look(double seconds, const std::optional<std::set<int>>& liv
   deaths_.push_back({rank, replica_of(missing->member), missing->seconds, 0});
 }
 
+void JobMembership::follow(double seconds) {
+  while (undecided()) {
+    const auto late = std::find_if(ended_.begin(), ended_.end(),
+                                   [&](const auto& each) { return seconds - each.second > time_to_follow_s; });
+    if (late == ended_.end()) return;
+    const auto [member, ended] = *late;
+    ended_.erase(late);
+    if (!gone(replica_of(member))) lose(member, ended);
+  }
+}
+
+std::string JobMembership::early_end_of(int rank) const {
+  std::map<int, int> ended;
+  int all = 0;
+  for (int k = 0; k < degree_; ++k) {
+    const Member& who = members_[static_cast<std::size_t>(rank * degree_ + k)];
+    all += who.exists;
+    if (who.early) ++ended[*who.status];
+    if (!who.early && who.exists && !gone(k)) return {};
+  }
+  for (const auto& [status, replicas] : ended)
+    if (2 * replicas > all)
+      return fmt::format("rank {} ended with status {} without MPI_Finalize, in {} of its {} replicas", rank, status,
+                         replicas, all);
+  return {};
+}
+
+std::string JobMembership::early_end() const {
+  for (int rank = 0; rank < ranks_; ++rank)
+    if (std::string found = early_end_of(rank); !found.empty()) return found;
+  return {};
+}
+
+void JobMembership::end_by_program() {
+  verdict_ = early_end();
+  programs_doing_ = !verdict_.empty();
+}
+
 void JobMembership::lose(int member, double seconds) {
   take_out({rank_of(member), replica_of(member), seconds, degree_left() - 1});
 }
@@ -132,6 +181,8 @@ void JobMembership::take_out(const Death& death) {
   deaths_.push_back(death);
   const std::string who =
       fmt::format("rank {} replica {} died {:.1f} s after the start", death.rank, replica, death.seconds);
+  if (launched_ && !ending_told_) end_by_program();
+  if (!verdict_.empty()) return;
   if (!launched_) {
     verdict_ = who + ", before MPI_Init was over: the job cannot go on without it";
   } else if (ending_told_) {

@@ -52,6 +52,15 @@ class JobMembership {
   /// Looks for those who will not come any more (StartUp::look).
   void look(double seconds, const std::optional<std::set<int>>& living, double limit_s);
 
+  /// Whether a process has ended by the program's doing before MPI_Finalize, and the other replicas of its rank may
+  /// follow: then follow() is to be called, a few times a second.
+  bool undecided() const { return verdict_.empty() && !ended_.empty(); }
+  /// Takes out those whom no other replica of their rank has followed in time.
+  void follow(double seconds);
+  /// "rank 1 ended with status 5 without MPI_Finalize, in its 3 replicas": a rank of which most replicas did, and the
+  /// others are gone. Empty: none.
+  std::string early_end() const;
+
   /// Members have come, and none is there any more.
   bool deserted() const;
 
@@ -89,6 +98,7 @@ class JobMembership {
     bool there = false;
     bool came = false;      ///< it has been there
     bool past_mpi = false;  ///< it has said so
+    bool early = false;     ///< it has ended by exit(), _exit() or MPI_Abort since MPI_Init and before MPI_Finalize
     std::optional<int> status;
   };
   /// One that is past MPI_Finalize may end by _exit() and the like, without a word. The launcher knows more, where it
@@ -99,6 +109,8 @@ class JobMembership {
   bool all_past(Phase phase) const;
   void tell(int member, replicate::MembershipMessage::Kind kind, int number = -1);
   void lose(int member, double seconds);
+  std::string early_end_of(int rank) const;
+  void end_by_program();
   void accuse(int member, int replica, double seconds);
   void take_out(const Death& death);
   void answer_waiting(int member, const replicate::MembershipMessage& message, double seconds);
@@ -115,6 +127,7 @@ class JobMembership {
   std::vector<Member> members_;
   std::vector<bool> gone_;
   std::map<int, std::set<int>> accusers_;  ///< members, by the member that they say has diverged
+  std::map<int, double> ended_;            ///< members that ended early and are not taken out yet, and when
   std::vector<Death> deaths_;
   std::vector<Addressed> outgoing_;
   std::string verdict_;

@@ -173,11 +173,12 @@ class MembershipServer::Desk {
     }
   }
 
-  void watch(int socket) {
+  /// By edges: a level keeps the place in the queue of a connection that was heard before, ahead of others' news.
+  void watch(int socket, int operation = EPOLL_CTL_ADD) {
     epoll_event event{};
-    event.events = EPOLLIN;
+    event.events = EPOLLIN | EPOLLET;
     event.data.fd = socket;
-    ::epoll_ctl(order_, EPOLL_CTL_ADD, socket, &event);
+    ::epoll_ctl(order_, operation, socket, &event);
   }
 
   /// In the order in which it happened, which epoll keeps: when a launcher ends all after the first death, the first
@@ -199,6 +200,7 @@ class MembershipServer::Desk {
       if (quiet || found == guests_.end()) return;
       take(static_cast<std::size_t>(found - guests_.begin()));
     }
+    watch(socket, EPOLL_CTL_MOD);  // there may be more
   }
 
   std::size_t strangers() const {
@@ -309,11 +311,15 @@ void MembershipServer::serve() {
   bool ended = false;
   bool over = false;
   bool seen = false;  // processes of the job, by looking for them
-  while (desk_->serve_once(stop_, membership_.starting() || (membership_.deserted() && !over) ? look_ms : -1)) {
+  const auto looks = [&] {
+    return membership_.starting() || membership_.undecided() || (membership_.deserted() && !over);
+  };
+  while (desk_->serve_once(stop_, looks() ? look_ms : -1)) {
     const bool deserted = membership_.deserted();
     const auto living = !seen || deserted || membership_.starting() ? place_.living() : std::nullopt;
     seen = seen || (living && !living->empty());
     if (membership_.starting()) membership_.look(desk_->seconds(), living, place_.limit_s);
+    if (membership_.undecided()) membership_.follow(desk_->seconds());
     // mpirun may wait for ever for processes that have all ended, when one of them had failed at the start.
     const bool nobody_lives = deserted && seen && living && living->empty();
     leader_ = membership_.leader();

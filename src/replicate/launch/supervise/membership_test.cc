@@ -155,6 +155,70 @@ TEST(JobMembership, AProgramThatEndsWithoutMpiIsNoDeath) {
   EXPECT_TRUE(membership.verdict().empty());
 }
 
+TEST(JobMembership, WhatAllReplicasOfARankEndWithIsTheProgramsDoing) {
+  JobMembership membership = started(2, 3, true);
+  for (const int m : {4, 3, 5}) {  // rank 1
+    EXPECT_TRUE(membership.verdict().empty());
+    membership.hear(m, exits(5));
+    membership.close(m, 1 + m / 10.0);
+    membership.follow(1.5);
+  }
+  EXPECT_EQ(membership.verdict(), "rank 1 ended with status 5 without MPI_Finalize, in 3 of its 3 replicas");
+  EXPECT_TRUE(membership.programs_doing());
+  EXPECT_TRUE(membership.deaths().empty());
+  EXPECT_TRUE(membership.outgoing().empty()) << "nobody was taken out";
+  EXPECT_FALSE(membership.undecided());
+}
+
+TEST(JobMembership, WhoEndsEarlyAloneIsTakenOut) {
+  JobMembership membership = started(2, 3, true);
+  membership.hear(4, exits(5));
+  membership.close(4, 1);
+  membership.follow(2.5);
+  EXPECT_TRUE(membership.undecided());
+  EXPECT_TRUE(membership.deaths().empty());
+  membership.follow(3.5);
+  EXPECT_FALSE(membership.undecided());
+  ASSERT_EQ(membership.deaths().size(), 1U);
+  EXPECT_EQ(membership.deaths()[0].replica, 1);
+  EXPECT_EQ(membership.deaths()[0].seconds, 1);
+  EXPECT_TRUE(membership.verdict().empty());
+  EXPECT_TRUE(membership.gone(1));
+}
+
+TEST(JobMembership, ReplicasThatFollowLateAreTheProgramsDoingAllTheSame) {
+  JobMembership membership = started(1, 3, true);
+  for (const int m : {0, 1, 2}) {
+    membership.hear(m, exits(0));
+    membership.close(m, 10 * m);
+    membership.follow(10 * m + 5);
+  }
+  EXPECT_EQ(membership.deaths().size(), 2U);
+  EXPECT_TRUE(membership.programs_doing());
+  EXPECT_EQ(membership.verdict(), "rank 0 ended with status 0 without MPI_Finalize, in 3 of its 3 replicas");
+}
+
+TEST(JobMembership, DifferentStatusesAreNotTheProgramsDoing) {
+  JobMembership membership = started(1, 3, true);
+  for (const int m : {0, 1, 2}) {
+    membership.hear(m, exits(m));
+    membership.close(m, 1);
+  }
+  membership.follow(4);
+  EXPECT_FALSE(membership.programs_doing());
+  EXPECT_FALSE(membership.verdict().empty());
+}
+
+TEST(JobMembership, WhereTheLauncherEndsTheJobAnEarlyEndIsKnown) {
+  JobMembership membership = started(2, 2, false);
+  for (const int m : {2, 3}) {
+    EXPECT_EQ(membership.early_end(), "");
+    membership.hear(m, exits(0));
+    membership.close(m, 1);
+  }
+  EXPECT_EQ(membership.early_end(), "rank 1 ended with status 0 without MPI_Finalize, in 2 of its 2 replicas");
+}
+
 TEST(JobMembership, AShellThatBecomesTheProgramIsNoDeath) {
   for (const bool goes_on : {true, false}) {
     JobMembership membership(1, 2, goes_on);

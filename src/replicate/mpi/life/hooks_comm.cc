@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "hooks.h"
@@ -289,11 +291,54 @@ int hook::Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const in
   return make(Function::Graph_create, comm_old, comm_graph,
               [&](MPI_Comm on, MPI_Comm* made) { return real().Graph_create(on, nnodes, indx, edges, reorder, made); });
 }
+namespace {
+
+/// Edges at one end of a process: the other ends and their weights.
+struct Edges {
+  std::vector<int> ranks, weights;
+  explicit Edges(int count) : ranks(static_cast<std::size_t>(count)), weights(static_cast<std::size_t>(count)) {}
+  /// By rank, several of one by their weights, so that both ends have these in one order.
+  void sort() {
+    std::vector<std::pair<int, int>> edges(ranks.size());
+    for (std::size_t i = 0; i < edges.size(); ++i) edges[i] = {ranks[i], weights[i]};
+    std::sort(edges.begin(), edges.end());
+    for (std::size_t i = 0; i < edges.size(); ++i) std::tie(ranks[i], weights[i]) = edges[i];
+  }
+};
+
+/// Puts a graph whose neighbours stand in one order in all replicas in place of `graph`. MPI prescribes none (MPI 3.1,
+/// 7.5.4), and both MPIs take them as the messages that name them arrive, of any source.
+int order_neighbours(MPI_Info info, MPI_Comm* graph) {
+  int indegree = 0, outdegree = 0, weighted = 0;
+  int code = real().Dist_graph_neighbors_count(*graph, &indegree, &outdegree, &weighted);
+  if (code != MPI_SUCCESS) return code;
+  Edges in(indegree), out(outdegree);
+  code = real().Dist_graph_neighbors(*graph, indegree, in.ranks.data(), weighted ? in.weights.data() : MPI_UNWEIGHTED,
+                                     outdegree, out.ranks.data(), weighted ? out.weights.data() : MPI_UNWEIGHTED);
+  if (code != MPI_SUCCESS) return code;
+  in.sort();
+  out.sort();
+  const auto weights = [&](Edges& edges) {
+    if (!weighted) return MPI_UNWEIGHTED;
+    return edges.weights.empty() ? MPI_WEIGHTS_EMPTY : edges.weights.data();
+  };
+  MPI_Comm ordered = MPI_COMM_NULL;
+  code = real().Dist_graph_create_adjacent(*graph, indegree, in.ranks.data(), weights(in), outdegree, out.ranks.data(),
+                                           weights(out), info, 0, &ordered);
+  if (code != MPI_SUCCESS) return code;
+  real().Comm_free(graph);
+  *graph = ordered;
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
 int hook::Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
                             const int destinations[], const int weights[], MPI_Info info, int reorder,
                             MPI_Comm* result) {
   return make(Function::Dist_graph_create, comm_old, result, [&](MPI_Comm on, MPI_Comm* made) {
-    return real().Dist_graph_create(on, n, sources, degrees, destinations, weights, info, reorder, made);
+    const int code = real().Dist_graph_create(on, n, sources, degrees, destinations, weights, info, reorder, made);
+    return code == MPI_SUCCESS ? order_neighbours(info, made) : code;
   });
 }
 int hook::Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[],

@@ -485,6 +485,7 @@ int hook::Finalized(int* flag) {
 
 int hook::Abort(MPI_Comm comm, int errorcode) {
   note_abort(errorcode);
+  say_exit(errorcode);
   return real().Abort(comm == runtime().world ? MPI_COMM_WORLD : comm, errorcode);
 }
 
