@@ -11,6 +11,7 @@
 #include "core/config/reference.h"
 #include "core/config/toml_file.h"
 #include "core/output/output_file.h"
+#include "core/output/standard_output.h"
 #include "core/status/exit_code.h"
 #include "core/status/hint.h"
 #include "replicate/launch/job.h"
@@ -210,7 +211,8 @@ int run_action(const CLI::App& run, RunRunFlags& flags) {
   if (flags.request.record && launch::is_default(*flags.library, "replicate.degree"))
     status = flags.library->set("replicate.degree", "1", {config::Source::row_default, ""});
   if (!status.ok()) return complain(status);
-  if (flags.request.json) status = output::check_file(*flags.request.json);
+  status = output::check_standard_output();
+  if (status.ok() && flags.request.json) status = output::check_file(*flags.request.json);
   if (!status.ok()) return complain(status);
   flags.request.library = flags.library.get();
   return launch::run_job(flags.request, std::cout, std::cerr);

@@ -308,6 +308,13 @@ class Relay(Case):
         self.assertIn("writing to standard output: No space left on device", ended.stderr)
         self.assertIn('"code": 5', self.read("out.json"))
 
+    def test_nothing_starts_whose_output_would_be_lost(self):
+        with open("/dev/null", encoding="utf-8") as for_reading:
+            ended = self.run_job(for_reading)
+        self.assertEqual(ended.returncode, 5, ended.stderr)
+        self.assertIn("writing to standard output: Bad file descriptor", ended.stderr)
+        self.assertEqual(ended.stderr.count("\n"), 1)
+
     def test_a_reader_that_has_gone_is_a_quiet_end(self):
         reader, writer = os.pipe()
         os.close(reader)

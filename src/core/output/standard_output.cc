@@ -82,6 +82,11 @@ bool StandardOutput::reader_has_gone() const {
   return buffer_->error() == EPIPE;
 }
 
+Status check_standard_output() {
+  const int flags = ::fcntl(STDOUT_FILENO, F_GETFL);
+  return flags < 0 || (flags & O_ACCMODE) == O_RDONLY ? unwritten(EBADF, "standard output") : Status();
+}
+
 Status unwritten(int error, const char* stream) {
   return {Code::io, std::string("writing to ") + stream, std::strerror(error),
           "check where it goes, and the free space"};

@@ -29,6 +29,10 @@ class StandardOutput {
   std::streambuf* before_;
 };
 
+/// Whether anything can be written there, for commands whose children print to it. Error (io): it was closed, or is
+/// open for reading alone. Any thread.
+Status check_standard_output();
+
 /// What the end of a program says when it could not write to a stream. `error`: an errno; `stream`: "standard output".
 Status unwritten(int error, const char* stream);
 
