@@ -364,7 +364,7 @@ int run_sweep(const SimulateFlags& flags, const Network& network, const simulate
   if (!flags.job.traces.empty())
     return complain({Code::bad_input, "reading --sweep", "a trace has its own rate", "give a pattern with --traffic"});
   const bool words = flags.json != "-";
-  if (words) std::cout << ("  load   offered GB/s   arrived GB/s   mean latency us   99 %% us\n");
+  if (words) std::cout << ("  load   offered GB/s   arrived GB/s   mean latency us   99 % us\n");
   Result<simulate::Sweep> swept = Status{};
   {
     ProgressLine line(true);

@@ -5,7 +5,8 @@ In a page, an indented block behind "Write `NAME`:" is a file. An indented line 
 ("> " continues it); the indented lines behind it are what it prints, output and errors as on a terminal. Where the page
 has "...", anything may stand: a part of a line, or any number of lines where it is a line by itself. A line "[N]" says
 that the command ended with N; without it, that it ended with 0. All commands of a page run in one folder, in one shell
-each; those below a heading with "Slurm" run in a cluster that the test starts (tests/slurm/cluster.py).
+each; those below a heading with "Slurm" run in a cluster that the test starts (tests/slurm/cluster.py). The folder has
+the build where a clone has it, build/release.
 
 Usage: tutorial_test.py BIN_FOLDER PAGE
 """
@@ -31,12 +32,13 @@ class Command:
 
 def parse(text):
     """Files as (name, text) and commands, in the order of the page."""
-    steps, heading, name, lines = [], "", None, text.splitlines()
+    steps, heading, name, lines, command = [], "", None, text.splitlines(), None
     for number, line in enumerate(lines, 1):
         if not line.startswith("    "):
             if line.startswith("#"):
                 heading = line
             if line.strip():
+                command = None
                 found = WRITE.search(line)
                 name = found.group(1) if found else None
             elif isinstance(name, list):
@@ -49,13 +51,16 @@ def parse(text):
         if isinstance(name, list):
             name.append(line)
         elif line.startswith("$ "):
-            steps.append(Command(line[2:], number, heading))
-        elif line.startswith("> ") and not steps[-1].shown:
-            steps[-1].line += "\n" + line[2:]
+            command = Command(line[2:], number, heading)
+            steps.append(command)
+        elif command is None:
+            continue  # shown, not run
+        elif line.startswith("> ") and not command.shown:
+            command.line += "\n" + line[2:]
         elif re.fullmatch(r"\[\d+\]", line):
-            steps[-1].status = int(line[1:-1])
+            command.status = int(line[1:-1])
         else:
-            steps[-1].shown.append(line)
+            command.shown.append(line)
     return steps
 
 
@@ -83,6 +88,8 @@ def main():
     if len(commands) < 3 or not any(step.shown for step in commands):
         sys.exit(f"{page}: only {len(commands)} commands were found")
     folder = tempfile.mkdtemp(prefix="holdfast-tutorial-")
+    pathlib.Path(folder, "build").mkdir()
+    pathlib.Path(folder, "build", "release").symlink_to(pathlib.Path(binaries).parent)
     slurm, skipped = None, 0
     try:
         for step in steps:
