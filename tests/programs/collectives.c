@@ -155,6 +155,7 @@ static void neighbours(void) {
 static void told_in_any_order(void) {
   int others[16], weights[16], from[16], to[16], from_weights[16], to_weights[16], got[16], in, out, weighted;
   const int degree = ranks;
+  int sent = rank; /* which may be struck: `rank` names neighbours */
   MPI_Comm graph;
   for (int i = 0; i < degree; ++i) {
     others[i] = i;
@@ -168,7 +169,7 @@ static void told_in_any_order(void) {
   MPI_Dist_graph_neighbors(graph, degree, from, from_weights, degree, to, to_weights);
   MPI_Neighbor_alltoall(to_weights, 1, MPI_INT, got, 1, MPI_INT, graph);
   for (int i = 0; i < degree; ++i) CHECK(got[i] == from_weights[i] && got[i] / 100 == from[i] && got[i] % 100 == rank);
-  MPI_Neighbor_allgather(&rank, 1, MPI_INT, got, 1, MPI_INT, graph);
+  MPI_Neighbor_allgather(&sent, 1, MPI_INT, got, 1, MPI_INT, graph);
   for (int i = 0; i < degree; ++i) CHECK(got[i] == from[i]);
   MPI_Comm_free(&graph);
   /* A ring without weights, told by rank 0 alone. */
@@ -182,7 +183,8 @@ static void told_in_any_order(void) {
                         0, &graph);
   MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted);
   CHECK(in == 1 && out == 1 && !weighted);
-  MPI_Neighbor_allgather(&rank, 1, MPI_INT, got, 1, MPI_INT, graph);
+  sent = rank;
+  MPI_Neighbor_allgather(&sent, 1, MPI_INT, got, 1, MPI_INT, graph);
   CHECK(got[0] == (rank + ranks - 1) % ranks);
   MPI_Comm_free(&graph);
   /* Rank 0 has no neighbour, and the others one that is themselves. */

@@ -12,6 +12,7 @@
 #include "replicate/process/liveness.h"
 #include "replicate/process/program.h"
 #include "replicate/process/stack.h"
+#include "replicate/process/start_time.h"
 
 namespace {
 
@@ -23,9 +24,15 @@ using End = void (*)(int);
 Main program_main = nullptr;
 End real_end = nullptr;  // _exit(), found before the program begins: handlers of signals call it
 
-/// The program's own end counts; that of its children, and of the libraries', does not.
+/// The program's own end counts, once MPI has begun; that of its children, of the libraries and of a shell before it
+/// does not.
+int settled_end(int status) {
+  using namespace holdfast::replicate;
+  return program_asks() && init_has_been_called() ? settle_exit_status(status) : status;
+}
+
 [[noreturn]] void end_now(int status) {
-  if (holdfast::replicate::program_asks()) status = holdfast::replicate::settle_exit_status(status);
+  status = settled_end(status);
   if (real_end) real_end(status);
   ::syscall(SYS_exit_group, status);
   __builtin_unreachable();
@@ -68,8 +75,7 @@ extern "C" {
 
 [[gnu::visibility("default"), noreturn]] void quick_exit(int status) noexcept {
   const auto function = reinterpret_cast<End>(dlsym(RTLD_NEXT, "quick_exit"));
-  if (holdfast::replicate::program_asks()) status = holdfast::replicate::settle_exit_status(status);
-  function(status);
+  function(settled_end(status));
   __builtin_unreachable();
 }
 

@@ -124,4 +124,8 @@ void init_was_called() {
   before_init.store(false, std::memory_order_relaxed);
 }
 
+bool init_has_been_called() {
+  return !before_init.load(std::memory_order_relaxed);
+}
+
 }  // namespace holdfast::replicate

@@ -75,7 +75,9 @@ std::optional<StartUp::Missing> StartUp::look(double seconds, const std::optiona
     const bool lives = sees && living->contains(static_cast<int>(m));
     who.looks_without = lives ? 0 : who.looks_without + 1;
     ended[m] = has_ended(who, seconds, limit_s, sees, lives);
-    if (ended[m] && !first) first = Missing{static_cast<int>(m), who.left >= 0 ? who.left : seconds, false, who.status};
+    const double since = who.left >= 0 ? who.left : seconds;
+    // The earliest: where some end, MPI may end others in MPI_Init.
+    if (ended[m] && (!first || since < first->seconds)) first = Missing{static_cast<int>(m), since, false, who.status};
   }
   if (!first) return std::nullopt;
   if (first_missing_ < 0) first_missing_ = seconds;
