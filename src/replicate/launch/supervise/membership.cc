@@ -59,7 +59,8 @@ void JobMembership::hear(int member, const MembershipMessage& message, double se
       return;
     case MembershipMessage::Kind::exit:
       who.status = message.number;
-      if (who.phase < Phase::finished) ended_by_program_ = ended_by_program_ || deaths_.empty();
+      // After MPI_Finalize a status has been compared, and launchers end the others for one that is not 0.
+      if (who.phase < Phase::finished || message.number != 0) ended_by_program_ = ended_by_program_ || deaths_.empty();
       return;
     case MembershipMessage::Kind::failed:
       if (goes_on_ && verdict_.empty())

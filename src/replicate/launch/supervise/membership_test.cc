@@ -21,6 +21,19 @@ MembershipMessage exits(int status) {
   return {Kind::exit, -1, status, {}, {}};
 }
 
+TEST(JobMembership, ThoseWhoAreEndedForALateStatusHaveNotDied) {
+  for (const int status : {0, 6}) {
+    JobMembership membership = started(2, 2, false);
+    for (const int m : {2, 3}) {
+      membership.hear(m, {Kind::finished});
+      membership.hear(m, exits(status));
+      membership.close(m, 1);
+    }
+    membership.close(0, 1.1);
+    EXPECT_EQ(membership.deaths().empty(), status != 0);
+  }
+}
+
 TEST(JobMembership, StrangersAndSecondComersAreNobody) {
   JobMembership membership(2, 3, true);
   EXPECT_EQ(membership.join(1, 2), 5);
