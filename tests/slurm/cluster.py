@@ -3,6 +3,7 @@ its own key, state and logs in a temporary folder. Debian's slurmctld, slurmd an
 import contextlib
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -60,13 +61,15 @@ def missing():
 
 
 def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
+    """Below those that the kernel gives to whoever asks for any, of which one may be gone before a daemon has it."""
+    ports = []
+    for port in random.sample(range(20000, 30000), 1000):
+        with socket.socket() as one, contextlib.suppress(OSError):
+            one.bind(("", port))
+            ports.append(port)
+        if len(ports) == count:
+            return ports
+    raise RuntimeError("no free ports from 20000 to 29999")
 
 
 class Cluster:
