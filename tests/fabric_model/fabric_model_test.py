@@ -7,7 +7,6 @@ missing."""
 import glob
 import json
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -129,19 +128,6 @@ class CommandLine(WithFolder):
         self.assertGreater(record["entries_changed"], 0)
         self.assertEqual(self.record("fail", "mesh(3,3) hosts=9", "--what-if", "s-0-0/1", "--engine", "torus-2qos",
                                      code=1)["critical"], False, "routable no more by this engine")
-
-    def test_the_commands_of_the_tutorial_run(self):
-        pages = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs")
-        with open(os.path.join(pages, "tutorial", "fabric.md"), encoding="utf-8") as page:
-            lines = [line.strip() for line in page if line.startswith("    holdfast fabric ")]
-        self.assertGreater(len(lines), 5)
-        for line in lines:
-            if "opensm" in line:
-                continue
-            command = shlex.split(line, comments=True)
-            run = subprocess.run([HOLDFAST, *command[1:]], capture_output=True, text=True, timeout=100, cwd=self.folder)
-            self.assertIn(run.returncode, (0, 1), line + run.stderr)
-            self.assertEqual(run.stderr, "", line)
 
     def test_pipes(self):
         degraded = self.good("fail", "tree(4,2)", "--faults", "fail-link link s-0-0/5", "-o", "-")
