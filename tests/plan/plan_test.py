@@ -117,9 +117,9 @@ class BadInput(unittest.TestCase):
 
     def test_a_page_that_cannot_be_written(self):
         machine = os.path.join(MACHINES, "tsubame2.toml")
-        result = plan(machine, "--html", "/nonexistent/page.html")
+        result = plan(machine, "--html", "/dev/null/page.html")
         self.assertNotEqual(result.returncode, 0)
-        self.assertIn("/nonexistent/page.html", result.stderr)
+        self.assertIn("/dev/null/page.html", result.stderr)
 
 
 class Keys(unittest.TestCase):
