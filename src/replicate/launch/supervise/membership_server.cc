@@ -182,25 +182,39 @@ class MembershipServer::Desk {
   }
 
   /// In the order in which it happened, which epoll keeps: when a launcher ends all after the first death, the first
-  /// connection that ended is that of who died, however late this thread comes to it.
+  /// connection that ended is that of who died, however late this thread comes to it. A connection keeps the place of
+  /// its first news, though, and may have ended since: so ends come behind all that was said before the last of them.
   void take_in_order() {
-    std::vector<epoll_event> events(guests_.size() + 1);
-    const int ready = ::epoll_wait(order_, events.data(), static_cast<int>(events.size()), 0);
-    for (int n = 0; n < ready; ++n) take_all(events[static_cast<std::size_t>(n)].data.fd);
+    std::vector<int> ended;
+    for (std::size_t known = ended.size();; known = ended.size()) {
+      std::vector<epoll_event> events(guests_.size() + 1);
+      const int ready = ::epoll_wait(order_, events.data(), static_cast<int>(events.size()), 0);
+      for (int n = 0; n < ready; ++n)
+        if (const int socket = events[static_cast<std::size_t>(n)].data.fd; take_words(socket)) ended.push_back(socket);
+      if (ended.size() == known) break;
+    }
+    for (const int socket : ended)
+      if (const auto guest = guest_on(socket); guest != guests_.end())
+        leave(static_cast<std::size_t>(guest - guests_.begin()));
   }
 
-  /// What has come on one connection, its end included.
-  void take_all(int socket) {
+  std::vector<Guest>::iterator guest_on(int socket) {
+    return std::find_if(guests_.begin(), guests_.end(), [&](const Guest& guest) { return guest.socket == socket; });
+  }
+
+  /// What has come on one connection; whether it has ended behind it.
+  bool take_words(int socket) {
     constexpr int most_in_turn = 64;  // then others have a turn
     for (int i = 0; i < most_in_turn; ++i) {
       char next = 0;
-      const bool quiet = ::recv(socket, &next, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EINTR);
-      const auto found =
-          std::find_if(guests_.begin(), guests_.end(), [&](const Guest& g) { return g.socket == socket; });
-      if (quiet || found == guests_.end()) return;
+      const auto found = guest_on(socket);
+      if (found == guests_.end()) return false;
+      const ssize_t got = ::recv(socket, &next, 1, MSG_PEEK | MSG_DONTWAIT);
+      if (got <= 0) return got == 0 || (errno != EAGAIN && errno != EINTR);
       take(static_cast<std::size_t>(found - guests_.begin()));
     }
     watch(socket, EPOLL_CTL_MOD);  // there may be more
+    return false;
   }
 
   std::size_t strangers() const {
