@@ -46,6 +46,7 @@ timespec file_time_before_init(const timespec& time);
 
 /// MPI_Init was called: from here on replicas agree by messages.
 void init_was_called();
+/// Any thread.
 bool init_has_been_called();
 
 }  // namespace holdfast::replicate

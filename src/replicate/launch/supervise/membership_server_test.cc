@@ -9,8 +9,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <ctime>
 #include <fstream>
+#include <optional>
+#include <semaphore>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -205,6 +209,38 @@ double cpu_seconds() {
 
 // Before, the thread was woken again at once by the connection that it could not accept: a whole core until the job's
 // end.
+// A launcher ends all when one has said its status: whoever spoke earlier has not died before it.
+TEST_F(MembershipDoor, WhoEndsIsHeardBehindWhatWasSaidBefore) {
+  std::binary_semaphore held(0), released(0);
+  std::atomic<bool> hold = false;
+  const auto living = [&]() -> std::optional<std::set<int>> {
+    if (!hold.exchange(false)) return std::nullopt;
+    held.release();
+    released.acquire();
+    return std::nullopt;
+  };
+  auto started = MembershipServer::start({folder_.path(), true, key_, std::chrono::milliseconds(60'000), living},
+                                         JobMembership(2, 2, false), [](const Death&) {});
+  ASSERT_TRUE(started.ok());
+  std::string host;
+  std::ifstream(folder_.file("membership")) >> host >> port_;
+  std::optional<Visitor> ended, ends;
+  for (std::optional<Visitor>* one : {&ended, &ends}) {
+    one->emplace(port_);
+    (*one)->be_believed(key_, one == &ends, 0);
+    (*one)->say_sealed({Kind::starting, -1, 0, {}, {}});
+  }
+  hold = true;
+  ended->say_sealed({Kind::ready, -1, 0, {}, {}});
+  held.acquire();
+  ended->say_sealed({Kind::ready, -1, 0, {}, {}});
+  ends->say_sealed({Kind::exit, -1, 5, {}, {}});
+  ends.reset();
+  ended.reset();
+  released.release();
+  EXPECT_TRUE(started.value()->stop().deaths().empty());
+}
+
 TEST_F(MembershipDoor, WithoutAFileForAnotherConnectionItWaits) {
   start();
   Visitor late(port_);
