@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
@@ -7,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/numbers.h"
+#include "cli/progress_line.h"
 #include "cli/subcommands.h"
 #include "core/event/record.h"
 #include "core/output/output_file.h"
@@ -61,15 +61,10 @@ int run_study(const StudyFlags& flags) {
     }
   }
   const std::size_t points = study.value().points.size();
-  const bool terminal = isatty(STDERR_FILENO) != 0;
-  const auto progress = [&](std::size_t done) {
-    if (terminal) {
-      std::cerr << "\r" << done << " of " << points << " points" << (done == points ? "\n" : "") << std::flush;
-    } else if (done == points || done * 10 / points != (done - 1) * 10 / points) {
-      std::cerr << done << " of " << points << " points\n";
-    }
-  };
+  ProgressLine line(true);
+  const auto progress = [&](std::size_t done) { line.draw(fmt::format("{} of {} points", done, points)); };
   auto rows = simulate::collective::run_study(study.value(), flags.threads, progress);
+  line.clear();
   if (!rows.ok()) return complain(rows.status());
   if (!flags.json.empty()) {
     const auto record = simulate::collective::study_record(study.value(), rows.value());

@@ -1,4 +1,4 @@
-#include <unistd.h>
+#include <fmt/format.h>
 
 #include <iostream>
 #include <memory>
@@ -6,6 +6,7 @@
 
 #include "cli/fabric_subcommands.h"
 #include "cli/numbers.h"
+#include "cli/progress_line.h"
 #include "core/event/record.h"
 #include "fabric/compare/comparison.h"
 #include "fabric/compare/paper_tables.h"
@@ -49,28 +50,23 @@ struct CompareFlags {
   bool quiet = false;
 };
 
-/// On a terminal one line that rewrites itself; piped, a line an engine.
-void show_progress(const fabric::Judged& judged, std::size_t done, std::size_t all) {
-  const bool terminal = isatty(STDERR_FILENO) != 0;
-  std::cerr << (terminal ? "\r\033[K" : "") << done << "/" << all << " " << judged.contender.label() << ": "
-            << fabric::opensm::name(judged.routing.verdict);
-  if (!terminal)
-    std::cerr << "\n";
-  else if (done == all)
-    std::cerr << "\r\033[K";
-  std::cerr << std::flush;
+fabric::Progress progress_on(ProgressLine& line) {
+  return [&line](const fabric::Judged& judged, std::size_t done, std::size_t all) {
+    line.draw(
+        fmt::format("{}/{} {}: {}", done, all, judged.contender.label(), fabric::opensm::name(judged.routing.verdict)));
+  };
 }
 
 int paper_tables(const CompareFlags& flags, const fabric::ContestRules& rules) {
   std::vector<std::string_view> names = fabric::small_configurations();
   if (!flags.small)
     for (const std::string_view name : fabric::large_configurations()) names.push_back(name);
-  const auto progress = [&](std::string_view preset, const fabric::Judged& judged) {
-    if (flags.quiet) return;
-    std::cerr << preset << " " << judged.contender.label() << ": " << fabric::opensm::name(judged.routing.verdict)
-              << "\n";
+  ProgressLine line(!flags.quiet);
+  const auto progress = [&line](std::string_view preset, const fabric::Judged& judged) {
+    line.draw(fmt::format("{} {}: {}", preset, judged.contender.label(), fabric::opensm::name(judged.routing.verdict)));
   };
   auto rows = fabric::run_paper_tables(names, rules, flags.jobs, progress);
+  line.clear();
   if (!rows.ok()) return complain(rows.status());
   std::cout << (flags.json ? event::record_text(fabric::paper_tables_record(rows.value()))
                            : fabric::paper_tables_markdown(rows.value()));
@@ -84,11 +80,11 @@ int compare_renumbered(const CompareFlags& flags, const fabric::Fabric& network,
   renumberings.seed = flags.seed;
   const std::size_t all = flags.renumber * contenders.size();
   std::size_t done = 0;
-  const auto progress = [&](const fabric::RenumberedRun& run) {
-    ++done;
-    if (!flags.quiet) show_progress(run.judged, done, all);
-  };
+  ProgressLine line(!flags.quiet);
+  const fabric::Progress show = progress_on(line);
+  const auto progress = [&](const fabric::RenumberedRun& run) { show(run.judged, ++done, all); };
   auto engines = fabric::compare_renumbered(network, contenders, rules, renumberings, progress);
+  line.clear();
   if (!engines.ok()) return complain(engines.status());
   std::cout << (flags.json ? event::record_text(fabric::renumbered_record(network, engines.value()))
                            : fabric::renumbered_text(engines.value()));
@@ -113,8 +109,9 @@ int compare(const CompareFlags& flags) {
   const fabric::Fabric& network = opened.value().fabric;
   if (Status status = read_torus_rules(flags.torus_config, network, rules); !status.ok()) return complain(status);
   if (flags.renumber != 0) return compare_renumbered(flags, network, contenders.value(), rules);
-  const fabric::Progress progress = flags.quiet ? fabric::Progress() : show_progress;
-  auto ranking = fabric::compare(network, contenders.value(), rules, flags.jobs, progress);
+  ProgressLine line(!flags.quiet);
+  auto ranking = fabric::compare(network, contenders.value(), rules, flags.jobs, progress_on(line));
+  line.clear();
   if (!ranking.ok()) return complain(ranking.status());
   if (flags.json)
     std::cout << event::record_text(fabric::comparison_record(network, ranking.value()));

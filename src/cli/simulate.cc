@@ -1,8 +1,6 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <iostream>
 #include <limits>
@@ -12,6 +10,7 @@
 
 #include "cli/fabric_subcommands.h"
 #include "cli/numbers.h"
+#include "cli/progress_line.h"
 #include "cli/simulate_jobs.h"
 #include "cli/simulate_transport.h"
 #include "cli/waiting_line.h"
@@ -217,47 +216,23 @@ void describe(const SimulateFlags& flags, const Network& network, nlohmann::orde
   json["seed"] = flags.seed;
 }
 
-/// A line on the terminal that is written over ten times a second; nothing where there is no terminal.
-class ProgressLine {
- public:
-  explicit ProgressLine(bool shown) : shown_(shown && ::isatty(STDERR_FILENO) != 0) {}
-  ~ProgressLine() { clear(); }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-
-  void clear() {
-    if (drawn_) std::fprintf(stderr, "\r\033[K");
-    drawn_ = false;
+void show(const simulate::Progress& progress, ProgressLine& line) {
+  if (!line.due()) return;
+  const double seconds = line.seconds();
+  std::string words;
+  if (progress.messages > 0) {
+    // Messages of a terabyte are not delivered one by one: packets say more.
+    const double share =
+        progress.packets > 0
+            ? static_cast<double>(progress.packets_sent) / static_cast<double>(progress.packets)
+            : static_cast<double>(progress.messages_delivered) / static_cast<double>(progress.messages);
+    words = fmt::format("{} {:3.0f} %  {:.0f} s left  ", ProgressLine::bar(share), share * 100,
+                        share > 0 ? seconds / share - seconds : 0);
   }
-  void show(const simulate::Progress& progress) {
-    if (!shown_) return;
-    const auto now = std::chrono::steady_clock::now();
-    if (now < next_) return;
-    next_ = now + std::chrono::milliseconds(100);
-    const double seconds = std::chrono::duration<double>(now - begun_).count();
-    std::fprintf(stderr, "\r\033[K");
-    if (progress.messages > 0) {
-      // Messages of a terabyte are not delivered one by one: packets say more.
-      const double share =
-          progress.packets > 0
-              ? static_cast<double>(progress.packets_sent) / static_cast<double>(progress.packets)
-              : static_cast<double>(progress.messages_delivered) / static_cast<double>(progress.messages);
-      const int filled = static_cast<int>(share * 30);
-      std::fprintf(stderr, "[%.*s%*s] %3.0f %%  %.0f s left  ", filled, "##############################", 30 - filled,
-                   "", share * 100, share > 0 ? seconds / share - seconds : 0);
-    }
-    std::fprintf(stderr, "%.1f us simulated, %.2f million packet-hops a second",
-                 static_cast<double>(progress.now) / 1e6, static_cast<double>(progress.packet_hops) / seconds / 1e6);
-    std::fflush(stderr);
-    drawn_ = true;
-  }
-
- private:
-  bool shown_;
-  bool drawn_ = false;
-  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::time_point next_ = begun_;
-};
+  line.draw(words + fmt::format("{:.1f} us simulated, {:.2f} million packet-hops a second",
+                                static_cast<double>(progress.now) / 1e6,
+                                static_cast<double>(progress.packet_hops) / seconds / 1e6));
+}
 
 Status take_limit(const SimulateFlags& flags, simulate::Control& control) {
   if (!flags.limit) return {};
@@ -369,7 +344,7 @@ int run_sweep(const SimulateFlags& flags, const Network& network, const simulate
   {
     ProgressLine line(true);
     control.progress = [&line](const simulate::Progress& progress) {
-      line.show(progress);
+      show(progress, line);
       return true;
     };
     auto show = [&](const simulate::SweepPoint& point) {
@@ -466,7 +441,7 @@ int run_once(const SimulateFlags& flags, const Network& network, const simulate:
   {
     ProgressLine line(true);
     control.progress = [&line](const simulate::Progress& progress) {
-      line.show(progress);
+      show(progress, line);
       return true;
     };
     if (!flags.transport.used)

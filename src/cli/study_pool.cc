@@ -1,10 +1,8 @@
 #include "cli/study_pool.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +11,7 @@
 #include <thread>
 
 #include "cli/numbers.h"
+#include "cli/progress_line.h"
 #include "cli/subcommands.h"
 #include "replicate/launch/detect/library.h"
 #include "simulate/study/rank.h"
@@ -20,58 +19,35 @@
 namespace holdfast::cli {
 namespace {
 
-/// On a terminal a bar that rewrites itself, piped a line each tenth; both on standard error.
+/// "12 of 40 runs, 2 workers, 34 s left", by the time that runs have taken on average since the start.
 class StudyProgress {
  public:
-  StudyProgress(bool quiet, std::size_t before)
-      : terminal_(::isatty(STDERR_FILENO) != 0), quiet_(quiet), before_(before) {}
-  ~StudyProgress() { clear(); }
-  StudyProgress(const StudyProgress&) = delete;
-  StudyProgress& operator=(const StudyProgress&) = delete;
+  StudyProgress(bool quiet, std::size_t before) : line_(!quiet), before_(before) {}
 
   void show(const simulate::study::PoolProgress& progress) {
-    if (quiet_ || progress.all == 0) return;
+    if (progress.all == 0 || !line_.due()) return;
     const std::size_t done = before_ + progress.done, all = before_ + progress.all;
-    if (terminal_) {
-      const auto filled = static_cast<int>(30 * done / all);
-      std::fprintf(stderr, "\r\033[K[%.*s%*s] %zu of %zu runs, %zu workers%s", filled, "##############################",
-                   30 - filled, "", done, all, progress.workers, left(progress).c_str());
-      std::fflush(stderr);
-      drawn_ = true;
-    } else if (const std::size_t tenth = 10 * done / all; tenth > tenth_ || progress.done == progress.all) {
-      if (said_all_) return;
-      tenth_ = tenth;
-      said_all_ = progress.done == progress.all;
-      std::fprintf(stderr, "%zu of %zu runs%s\n", done, all, left(progress).c_str());
-    }
+    line_.draw(fmt::format("{} {} of {} runs, {} workers{}",
+                           ProgressLine::bar(static_cast<double>(done) / static_cast<double>(all)), done, all,
+                           progress.workers, left(progress)));
   }
   void say(const std::string& words) {
-    clear();
+    line_.clear();
     std::fprintf(stderr, "holdfast: %s\n", words.c_str());
   }
 
  private:
-  /// By the time that runs have taken on average since the start.
   std::string left(const simulate::study::PoolProgress& progress) const {
     if (progress.done == 0 || progress.done == progress.all) return "";
-    const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
-    const auto seconds = static_cast<long>(spent / static_cast<double>(progress.done) *
+    const auto seconds = static_cast<long>(line_.seconds() / static_cast<double>(progress.done) *
                                            static_cast<double>(progress.all - progress.done));
     if (seconds >= 3600) return fmt::format(", {} h {:02} min left", seconds / 3600, seconds / 60 % 60);
     if (seconds >= 60) return fmt::format(", {} min {:02} s left", seconds / 60, seconds % 60);
     return fmt::format(", {} s left", seconds);
   }
-  void clear() {
-    if (drawn_) std::fprintf(stderr, "\r\033[K");
-    drawn_ = false;
-  }
 
-  bool terminal_, quiet_;
+  ProgressLine line_;
   std::size_t before_;
-  bool drawn_ = false;
-  std::size_t tenth_ = 0;
-  bool said_all_ = false;
-  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
 };
 
 /// Where libraries are: beside this program.

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Where output goes: standard output that cannot be written, and files of every kind. Usage: output_test.py [SUITE]..."""
 
+import contextlib
+import glob
 import os
+import pty
 import resource
 import shutil
 import signal
@@ -258,6 +261,45 @@ class Files(Case):
         self.assertTrue(os.path.islink(self.path("link")))
         self.assertIn('"record"', self.read("target"))
         self.assertEqual(self.holdfast(*job, self.full_disk(), *rest, env=environment).returncode, 5)
+
+
+class Progress(Case):
+    """Long work says where it is on a terminal, and nothing to a pipe."""
+
+    COMMANDS = [
+        (("study", "run", "long.toml", "-d", "long.sqlite"), rb"\[[# ]{30}\] \d+ of 20 runs, \d+ workers"),
+        (("collective", "study", "c.toml"), rb"1 of 1 points"),
+        (("fabric", "compare", "tree(2,2)", "--engines", "updn,minhop"), rb"1/2 \w+: "),
+        (("fabric", "compare", "tree(2,2)", "--engines", "updn", "--renumber", "3"), rb"1/3 updn: "),
+    ]
+
+    def on_a_terminal(self, words):
+        """All that a command says on standard error, where that is a terminal."""
+        leader, follower = pty.openpty()
+        self.addCleanup(os.close, leader)
+        process = subprocess.Popen([HOLDFAST, *words], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=follower)
+        os.close(follower)
+        said = b""
+        with contextlib.suppress(OSError):  # EIO: nobody has the other side open any more
+            while more := os.read(leader, 65536):
+                said += more
+        self.assertEqual(process.wait(timeout=LIMIT), 0, said)
+        return said
+
+    def test_on_a_terminal_alone(self):
+        with open(self.path("long.toml"), "w", encoding="utf-8") as file:
+            file.write(STUDY.replace('"tree(2,2)"', '["tree(2,2)", "tree(3,2)", "tree(4,2)", "tree(5,2)"]')
+                       .replace('"updn"', '["updn", "minhop", "dfsssp", "lash", "ftree"]'))
+        for words, shown in self.COMMANDS:
+            with self.subTest(words=words):
+                piped = self.holdfast(*words)
+                self.assertEqual((piped.returncode, piped.stderr), (0, ""))
+                for database in glob.glob(self.path("long.sqlite*")):
+                    os.remove(database)
+                said = self.on_a_terminal(words)
+                self.assertRegex(said, shown)
+                self.assertTrue(said.endswith(b"\r\x1b[K"), said[-80:])  # the line is gone at the end
 
 
 class RunDirectory(Case):
