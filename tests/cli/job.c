@@ -1,9 +1,12 @@
 /* A job for the launcher's tests. "job ACTION [ARGUMENT]":
- *   exit N      all ranks end with status N
- *   read DIR    rank 0 of every replica copies its input to DIR/<native rank>. Other ranks have none to read: MPICH
- * gives them a pipe that never ends wait DIR    says that it is up in DIR/<native rank>, and sleeps environment NAME
- * DIR   writes the variable's value to DIR/<native rank> host DIR    writes the host's name to DIR/<native rank> noread
- * reads nothing */
+ *   exit N                all ranks end with status N
+ *   read DIR              rank 0 of every replica copies its input to DIR/<native rank>
+ *                         (other ranks have none to read: MPICH gives them a pipe that never ends)
+ *   wait DIR              says that it is up in DIR/<native rank>, and sleeps
+ *   environment NAME DIR  writes the variable's value to DIR/<native rank>
+ *   host DIR              writes the host's name to DIR/<native rank>
+ *   say TEXT              rank 0 writes it to standard output, a line
+ *   noread                reads nothing */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +51,8 @@ int main(int argc, char** argv) {
   } else if (strcmp(action, "wait") == 0) {
     fclose(file_of(argv[2], rank));
     sleep(1000);
+  } else if (strcmp(action, "say") == 0) {
+    if (rank == 0) puts(argv[2]);
   } else if (strcmp(action, "exit") == 0) {
     status = atoi(argv[2]);
   }

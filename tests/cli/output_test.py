@@ -350,6 +350,18 @@ class Relay(Case):
         self.assertIn("writing to standard output: No space left on device", ended.stderr)
         self.assertIn('"code": 5', self.read("out.json"))
 
+    def test_output_that_the_launcher_shows_must_arrive(self):
+        for flavour in FLAVOURS:
+            for words in (("--replicas", "1"), ("--replicas", "2", "--on-failure", "abort")):
+                with self.subTest(flavour=flavour, words=words):
+                    job = ("-n", "1", *words, "--", f"{JOBS}/job-{flavour}", "say", "said")
+                    shown = self.holdfast("run", *job)
+                    self.assertEqual((shown.returncode, shown.stdout), (0, "said\n"), shown.stderr)
+                    with open("/dev/full", "w", encoding="utf-8") as full:
+                        ended = self.holdfast("run", *job, stdout=full)
+                    self.assertEqual(ended.returncode, 5, ended.stderr)
+                    self.assertIn("writing to standard output: No space left on device", ended.stderr)
+
     def test_nothing_starts_whose_output_would_be_lost(self):
         with open("/dev/null", encoding="utf-8") as for_reading:
             ended = self.run_job(for_reading)

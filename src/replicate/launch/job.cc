@@ -32,6 +32,7 @@
 #include "replicate/launch/supervise/living.h"
 #include "replicate/launch/supervise/lost_peers.h"
 #include "replicate/launch/supervise/membership_server.h"
+#include "replicate/launch/supervise/output_pipe.h"
 #include "replicate/launch/supervise/output_relay.h"
 #include "replicate/launch/supervise/supervise.h"
 #include "replicate/launch/supervise/tee.h"
@@ -137,7 +138,14 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, co
     if (!started.ok()) return started.status();
     errors = std::move(started).value();
   }
+  std::unique_ptr<OutputPipe> output;
+  if (!relay && ::isatty(STDOUT_FILENO) == 0) {
+    auto started = OutputPipe::start(STDOUT_FILENO);
+    if (!started.ok()) return started.status();
+    output = std::move(started).value();
+  }
   SuperviseOptions options;
+  if (output) options.output_descriptor = output->descriptor();
   if (errors) options.error_descriptor = errors->descriptor();
   options.time_limit = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::nanoseconds(request.time_limit_ns));
   if (membership) {
@@ -154,8 +162,8 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, co
   if (!ended.ok()) return ended.status();
   Finished finished{ended.value(), {}, {}};
   if (tee) finished.streams = tee->finish();
-  if (relay) {
-    const Arrival arrival = relay->finish();
+  if (relay || output) {
+    const Arrival arrival = relay ? relay->finish() : output->finish();
     if (!arrival.status.ok()) finished.streams = arrival.status;
     finished.reader_has_gone = arrival.reader_has_gone;
   }

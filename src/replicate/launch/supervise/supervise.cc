@@ -57,13 +57,14 @@ class Image {
 
 /// In the child. Only async-signal-safe calls. Does not return.
 [[noreturn]] void become(const Image& image, const SignalWatch& watch, const Guardian& guardian, int report,
-                         int errors) {
+                         const SuperviseOptions& options) {
   setpgid(0, 0);
   guardian.guard_this_process();  // if holdfast itself is killed, the launcher must not go on alone
   int empty = open("/dev/null", O_RDONLY);
   if (empty > 0) dup2(empty, 0);
   if (empty > 0) close(empty);
-  if (errors >= 0) dup2(errors, STDERR_FILENO);
+  if (options.output_descriptor >= 0) dup2(options.output_descriptor, STDOUT_FILENO);
+  if (options.error_descriptor >= 0) dup2(options.error_descriptor, STDERR_FILENO);
   watch.restore_mask();
   image.execute();
   int error = errno;
@@ -72,13 +73,14 @@ class Image {
 }
 
 /// Starts the launcher; a child that cannot execute it tells errno through a pipe that exec closes.
-Result<pid_t> start(const Command& command, const SignalWatch& watch, const Guardian& guardian, int errors) {
+Result<pid_t> start(const Command& command, const SignalWatch& watch, const Guardian& guardian,
+                    const SuperviseOptions& options) {
   const std::string doing = "starting the launcher " + command.argv[0];
   std::array<int, 2> report{};
   if (pipe2(report.data(), O_CLOEXEC) != 0) return Status(Code::unavailable, doing, std::strerror(errno));
   const Image image(command);
   pid_t child = fork();
-  if (child == 0) become(image, watch, guardian, report[1], errors);
+  if (child == 0) become(image, watch, guardian, report[1], options);
   int error = errno;
   close(report[1]);
   if (child > 0) {
@@ -209,7 +211,7 @@ Result<Ended> supervise(const Command& command, SignalWatch& watch, const Superv
   Subreaper subreaper;
   auto guardian = Guardian::start(options.grace);
   if (!guardian.ok()) return guardian.status();
-  auto child = start(command, watch, guardian.value(), options.error_descriptor);
+  auto child = start(command, watch, guardian.value(), options);
   if (!child.ok()) return child.status();
   return Watcher(child.value(), std::move(guardian).value(), watch, options).run();
 }

@@ -16,7 +16,8 @@ struct SuperviseOptions {
   /// Readable when all processes of the job have ended: a launcher that is still there after the grace is ended. -1:
   /// never.
   int over_descriptor = -1;
-  int error_descriptor = -1;  ///< the launcher's standard error; -1: this process's own
+  int output_descriptor = -1;  ///< the launcher's standard output; -1: this process's own
+  int error_descriptor = -1;   ///< the launcher's standard error; -1: this process's own
   std::chrono::milliseconds linger = std::chrono::milliseconds(500);  ///< for stragglers after the launcher's end
 };
 
