@@ -177,6 +177,17 @@ static void clock_read_often(void) {
   }
 }
 
+/* How many processes there are (MPI 3.1, section 10.5.3; ompi_np is Open MPI's own). */
+static void environment(void) {
+  const char* const keys[] = {"maxprocs", "soft", "ompi_np"};
+  for (int i = 0; i < 3; ++i) {
+    char value[64];
+    int found = 0;
+    MPI_Info_get(MPI_INFO_ENV, keys[i], sizeof value - 1, value, &found);
+    CHECK(!found || atoi(value) == ranks);
+  }
+}
+
 /* MPI_Comm_idup does not wait for the others: the last rank to enter it does so after messages from those that have
  * (MPI 3.1, sections 6.4.2 and 5.12). */
 static void started_copies(void) {
@@ -378,6 +389,7 @@ int main(int argc, char** argv) {
     {"started_when_freed", started_when_freed},
     {"error_fields", error_fields},
     {"clock_read_often", clock_read_often},
+    {"environment", environment},
     {"started_copies", started_copies},
     {"copies_beside_collectives", copies_beside_collectives},
     {"error_handlers", error_handlers},

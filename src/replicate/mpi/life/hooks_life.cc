@@ -191,6 +191,16 @@ void survive() {
   if (state.options.protocol == Protocol::msg_plus_hash) state.options.protocol = Protocol::msg_plus_vote;
 }
 
+/// What MPI_INFO_ENV says of the number of processes (MPI 3.1, 10.5.3; `ompi_np` is Open MPI's own).
+void show_own_ranks() {
+  for (const char* key : {"maxprocs", "soft", "ompi_np"}) {
+    char processes[16] = "";
+    int found = 0;
+    real().Info_get(MPI_INFO_ENV, key, sizeof processes - 1, processes, &found);
+    if (found) real().Info_set(MPI_INFO_ENV, key, std::to_string(runtime().ranks).c_str());
+  }
+}
+
 void divide_world() {
   Runtime& state = runtime();
   int physical_ranks = 0;
@@ -238,6 +248,7 @@ void divide_world() {
     open_partitioned();
   }
   protection.world = state.world;
+  show_own_ranks();
 }
 
 /// The child of a fork is no process of the job. It has its parent's connections, and taking messages from them, as

@@ -17,7 +17,8 @@ bool taken = false;
 
 constexpr std::int64_t writer = std::int64_t{1} << 32;  // a reader counts one
 
-// A whole cache line: with 40 bytes MPICH 4.0.2 was seen to answer with the value of another rank's slot.
+// A multiple of 16 bytes: with any other size of MPI_Win_allocate MPICH 4.0.2 finds the memory of other ranks of the
+// host where it is not (docs/results/mpi-conformance.md).
 constexpr std::size_t place_counts = 64 / sizeof(std::int64_t);
 static_assert(LockSequencer::counts <= place_counts);
 
