@@ -156,6 +156,8 @@ def main():
     parser.add_argument("--limit", type=float, default=120)
     parser.add_argument("--outcome", choices=["same", "detected", "diverged", "refused", "bad-input"], default="same")
     parser.add_argument("--says", default="", help="what an incident must say, where the outcome is not the same")
+    parser.add_argument("--right", default="", help="the line that the program prints, where the MPI alone does not come to "
+                        "its end each time: it is not run natively")
     parser.add_argument("program", nargs="+")
     args = parser.parse_args()
 
@@ -165,7 +167,7 @@ def main():
     directory = pathlib.Path(tempfile.mkdtemp(prefix="holdfast-test-"))
     try:
         settings = dict([args.environment.split("=", 1)] if args.environment else [])
-        right = native(args, settings, directory)
+        right = args.right + "\n" if args.right else native(args, settings, directory)
         wanted = {"same": 0, "detected": 3, "diverged": 4, "refused": 6, "bad-input": 2}[args.outcome]
         for number, silence in enumerate(args.silence.split(",")):
             place = directory / str(number)

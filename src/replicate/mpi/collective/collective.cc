@@ -12,6 +12,7 @@
 #include "replicate/mpi/intercept/guard.h"
 #include "replicate/mpi/pointtopoint/completion.h"
 #include "replicate/mpi/pointtopoint/cross_world_send.h"
+#include "replicate/process/real_clock.h"
 
 namespace holdfast::replicate {
 
@@ -167,6 +168,17 @@ int Collective::start_in_turn(MPI_Request* request, std::shared_ptr<InTurn> queu
   *request = op.visible;
   watch_in_background(op);
   return code;
+}
+
+void let_copies_end() {
+  constexpr std::int64_t longest_ns = 5'000'000'000;
+  const Runtime& state = runtime();
+  if (!state.verifying || !state.comms.any_being_copied()) return;
+  const std::int64_t begun = monotonic_now_ns();
+  wait_until([&] {
+    set_awaited({});
+    return !state.comms.any_being_copied() || monotonic_now_ns() - begun > longest_ns;
+  });
 }
 
 void Collective::enter() {

@@ -15,6 +15,12 @@
 
 namespace holdfast::replicate {
 
+/// Before a call that makes a communicator, by itself or for a window or a file: waits until no copy is being made here
+/// in turn. Open MPI numbers the communicators of a process one after the other (ompi_comm_nextcid), so that such a
+/// call waits inside MPI for the copies begun before it, which other members begin only as this library makes progress.
+/// A program may call it elsewhere before the copy (MPI 3.1, 5.12): after 5 s it begins all the same.
+void let_copies_end();
+
 /// One collective of the application, in one of two ways (replicate.collectives). native: run by MPI in each replica's
 /// own world; the results that this rank gets are compared with those of its other replicas, and a wrong one is
 /// replaced by the majority's. p2p: a schedule of messages, each verified as the application's own are; on
@@ -90,6 +96,7 @@ class Collective {
   /// Runs a call that makes a communicator.
   template <class Call>
   int create(Call call) {
+    let_copies_end();
     enter();
     return call_in_others_turn(call);
   }

@@ -55,6 +55,10 @@ void Comms::close() {
   if (world_group_ != MPI_GROUP_NULL) real().Group_free(&world_group_);
 }
 
+bool Comms::any_being_copied() const {
+  return std::any_of(comms_.begin(), comms_.end(), [](const auto& each) { return each.second->being_copied(); });
+}
+
 Comm& Comms::find(MPI_Comm handle) {
   if (last_ && last_handle_ == handle) return *last_;
   auto found = comms_.find(handle_key(handle));

@@ -71,6 +71,8 @@ class Comms {
   void close();
 
   Comm& find(MPI_Comm handle);
+  /// Whether a copy of any of them is being made in turn.
+  bool any_being_copied() const;
   bool has(MPI_Comm handle) const { return (last_ && last_handle_ == handle) || comms_.contains(handle_key(handle)); }
   /// Registers a communicator that a call on `parent` made, with an id that every member derives alike: from the
   /// parent, how many were made from it before, and a distinguishing value (the colour of a split).

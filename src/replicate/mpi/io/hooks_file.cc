@@ -328,6 +328,7 @@ int hook::File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info inf
   auto place = std::make_unique<CommonFile>(filename);
   File opening;
   opening.id = mix(id, opening_mark);
+  let_copies_end();
   place->come_together(Function::File_open, opening, changes, speaks);
   int code = by_leader([&] { return real().File_open(comm, filename, amode, info, fh); });
   if (!runtime().leader()) *fh = MPI_FILE_NULL;

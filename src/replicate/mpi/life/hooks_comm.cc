@@ -241,6 +241,7 @@ int hook::Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* n
     real().Group_free(&same);
     return code;
   };
+  let_copies_end();
   const int code = call_that_waits([&] { return create(comm, newcomm); });
   if (code != MPI_SUCCESS || *newcomm == MPI_COMM_NULL) return code;
   const std::vector<InWorld> other_worlds = make_in_other_worlds(Function::Comm_create_group, from, *newcomm, create);
@@ -261,6 +262,7 @@ int hook::Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_
     if (code == MPI_SUCCESS) real().Allreduce(&mine, &theirs, 1, MPI_UINT64_T, MPI_MAX, *made);
     return code;
   };
+  let_copies_end();
   const int code = call_that_waits([&] { return create(local_comm, peer_comm, newintercomm); });
   if (code != MPI_SUCCESS) return code;
   std::vector<InWorld> other_worlds;

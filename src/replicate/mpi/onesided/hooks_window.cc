@@ -30,6 +30,7 @@ int make(Function function, MPI_Comm comm, MPI_Win* win, bool shared, MPI_Aint b
   if (!known(comm) || !runtime().verifying) return call();
   require_equal_degrees(function);
   note_call(function, runtime().comms.find(comm), -1, 0, 0);
+  let_copies_end();
   const int code = call_that_waits(call);
   if (code != MPI_SUCCESS) return code;
   void* base = nullptr;
