@@ -283,6 +283,8 @@ class DryRun(Case):
         line = re.sub(r"HOLDFAST_RUN_EPOCH([= ])\d+:\d+", r"HOLDFAST_RUN_EPOCH\1EPOCH", line)
         line = re.sub(r"HOLDFAST_RUN_(ENTROPY|IDENTITY)([= ])\d+", r"HOLDFAST_RUN_\1\2BITS", line)
         line = re.sub(r"HOLDFAST_RUN_WINDOWS=/dev/shm/holdfast-\S+", "HOLDFAST_RUN_WINDOWS=WINDOWS", line)
+        # Under PRRTE (Open MPI 5) what is shown comes from files.
+        line = line.replace("-x HOLDFAST_RUN_OUTPUT=files -x GFORTRAN_UNBUFFERED_PRECONNECTED=y ", "")
         line = line.replace(" --allow-run-as-root", "").replace(" --mca mpi_yield_when_idle 1", "")
         return re.sub(r"(DIR|/\S*)/((?:mpirun|mpiexec|srun)\S*)", r"\2", line)
 

@@ -127,7 +127,7 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, co
     relay.emplace(plan.run_directory, plan.map.ranks(), [&membership] { return membership->leader(); });
   else if (plan.holds_output)
     relay.emplace(plan.run_directory, plan.map.ranks(), plan.map.degree());
-  else if (plan.same_memory)
+  else if (plan.shows_files)
     relay.emplace(plan.run_directory, plan.map.ranks(), [] { return 0; });
   std::optional<InputTee> tee;
   if (plan.input.kind == InputPlan::Kind::tee)

@@ -374,8 +374,11 @@ Result<JobPlan> plan_job(const JobRequest& request) {
     for (Variable& variable : transport.value()) spec.value().variables.push_back(std::move(variable));
   }
   // Who leads may change, or what is shown depends on all, or a program is not to have another buffer for a pipe than
-  // for a file: what all replicas write goes to files, from which it is shown.
-  if (plan.goes_on || plan.holds_output || plan.same_memory) {
+  // for a file, or the launcher is PRRTE, which shows pieces of lines twice, late or not at all
+  // (docs/results/debian-13.md): what all replicas write goes to files, from which it is shown.
+  const bool garbled = spec.value().ulfm && plan.map.degree() > 1 && plan.one_host;
+  plan.shows_files = plan.goes_on || plan.holds_output || plan.same_memory || garbled;
+  if (plan.shows_files) {
     spec.value().variables.emplace_back("HOLDFAST_RUN_OUTPUT", "files");
     spec.value().variables.emplace_back("GFORTRAN_UNBUFFERED_PRECONNECTED", "y");
   }
