@@ -60,6 +60,16 @@ def wait_for_folders(job, run):
     return folders
 
 
+def has_ended(process):
+    """Its files are closed. (What it was told cannot be read from when its memory goes, which is before that, and its
+    first thread may end before the others.)"""
+    try:
+        state = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+        return state in "ZX" and len(os.listdir(f"/proc/{process}/task")) == 1
+    except OSError:
+        return True
+
+
 def kill_all(job, run):
     """As a host that stops: nobody has time to remove anything."""
     ranks = ranks_of(run)
@@ -70,7 +80,7 @@ def kill_all(job, run):
         except ProcessLookupError:
             pass
     job.wait()
-    while ranks_of(run):
+    while not all(map(has_ended, [*launchers, *ranks])):
         time.sleep(0.05)
 
 
