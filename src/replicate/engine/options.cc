@@ -81,6 +81,11 @@ const config::Table<Options>& options_table() {
           option<&Options::identity>({.name = "replicate.identity",
                                       .initial = "on",
                                       .doc = "Whether replicas are given the same process id and host name."}),
+          option<&Options::shared_records>(
+              {.name = "replicate.shared_records",
+               .initial = "on",
+               .doc = "Whether what replicas of one host say to each other goes through memory that they share.\n"
+                      "off: by messages of MPI, as between hosts."}),
           option<&Options::chain>({.name = "replicate.chain",
                                    .initial = "off",
                                    .doc = "Call the next preloaded profiling tool instead of the MPI library."}),

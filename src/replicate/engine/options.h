@@ -38,6 +38,7 @@ struct Options {
   std::string files_may_differ;
   bool random{};
   bool identity{};
+  bool shared_records{};
   bool chain{};
   bool same_thread_order{};
   std::string inject;

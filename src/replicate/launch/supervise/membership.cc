@@ -153,7 +153,11 @@ std::string JobMembership::early_end_of(int rank) const {
 std::string JobMembership::early_end() const {
   for (int rank = 0; rank < ranks_; ++rank)
     if (std::string found = early_end_of(rank); !found.empty()) return found;
-  return {};
+  const auto first = std::find_if(members_.begin(), members_.end(), [](const Member& who) { return who.early; });
+  if (goes_on_ || !deserted() || first == members_.end()) return {};
+  const int member = static_cast<int>(first - members_.begin());
+  return fmt::format("rank {} replica {} ended with status {} without MPI_Finalize, and the launcher ended others",
+                     rank_of(member), replica_of(member), *first->status);
 }
 
 void JobMembership::end_by_program() {

@@ -58,7 +58,7 @@ class JobMembership {
   /// Takes out those whom no other replica of their rank has followed in time.
   void follow(double seconds);
   /// "rank 1 ended with status 5 without MPI_Finalize, in its 3 replicas": a rank of which most replicas did, and the
-  /// others are gone. Empty: none.
+  /// others are gone. Where a launcher ended the job at the first end, that one, once nobody is left. Empty: none.
   std::string early_end() const;
 
   /// Members have come, and none is there any more.

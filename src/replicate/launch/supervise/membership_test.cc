@@ -232,6 +232,19 @@ TEST(JobMembership, WhereTheLauncherEndsTheJobAnEarlyEndIsKnown) {
   EXPECT_EQ(membership.early_end(), "rank 1 ended with status 0 without MPI_Finalize, in 2 of its 2 replicas");
 }
 
+// MPICH's mpiexec may end the others for it before they have said their status, and end with 0.
+TEST(JobMembership, WhereTheLauncherEndsTheJobAtTheFirstEarlyEndItIsKnown) {
+  JobMembership membership = started(2, 2, false);
+  membership.hear(3, exits(0));
+  for (const int m : {3, 0, 1}) {
+    membership.close(m, 1);
+    EXPECT_EQ(membership.early_end(), "");
+  }
+  membership.close(2, 1);
+  EXPECT_EQ(membership.early_end(),
+            "rank 1 replica 1 ended with status 0 without MPI_Finalize, and the launcher ended others");
+}
+
 TEST(JobMembership, AShellThatBecomesTheProgramIsNoDeath) {
   for (const bool goes_on : {true, false}) {
     JobMembership membership(1, 2, goes_on);

@@ -55,7 +55,7 @@ void acknowledge_failures(MPI_Comm comm) {
 }  // namespace
 
 void MpiControlChannel::open(MPI_Comm records, MPI_Comm payloads, const ReplicaMap& map, Process self,
-                             Injector& injector) {
+                             Injector& injector, bool shared) {
   records_ = records;
   payloads_ = payloads;
   map_ = &map;
@@ -65,6 +65,8 @@ void MpiControlChannel::open(MPI_Comm records, MPI_Comm payloads, const ReplicaM
   ring_.resize(ring_size);
   posted_.assign(ring_size, MPI_REQUEST_NULL);
   for (std::size_t i = 0; i < ring_size; ++i) repost(i);
+  if (shared) host_ = HostRecords::open(records);
+  waits_for_.assign(static_cast<std::size_t>(map.physical_ranks()), 0);
 }
 
 void MpiControlChannel::repost(std::size_t index) {
@@ -72,6 +74,7 @@ void MpiControlChannel::repost(std::size_t index) {
 }
 
 void MpiControlChannel::close() {
+  while (!waiting_.empty()) send_waiting();
   for (Outgoing& out : outgoing_) real().Wait(&out.request, MPI_STATUS_IGNORE);
   outgoing_.clear();
   for (std::size_t i = 0; i < posted_.size(); ++i) {
@@ -81,6 +84,7 @@ void MpiControlChannel::close() {
   }
   posted_.clear();
   ring_.clear();
+  host_.reset();
   real().Comm_free(&records_);
   real().Comm_free(&payloads_);
 }
@@ -88,6 +92,7 @@ void MpiControlChannel::close() {
 void MpiControlChannel::abandon() {
   for (Outgoing& out : outgoing_) never_sent_.push_back(std::move(out));
   outgoing_.clear();
+  waiting_.clear();
 }
 
 void MpiControlChannel::forget(int physical) {
@@ -99,6 +104,8 @@ void MpiControlChannel::forget(int physical) {
     never_sent_.push_back(std::move(outgoing_[i]));
     outgoing_.erase(outgoing_.begin() + static_cast<std::ptrdiff_t>(i));
   }
+  std::erase_if(waiting_, [physical](const Waiting& each) { return each.physical == physical; });
+  waits_for_[static_cast<std::size_t>(physical)] = 0;
 }
 
 void MpiControlChannel::send(int physical, const Record& record, std::span<const std::byte> tail) {
@@ -109,11 +116,34 @@ void MpiControlChannel::send(int physical, const Record& record, std::span<const
   seals_[static_cast<std::size_t>(physical)].seal(spare_->record, tail);
   const std::size_t bytes = sizeof(Record) + tail.size();
   inject({reinterpret_cast<std::byte*>(spare_.get()), bytes}, physical);
+  if (host_ && host_->reaches(physical))
+    return send_on_host(physical, {reinterpret_cast<const std::byte*>(spare_.get()), bytes});
   MPI_Request request = MPI_REQUEST_NULL;
   real().Isend(spare_.get(), static_cast<int>(bytes), MPI_BYTE, physical, record_tag, records_, &request);
   int done = 0;
   real().Test(&request, &done, MPI_STATUS_IGNORE);
   if (!done) outgoing_.push_back({physical, request, std::move(spare_), nullptr});
+}
+
+void MpiControlChannel::send_on_host(int physical, std::span<const std::byte> message) {
+  std::uint32_t& waits = waits_for_[static_cast<std::size_t>(physical)];
+  if (waits == 0 && host_->put(physical, message)) return;
+  waiting_.push_back({physical, {message.begin(), message.end()}});
+  ++waits;
+}
+
+/// Those for one process in order; each that finds its ring full holds up what is behind it for that process alone.
+void MpiControlChannel::send_waiting() {
+  std::vector<char> full(waits_for_.size());
+  std::erase_if(waiting_, [&](const Waiting& each) {
+    const auto to = static_cast<std::size_t>(each.physical);
+    if (full[to] == 0 && host_->put(each.physical, each.bytes)) {
+      --waits_for_[to];
+      return true;
+    }
+    full[to] = 1;
+    return false;
+  });
 }
 
 void MpiControlChannel::inject(std::span<std::byte> message, int physical) {
@@ -126,6 +156,9 @@ void MpiControlChannel::inject(std::span<std::byte> message, int physical) {
 }
 
 std::optional<Flaw> MpiControlChannel::take(ControlMessage& message) {
+  if (host_)
+    if (const auto arrived = host_->next())
+      return reader_->read(process_of(arrived->physical), arrived->bytes, message);
   if (head_taken_) {  // the message handed out last may be overwritten only now
     repost(head_);
     head_ = (head_ + 1) % ring_size;
@@ -141,9 +174,8 @@ std::optional<Flaw> MpiControlChannel::take(ControlMessage& message) {
   head_taken_ = true;
   int bytes = 0;
   real().Get_count(&status, MPI_BYTE, &bytes);
-  const Process from{map_->virtual_rank(status.MPI_SOURCE), map_->replica(status.MPI_SOURCE)};
   const auto length = static_cast<std::size_t>(std::max(bytes, 0));
-  return reader_->read(from, {reinterpret_cast<std::byte*>(&ring_[head_]), length}, message);
+  return reader_->read(process_of(status.MPI_SOURCE), {reinterpret_cast<std::byte*>(&ring_[head_]), length}, message);
 }
 
 int MpiControlChannel::send_payload(int physical, std::shared_ptr<const std::vector<std::byte>> bytes) {
@@ -187,6 +219,7 @@ void MpiControlChannel::forget_copies_from(int replica) {
 }
 
 void MpiControlChannel::tidy() {
+  if (!waiting_.empty()) send_waiting();
   while (!outgoing_.empty()) {
     int done = 0;
     real().Test(&outgoing_.front().request, &done, MPI_STATUS_IGNORE);

@@ -13,14 +13,16 @@
 
 #include "replicate/engine/control_message.h"
 #include "replicate/engine/injector.h"
+#include "replicate/mpi/agree/host_records.h"
 
 namespace holdfast::replicate {
 
 /// Every MPI has at least this many tags (MPI 4.0, 9.1.2).
 inline constexpr std::uint32_t tag_range = 32768;
 
-/// Carries what replicas say to each other, on communicators that the application never sees: small records that are
-/// received into a ring of receives posted ahead of time, and payloads (whole messages) that a record has announced.
+/// Carries what replicas say to each other: small records, through memory that the processes of a host share
+/// (host_records.h), between hosts on a communicator that the application never sees, into a ring of receives posted
+/// ahead of time; and payloads (whole messages) that a record has announced, on another communicator.
 ///
 /// Nothing here blocks: sends that MPI has not finished are kept and looked at again by tidy(). One thread at a time.
 class MpiControlChannel {
@@ -28,8 +30,9 @@ class MpiControlChannel {
   static constexpr std::size_t tail_capacity = most_tail_bytes;
 
   /// Takes over the two communicators, which span the real world, and posts the ring of receives. `map` says who is
-  /// who there, and `injector` what is flipped on the way; both must stay.
-  void open(MPI_Comm records, MPI_Comm payloads, const ReplicaMap& map, Process self, Injector& injector);
+  /// who there, and `injector` what is flipped on the way; both must stay. `shared`: records go through memory that
+  /// processes share where they can. Collective.
+  void open(MPI_Comm records, MPI_Comm payloads, const ReplicaMap& map, Process self, Injector& injector, bool shared);
   /// Cancels the ring and waits for all sends. Collective in effect: everybody must have received what was sent to it.
   void close();
   /// Leaves everything to the end of the process: where some who were sent to are dead, MPI has no end for it.
@@ -63,9 +66,9 @@ class MpiControlChannel {
   /// What a replica that was taken out was sending will never come.
   void forget_copies_from(int replica);
 
-  /// How many messages MPI has not finished with, as far as tidy() has looked.
-  std::size_t unsent() const { return outgoing_.size(); }
-  /// Frees what MPI has finished with.
+  /// How many messages are not on their way yet, as far as tidy() has looked.
+  std::size_t unsent() const { return outgoing_.size() + waiting_.size(); }
+  /// Sends what had to wait, and frees what MPI has finished with.
   void tidy();
 
   /// Nothing is sent to that process any more; what MPI has not finished sending to it, it never will.
@@ -83,6 +86,11 @@ class MpiControlChannel {
     std::unique_ptr<Slot> slot;
     std::shared_ptr<const std::vector<std::byte>> payload;
   };
+  /// A record for a process of this host whose ring was full.
+  struct Waiting {
+    int physical;
+    std::vector<std::byte> bytes;
+  };
   struct Incoming {
     std::uint64_t token;
     int from_replica;
@@ -90,6 +98,9 @@ class MpiControlChannel {
     std::shared_ptr<std::vector<std::byte>> bytes;
   };
   void repost(std::size_t index);
+  void send_on_host(int physical, std::span<const std::byte> message);
+  void send_waiting();
+  Process process_of(int physical) const { return {map_->virtual_rank(physical), map_->replica(physical)}; }
   /// Forgets that copy and gives its token, when it has come.
   std::optional<std::uint64_t> take_copy(std::size_t index);
   void inject(std::span<std::byte> message, int physical);
@@ -108,6 +119,9 @@ class MpiControlChannel {
   std::vector<MPI_Request> posted_;
   std::size_t head_ = 0;
   bool head_taken_ = false;
+  std::unique_ptr<HostRecords> host_;  ///< nullptr: MPI carries all records
+  std::deque<Waiting> waiting_;
+  std::vector<std::uint32_t> waits_for_;  ///< by physical rank: how many wait
   std::deque<Outgoing> outgoing_;
   std::unique_ptr<Slot> spare_;
   std::uint32_t next_tag_ = 0;

@@ -244,7 +244,8 @@ void divide_world() {
     state.engine.emplace(Replica::Setup{state.options.protocol, state.options.on_corruption, state.survives}, state,
                          *state.map, state.counters, state.host);
     if (state.leader()) state.engine->take_lead();
-    state.control.open(records, payloads, *state.map, {state.rank, state.replica}, state.injector);
+    state.control.open(records, payloads, *state.map, {state.rank, state.replica}, state.injector,
+                       state.options.shared_records);
     open_partitioned();
   }
   protection.world = state.world;
