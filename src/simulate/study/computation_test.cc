@@ -40,7 +40,7 @@ ageing = "fast"
 years = [2]
 traffic = ["bisection messages=10", "hotspot messages=10 load=0.5"]
 )toml"),
-            "xxh3-128:aba55576d83340b569a22d193eb026c2");
+            "xxh3-128:05df1e4ebb9c9b5c4be3aaa99f0882a0");
 }
 
 TEST(Computation, CollectivesAreWhatTheirVersionSays) {
