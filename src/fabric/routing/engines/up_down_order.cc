@@ -1,6 +1,7 @@
 #include "fabric/routing/engines/up_down_order.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/random/stream.h"
@@ -149,6 +150,18 @@ SwitchOrder depth_first_order(const SwitchGraph& graph, std::uint32_t root) {
   return order_of(std::move(rows));
 }
 
+std::uint32_t longest_way_up(const SwitchGraph& graph, const SwitchOrder& order) {
+  std::vector<std::uint32_t> way(graph.rows(), 0);
+  std::uint32_t longest = 0;
+  for (const std::uint32_t row : order.rows) {
+    for (const SwitchGraph::Arc& arc : graph.arcs_of(row)) {
+      if (order.position[arc.to] < order.position[row]) way[row] = std::max(way[row], way[arc.to] + 1);
+    }
+    longest = std::max(longest, way[row]);
+  }
+  return longest;
+}
+
 double up_down_cost(const SwitchGraph& graph, const SwitchOrder& order) {
   UpDownRule rule(graph, order);
   ArcLoads loads(graph);
@@ -160,7 +173,12 @@ double up_down_cost(const SwitchGraph& graph, const SwitchOrder& order) {
     rule.choices_to(rows[i], choices);
     loads.add(choices);
   }
-  return loads.sum_of_sixth_powers();
+  const double longest = longest_way_up(graph, order);
+  return loads.sum_of_sixth_powers() * longest * longest;
+}
+
+double up_down_cost(const SwitchGraph& graph, const SwitchOrder& order, std::uint64_t fullest) {
+  return std::pow(static_cast<double>(fullest), 6) * std::pow(longest_way_up(graph, order), 2);
 }
 
 UpDownOrders search_up_down_orders(const SwitchGraph& graph) {

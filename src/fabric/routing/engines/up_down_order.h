@@ -10,9 +10,18 @@ namespace holdfast::fabric {
 /// switch but the first of each part has one above it.
 SwitchOrder depth_first_order(const SwitchGraph& graph, std::uint32_t root);
 
+/// Cables on the longest way that only goes up. Packets that wait for one another stand in a chain of at most twice
+/// that length.
+std::uint32_t longest_way_up(const SwitchGraph& graph, const SwitchOrder& order);
+
 /// What is judged of an order: the sum of the sixth powers of the arcs' loads a cable, under greedy picks of paths up
-/// and down to an even sample of the destinations. Little else than the fullest cables counts.
+/// and down to an even sample of the destinations, times the square of its longest way up. Of the loads little else
+/// than the fullest cables counts. Long ways up are long chains of packets that wait, which is what full load makes of
+/// depth-first orders (docs/results/fail-in-place.md).
 double up_down_cost(const SwitchGraph& graph, const SwitchOrder& order);
+
+/// The same of tables that are laid, of which the fullest cable carries so many routes.
+double up_down_cost(const SwitchGraph& graph, const SwitchOrder& order, std::uint64_t fullest);
 
 /// Orders for paths up and down on a network without levels. `drawn` is the cheapest of breadth-first and depth-first
 /// orders from roots that are drawn evenly; `searched` comes from it by moving one switch at a time to another place,

@@ -52,9 +52,18 @@ Result<Forwarding> route_up_down(const Fabric& fabric, const SwitchGraph& graph,
   bool levels = !options.roots.empty();  // without roots or switches above the adapters there are none to go by
   for (std::uint32_t row = 0; row < graph.rows(); ++row) levels = levels || graph.sources_at(row) == 0;
   Forwarding tables;
-  std::optional<std::uint64_t> least;
+  std::optional<double> least;
+  const auto route_better = [&](const SwitchOrder& order) {
+    Forwarding others;
+    const std::optional<std::uint64_t> fullest = route_in_order(fabric, graph, order, options, others);
+    if (!fullest) return;
+    const double cost = up_down_cost(graph, order, *fullest);
+    if (least && cost >= *least) return;
+    least = cost;
+    tables = std::move(others);
+  };
   const bool large = affordable_passes(graph) == 0;
-  if (levels) least = route_in_order(fabric, graph, updn_order(graph, options, downwards), options, tables);
+  if (levels) route_better(updn_order(graph, options, downwards));
   if (least && options.roots.empty() && lies_in_levels(graph)) {
     tables.know_up_down(levels_above_adapters(graph));
     return tables;
@@ -63,15 +72,8 @@ Result<Forwarding> route_up_down(const Fabric& fabric, const SwitchGraph& graph,
   // no levels, those of a network that is no tree, or several tops that cables join only further down: let one switch
   // be on top
   const UpDownOrders orders = search_up_down_orders(graph);
-  for (const SwitchOrder* order : {&orders.searched, &orders.drawn}) {
-    Forwarding others;
-    const auto fullest = route_in_order(fabric, graph, *order, options, others);
-    if (fullest && (!least || *fullest < *least)) {
-      least = fullest;
-      tables = std::move(others);
-    }
-    if (large) break;
-  }
+  route_better(orders.searched);
+  if (!large) route_better(orders.drawn);
   return tables;
 }
 

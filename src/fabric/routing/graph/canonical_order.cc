@@ -4,8 +4,8 @@
 #include <array>
 #include <deque>
 #include <numeric>
-#include <set>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 
 #include "fabric/routing/graph/choices.h"
@@ -167,16 +167,22 @@ class Partition {
   std::vector<std::uint32_t> begins_;
 };
 
-/// Of each set of twins in the part the first: rows that have as many cables to the same others, so that an exchange of
-/// two of them turns the network into itself and it does not matter which comes first.
-std::vector<std::uint32_t> without_twins(const SwitchGraph& graph, const Partition& partition, std::uint32_t part) {
-  std::set<std::vector<std::pair<std::uint32_t, std::uint32_t>>> known;
+/// By row: the same for twins, rows that have as many cables to the same others.
+std::vector<std::uint64_t> marks_of_twins(const SwitchGraph& graph) {
+  std::vector<std::uint64_t> marks(graph.rows(), 0);
+  for (const SwitchGraph::Arc& arc : graph.arcs()) marks[arc.from] += mix(std::uint64_t{arc.to} << 32 ^ arc.channels);
+  return marks;
+}
+
+/// Of each set of twins in the part the first: an exchange of two of them turns the network into itself, so that it
+/// does not matter which comes first.
+std::vector<std::uint32_t> without_twins(const std::vector<std::uint64_t>& marks, const Partition& partition,
+                                         std::uint32_t part) {
+  std::unordered_set<std::uint64_t> known;
   std::vector<std::uint32_t> firsts;
   for (std::uint32_t at = part; at < part + partition.size_of(part); ++at) {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> cables;
-    for (const SwitchGraph::Arc& arc : graph.arcs_of(partition.row_at(at))) cables.emplace_back(arc.to, arc.channels);
-    std::ranges::sort(cables);
-    if (known.insert(std::move(cables)).second) firsts.push_back(partition.row_at(at));
+    const std::uint32_t row = partition.row_at(at);
+    if (known.insert(marks[row]).second) firsts.push_back(row);
   }
   return firsts;
 }
@@ -206,13 +212,14 @@ std::vector<std::uint32_t> canonical_rows(const SwitchGraph& graph) {
     if (enough) affordable -= looks;
     return enough;
   };
+  const std::vector<std::uint64_t> marks = marks_of_twins(graph);
   Partition partition(graph);
   for (std::uint32_t part = partition.first_shared(0); part != none; part = partition.first_shared(part)) {
     std::uint64_t arcs = 0;
     for (std::uint32_t at = part; at < part + partition.size_of(part); ++at)
       arcs += graph.arcs_of(partition.row_at(at)).size();
     std::vector<std::uint32_t> rows;
-    if (afford(arcs)) rows = without_twins(graph, partition, part);
+    if (afford(arcs)) rows = without_twins(marks, partition, part);
     if (rows.size() > 1 && afford(rows.size() * (graph.arcs().size() + graph.rows()))) {
       partition = with_best_apart(partition, rows);
       continue;
