@@ -10,16 +10,20 @@
 namespace holdfast::launch {
 namespace {
 
-TEST(Transport, MpichIsRefusedWithAReason) {
-  const auto variables = transport_variables(Mpi::mpich, "", "/nowhere");
+TEST(Transport, AnMpichWithoutLibfabricIsRefusedWithAReason) {
+  Program program{.path = "/program", .mpi = Mpi::mpich, .library = "/proc/self/exe"};
+  const auto variables = transport_variables(program, "", "/nowhere");
   ASSERT_FALSE(variables.ok());
   EXPECT_EQ(variables.status().code(), Code::bad_input);
+  EXPECT_NE(variables.status().message().find("does not use libfabric"), std::string::npos);
+  program.library.clear();
+  EXPECT_EQ(transport_variables(program, "", "/nowhere").status().code(), Code::bad_input);
 }
 
 TEST(Transport, OptionsOfTheEnvironmentArePassedOnAndDoNotReplaceOurs) {
   setenv("HOLDFAST_TRANSPORT_UNREACHABLE_AFTER", "3s", 1);
   setenv("HOLDFAST_RAILS_COUNTERS", "/elsewhere", 1);
-  const auto variables = transport_variables(Mpi::openmpi, "", "/here");
+  const auto variables = transport_variables(Program{.mpi = Mpi::openmpi}, "", "/here");
   unsetenv("HOLDFAST_TRANSPORT_UNREACHABLE_AFTER");
   unsetenv("HOLDFAST_RAILS_COUNTERS");
   if (!variables.ok()) GTEST_SKIP() << variables.status().message();  // the provider's library is not built
