@@ -11,7 +11,7 @@ namespace holdfast::launch {
 namespace {
 
 TEST(Transport, AnMpichWithoutLibfabricIsRefusedWithAReason) {
-  Program program{.path = "/program", .mpi = Mpi::mpich, .library = "/proc/self/exe"};
+  Program program{"/program", Mpi::mpich, false, false, "/proc/self/exe"};
   const auto variables = transport_variables(program, "", "/nowhere");
   ASSERT_FALSE(variables.ok());
   EXPECT_EQ(variables.status().code(), Code::bad_input);
@@ -23,7 +23,7 @@ TEST(Transport, AnMpichWithoutLibfabricIsRefusedWithAReason) {
 TEST(Transport, OptionsOfTheEnvironmentArePassedOnAndDoNotReplaceOurs) {
   setenv("HOLDFAST_TRANSPORT_UNREACHABLE_AFTER", "3s", 1);
   setenv("HOLDFAST_RAILS_COUNTERS", "/elsewhere", 1);
-  const auto variables = transport_variables(Program{.mpi = Mpi::openmpi}, "", "/here");
+  const auto variables = transport_variables(Program{"/program", Mpi::openmpi, false, false, ""}, "", "/here");
   unsetenv("HOLDFAST_TRANSPORT_UNREACHABLE_AFTER");
   unsetenv("HOLDFAST_RAILS_COUNTERS");
   if (!variables.ok()) GTEST_SKIP() << variables.status().message();  // the provider's library is not built
