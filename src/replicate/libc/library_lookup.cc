@@ -38,8 +38,7 @@ const void* object_of(const void* address) {
 /// Whether no other library stands between our dlopen() and the C library's, so that who gets ours is not called by it.
 bool next_is_c_library() {
   const Lookup lookup = c_library_lookup();
-  static const bool is = object_of(lookup(RTLD_NEXT, "dlopen")) == object_of(reinterpret_cast<const void*>(lookup));
-  return is;
+  return object_of(lookup(RTLD_NEXT, "dlopen")) == object_of(reinterpret_cast<const void*>(lookup));
 }
 
 constexpr bool names_dlopen(const char* name) {

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "replicate/launch/detect/library.h"
+
 namespace holdfast::launch {
 namespace {
 
@@ -18,6 +20,17 @@ TEST(Transport, AnMpichWithoutLibfabricIsRefusedWithAReason) {
   EXPECT_NE(variables.status().message().find("does not use libfabric"), std::string::npos);
   program.library.clear();
   EXPECT_EQ(transport_variables(program, "", "/nowhere").status().code(), Code::bad_input);
+}
+
+TEST(Transport, AnMpichThatCallsLibfabricIsGivenTheProvider) {
+  const auto calls_libfabric = find_provider();
+  if (!calls_libfabric.ok()) GTEST_SKIP() << calls_libfabric.status().message();
+  const auto variables =
+      transport_variables({"/program", Mpi::mpich, false, false, calls_libfabric.value()}, "udp", "/x");
+  ASSERT_TRUE(variables.ok()) << variables.status().message();
+  const auto& list = variables.value();
+  EXPECT_NE(std::find(list.begin(), list.end(), Variable("FI_PROVIDER", "holdfast")), list.end());
+  EXPECT_NE(std::find(list.begin(), list.end(), Variable("HOLDFAST_RAILS_USE", "udp")), list.end());
 }
 
 TEST(Transport, OptionsOfTheEnvironmentArePassedOnAndDoNotReplaceOurs) {
