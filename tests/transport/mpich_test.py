@@ -77,16 +77,16 @@ def case_examples(here):
 
 def case_lossy(here):
     out, written = here.over_rails(2, "tests/transport/exchange.c", "5", "20", "1048576",
-                                   HOLDFAST_RAILS_FAULTS="drop any rate 1/50; flip any rate 1/100")
+                                   HOLDFAST_RAILS_FAULTS="drop any rate 1/50; flip any rate 1/30")
     verified(out, "with losses")
-    counters = written["transport"]
-    expect(counters["fragments_retransmitted"] > 0 and counters["corrupt_fragments"] + counters["corrupt_headers"] > 0,
-           "nothing was lost, or nothing corrupt", counters)
+    counters = written["transport"]  # packets are sealed: one that was changed is a forged one
+    changed = sum(counters[name] for name in ("corrupt_headers", "corrupt_fragments", "forged_packets"))
+    expect(counters["fragments_retransmitted"] > 0 and changed > 0, "nothing was lost, or nothing changed", counters)
 
 
 def case_rail_dies(here):
-    out, written = here.over_rails(2, "tests/transport/exchange.c", "10", "100", "1048576",
-                                   HOLDFAST_RAILS_FAULTS="kill-rail rail 0 message 500")
+    out, written = here.over_rails(2, "tests/transport/exchange.c", "10", "200", "1048576",
+                                   HOLDFAST_RAILS_FAULTS="kill-rail rail 0 message 100")
     verified(out, "after a rail's death")
     expect(written["transport"]["rails_lost"] > 0, "no rail was lost", written["transport"])
 
@@ -98,8 +98,8 @@ def case_replicated(here):
     for more in ((), ("--rails", RAILS)):
         done = here.run("run", "-n", "2", "--replicas", "3", *flip, *more, "--", program)
         verified(done.stdout, "three replicas")
-        expect(re.search(r"1 mismatch, 1 corrected", done.stderr), "the flip was not corrected", done.stderr)
-    done = here.run("run", "-n", "2", "--replicas", "2", *flip, "--", program, code=3)
+        expect(re.search(r"[1-9] corrected", done.stderr), "the flip was not corrected", done.stderr)
+    here.run("run", "-n", "2", "--replicas", "2", *flip, "--", program, code=3)
 
 
 def case_prefix(here):
@@ -122,7 +122,7 @@ def case_refused(here):
         print("skipped: there is no mpicc.mpich")
         sys.exit(77)
     program = here.folder / "debians"
-    subprocess.run([compiler, str(here.source / "examples/ring.c"), "-o", str(program), "-lm"], check=True)
+    subprocess.run([compiler, "-w", str(here.source / "examples/ring.c"), "-o", str(program), "-lm"], check=True)
     done = here.run("run", "-n", "2", "--transport", "--", str(program), code=2)
     expect("does not use libfabric" in done.stderr and len(done.stderr.splitlines()) == 1, "one line that says so", done.stderr)
 
