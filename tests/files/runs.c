@@ -153,6 +153,7 @@ int main(int argc, char** argv) {
   void* caller = dlopen(path, RTLD_NOW);
   if (caller == NULL) give_up("dlopen", path, dlerror());
   void* (*open_by_next)(const char*, int) = (void* (*)(const char*, int))dlsym(caller, "open_by_next");
+  void* (*open_by_c_library)(const char*, int) = (void* (*)(const char*, int))dlsym(caller, "open_by_c_library");
   /* What comes next after this program comes first of all libraries. */
   if (dlsym(RTLD_NEXT, "execve") != dlsym(RTLD_DEFAULT, "execve")) give_up("RTLD_NEXT", "the first", "another");
   if (getcwd(folder, sizeof folder) == NULL) give_up("getcwd", "a folder", "none");
@@ -175,6 +176,7 @@ int main(int argc, char** argv) {
     open_library("dlopen", dlopen, version);
 #ifndef __SANITIZE_ADDRESS__
     open_library("the next dlopen", open_by_next, version);
+    open_library("the C library's dlopen", open_by_c_library, version);
 #endif
     const int along_path = way == by_execvp || way == by_execvpe || way == by_execlp || way == by_posix_spawnp;
     const char* dollar_zero = "./made-script";

@@ -1,5 +1,5 @@
 // dlsym(3). A library that puts itself in front of dlopen() by rewriting what others call looks for the next dlopen()
-// after itself, and finds the C library's, past that of files_run.cc: UCX does so when MPI is initialised
+// after itself or the C library's, past that of files_run.cc: UCX does so when MPI is initialised
 // (src/ucm/util/reloc.c). It gets ours, which calls the C library's. Everything else is passed on by a jump, since
 // dlsym() goes by who calls it.
 #include <dlfcn.h>
@@ -47,9 +47,11 @@ constexpr bool names_dlopen(const char* name) {
   return *name == *wanted;
 }
 
-/// Whether `caller`, which asks for the next dlopen(), is to get ours.
-bool gets_ours(const void* caller) {
-  return next_is_c_library() && object_of(caller) != object_of(reinterpret_cast<const void*>(&gets_ours));
+/// Whether `caller`, which asks for the dlopen() of this handle, is to get ours: for the next one, or the C library's.
+bool gets_ours(void* handle, const void* caller) {
+  if (!next_is_c_library() || object_of(caller) == object_of(reinterpret_cast<const void*>(&gets_ours))) return false;
+  const Lookup lookup = c_library_lookup();
+  return handle == RTLD_NEXT || object_of(lookup(handle, "dlopen")) == object_of(reinterpret_cast<const void*>(lookup));
 }
 
 }  // namespace
@@ -67,7 +69,7 @@ namespace hr = holdfast::replicate;
 extern "C" {
 
 HOLDFAST_OPTIMIZED [[gnu::visibility("default")]] void* dlsym(void* handle, const char* name) noexcept {
-  if (handle == RTLD_NEXT && hr::names_dlopen(name) && hr::gets_ours(__builtin_return_address(0))) {
+  if (handle != RTLD_DEFAULT && hr::names_dlopen(name) && hr::gets_ours(handle, __builtin_return_address(0))) {
     return reinterpret_cast<void*>(&dlopen);
   }
   return hr::c_library_lookup()(handle, name);
