@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""MPICH over the libfabric provider, on one host whose processes share no memory (MPIR_CVAR_NOLOCAL), and the same MPICH as
-what it is: an MPI in a prefix of its own. The prefix is of an MPICH of --with-device=ch4:ofi, which Debian does not have
-(tools/mpich_over_libfabric builds one).
+"""MPICH over the libfabric provider, on one host whose processes share no memory (MPIR_CVAR_NOLOCAL), and the same
+MPICH as what it is: an MPI in a prefix of its own. The prefix is of an MPICH of --with-device=ch4:ofi, which Debian
+does not have (tools/mpich_over_libfabric builds one).
 
 Usage: mpich_test.py PREFIX HOLDFAST SOURCE_TREE CASE
 """
@@ -22,7 +22,7 @@ def expect(condition, what, detail=""):
 
 
 class Here:
-    """Programs that the prefix's mpicc compiles, run by Holdfast with the prefix in PATH, as `module load` puts it there."""
+    """Programs that the prefix's mpicc compiles, run by Holdfast with the prefix in PATH, as `module load` does."""
 
     def __init__(self, prefix, holdfast, source, folder):
         self.prefix, self.holdfast, self.source, self.folder = prefix, holdfast, source, folder
@@ -31,8 +31,10 @@ class Here:
     def compiled(self, path):
         program = self.folder / pathlib.Path(path).stem
         if not program.exists():
-            done = subprocess.run([f"{self.prefix}/bin/mpicc", "-std=gnu11", "-O2", str(self.source / path), "-o", str(program), "-lm"],
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+            command = [f"{self.prefix}/bin/mpicc", "-std=gnu11", "-O2", str(self.source / path), "-o", str(program),
+                       "-lm"]
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                  check=False)
             expect(done.returncode == 0, f"mpicc {path}", done.stdout)
         return str(program)
 
@@ -40,16 +42,18 @@ class Here:
         done = subprocess.run([self.holdfast, *words], cwd=self.folder, env={**self.environment, **variables},
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               timeout=250, check=False)
-        expect(done.returncode == code, f"{words} ended with {done.returncode}, should with {code}", done.stdout + done.stderr)
+        expect(done.returncode == code, f"{words} ended with {done.returncode}, should with {code}",
+               done.stdout + done.stderr)
         return done
 
     def over_rails(self, ranks, program, *arguments, replicas=1, **variables):
         """Its output, and the transport's counters."""
         record = self.folder / "record.json"
-        done = self.run("run", "-n", str(ranks), "--replicas", str(replicas), "--rails", RAILS, "--json", str(record), "--",
-                        self.compiled(program), *arguments, **variables)
+        done = self.run("run", "-n", str(ranks), "--replicas", str(replicas), "--rails", RAILS, "--json", str(record),
+                        "--", self.compiled(program), *arguments, **variables)
         written = json.loads(record.read_text())
-        expect(written.get("transport", {}).get("fragments_sent", 0) > 0, f"{program}: nothing went over the rails", written)
+        expect(written.get("transport", {}).get("fragments_sent", 0) > 0, f"{program}: nothing went over the rails",
+               written)
         return done.stdout, written
 
 
@@ -106,11 +110,12 @@ def case_prefix(here):
     """Which library serves the program, by which launcher, and what doctor says of both."""
     program = here.compiled("examples/ring.c")
     planned = here.run("run", "-n", "2", "--replicas", "2", "--dry-run", "--", program).stdout
-    expect(f"{here.prefix}/bin/mpiexec" in planned and "libholdfast-replicate-mpich.so" in planned, "the launcher", planned)
+    expect(f"{here.prefix}/bin/mpiexec" in planned and "libholdfast-replicate-mpich.so" in planned, "the launcher",
+           planned)
     elsewhere = {**here.environment, "PATH": os.environ["PATH"]}
-    done = subprocess.run([here.holdfast, "run", "-n", "2", "--replicas", "2", "--dry-run", "--", program], env=elsewhere,
-                          stdout=subprocess.PIPE, text=True, check=False)
-    expect(f"{here.prefix}/bin/mpiexec" in done.stdout, "the launcher of a program whose prefix is not in PATH", done.stdout)
+    done = subprocess.run([here.holdfast, "run", "-n", "2", "--replicas", "2", "--dry-run", "--", program],
+                          env=elsewhere, stdout=subprocess.PIPE, text=True, check=False)
+    expect(f"{here.prefix}/bin/mpiexec" in done.stdout, "the launcher, its prefix not in PATH", done.stdout)
     said = here.run("doctor").stdout
     expect(re.search(rf"{re.escape(here.prefix)}\S*.*", said), "doctor does not name the prefix", said)
 
@@ -124,13 +129,15 @@ def case_refused(here):
     program = here.folder / "debians"
     subprocess.run([compiler, "-w", str(here.source / "examples/ring.c"), "-o", str(program), "-lm"], check=True)
     done = here.run("run", "-n", "2", "--transport", "--", str(program), code=2)
-    expect("does not use libfabric" in done.stderr and len(done.stderr.splitlines()) == 1, "one line that says so", done.stderr)
+    expect("does not use libfabric" in done.stderr and len(done.stderr.splitlines()) == 1, "one line that says so",
+           done.stderr)
 
 
 def main():
     prefix, holdfast, source, case = sys.argv[1:5]
     with tempfile.TemporaryDirectory(prefix="holdfast-mpich-") as folder:
-        globals()[f"case_{case}"](Here(prefix.rstrip("/"), os.path.abspath(holdfast), pathlib.Path(source), pathlib.Path(folder)))
+        here = Here(prefix.rstrip("/"), os.path.abspath(holdfast), pathlib.Path(source), pathlib.Path(folder))
+        globals()[f"case_{case}"](here)
     print(f"{case}: as it should be")
 
 
