@@ -67,7 +67,7 @@ C_LIBRARY = """clock_gettime gettimeofday time getrusage clock times timespec_ge
                scandir scandir64 scandirat scandirat64 glob glob64
                ftw ftw64 nftw nftw64
                fts_open fts64_open fts_read fts64_read fts_children fts64_children fts_close fts64_close
-               execve execv execvp execvpe execl execlp execle posix_spawn posix_spawnp dlopen
+               execve execv execvp execvpe execl execlp execle posix_spawn posix_spawnp dlopen dlsym
                access faccessat readlink readlinkat realpath __realpath_chk
                chdir getcwd __getcwd_chk get_current_dir_name
                write writev pwrite pwrite64 pwritev pwritev64 close dup dup2 dup3

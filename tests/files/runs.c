@@ -45,13 +45,13 @@ static void write_library(int version) {
   write_version("made.so", bytes, length);
 }
 
-static void open_library(int version) {
+static void open_library(const char* by, void* (*open_it)(const char*, int), int version) {
   char wanted[32];
   snprintf(wanted, sizeof wanted, "version %04d", version);
-  void* library = dlopen("./made.so", RTLD_NOW | RTLD_LOCAL);
-  if (library == NULL) give_up("dlopen", wanted, dlerror());
+  void* library = open_it("./made.so", RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) give_up(by, wanted, dlerror());
   const char* (*said)(void) = (const char* (*)(void))dlsym(library, "made_version");
-  if (strcmp(said(), wanted) != 0) give_up("dlopen", wanted, said());
+  if (strcmp(said(), wanted) != 0) give_up(by, wanted, said());
   dlclose(library);
 }
 
@@ -149,6 +149,13 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   libraries = argv[1];
   char folder[4096], path[5000];
+  snprintf(path, sizeof path, "%s/libcaller.so", libraries);
+  void* caller = dlopen(path, RTLD_NOW);
+  if (caller == NULL) give_up("dlopen", path, dlerror());
+  void* (*open_by_next)(const char*, int) = (void* (*)(const char*, int))dlsym(caller, "open_by_next");
+  void* (*open_by_c_library)(const char*, int) = (void* (*)(const char*, int))dlsym(caller, "open_by_c_library");
+  /* What comes next after this program comes first of all libraries. */
+  if (dlsym(RTLD_NEXT, "execve") != dlsym(RTLD_DEFAULT, "execve")) give_up("RTLD_NEXT", "the first", "another");
   if (getcwd(folder, sizeof folder) == NULL) give_up("getcwd", "a folder", "none");
   snprintf(path, sizeof path, "/usr/bin:%s:/bin", folder);
   setenv("PATH", path, 1);
@@ -166,7 +173,11 @@ int main(int argc, char** argv) {
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (native_rank() > 1) usleep(150000); /* the leaders go on */
-    open_library(version);
+    open_library("dlopen", dlopen, version);
+#ifndef __SANITIZE_ADDRESS__
+    open_library("the next dlopen", open_by_next, version);
+    open_library("the C library's dlopen", open_by_c_library, version);
+#endif
     const int along_path = way == by_execvp || way == by_execvpe || way == by_execlp || way == by_posix_spawnp;
     const char* dollar_zero = "./made-script";
     if (along_path) snprintf(path, sizeof path, "%s/made-script", folder);
@@ -177,9 +188,6 @@ int main(int argc, char** argv) {
     MPI_Barrier(MPI_COMM_WORLD);
   }
   /* A name that only the object that calls knows where to find. */
-  snprintf(path, sizeof path, "%s/libcaller.so", libraries);
-  void* caller = dlopen(path, RTLD_NOW);
-  if (caller == NULL) give_up("dlopen", path, dlerror());
   void* (*open_by_caller)(const char*) = (void* (*)(const char*))dlsym(caller, "open_by_caller");
   if (open_by_caller("libinner.so") == NULL) give_up("RUNPATH of the caller", "libinner.so", dlerror());
   if (dlopen("./not-there.so", RTLD_NOW) != NULL || strstr(dlerror(), "not-there.so") == NULL)

@@ -48,19 +48,21 @@ static int counting_send(const void* buffer, size_t count, MPI_Datatype type, in
 }
 
 /* mca_pml_base_module_2_0_0_t (ompi/mca/pml/pml.h): add_procs, del_procs, enable, progress, add_comm, del_comm,
- * irecv_init, irecv, recv, isend_init, isend, send, ... */
+ * irecv_init, irecv, recv, isend_init, isend, send, ...; Open MPI 5 has revoke_comm after del_comm. */
+enum { isend_init_at = OMPI_MAJOR_VERSION >= 5 ? 10 : 9, isend_at, send_at };
+
 static void stand_before_messages(void) {
   void** table = dlsym(RTLD_DEFAULT, "mca_pml");
   if (table == NULL) {
     fprintf(stderr, "this MPI has no mca_pml\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
-  real_isend_init = (isend_init_fn)table[9];
-  real_isend = (isend_fn)table[10];
-  real_send = (send_fn)table[11];
-  table[9] = (void*)counting_isend_init;
-  table[10] = (void*)counting_isend;
-  table[11] = (void*)counting_send;
+  real_isend_init = (isend_init_fn)table[isend_init_at];
+  real_isend = (isend_fn)table[isend_at];
+  real_send = (send_fn)table[send_at];
+  table[isend_init_at] = (void*)counting_isend_init;
+  table[isend_at] = (void*)counting_isend;
+  table[send_at] = (void*)counting_send;
 }
 
 static MPI_Datatype type_of(long bytes, int* count) {

@@ -3,7 +3,8 @@
 
 In a page, an indented block behind "Write `NAME`:" is a file. An indented line that begins with "$ " is a command
 ("> " continues it); the indented lines behind it are what it prints, output and errors as on a terminal. Where the page
-has "...", anything may stand: a part of a line, or any number of lines where it is a line by itself. A line "[N]" says
+has "...", anything may stand: a part of a line, or any number of lines where it is a line by itself. Between the numbers of
+a table's row there may be more or fewer spaces, as versions of a program (LAMMPS) have them. A line "[N]" says
 that the command ended with N; without it, that it ended with 0. All commands of a page run in one folder, in one shell
 each; those below a heading with "Slurm" run in a cluster that the test starts (tests/slurm/cluster.py). The folder has
 the build where a clone has it, build/release.
@@ -21,6 +22,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "slurm"))
 import cluster  # noqa: E402
 
+NUMBERS = re.compile(r"\s+(?:-?\d+(?:\.\d+)?(?:\s+|$)){3,}")
 WRITE = re.compile(r"Write `([\w.-]+)`:$")
 
 
@@ -70,6 +72,8 @@ def pattern(shown):
     for line in shown:
         if line.strip() == "...":
             parts.append(r"(?:.*\n)*?")
+        elif NUMBERS.fullmatch(line):
+            parts.append(r"[ ]*" + r"[ ]+".join(map(re.escape, line.split())) + r"\s*\n")
         else:
             parts.append(".*".join(re.escape(part.rstrip() if last else part)
                                    for part, last in with_last(line.split("..."))) + r"\s*\n")

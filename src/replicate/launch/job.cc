@@ -122,22 +122,23 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, co
     if (!started.ok()) return started.status();
     membership = std::move(started).value();
   }
-  std::optional<OutputRelay> relay;
-  if (plan.goes_on)
-    relay.emplace(plan.run_directory, plan.map.ranks(), [&membership] { return membership->leader(); });
-  else if (plan.holds_output)
-    relay.emplace(plan.run_directory, plan.map.ranks(), plan.map.degree());
-  else if (plan.shows_files)
-    relay.emplace(plan.run_directory, plan.map.ranks(), [] { return 0; });
-  std::optional<InputTee> tee;
-  if (plan.input.kind == InputPlan::Kind::tee)
-    tee.emplace(STDIN_FILENO, plan.input.fifos, plan.run_directory + "/stdin.spool");
   std::unique_ptr<LauncherErrors> errors;
   if (plan.map.degree() > 1) {
     auto started = LauncherErrors::start(plan.run_directory + "/launcher.err");
     if (!started.ok()) return started.status();
     errors = std::move(started).value();
   }
+  const int others_to = errors ? errors->descriptor() : STDERR_FILENO;
+  std::optional<OutputRelay> relay;
+  if (plan.goes_on)
+    relay.emplace(plan.run_directory, plan.map.ranks(), others_to, [&membership] { return membership->leader(); });
+  else if (plan.holds_output)
+    relay.emplace(plan.run_directory, plan.map.ranks(), others_to, plan.map.degree());
+  else if (plan.shows_files)
+    relay.emplace(plan.run_directory, plan.map.ranks(), others_to, [] { return 0; });
+  std::optional<InputTee> tee;
+  if (plan.input.kind == InputPlan::Kind::tee)
+    tee.emplace(STDIN_FILENO, plan.input.fifos, plan.run_directory + "/stdin.spool");
   std::unique_ptr<OutputPipe> output;
   if (!relay && ::isatty(STDOUT_FILENO) == 0) {
     auto started = OutputPipe::start(STDOUT_FILENO);

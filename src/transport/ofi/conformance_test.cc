@@ -51,6 +51,18 @@ Info ask(
   return Info(found);
 }
 
+// MPICH takes no provider that says another word than it asked for.
+TEST(GetInfo, SaysTheThreadingThatIsAskedFor) {
+  for (const fi_threading asked : {FI_THREAD_SAFE, FI_THREAD_FID, FI_THREAD_DOMAIN, FI_THREAD_COMPLETION}) {
+    const Info info = ask([asked](fi_info& hints) { hints.domain_attr->threading = asked; });
+    ASSERT_NE(info, nullptr);
+    EXPECT_EQ(info->domain_attr->threading, asked);
+  }
+  const Info info = ask();
+  ASSERT_NE(info, nullptr);
+  EXPECT_EQ(info->domain_attr->threading, FI_THREAD_SAFE);
+}
+
 TEST(GetInfo, GivesWhatIsAskedForAndNothingThatCannotBe) {
   using Change = std::function<void(fi_info&)>;
   const std::vector<Change> good = {

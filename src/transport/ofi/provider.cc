@@ -140,7 +140,10 @@ void describe(fi_info& info, const fi_info* hints) {
 
   fi_domain_attr& domain = *info.domain_attr;
   domain.name = strdup("holdfast");
-  domain.threading = FI_THREAD_SAFE;
+  // It is safe whoever calls; a program that asks for less is told that it has what it asked for (MPICH insists).
+  const bool has_threading =
+      hints != nullptr && hints->domain_attr != nullptr && hints->domain_attr->threading != FI_THREAD_UNSPEC;
+  domain.threading = has_threading ? hints->domain_attr->threading : FI_THREAD_SAFE;
   const bool manual =
       hints != nullptr && hints->domain_attr != nullptr && hints->domain_attr->data_progress == FI_PROGRESS_MANUAL;
   domain.control_progress = FI_PROGRESS_AUTO;

@@ -93,9 +93,12 @@ bool read_interpreter(Elf* elf, std::string& interpreter) {
 struct Seen {
   bool init = false;
   bool openmpi = false;
+  bool libfabric = false;
 };
 
-void note_symbol(std::string_view name, Seen& seen) {
+void note_symbol(std::string_view name, bool defined, Seen& seen) {
+  if (name == "fi_getinfo") seen.libfabric = true;
+  if (!defined) return;
   if (name == "MPI_Init") seen.init = true;
   if (name == "ompi_mpi_comm_world") seen.openmpi = true;
 }
@@ -107,9 +110,8 @@ void scan_table(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, Seen& seen)
   for (std::size_t i = 0; i < count; ++i) {
     GElf_Sym symbol;
     if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) return;
-    if (symbol.st_shndx == SHN_UNDEF) continue;
     const char* name = elf_strptr(elf, header.sh_link, symbol.st_name);
-    if (name != nullptr) note_symbol(name, seen);
+    if (name != nullptr) note_symbol(name, symbol.st_shndx != SHN_UNDEF, seen);
   }
 }
 
@@ -159,6 +161,7 @@ Result<MpiSymbols> read_mpi_symbols(const std::string& path) {
   }
   symbols.any = seen.init;
   symbols.openmpi = seen.openmpi;
+  symbols.libfabric = seen.libfabric;
   return symbols;
 }
 

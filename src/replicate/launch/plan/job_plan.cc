@@ -369,7 +369,7 @@ Result<JobPlan> plan_job(const JobRequest& request) {
   }
   for (Variable& variable : agreed_before_init(*request.library)) spec.value().variables.push_back(std::move(variable));
   if (request.transport) {
-    auto transport = transport_variables(plan.program.mpi, request.rails.value_or(""), plan.run_directory);
+    auto transport = transport_variables(plan.program, request.rails.value_or(""), plan.run_directory);
     if (!transport.ok()) return transport.status();
     for (Variable& variable : transport.value()) spec.value().variables.push_back(std::move(variable));
   }

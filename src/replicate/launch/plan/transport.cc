@@ -13,6 +13,7 @@
 
 #include "core/arithmetic/totals.h"
 #include "core/output/amounts.h"
+#include "replicate/launch/detect/elf_file.h"
 #include "replicate/launch/detect/library.h"
 #include "replicate/launch/plan/run_directory.h"
 
@@ -44,22 +45,43 @@ void pass_on(std::vector<Variable>& variables) {
   }
 }
 
+/// An MPICH that has no libfabric (ch4:ucx), or of which that cannot be seen.
+Status without_libfabric(const Program& program) {
+  if (program.library.empty())
+    return {Code::bad_input, "choosing the transport", "it cannot be seen whether the program's MPICH uses libfabric",
+            "leave --transport out, or give a program that links its MPI"};
+  const auto symbols = read_mpi_symbols(program.library);
+  if (!symbols.ok()) return symbols.status();
+  if (symbols.value().libfabric) return {};
+  return {Code::bad_input, "choosing the transport",
+          "the program's MPICH, " + program.library + ", does not use libfabric, as Debian builds it",
+          "leave --transport out, or build the program with Open MPI, or with an MPICH of --with-device=ch4:ofi"};
+}
+
+std::vector<Variable> variables_for(Mpi mpi) {
+  if (mpi == Mpi::openmpi)
+    return {{"OMPI_MCA_pml", "cm"},
+            {"OMPI_MCA_mtl", "ofi"},
+            {"OMPI_MCA_mtl_ofi_provider_include", "holdfast"},
+            {"OMPI_MCA_btl", "^ofi"}};
+  // MPICH takes a provider's atomic operations for MPI_Accumulate also where they come in no order
+  // (src/mpid/ch4/netmod/ ofi/init_provider.c: the order is asked for, and then done without); its own messages come in
+  // order.
+  return {{"FI_PROVIDER", "holdfast"}, {"MPIR_CVAR_CH4_OFI_ENABLE_ATOMICS", "0"}};
+}
+
 }  // namespace
 
-Result<std::vector<Variable>> transport_variables(Mpi mpi, const std::string& rails, const std::string& folder) {
-  if (mpi != Mpi::openmpi) {
-    return Status(Code::bad_input, "choosing the transport",
-                  std::string(name(mpi)) + " as Debian builds it cannot use libfabric",
-                  "leave --transport out, or build the program with Open MPI");
+Result<std::vector<Variable>> transport_variables(const Program& program, const std::string& rails,
+                                                  const std::string& folder) {
+  if (program.mpi == Mpi::mpich) {
+    if (Status without = without_libfabric(program); !without.ok()) return without;
   }
   auto provider = find_provider();
   if (!provider.ok()) return provider.status();
-  std::vector<Variable> variables{{"FI_PROVIDER_PATH", fs::path(provider.value()).parent_path().string()},
-                                  {"HOLDFAST_RAILS_COUNTERS", folder},
-                                  {"OMPI_MCA_pml", "cm"},
-                                  {"OMPI_MCA_mtl", "ofi"},
-                                  {"OMPI_MCA_mtl_ofi_provider_include", "holdfast"},
-                                  {"OMPI_MCA_btl", "^ofi"}};
+  std::vector<Variable> variables = variables_for(program.mpi);
+  variables.emplace_back("FI_PROVIDER_PATH", fs::path(provider.value()).parent_path().string());
+  variables.emplace_back("HOLDFAST_RAILS_COUNTERS", folder);
   // A path and no secret, which may be seen on the launcher's command line. Who has named a file has it on every host.
   const char* own = std::getenv("HOLDFAST_TRANSPORT_SECRET_FILE");
   variables.emplace_back("HOLDFAST_TRANSPORT_SECRET_FILE", own != nullptr ? own : folder + "/" + secret_file_name);

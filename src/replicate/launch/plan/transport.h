@@ -7,15 +7,17 @@
 
 #include "core/status/status.h"
 #include "replicate/launch/detect/command.h"
+#include "replicate/launch/detect/program.h"
 
 /// `holdfast run --transport`: an MPI program over the holdfast libfabric provider.
 namespace holdfast::launch {
 
-/// The variables that make Open MPI use the provider on these rails (empty: those that it finds), with each process's
-/// counters left in `folder`, and the transport's options that this
-/// process's environment has. Errors: bad_input for an MPI that has no libfabric device as Debian builds it,
-/// unavailable without the provider's library.
-Result<std::vector<Variable>> transport_variables(Mpi mpi, const std::string& rails, const std::string& folder);
+/// The variables that make the program's MPI use the provider on these rails (empty: those that it finds), with each
+/// process's counters left in `folder`, and the transport's options that this process's environment has. Errors:
+/// bad_input for an MPICH that does not use libfabric, as Debian's, or that cannot be seen, unavailable without the
+/// provider's library.
+Result<std::vector<Variable>> transport_variables(const Program& program, const std::string& rails,
+                                                  const std::string& folder);
 
 /// The rails of this host, as --rails takes them: "tcp@eth0,udp@eth0,shm". Asks the provider's library at this path,
 /// which it loads. Errors: unavailable.

@@ -7,19 +7,36 @@
 #include <filesystem>
 #include <fstream>
 
+#include "replicate/launch/detect/library.h"
+
 namespace holdfast::launch {
 namespace {
 
-TEST(Transport, MpichIsRefusedWithAReason) {
-  const auto variables = transport_variables(Mpi::mpich, "", "/nowhere");
+TEST(Transport, AnMpichWithoutLibfabricIsRefusedWithAReason) {
+  Program program{"/program", Mpi::mpich, false, false, "/proc/self/exe"};
+  const auto variables = transport_variables(program, "", "/nowhere");
   ASSERT_FALSE(variables.ok());
   EXPECT_EQ(variables.status().code(), Code::bad_input);
+  EXPECT_NE(variables.status().message().find("does not use libfabric"), std::string::npos);
+  program.library.clear();
+  EXPECT_EQ(transport_variables(program, "", "/nowhere").status().code(), Code::bad_input);
+}
+
+TEST(Transport, AnMpichThatCallsLibfabricIsGivenTheProvider) {
+  const auto calls_libfabric = find_provider();
+  if (!calls_libfabric.ok()) GTEST_SKIP() << calls_libfabric.status().message();
+  const auto variables =
+      transport_variables({"/program", Mpi::mpich, false, false, calls_libfabric.value()}, "udp", "/x");
+  ASSERT_TRUE(variables.ok()) << variables.status().message();
+  const auto& list = variables.value();
+  EXPECT_NE(std::find(list.begin(), list.end(), Variable("FI_PROVIDER", "holdfast")), list.end());
+  EXPECT_NE(std::find(list.begin(), list.end(), Variable("HOLDFAST_RAILS_USE", "udp")), list.end());
 }
 
 TEST(Transport, OptionsOfTheEnvironmentArePassedOnAndDoNotReplaceOurs) {
   setenv("HOLDFAST_TRANSPORT_UNREACHABLE_AFTER", "3s", 1);
   setenv("HOLDFAST_RAILS_COUNTERS", "/elsewhere", 1);
-  const auto variables = transport_variables(Mpi::openmpi, "", "/here");
+  const auto variables = transport_variables(Program{"/program", Mpi::openmpi, false, false, ""}, "", "/here");
   unsetenv("HOLDFAST_TRANSPORT_UNREACHABLE_AFTER");
   unsetenv("HOLDFAST_RAILS_COUNTERS");
   if (!variables.ok()) GTEST_SKIP() << variables.status().message();  // the provider's library is not built

@@ -79,15 +79,15 @@ void Outlet::write(std::string_view text) {
 
 class OutputRelay::Relay {
  public:
-  Relay(std::string folder, int ranks, std::function<int()> leader)
-      : folder_(std::move(folder)), leader_(std::move(leader)) {
+  Relay(std::string folder, int ranks, int others_to, std::function<int()> leader)
+      : others_err_(others_to), folder_(std::move(folder)), leader_(std::move(leader)) {
     for (int rank = 0; rank < ranks; ++rank) {
       shown_.push_back({rank, ".out", &out_});
       shown_.push_back({rank, ".err", &err_});
     }
     show_others(ranks);
   }
-  Relay(std::string folder, int ranks, int degree) : folder_(std::move(folder)) {
+  Relay(std::string folder, int ranks, int others_to, int degree) : others_err_(others_to), folder_(std::move(folder)) {
     for (int rank = 0; rank < ranks; ++rank) {
       for (const auto& [ending, to] : {std::pair{".out", &out_}, std::pair{".err", &err_}}) {
         std::vector<std::string> paths;
@@ -122,7 +122,7 @@ class OutputRelay::Relay {
   void show_others(int ranks) {
     for (int rank = 0; rank < ranks; ++rank) {
       others_.push_back({rank, ".other.out", &out_});
-      others_.push_back({rank, ".other.err", &err_});
+      others_.push_back({rank, ".other.err", &others_err_});
     }
   }
   void show(bool all) {
@@ -156,6 +156,7 @@ class OutputRelay::Relay {
 
   Outlet out_{STDOUT_FILENO};
   Outlet err_{STDERR_FILENO};
+  Outlet others_err_;
   std::string folder_;
   std::function<int()> leader_;
   int last_ = 0;
@@ -212,14 +213,15 @@ long long relay_lines(const std::string& path, long long from, Outlet& to, bool 
   return shown;
 }
 
-OutputRelay::OutputRelay(std::string run_directory, int ranks, std::function<int()> leader)
+OutputRelay::OutputRelay(std::string run_directory, int ranks, int others_to, std::function<int()> leader)
     : stop_(eventfd(0, EFD_CLOEXEC)),
-      relay_(std::make_unique<Relay>(std::move(run_directory), ranks, std::move(leader))) {
+      relay_(std::make_unique<Relay>(std::move(run_directory), ranks, others_to, std::move(leader))) {
   start();
 }
 
-OutputRelay::OutputRelay(std::string run_directory, int ranks, int degree)
-    : stop_(eventfd(0, EFD_CLOEXEC)), relay_(std::make_unique<Relay>(std::move(run_directory), ranks, degree)) {
+OutputRelay::OutputRelay(std::string run_directory, int ranks, int others_to, int degree)
+    : stop_(eventfd(0, EFD_CLOEXEC)),
+      relay_(std::make_unique<Relay>(std::move(run_directory), ranks, others_to, degree)) {
   start();
 }
 

@@ -38,10 +38,11 @@ class OutputRelay {
   /// Shows what the replica writes that leads at the time, and from the same place on what the next one writes when it
   /// changes: so that what one wrote before it died is shown once, and what another had written by then, and what
   /// comes, is not lost. `leader`: the replica that leads now, -1 for none; called from the relay's thread. Writes to
-  /// descriptors 1 and 2.
-  OutputRelay(std::string run_directory, int ranks, std::function<int()> leader);
-  /// Shows what more than half of `degree` replicas have written alike, and nothing before.
-  OutputRelay(std::string run_directory, int ranks, int degree);
+  /// descriptors 1 and 2, and to `others_to` what is in .other.err: MPI speaks there, too, and who reads it knows MPI's
+  /// words from the program's (LauncherErrors).
+  OutputRelay(std::string run_directory, int ranks, int others_to, std::function<int()> leader);
+  /// Shows what more than half of `degree` replicas have written alike, and nothing before; the rest likewise.
+  OutputRelay(std::string run_directory, int ranks, int others_to, int degree);
   ~OutputRelay();
   /// Ends it; may be called again.
   Arrival finish();

@@ -76,6 +76,16 @@ TEST_F(RelayLines, WhatCannotBeWrittenCountsAsShownAndIsToldAtTheEnd) {
   ::close(full);
 }
 
+TEST_F(RelayLines, WhatComesFromElsewhereGoesToWhoKnowsMpisWords) {
+  const std::string words = "[node][[1,2],0][btl_tcp_proc.c:266:create] Unable to find reachable pairing\nof a child\n";
+  write("rank-0.replica-0.other.err", words);
+  write("rank-0.replica-1.other.err", words);
+  OutputRelay(folder_, 1, file_, [] { return 0; }).finish();
+  EXPECT_EQ(shown(), words);
+  OutputRelay(folder_, 1, file_, 2).finish();
+  EXPECT_EQ(shown(), words + words);
+}
+
 class HeldLines : public RelayLines {
  protected:
   HeldStream held(int degree) {
