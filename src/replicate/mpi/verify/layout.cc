@@ -3,10 +3,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -21,7 +21,7 @@ namespace holdfast::replicate {
 
 namespace {
 
-integrity::Algorithm algorithm = integrity::Algorithm::xxh3_128;
+integrity::Algorithm digest_algorithm = integrity::Algorithm::xxh3_128;
 
 /// Blocks of an indexed or struct type: true when each begins where the one before it ended. Displacements in bytes.
 bool adjacent(const std::vector<MPI_Aint>& displacements, const std::vector<std::uint64_t>& lengths) {
@@ -359,11 +359,11 @@ const void* copy_without_padding(const void* buffer, std::uint64_t count, MPI_Da
 }
 
 void set_digest_algorithm(integrity::Algorithm chosen) {
-  algorithm = chosen;
+  digest_algorithm = chosen;
 }
 
 Ballot ballot_of(std::span<const std::byte> bytes) {
-  return {integrity::digest(algorithm, bytes), bytes.size(), true};
+  return {integrity::digest(digest_algorithm, bytes), bytes.size(), true};
 }
 
 }  // namespace holdfast::replicate
