@@ -10,9 +10,9 @@ namespace holdfast::replicate {
 namespace {
 
 constexpr std::size_t cache_line = 64;  ///< bytes of a cache line, and of a cell
-constexpr std::size_t bytes_a_receiver = 1UL << 20;
+constexpr std::size_t bytes_a_receiver = 4UL << 20;
 constexpr std::size_t fewest_cells = 64;
-constexpr std::size_t most_cells = 4096;
+constexpr std::size_t most_cells = 16384;
 constexpr std::uint16_t skip = 0xffff;  ///< in place of a length: what follows is at the ring's beginning
 
 using Bell = std::atomic<std::uint64_t>;
@@ -48,8 +48,9 @@ Bell* doorbell(std::byte* memory, std::size_t processes, int receiver) {
 }  // namespace
 
 struct RecordRings::Ring {
-  Position* put;    ///< cells that the sender has filled, from the beginning of the job, modulo 2^32
-  Position* taken;  ///< and that the receiver has done with
+  Position* put;      ///< cells that the sender has filled, from the beginning of the job, modulo 2^32
+  Position* taken;    ///< and that the receiver has done with
+  Position* detours;  ///< messages that went another way, which the receiver has taken
   std::uint16_t* lengths;
   std::byte* cells;
   std::uint32_t size;
@@ -66,6 +67,7 @@ RecordRings::RecordRings(std::byte* memory, int processes, int self)
       self_(self),
       put_(processes_),
       seen_(processes_),
+      detoured_(processes_),
       taken_(processes_),
       pending_(words(processes_)) {}
 
@@ -74,14 +76,20 @@ RecordRings::Ring RecordRings::ring(int from, int to) const {
   std::byte* at = memory_ + processes_ * doorbell_bytes(processes_) + index * ring_bytes(processes_);
   const std::uint32_t cells = cells_of(processes_);
   std::byte* lengths = at + 2 * cache_line;
-  return {reinterpret_cast<Position*>(at), reinterpret_cast<Position*>(at + cache_line),
-          reinterpret_cast<std::uint16_t*>(lengths), lengths + cells * sizeof(std::uint16_t), cells};
+  return {reinterpret_cast<Position*>(at),
+          reinterpret_cast<Position*>(at + cache_line),
+          reinterpret_cast<Position*>(at + cache_line) + 1,
+          reinterpret_cast<std::uint16_t*>(lengths),
+          lengths + cells * sizeof(std::uint16_t),
+          cells};
 }
 
 bool RecordRings::put(int to, std::span<const std::byte> message) {
   const Ring ring = this->ring(self_, to);
-  std::uint32_t& put = put_[static_cast<std::size_t>(to)];
-  std::uint32_t& seen = seen_[static_cast<std::size_t>(to)];
+  const auto receiver = static_cast<std::size_t>(to);
+  if (detoured_[receiver] != 0 && detoured_[receiver] != ring.detours->load(std::memory_order_acquire)) return false;
+  std::uint32_t& put = put_[receiver];
+  std::uint32_t& seen = seen_[receiver];
   const std::uint32_t cells = cells_for(message.size());
   const std::uint32_t at = put % ring.size;
   const std::uint32_t left_out = at + cells > ring.size ? ring.size - at : 0;
@@ -99,6 +107,10 @@ bool RecordRings::put(int to, std::span<const std::byte> message) {
   Bell& bell = doorbell(memory_, processes_, to)[self / 64];
   bell.fetch_or(std::uint64_t{1} << (self % 64), std::memory_order_release);
   return true;
+}
+
+void RecordRings::take_detour(int from) {
+  ring(from, self_).detours->fetch_add(1, std::memory_order_release);
 }
 
 /// Whether any sender may have something.

@@ -26,8 +26,14 @@ class RecordRings {
   /// `self`: which of them this process is.
   RecordRings(std::byte* memory, int processes, int self);
 
-  /// Sends a message of at most most_bytes. False when the receiver has too many before it: again later.
+  /// Sends a message of at most most_bytes. False when the receiver has too many before it, or one that went another
+  /// way is not taken yet: then this one has to go that way, too, and detour() to be called.
   bool put(int to, std::span<const std::byte> message);
+  /// A message for `to` goes another way. Those that were put before it are to be taken before it: they are all there
+  /// for next() once it has come.
+  void detour(int to) { ++detoured_[static_cast<std::size_t>(to)]; }
+  /// It has come from there and was taken.
+  void take_detour(int from);
 
   struct Arrived {
     int from;
@@ -46,11 +52,12 @@ class RecordRings {
   std::byte* memory_;
   std::size_t processes_;
   int self_;
-  std::vector<std::uint32_t> put_;      ///< cells, by receiver
-  std::vector<std::uint32_t> seen_;     ///< how far a receiver had come, when it was last looked at
-  std::vector<std::uint32_t> taken_;    ///< cells, by sender
-  std::vector<std::uint64_t> pending_;  ///< bits of senders that may have more
-  int turn_ = 0;                        ///< the sender to look at first
+  std::vector<std::uint32_t> put_;       ///< cells, by receiver
+  std::vector<std::uint32_t> seen_;      ///< how far a receiver had come, when it was last looked at
+  std::vector<std::uint32_t> detoured_;  ///< messages that went another way, by receiver
+  std::vector<std::uint32_t> taken_;     ///< cells, by sender
+  std::vector<std::uint64_t> pending_;   ///< bits of senders that may have more
+  int turn_ = 0;                         ///< the sender to look at first
   std::array<std::byte, most_bytes> message_{};
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <random>
 #include <thread>
@@ -51,11 +52,12 @@ TEST(RecordRings, MessagesComeWholeAndInOrderPerSender) {
     std::vector<std::uint32_t> sent(senders.size()), come(senders.size());
     std::mt19937 random(7);
     std::size_t refused = 0;
-    for (int i = 0; i < 20'000; ++i) {
+    for (int i = 0; i < 40'000; ++i) {
       const std::size_t from = random() % senders.size();
       const auto next = message(static_cast<int>(from), processes - 1, sent[from]);
       const bool put = senders[from].put(processes - 1, next);
       put ? ++sent[from] : ++refused;
+      if (put && i < 30'000) continue;
       for (auto k = random() % 2 + (put ? 0U : 1U); k > 0; --k) {
         const auto arrived = receiver.next();
         if (!arrived) break;
@@ -83,6 +85,44 @@ TEST(RecordRings, NobodysMessageIsWaitedForBehindAnothers) {
   EXPECT_TRUE(first.put(1, message(0, 1, 0))) << "full is the ring to the other receiver";
   EXPECT_EQ(second.next()->from, 0);
   EXPECT_FALSE(second.next());
+}
+
+// What goes another way has its place among the others: those before it are there when it has come, those behind it
+// wait until it was taken.
+TEST(RecordRings, DetoursKeepTheirPlace) {
+  const Memory memory(2);
+  RecordRings sender(memory.at.get(), 2, 0), receiver(memory.at.get(), 2, 1);
+  std::deque<std::uint32_t> other_way;
+  std::mt19937 random(3);
+  std::uint32_t sent = 0, come = 0, detours = 0;
+  const auto take_from_rings = [&] {
+    while (const auto arrived = receiver.next())
+      if (!same(arrived->bytes, message(0, 1, come++))) return false;
+    return true;
+  };
+  for (int i = 0; i < 30'000; ++i) {
+    if (!sender.put(1, message(0, 1, sent))) {
+      sender.detour(1);
+      other_way.push_back(sent);
+      ++detours;
+    }
+    ++sent;
+    if (i % 10'000 < 9'900 || random() % 2 == 0) continue;
+    ASSERT_TRUE(take_from_rings());
+    for (; !other_way.empty() && random() % 1024 != 0; other_way.pop_front()) {
+      ASSERT_EQ(other_way.front(), come++);
+      receiver.take_detour(0);
+    }
+  }
+  for (; !other_way.empty(); other_way.pop_front()) {
+    ASSERT_TRUE(take_from_rings());
+    ASSERT_EQ(other_way.front(), come++);
+    receiver.take_detour(0);
+  }
+  ASSERT_TRUE(take_from_rings());
+  EXPECT_EQ(come, sent);
+  EXPECT_GT(detours, 0U);
+  EXPECT_LT(detours, sent / 2) << "it has come back to the ring";
 }
 
 TEST(RecordRings, ThreadsThatSendToEachOtherLoseNothing) {

@@ -66,7 +66,6 @@ void MpiControlChannel::open(MPI_Comm records, MPI_Comm payloads, const ReplicaM
   posted_.assign(ring_size, MPI_REQUEST_NULL);
   for (std::size_t i = 0; i < ring_size; ++i) repost(i);
   if (shared) host_ = HostRecords::open(records);
-  waits_for_.assign(static_cast<std::size_t>(map.physical_ranks()), 0);
 }
 
 void MpiControlChannel::repost(std::size_t index) {
@@ -74,7 +73,6 @@ void MpiControlChannel::repost(std::size_t index) {
 }
 
 void MpiControlChannel::close() {
-  while (!waiting_.empty()) send_waiting();
   for (Outgoing& out : outgoing_) real().Wait(&out.request, MPI_STATUS_IGNORE);
   outgoing_.clear();
   for (std::size_t i = 0; i < posted_.size(); ++i) {
@@ -92,7 +90,6 @@ void MpiControlChannel::close() {
 void MpiControlChannel::abandon() {
   for (Outgoing& out : outgoing_) never_sent_.push_back(std::move(out));
   outgoing_.clear();
-  waiting_.clear();
 }
 
 void MpiControlChannel::forget(int physical) {
@@ -104,8 +101,6 @@ void MpiControlChannel::forget(int physical) {
     never_sent_.push_back(std::move(outgoing_[i]));
     outgoing_.erase(outgoing_.begin() + static_cast<std::ptrdiff_t>(i));
   }
-  std::erase_if(waiting_, [physical](const Waiting& each) { return each.physical == physical; });
-  waits_for_[static_cast<std::size_t>(physical)] = 0;
 }
 
 void MpiControlChannel::send(int physical, const Record& record, std::span<const std::byte> tail) {
@@ -116,34 +111,15 @@ void MpiControlChannel::send(int physical, const Record& record, std::span<const
   seals_[static_cast<std::size_t>(physical)].seal(spare_->record, tail);
   const std::size_t bytes = sizeof(Record) + tail.size();
   inject({reinterpret_cast<std::byte*>(spare_.get()), bytes}, physical);
-  if (host_ && host_->reaches(physical))
-    return send_on_host(physical, {reinterpret_cast<const std::byte*>(spare_.get()), bytes});
+  if (host_ && host_->reaches(physical)) {
+    if (host_->put(physical, {reinterpret_cast<const std::byte*>(spare_.get()), bytes})) return;
+    host_->detour(physical);
+  }
   MPI_Request request = MPI_REQUEST_NULL;
   real().Isend(spare_.get(), static_cast<int>(bytes), MPI_BYTE, physical, record_tag, records_, &request);
   int done = 0;
   real().Test(&request, &done, MPI_STATUS_IGNORE);
   if (!done) outgoing_.push_back({physical, request, std::move(spare_), nullptr});
-}
-
-void MpiControlChannel::send_on_host(int physical, std::span<const std::byte> message) {
-  std::uint32_t& waits = waits_for_[static_cast<std::size_t>(physical)];
-  if (waits == 0 && host_->put(physical, message)) return;
-  waiting_.push_back({physical, {message.begin(), message.end()}});
-  ++waits;
-}
-
-/// Those for one process in order; each that finds its ring full holds up what is behind it for that process alone.
-void MpiControlChannel::send_waiting() {
-  std::vector<char> full(waits_for_.size());
-  std::erase_if(waiting_, [&](const Waiting& each) {
-    const auto to = static_cast<std::size_t>(each.physical);
-    if (full[to] == 0 && host_->put(each.physical, each.bytes)) {
-      --waits_for_[to];
-      return true;
-    }
-    full[to] = 1;
-    return false;
-  });
 }
 
 void MpiControlChannel::inject(std::span<std::byte> message, int physical) {
@@ -155,27 +131,38 @@ void MpiControlChannel::inject(std::span<std::byte> message, int physical) {
   }
 }
 
-std::optional<Flaw> MpiControlChannel::take(ControlMessage& message) {
-  if (host_)
-    if (const auto arrived = host_->next())
-      return reader_->read(process_of(arrived->physical), arrived->bytes, message);
+bool MpiControlChannel::came_by_mpi() {
   if (head_taken_) {  // the message handed out last may be overwritten only now
     repost(head_);
     head_ = (head_ + 1) % ring_size;
     head_taken_ = false;
   }
   int done = 0;
-  MPI_Status status;
-  const int code = real().Test(&posted_[head_], &done, &status);
-  if (!done) {
-    if (code != MPI_SUCCESS) acknowledge_failures(records_);
-    return std::nullopt;
+  const int code = real().Test(&posted_[head_], &done, &head_status_);
+  if (!done && code != MPI_SUCCESS) acknowledge_failures(records_);
+  return done != 0;
+}
+
+std::optional<Flaw> MpiControlChannel::take(ControlMessage& message) {
+  const auto from_host = [&]() -> std::optional<Flaw> {
+    const auto arrived = host_ ? host_->next() : std::nullopt;
+    if (!arrived) return std::nullopt;
+    return reader_->read(process_of(arrived->physical), arrived->bytes, message);
+  };
+  if (const auto flaw = from_host()) return flaw;
+  if (!head_came_) {
+    head_came_ = came_by_mpi();
+    if (!head_came_) return std::nullopt;
+    if (const auto flaw = from_host()) return flaw;  // what its sender had put there before it, first
   }
+  head_came_ = false;
   head_taken_ = true;
+  const int source = head_status_.MPI_SOURCE;
+  if (host_ && host_->reaches(source)) host_->take_detour(source);
   int bytes = 0;
-  real().Get_count(&status, MPI_BYTE, &bytes);
+  real().Get_count(&head_status_, MPI_BYTE, &bytes);
   const auto length = static_cast<std::size_t>(std::max(bytes, 0));
-  return reader_->read(process_of(status.MPI_SOURCE), {reinterpret_cast<std::byte*>(&ring_[head_]), length}, message);
+  return reader_->read(process_of(source), {reinterpret_cast<std::byte*>(&ring_[head_]), length}, message);
 }
 
 int MpiControlChannel::send_payload(int physical, std::shared_ptr<const std::vector<std::byte>> bytes) {
@@ -219,7 +206,6 @@ void MpiControlChannel::forget_copies_from(int replica) {
 }
 
 void MpiControlChannel::tidy() {
-  if (!waiting_.empty()) send_waiting();
   while (!outgoing_.empty()) {
     int done = 0;
     real().Test(&outgoing_.front().request, &done, MPI_STATUS_IGNORE);

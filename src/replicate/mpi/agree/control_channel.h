@@ -21,8 +21,9 @@ namespace holdfast::replicate {
 inline constexpr std::uint32_t tag_range = 32768;
 
 /// Carries what replicas say to each other: small records, through memory that the processes of a host share
-/// (host_records.h), between hosts on a communicator that the application never sees, into a ring of receives posted
-/// ahead of time; and payloads (whole messages) that a record has announced, on another communicator.
+/// (host_records.h), between hosts, and where there is no room in that memory, on a communicator that the application
+/// never sees, into a ring of receives posted ahead of time; and payloads (whole messages) that a record has announced,
+/// on another communicator.
 ///
 /// Nothing here blocks: sends that MPI has not finished are kept and looked at again by tidy(). One thread at a time.
 class MpiControlChannel {
@@ -66,9 +67,9 @@ class MpiControlChannel {
   /// What a replica that was taken out was sending will never come.
   void forget_copies_from(int replica);
 
-  /// How many messages are not on their way yet, as far as tidy() has looked.
-  std::size_t unsent() const { return outgoing_.size() + waiting_.size(); }
-  /// Sends what had to wait, and frees what MPI has finished with.
+  /// How many messages MPI has not finished with, as far as tidy() has looked.
+  std::size_t unsent() const { return outgoing_.size(); }
+  /// Frees what MPI has finished with.
   void tidy();
 
   /// Nothing is sent to that process any more; what MPI has not finished sending to it, it never will.
@@ -86,11 +87,6 @@ class MpiControlChannel {
     std::unique_ptr<Slot> slot;
     std::shared_ptr<const std::vector<std::byte>> payload;
   };
-  /// A record for a process of this host whose ring was full.
-  struct Waiting {
-    int physical;
-    std::vector<std::byte> bytes;
-  };
   struct Incoming {
     std::uint64_t token;
     int from_replica;
@@ -98,8 +94,7 @@ class MpiControlChannel {
     std::shared_ptr<std::vector<std::byte>> bytes;
   };
   void repost(std::size_t index);
-  void send_on_host(int physical, std::span<const std::byte> message);
-  void send_waiting();
+  bool came_by_mpi();
   Process process_of(int physical) const { return {map_->virtual_rank(physical), map_->replica(physical)}; }
   /// Forgets that copy and gives its token, when it has come.
   std::optional<std::uint64_t> take_copy(std::size_t index);
@@ -119,9 +114,9 @@ class MpiControlChannel {
   std::vector<MPI_Request> posted_;
   std::size_t head_ = 0;
   bool head_taken_ = false;
+  bool head_came_ = false;  ///< and is not taken yet
+  MPI_Status head_status_{};
   std::unique_ptr<HostRecords> host_;  ///< nullptr: MPI carries all records
-  std::deque<Waiting> waiting_;
-  std::vector<std::uint32_t> waits_for_;  ///< by physical rank: how many wait
   std::deque<Outgoing> outgoing_;
   std::unique_ptr<Slot> spare_;
   std::uint32_t next_tag_ = 0;

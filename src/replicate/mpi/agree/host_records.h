@@ -24,11 +24,12 @@ class HostRecords {
   HostRecords& operator=(const HostRecords&) = delete;
 
   /// Whether that rank of `world` is on this host.
-  bool reaches(int physical) const { return local_[static_cast<std::size_t>(physical)] >= 0; }
-  /// False: the receiver has too many before it.
-  bool put(int physical, std::span<const std::byte> message) {
-    return rings_.put(local_[static_cast<std::size_t>(physical)], message);
-  }
+  bool reaches(int physical) const { return place_of(physical) >= 0; }
+  /// False: MPI has to carry this one (RecordRings::put), and detour() is to be called.
+  bool put(int physical, std::span<const std::byte> message) { return rings_.put(place_of(physical), message); }
+  void detour(int physical) { rings_.detour(place_of(physical)); }
+  /// One that MPI has carried was taken; next() had nothing more when it had come.
+  void take_detour(int physical) { rings_.take_detour(place_of(physical)); }
   struct Arrived {
     int physical;
     std::span<std::byte> bytes;  ///< as in RecordRings::Arrived
@@ -37,6 +38,8 @@ class HostRecords {
 
  private:
   HostRecords(std::byte* memory, std::vector<int> ranks, int self, int world_size);
+
+  int place_of(int physical) const { return local_[static_cast<std::size_t>(physical)]; }
 
   std::byte* memory_;
   std::vector<int> ranks_;  ///< of `world`, by place on this host
