@@ -25,7 +25,8 @@ int main(int argc, char** argv) {
         MPI_Isend(&bytes[k], 1, MPI_BYTE, rank ^ 1, k & 7, MPI_COMM_WORLD, &requests[k]);
       } else {
         bytes[k] = 0;
-        MPI_Irecv(&bytes[k], 1, MPI_BYTE, k & from_anybody ? MPI_ANY_SOURCE : rank ^ 1, k & 7, MPI_COMM_WORLD, &requests[k]);
+        MPI_Irecv(&bytes[k], 1, MPI_BYTE, k & from_anybody ? MPI_ANY_SOURCE : rank ^ 1, k & 7, MPI_COMM_WORLD,
+                  &requests[k]);
       }
     }
     MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
