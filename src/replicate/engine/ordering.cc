@@ -1,6 +1,7 @@
 #include "replicate/engine/ordering.h"
 
 #include <algorithm>
+#include <deque>
 #include <unordered_map>
 #include <utility>
 
@@ -21,6 +22,10 @@
 //
 // Receives that are not placed wait in `waiting`, in posting order, with the unresolved wildcards among them. It is
 // empty whenever no wildcard is unresolved, so that programs without wildcards never touch it.
+//
+// A wildcard that is resolved or cancelled can only free receives whose channel its pattern covers. Behind an
+// unresolved wildcard that covers the same pattern all those stay blocked, so the walk ends there: where many receives
+// of one pattern are pending, each costs a look at one other, however many they are.
 
 namespace holdfast::replicate {
 namespace {
@@ -51,6 +56,9 @@ struct PatternHash {
   }
 };
 
+/// So many patterns stay although no receive of theirs is pending: the next one allocates nothing.
+constexpr std::size_t most_idle_patterns = 16;
+
 struct Receive {
   Pattern pattern;  ///< its channel, once that is known
   std::uint64_t ordinal = 0;
@@ -65,10 +73,10 @@ class Obstacles {
   void add(const Pattern& pattern) {
     if (!cover(pattern)) patterns_.push_back(pattern);
   }
-  bool cover(const Pattern& channel) const {
-    return std::any_of(patterns_.begin(), patterns_.end(), [&](const Pattern& p) { return p.covers(channel); });
+  /// Whether one of them takes every message that `pattern` takes.
+  bool cover(const Pattern& pattern) const {
+    return std::any_of(patterns_.begin(), patterns_.end(), [&](const Pattern& p) { return p.covers(pattern); });
   }
-  bool cover_everything() const { return cover({any_source, any_tag}); }
 
  private:
   std::vector<Pattern> patterns_;
@@ -82,7 +90,8 @@ struct ReceiveOrder::State {
   // outstanding as ever will be.
   std::vector<std::unordered_map<Ticket, Receive>::node_type> spare;
   std::unordered_map<Pattern, std::uint64_t, PatternHash> next_ordinal;
-  std::vector<Ticket> waiting;
+  std::deque<Ticket> waiting;
+  std::unordered_map<Pattern, std::size_t, PatternHash> wildcards;  ///< how many are unresolved, by pattern; maybe none
   std::size_t unresolved = 0;
   Ticket next_ticket = 0;
 
@@ -109,12 +118,21 @@ struct ReceiveOrder::State {
     receive.placed = true;
   }
 
-  /// Places the waiting receives that nothing blocks any more.
-  void place_waiting(std::vector<Ticket>& now_placed) {
+  void wait_for_match(const Pattern& wildcard) {
+    ++unresolved;
+    ++wildcards[wildcard];
+  }
+
+  /// A wildcard receive is unresolved no more: places the waiting receives that it alone has blocked, and itself if its
+  /// channel is known and nothing blocks it.
+  void free_from(const Pattern& wildcard, std::vector<Ticket>& now_placed) {
+    --unresolved;
+    const auto count = wildcards.find(wildcard);
+    if (--count->second == 0 && wildcards.size() > most_idle_patterns) wildcards.erase(count);
     Obstacles obstacles;
     std::size_t kept = 0;
     std::size_t i = 0;
-    for (; i < waiting.size() && !obstacles.cover_everything(); ++i) {
+    for (; i < waiting.size() && !obstacles.cover(wildcard); ++i) {
       const Ticket ticket = waiting[i];
       Receive& receive = receives.find(ticket)->second;
       if (receive.pattern.wild()) obstacles.add(receive.pattern);
@@ -166,7 +184,7 @@ ReceiveOrder::Ticket ReceiveOrder::post(std::int32_t source, std::int32_t tag) {
     return ticket;
   }
   s.waiting.push_back(ticket);
-  if (wild) ++s.unresolved;
+  if (wild) s.wait_for_match(receive.pattern);
   return ticket;
 }
 
@@ -174,9 +192,8 @@ void ReceiveOrder::resolve(Ticket ticket, std::int32_t source, std::int32_t tag,
   State& s = *state_;
   Receive* receive = s.find(ticket);
   if (receive == nullptr || !receive->pattern.wild() || Pattern{source, tag}.wild()) return;
-  receive->pattern = {source, tag};
-  --s.unresolved;
-  s.place_waiting(now_placed);
+  const Pattern wildcard = std::exchange(receive->pattern, {source, tag});
+  s.free_from(wildcard, now_placed);
 }
 
 void ReceiveOrder::cancel(Ticket ticket, std::vector<Ticket>& now_placed, std::vector<Ticket>* moved) {
@@ -190,9 +207,7 @@ void ReceiveOrder::cancel(Ticket ticket, std::vector<Ticket>& now_placed, std::v
     return;
   }
   s.waiting.erase(std::lower_bound(s.waiting.begin(), s.waiting.end(), ticket));
-  if (!gone.pattern.wild()) return;
-  --s.unresolved;
-  s.place_waiting(now_placed);
+  if (gone.pattern.wild()) s.free_from(gone.pattern, now_placed);
 }
 
 bool ReceiveOrder::placed(Ticket ticket) const {
@@ -221,13 +236,9 @@ std::size_t ReceiveOrder::unresolved_wildcards() const {
 }
 
 bool ReceiveOrder::blocked(std::int32_t source, std::int32_t tag) const {
-  const State& s = *state_;
-  if (s.unresolved == 0) return false;
   const Pattern wanted{source, tag};
-  return std::any_of(s.waiting.begin(), s.waiting.end(), [&](Ticket ticket) {
-    const Pattern& pattern = s.receives.find(ticket)->second.pattern;
-    return pattern.wild() && pattern.meets(wanted);
-  });
+  return std::any_of(state_->wildcards.begin(), state_->wildcards.end(),
+                     [&](const auto& pending) { return pending.second > 0 && pending.first.meets(wanted); });
 }
 
 }  // namespace holdfast::replicate

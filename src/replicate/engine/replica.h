@@ -22,6 +22,7 @@
 #include "replicate/engine/inbox.h"
 #include "replicate/engine/membership.h"
 #include "replicate/engine/options.h"
+#include "replicate/engine/pending_wildcards.h"
 #include "replicate/engine/poll.h"
 #include "replicate/engine/replica_map.h"
 #include "replicate/engine/verified.h"
@@ -108,8 +109,9 @@ class Replica final : private DecisionListener {
   void take_lead();
   /// Cheap, and asked at every look.
   bool has_unresolved_wildcards() const { return !wildcards_.empty(); }
-  /// Wildcard receives with MPI whose matches only this replica can know.
-  std::vector<Verified*> matches_to_look_for() const;
+  /// Wildcard receives with MPI whose matches only this replica can know: up to `most` of the oldest, and as many
+  /// others in turn (pending_wildcards.h). Good until the next call.
+  std::span<Verified* const> matches_to_look_for(std::size_t most);
 
   // --- answers that MPI may give differently in each replica (decisions.h)
 
@@ -323,8 +325,8 @@ class Replica final : private DecisionListener {
   DeliveredMessages delivered_;
   std::optional<DisputeTable> disputes_;  ///< under msg-plus-hash with three replicas or more
 
-  bool active_leader_ = false;                              ///< posts wildcard receives as they are
-  std::unordered_map<std::uint64_t, Verified*> wildcards_;  ///< unresolved, by number
+  bool active_leader_ = false;  ///< posts wildcard receives as they are
+  PendingWildcards wildcards_;
   std::unordered_map<std::uint64_t, Match> early_matches_;  ///< of wildcards that are not posted yet, by number
   std::unordered_map<std::uint64_t, Waiting> waiting_;      ///< for their turn to be posted, by communicator
   std::list<Requeued> requeued_;

@@ -20,7 +20,7 @@ void Replica::post(Verified& receive, std::uint64_t communicator, ReceiveOrder& 
   auto early = early_matches_.end();
   if (source == any_source || tag == any_tag) {
     receive.wildcard = {mix(communicator, ticket), poster};
-    wildcards_[receive.wildcard->number] = &receive;
+    wildcards_.add(receive.wildcard->number, receive);
     early = early_matches_.find(receive.wildcard->number);
   }
   const bool waits = !(team_.leader() && active_leader_) && (receive.wildcard || !order.placed(ticket));
@@ -94,10 +94,8 @@ void Replica::resolve(Verified& receive, std::int32_t source, std::int32_t tag) 
 
 /// True when it was unresolved.
 bool Replica::forget_wildcard(const Verified& receive) {
-  const auto found = wildcards_.find(receive.wildcard->number);
-  if (found == wildcards_.end() || found->second != &receive) return false;
-  wildcards_.erase(found);
-  return true;
+  const std::uint64_t number = receive.wildcard->number;
+  return wildcards_.find(number) == &receive && wildcards_.remove(number);
 }
 
 /// Takes it back from MPI where it has none.
@@ -176,12 +174,12 @@ const Replica::Requeued* Replica::find_requeued(std::uint64_t communicator, std:
 }
 
 void Replica::on_match(std::uint64_t number, std::int32_t source, std::int32_t tag, std::uint32_t poster) {
-  const auto found = wildcards_.find(number);
-  if (found == wildcards_.end()) {
+  Verified* const found = wildcards_.find(number);
+  if (found == nullptr) {
     early_matches_[number] = {source, tag, poster};
     return;
   }
-  Verified& receive = *found->second;
+  Verified& receive = *found;
   if (receive.wildcard->poster != poster) {
     host_.fail(Incident::diverged, "replicas diverged: a wildcard receive of rank " + std::to_string(team_.rank) +
                                        " replica " + std::to_string(team_.replica) +
@@ -189,7 +187,7 @@ void Replica::on_match(std::uint64_t number, std::int32_t source, std::int32_t t
                                        "leader's" +
                                        host_.divergence_causes());
   }
-  wildcards_.erase(found);
+  wildcards_.remove(number);
   resolve(receive, source, tag);
 }
 
@@ -200,11 +198,9 @@ void Replica::take_lead() {
   }
 }
 
-std::vector<Verified*> Replica::matches_to_look_for() const {
-  std::vector<Verified*> open;
-  if (wildcards_.empty() || !team_.leader() || !active_leader_) return open;
-  for (const auto& [number, receive] : wildcards_) open.push_back(receive);
-  return open;
+std::span<Verified* const> Replica::matches_to_look_for(std::size_t most) {
+  if (wildcards_.empty() || !team_.leader() || !active_leader_) return {};
+  return wildcards_.in_turn(most);
 }
 
 }  // namespace holdfast::replicate

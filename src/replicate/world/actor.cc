@@ -214,7 +214,7 @@ bool Actor::advance(ResultBytes& result) {
 
 bool Actor::look_around() {
   bool moved = false;
-  for (Verified* wildcard : engine_->matches_to_look_for())
+  for (Verified* wildcard : engine_->matches_to_look_for(2))
     moved = native_done(static_cast<Buffer&>(*wildcard)) || moved;
   if (engine_->others_wait()) {
     for (const auto& [which, receive] : receives_)

@@ -11,6 +11,9 @@ namespace holdfast::replicate {
 
 namespace {
 
+/// Each costs MPI a look at all its channels, or a part of one.
+constexpr std::size_t matches_at_a_look = 32;
+
 /// Asks MPI once whether it is done with the receive; then the engine has it. True also where it is past that.
 bool native_done(Operation& op) {
   if (op.stage != Operation::Stage::native) return true;
@@ -67,7 +70,8 @@ bool has_waiting_receives(const Comm& comm) {
 
 void poll_wildcards() {
   if (!runtime().engine->has_unresolved_wildcards()) return;
-  for (Verified* receive : runtime().engine->matches_to_look_for()) native_done(static_cast<Operation&>(*receive));
+  for (Verified* receive : runtime().engine->matches_to_look_for(matches_at_a_look))
+    native_done(static_cast<Operation&>(*receive));
 }
 
 bool cancel_with_mpi(Operation& op) {
