@@ -129,11 +129,30 @@ class Destination {
       table[own] = port(tree_.turns.channel_of(allowed_[to_ % choices], to_ / choices));
     const std::span<const SwitchGraph::Terminal> terminals = graph.terminals_at(to_);
     const auto number = static_cast<std::uint64_t>(terminals.data() - graph.terminals().data());
-    tree_.turns.deal(from, allowed_, number, terminals.size(),
-                     [&](std::size_t first, std::size_t last, std::uint32_t channel) {
-                       const std::uint8_t out = port(channel);
-                       for (std::size_t at = first; at < last; ++at) table[terminals[at].lid] = out;
-                     });
+    const auto use = [&](std::size_t first, std::size_t last, std::uint32_t channel) {
+      const std::uint8_t out = port(channel);
+      for (std::size_t at = first; at < last; ++at) table[terminals[at].lid] = out;
+    };
+    if (goes_down_[from] != 0 && choices > 1) return deal_down(from, number, terminals.size(), use);
+    tree_.turns.deal(from, allowed_, number, terminals.size(), use);
+  }
+
+  /// Where there are several ways down, which no switch of a complete tree has. There all destinations that come to a
+  /// switch are alike modulo its divider, since the switches below have dealt them apart by what they differ in. Here
+  /// they come together again with one quotient by the divider, which would give them all the same way. So the
+  /// remainder counts, too; and where it only repeats the choice of a neighbour of the destination (of three ways down,
+  /// those that went up by every sixth), the part of that choice that is left: its place among all that there were.
+  template <class Use>
+  void deal_down(std::uint32_t from, std::uint64_t number, std::size_t count, const Use& use) {
+    const std::uint64_t divider = tree_.turns.divider(from);
+    const std::uint64_t ways = allowed_.size();
+    const std::uint64_t up = std::max<std::size_t>(tree_.up.of(to_).size(), 1);
+    for (std::size_t at = 0; at < count; ++at) {
+      const std::uint64_t n = number + at;
+      const std::uint64_t turn = n / divider;
+      const std::uint64_t choice = turn + n % divider % ways + n % up * ways / up;
+      use(at, at + 1, tree_.turns.channel_of(allowed_[choice % ways], turn));
+    }
   }
 
   std::uint8_t port(std::uint32_t channel) const { return tree_.graph.channels()[channel].port; }

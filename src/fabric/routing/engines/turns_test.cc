@@ -98,6 +98,17 @@ TEST(Ftree, LeavesMayHaveManyAdapters) {
   }
 }
 
+// Machines whose leaves and racks have several cables to each director, so that switches have several ways down.
+TEST(Dmodc, IsAsEvenAsFtreeWhereThereAreSeveralWaysDown) {
+  for (const char* text : {"abci-1", "tsubame2-rail"}) {
+    const Fabric listed = generate(text).value();
+    for (std::uint64_t seed = 0; seed <= 3; ++seed) {
+      const Fabric fabric = seed == 0 ? listed : renumber(listed, draw_renumbering(listed, seed));
+      EXPECT_LE(fullest_link(fabric, "dmodc"), fullest_link(fabric, "ftree")) << text << ", numbers " << seed;
+    }
+  }
+}
+
 TEST(Dmodc, GivesParallelCablesTheirTurns) {
   const Fabric fabric = generate("rails(2,8,2,2) links=4").value();
   const PathReport report = check_paths(fabric, route(fabric, "dmodc").value());
