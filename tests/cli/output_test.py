@@ -309,10 +309,12 @@ class RunDirectory(Case):
         disk = self.path("disk")
         os.makedirs(disk, exist_ok=True)
         script = f'mount -t tmpfs -o size={kibibytes}k none "$1" && shift && exec "$@"'
+        # Of two mpirun that start at once, one may fail to make the folder that both keep things in.
+        environment = dict(os.environ, TMPDIR=self.folder)
         return subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", disk, HOLDFAST, "run", "-n", "2", "--replicas", "2",
                                "--output", f"{disk}/out", "--", TALKER, "--samples", "3", "--rounds", "3"],
-                              cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT,
-                              check=False)
+                              cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=LIMIT, check=False)
 
     @unittest.skipUnless(os.geteuid() == 0 and TALKER, "mounting a small disk needs root; the job needs Open MPI")
     def test_it_is_told_as_a_full_disk_and_never_as_corruption(self):
