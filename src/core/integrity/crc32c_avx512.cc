@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/integrity/crc32c_sse42.h"
+#include "core/integrity/vector_state.h"
 
 // Only these functions use the instructions; the file is compiled for any x86-64, so that nothing else does.
 #define HOLDFAST_FOLD_TARGET __attribute__((target("avx512f,avx512bw,vpclmulqdq,pclmul,sse4.2")))
@@ -44,39 +45,46 @@ HOLDFAST_FOLD_TARGET inline __m512i take(const std::byte* from, std::byte* to, s
   return bytes;
 }
 
+constexpr std::size_t fold_bytes = 256;  // a step of four registers
+
+/// Of at least fold_bytes. Not inline: what calls it has no such registers.
 template <bool copies>
-HOLDFAST_FOLD_TARGET inline std::uint32_t run(std::uint32_t crc, std::byte* to, std::span<const std::byte> bytes) {
+HOLDFAST_FOLD_TARGET std::uint32_t run(std::uint32_t crc, std::byte* to, std::span<const std::byte> bytes) {
   const std::byte* from = bytes.data();
-  std::size_t left = bytes.size();
-  std::size_t done = 0;
-  if (left >= 256) {
-    __m512i first = take<copies>(from, to, 0);
-    __m512i second = take<copies>(from, to, 64);
-    __m512i third = take<copies>(from, to, 128);
-    __m512i fourth = take<copies>(from, to, 192);
-    first = _mm512_xor_si512(first, _mm512_zextsi128_si512(_mm_cvtsi32_si128(static_cast<int>(~crc))));
-    done = 256;
-    left -= 256;
-    const __m512i by_256 = factors<256 * 8>();
-    for (; left >= 256; left -= 256, done += 256) {
-      first = fold(first, by_256, take<copies>(from, to, done));
-      second = fold(second, by_256, take<copies>(from, to, done + 64));
-      third = fold(third, by_256, take<copies>(from, to, done + 128));
-      fourth = fold(fourth, by_256, take<copies>(from, to, done + 192));
-    }
-    const __m512i by_64 = factors<64 * 8>();
-    fourth = fold(fold(fold(first, by_64, second), by_64, third), by_64, fourth);
-    for (; left >= 64; left -= 64, done += 64) fourth = fold(fourth, by_64, take<copies>(from, to, done));
-    // The 64 bytes that are left stand for everything before: the crc32 instruction sums them from zero.
-    alignas(64) std::uint64_t words[8];
-    _mm512_store_si512(words, fourth);
-    std::uint64_t state = 0;
-    for (const std::uint64_t word : words) state = _mm_crc32_u64(state, word);
-    crc = ~static_cast<std::uint32_t>(state);
+  __m512i first = take<copies>(from, to, 0);
+  __m512i second = take<copies>(from, to, 64);
+  __m512i third = take<copies>(from, to, 128);
+  __m512i fourth = take<copies>(from, to, 192);
+  first = _mm512_xor_si512(first, _mm512_zextsi128_si512(_mm_cvtsi32_si128(static_cast<int>(~crc))));
+  std::size_t done = fold_bytes;
+  std::size_t left = bytes.size() - fold_bytes;
+  const __m512i by_256 = factors<fold_bytes * 8>();
+  for (; left >= fold_bytes; left -= fold_bytes, done += fold_bytes) {
+    first = fold(first, by_256, take<copies>(from, to, done));
+    second = fold(second, by_256, take<copies>(from, to, done + 64));
+    third = fold(third, by_256, take<copies>(from, to, done + 128));
+    fourth = fold(fourth, by_256, take<copies>(from, to, done + 192));
   }
+  const __m512i by_64 = factors<64 * 8>();
+  fourth = fold(fold(fold(first, by_64, second), by_64, third), by_64, fourth);
+  for (; left >= 64; left -= 64, done += 64) fourth = fold(fourth, by_64, take<copies>(from, to, done));
+  // The 64 bytes that are left stand for everything before: the crc32 instruction sums them from zero.
+  alignas(64) std::uint64_t words[8];
+  _mm512_store_si512(words, fourth);
+  std::uint64_t state = 0;
+  for (const std::uint64_t word : words) state = _mm_crc32_u64(state, word);
+  crc = ~static_cast<std::uint32_t>(state);
   if (left == 0) return crc;
   if constexpr (copies) std::memcpy(to + done, from + done, left);
   return crc32c_sse42(crc, bytes.subspan(done));
+}
+
+/// GCC zeroes the upper halves after run() by itself from -O2 on, not with -O1.
+template <bool copies>
+std::uint32_t run_and_zero(std::uint32_t crc, std::byte* to, std::span<const std::byte> bytes) {
+  const std::uint32_t sum = run<copies>(crc, to, bytes);
+  zero_upper_halves();
+  return sum;
 }
 
 }  // namespace
@@ -86,13 +94,14 @@ bool crc32c_avx512_supported() {
          __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("vpclmulqdq") != 0;
 }
 
-HOLDFAST_FOLD_TARGET std::uint32_t crc32c_avx512(std::uint32_t crc, std::span<const std::byte> bytes) {
-  return run<false>(crc, nullptr, bytes);
+std::uint32_t crc32c_avx512(std::uint32_t crc, std::span<const std::byte> bytes) {
+  return bytes.size() < fold_bytes ? crc32c_sse42(crc, bytes) : run_and_zero<false>(crc, nullptr, bytes);
 }
 
-HOLDFAST_FOLD_TARGET std::uint32_t crc32c_copy_avx512(std::uint32_t crc, std::byte* to,
-                                                      std::span<const std::byte> from) {
-  return run<true>(crc, to, from);
+std::uint32_t crc32c_copy_avx512(std::uint32_t crc, std::byte* to, std::span<const std::byte> from) {
+  if (from.size() >= fold_bytes) return run_and_zero<true>(crc, to, from);
+  if (!from.empty()) std::memcpy(to, from.data(), from.size());
+  return crc32c_sse42(crc, from);
 }
 
 }  // namespace holdfast::integrity
