@@ -8,7 +8,7 @@ four times slower, and the real program runs there. Nothing is fitted on what is
 The times of runs are those of their own recordings. Every one is written to the file at once; a run that was interrupted goes
 on where it ended. Needs root, ip and tc.
 
-    ninja -C build/release holdfast holdfast-record-openmpi predict-programs examples
+    ninja -C build/release holdfast holdfast-record-openmpi examples-openmpi
     nice -n -15 bench/prediction_accuracy.py build/release --json docs/results/prediction-accuracy.json
     bench/prediction_accuracy.py build/release --json docs/results/prediction-accuracy.json --tables
 """
