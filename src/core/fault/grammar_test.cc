@@ -105,6 +105,16 @@ TEST(FaultGrammar, SeparatesFaultsAndSkipsComments) {
   }
 }
 
+TEST(FaultGrammar, LinesEndAsOnAnySystem) {
+  for (const std::string end : {"\n", "\r\n", "\r", "\r\r\n"}) {
+    const auto faults =
+        parse("# a comment" + end + "flip rate 1/2" + end + "drop rate 1/3 # to the end of the line" + end);
+    ASSERT_TRUE(faults) << faults.status().message();
+    EXPECT_EQ(faults.value().size(), 2U);
+    EXPECT_THAT(error("flip rate 1/2" + end + end + " drop rate \"1/3" + end + "\""), testing::HasSubstr("line 3"));
+  }
+}
+
 TEST(FaultGrammar, ErrorsNameLineAndColumnAndHint) {
   EXPECT_EQ(error("flip rank 1 repilca 2 message 40"),
             "reading --inject line 1 column 13: unknown word 'repilca': did you mean 'replica'?");

@@ -6,14 +6,25 @@
 namespace holdfast::fault {
 namespace {
 
+constexpr std::string_view line_ends = "\n\r";
+
 bool is_blank(char letter) {
-  return letter == ' ' || letter == '\t' || letter == '\r';
+  return letter == ' ' || letter == '\t';
+}
+bool ends_line(char letter) {
+  return line_ends.find(letter) != std::string_view::npos;
 }
 bool is_control(char letter) {
-  return (letter >= 0 && letter < ' ' && !is_blank(letter)) || letter == 127;
+  return (letter >= 0 && letter < ' ' && !is_blank(letter) && !ends_line(letter)) || letter == 127;
 }
 bool ends_word(char letter) {
-  return is_blank(letter) || is_control(letter) || letter == ';' || letter == '"' || letter == '#';
+  return is_blank(letter) || ends_line(letter) || is_control(letter) || letter == ';' || letter == '"' || letter == '#';
+}
+
+/// Of a line's end at the beginning of the text: "\n", "\r", "\r\n" or "\r\r\n", as input::Lines has them.
+std::size_t line_end_length(std::string_view text) {
+  const std::size_t newline = text.find_first_not_of('\r');
+  return newline != std::string_view::npos && text[newline] == '\n' ? newline + 1 : 1;
 }
 
 class Splitter {
@@ -34,9 +45,11 @@ class Splitter {
     if (is_blank(letter)) {
       advance(1);
     } else if (letter == '#') {
-      advance(std::min(rest_.find('\n'), rest_.size()));
-    } else if (letter == ';' || letter == '\n') {
+      advance(std::min(rest_.find_first_of(line_ends), rest_.size()));
+    } else if (letter == ';') {
       take(Token::Kind::separator, 1);
+    } else if (ends_line(letter)) {
+      take(Token::Kind::separator, line_end_length(rest_));
     } else if (letter == '"') {
       return take_quoted();
     } else if (is_control(letter)) {
@@ -50,8 +63,8 @@ class Splitter {
   }
 
   Status take_quoted() {
-    const std::size_t close = rest_.find_first_of("\"\n", 1);
-    if (close == std::string_view::npos || rest_[close] == '\n') {
+    const std::size_t close = rest_.find_first_of("\"\n\r", 1);
+    if (close == std::string_view::npos || ends_line(rest_[close])) {
       return {Code::bad_input, reading(name_, at_), "the quotation does not end in its line", "close it with \""};
     }
     tokens_.push_back({Token::Kind::quoted, rest_.substr(1, close - 1), at_});
@@ -66,7 +79,7 @@ class Splitter {
 
   void advance(std::size_t length) {
     at_.column += length;
-    if (rest_[length - 1] == '\n') at_ = {at_.line + 1, 1};
+    if (ends_line(rest_[length - 1])) at_ = {at_.line + 1, 1};
     rest_.remove_prefix(length);
   }
 

@@ -643,8 +643,8 @@ std::string JobTraffic::waiting_in_words(const Process& process) const {
   const RankProgram& program = job_of(process).program.ranks[process.rank];
   for (const std::uint32_t index : process.threads) {
     const Strand& strand = strands_[index];
-    if (strand.over) continue;
     const std::vector<Step>& steps = program.threads[strand.thread];
+    if (strand.over || strand.position == steps.size()) continue;  // the job was ended after its last call
     const Step* what = &steps[strand.position];
     const std::uint32_t operation = what->operation;
     if (what->kind == Step::Kind::wait)

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/arithmetic/checked.h"
+#include "core/input/lines.h"
 #include "core/input/text_file.h"
 #include "core/time/duration.h"
 
@@ -41,18 +42,14 @@ constexpr Time longest = never / 4;
 /// What both formats share: lines, their numbers, and the first thing that is wrong.
 class Reader {
  public:
-  Reader(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+  Reader(std::string_view text, std::string_view name) : lines_(text), name_(name) {}
 
   Schedule schedule;
 
   Result<Schedule> read() {
-    while (status_.ok() && !text_.empty()) {
-      ++line_;
-      const std::size_t end = std::min(text_.find('\n'), text_.size());
-      std::string_view line = text_.substr(0, end);
-      text_.remove_prefix(std::min(end + 1, text_.size()));
-      line = line.substr(0, comment(line));
-      take(words_of(line));
+    while (status_.ok() && lines_.next()) {
+      const std::string_view line = lines_.line();
+      take(words_of(line.substr(0, comment(line))));
       if (schedule.operations.size() > most_operations) wrong("there are too many operations", "at most 2^28");
     }
     if (status_.ok()) finish();
@@ -69,8 +66,8 @@ class Reader {
 
   void wrong(std::string what, std::string remedy) {
     if (status_.ok())
-      status_ = {Code::bad_input, "reading " + std::string(name_) + " line " + std::to_string(line_), std::move(what),
-                 std::move(remedy)};
+      status_ = {Code::bad_input, "reading " + std::string(name_) + " line " + std::to_string(lines_.number()),
+                 std::move(what), std::move(remedy)};
   }
   void read_hosts(std::string_view word) {
     const auto hosts = number<std::uint32_t>(word);
@@ -97,9 +94,8 @@ class Reader {
     }
   }
 
-  std::string_view text_;
+  input::Lines lines_;
   std::string_view name_;
-  std::size_t line_ = 0;
 };
 
 class TraceReader : public Reader {

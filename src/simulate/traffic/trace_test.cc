@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "simulate/packet/sample_networks_for_tests.h"
 #include "simulate/packet/simulate.h"
 
@@ -41,6 +43,17 @@ TEST(Trace, AMessageThatNobodySendsLeavesItStuck) {
   EXPECT_EQ(play(parse_trace("holdfast-trace 1\nhosts 2\nhost 0\nsend 1 9\nhost 1\nrecv 0 tag 3\n", "test").value(), 2)
                 .ending,
             Ending::stuck);
+}
+
+TEST(Trace, LinesEndAsOnAnySystem) {
+  for (const std::string end : {"\n", "\r\n", "\r"}) {
+    const auto read =
+        parse_trace("holdfast-trace 1" + end + "# a comment" + end + "hosts 2" + end + "host 0" + end, "test");
+    ASSERT_TRUE(read.ok()) << read.status().message();
+    EXPECT_EQ(read.value().hosts, 2U);
+    EXPECT_NE(parse_trace("holdfast-trace 1" + end + end + "hosts 0", "test").status().message().find("line 3"),
+              std::string::npos);
+  }
 }
 
 TEST(Trace, NamesTheLineThatIsWrong) {

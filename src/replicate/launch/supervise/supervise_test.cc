@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -26,6 +27,8 @@ Command shell(const std::string& script) {
 class Supervise : public testing::Test {
  protected:
   void SetUp() override {
+    // A shell's job in the background has those ignored that the tests send, and what is ignored is not passed on.
+    for (const int number : {SIGINT, SIGHUP}) std::signal(number, SIG_DFL);
     std::string pattern = testing::TempDir() + "holdfast-supervise-XXXXXX";
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
     folder_ = pattern;
