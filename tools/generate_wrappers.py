@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Writes the MPI wrappers of the preloaded libraries from the function table.
 
-    generate_wrappers.py --table FILE --flavour openmpi|mpich --out FOLDER [--mpi-header PREPROCESSED]
+    generate_wrappers.py --table FILE --flavour openmpi|mpich|abi --out FOLDER [--mpi-header PREPROCESSED]
     generate_wrappers.py --table FILE --reference FILE
 
-The first form writes, into FOLDER, what one of the two libraries is compiled from:
+The first form writes, into FOLDER, what one of the libraries is compiled from:
 
-    functions.h/.cc       enum Function, one value a row of the table, the same number in both flavours; their names
+    functions.h/.cc       enum Function, one value a row of the table, the same number in all flavours; their names
     real_functions.h/.cc  struct Real: pointers to the MPI library's own functions, found once with dlsym
     hooks.h               declarations of the hand-written hooks that this flavour needs
     wrappers.cc           the exported MPI_X and PMPI_X
@@ -24,8 +24,9 @@ import pathlib
 import re
 import sys
 
-FLAVOURS = ("openmpi", "mpich")
-LIBRARIES = ("both",) + FLAVOURS
+MPIS = ("openmpi", "mpich")
+FLAVOURS = MPIS + ("abi",)  # abi: the standard's interface, which any MPI may stand behind
+LIBRARIES = ("both",) + MPIS
 DIRECTIONS = ("in", "out", "inout")
 KINDS = (
     "address attribute buffer comm count datatype displacement errhandler error extent file flag fortran function group"
@@ -148,7 +149,14 @@ class Function:
     def symbol(self):
         return "MPI" + self.name if self.name.startswith("X_") else "MPI_" + self.name
 
+    @property
+    def of_fortran(self):
+        """Whether it takes or gives types of Fortran's, which the standard's interface for C does not have."""
+        return any(re.search(r"\bMPI_(Fint|F08_status)\b", text) for text in [self.result, *(a.type for a in self.arguments)])
+
     def exported_by(self, flavour):
+        if flavour == "abi":
+            return not self.of_fortran
         return self.libraries in ("both", flavour)
 
     @property
@@ -261,7 +269,7 @@ def functions_header(functions):
 
 namespace holdfast::replicate {{
 
-/// The rows of the function table, in its order: the same number in both flavours.
+/// The rows of the function table, in its order: the same number in all flavours.
 enum class Function : std::uint32_t {{
 {values}}};
 inline constexpr std::uint32_t function_count = {len(functions)};
@@ -597,7 +605,9 @@ def weak_header(preprocessed):
 
 
 def binding_symbols(flavour):
-    """What is exported for the bindings of other languages than C."""
+    """What is exported for the bindings of other languages than C, which the standard's interface does not have."""
+    if flavour == "abi":
+        return []
     return [form.format(stem) for stem in FORTRAN for form in FORTRAN_NAMES[flavour]] + CPLUSPLUS[flavour]
 
 
@@ -615,7 +625,9 @@ def reference_page(functions):
         "holds this page to the table, and the table to what the installed MPI libraries export.",
         "",
         "The policy says what Holdfast does with a call of a replicated program. Without replication, and for calls that the",
-        "MPI library makes itself, every function goes to MPI as it is.",
+        "MPI library makes itself, every function goes to MPI as it is. The library for the standard's interface",
+        "(`libmpi_abi.so.1`) has all functions that the interface's `mpi.h` declares, but for the conversions from and to",
+        "Fortran's types, which some MPIs add there: they pass.",
         "",
         "| policy | functions | meaning |",
         "|---|---|---|",

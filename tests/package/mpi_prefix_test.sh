@@ -35,6 +35,9 @@ foreach(flavour \${HOLDFAST_MPI_FLAVOURS})
     message(STATUS "\${flavour} \${what} \${HOLDFAST_MPI_\${flavour}_\${what}}")
   endforeach()
 endforeach()
+if(HOLDFAST_MPI_abi_INCLUDE_DIRS)
+  message(STATUS "abi \${HOLDFAST_MPI_abi_CC} \${HOLDFAST_MPI_abi_LIBRARY} \${HOLDFAST_MPI_abi_INCLUDE_DIRS}")
+endif()
 END
 configure() { # build folder, arguments
   cmake -G Ninja -S "$work/project" -B "$work/$1" -DCMAKE_C_COMPILER="$compiler" "${@:2}" > "$work/$1.said" 2>&1 ||
@@ -55,6 +58,18 @@ if command -v mpicc.openmpi > /dev/null; then # the other flavour stays Debian's
 fi
 PATH=$work/other-1/bin:$PATH configure unknown
 grep -q "looking at $work/other-1/bin/mpicc: it is left out" "$work/unknown.said" || fail "an MPI of another family is not named"
+
+# The standard's interface, by its own wrapper; an MPI's own mpi.h, which may name the version too, is none.
+make_prefix standard-5 "MPI_ABI_VERSION" libmpi_abi.so.1
+make_prefix own-5 "MPI_ABI_VERSION" libmpi_abi.so.1
+echo "#define MPICH_VERSION 5" >> "$work/own-5/include/mpi.h"
+for prefix in standard-5 own-5; do mv "$work/$prefix/bin/mpicc" "$work/$prefix/bin/mpicc_abi"; done
+PATH=$work/standard-5/bin:$PATH configure standard
+place=$work/standard-5
+grep -q -e "-- abi $place/bin/mpicc_abi $place/lib/libmpi_abi.so.1 $place/include" "$work/standard.said" ||
+  { cat "$work/standard.said"; fail "the standard's interface is not found"; }
+configure own -DHOLDFAST_MPI_ABI_MPICC="$work/own-5/bin/mpicc_abi"
+grep -q "looking at $work/own-5/bin/mpicc_abi: it is left out" "$work/own.said" || fail "an MPI's own interface is taken for the standard's"
 
 # CC=mpicc: the compiler behind it compiles, and nothing of Holdfast's own links MPI by itself.
 mkdir "$work/first"

@@ -130,6 +130,24 @@ class WritingWrappers(unittest.TestCase):
         self.assertEqual(re.findall(r" (MPI_[ABC]);", exports), ["MPI_B"])
         self.assertEqual(re.findall(r"HOLDFAST_HAS_(\w)", real), ["B"])
 
+    def test_the_standards_interface_has_what_its_header_declares_without_fortrans_types(self):
+        header = """typedef struct MPI_ABI_Comm* MPI_Comm;
+            #define MPI_COMM_WORLD ((MPI_Comm)0x00000101)
+            int MPI_A(MPI_Comm comm); int MPI_B(MPI_Comm comm); int MPI_Comm_toint(MPI_Comm comm);
+            MPI_Fint MPI_Comm_c2f(MPI_Comm comm); int MPI_Status_c2f08(const MPI_Status* c, MPI_F08_status* f);"""
+        comm = "    comm : MPI_Comm : comm : in\n"
+        functions = generator.parse_table(
+            f"MPI_A  openmpi  translate\n{comm}MPI_B  mpich  translate\n{comm}MPI_C  both  translate\n{comm}"
+            f"MPI_Comm_c2f  both  pass  MPI_Fint\n{comm}MPI_Comm_toint  both  pass\n{comm}"
+            "MPI_Status_c2f08  openmpi  pass\n    c : const MPI_Status* : status : in\n    f : MPI_F08_status* : status : out\n")
+        with tempfile.TemporaryDirectory() as folder:
+            generator.write_flavour(functions, "abi", pathlib.Path(folder), header)
+            exports = (pathlib.Path(folder) / "exports.map").read_text()
+            weak = (pathlib.Path(folder) / "weak_handles.h").read_text()
+        self.assertEqual(re.findall(r" (MPI_\w+);", exports), ["MPI_A", "MPI_B", "MPI_Comm_toint"])
+        self.assertNotIn("mpi_comm_create_keyval_", exports)
+        self.assertNotIn("#pragma weak", weak)
+
     def test_the_data_of_an_mpi_header_becomes_weak(self):
         header = """__attribute__((visibility("default"))) extern struct ompi_predefined_op_t ompi_mpi_op_sum;
             extern int * const MPI_UNWEIGHTED __attribute__((visibility("default"))); extern int MPI_Send(const void *b);
@@ -155,8 +173,8 @@ class TheCommittedFiles(unittest.TestCase):
         )
 
     def test_what_takes_a_communicator_is_never_passed_untranslated(self):
-        # A handle converted to Fortran's and back must stay what it was.
-        allowed = {"Comm_c2f"}
+        # A handle converted to Fortran's, or to an integer, and back must stay what it was.
+        allowed = {"Comm_c2f", "Comm_toint"}
         for function in self.functions:
             if function.policy == "pass" and any(a.world_can_enter for a in function.arguments):
                 self.assertIn(function.name, allowed)

@@ -93,11 +93,13 @@ bool read_interpreter(Elf* elf, std::string& interpreter) {
 struct Seen {
   bool init = false;
   bool openmpi = false;
+  bool ompi_names = false;
   bool libfabric = false;
 };
 
 void note_symbol(std::string_view name, bool defined, Seen& seen) {
   if (name == "fi_getinfo") seen.libfabric = true;
+  if (name.starts_with("ompi_")) seen.ompi_names = true;
   if (!defined) return;
   if (name == "MPI_Init") seen.init = true;
   if (name == "ompi_mpi_comm_world") seen.openmpi = true;
@@ -161,6 +163,7 @@ Result<MpiSymbols> read_mpi_symbols(const std::string& path) {
   }
   symbols.any = seen.init;
   symbols.openmpi = seen.openmpi;
+  symbols.ompi_names = seen.ompi_names;
   symbols.libfabric = seen.libfabric;
   return symbols;
 }

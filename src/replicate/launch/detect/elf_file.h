@@ -25,10 +25,11 @@ std::string machine_text(const ElfFile& file);
 
 /// Which MPI implementations' own functions a program or library defines in its symbol tables.
 struct MpiSymbols {
-  std::string soname;      ///< DT_SONAME; empty without one
-  bool openmpi = false;    ///< ompi_mpi_comm_world: what MPI_COMM_WORLD is in Open MPI's mpi.h
-  bool any = false;        ///< MPI_Init, whosever it is
-  bool libfabric = false;  ///< fi_getinfo: it calls libfabric, or has it inside
+  std::string soname;       ///< DT_SONAME; empty without one
+  bool openmpi = false;     ///< ompi_mpi_comm_world: what MPI_COMM_WORLD is in Open MPI's mpi.h
+  bool ompi_names = false;  ///< names of Open MPI's inside (ompi_...), its own or those that it calls
+  bool any = false;         ///< MPI_Init, whosever it is
+  bool libfabric = false;   ///< fi_getinfo: it calls libfabric, or has it inside
 };
 
 /// Looks at the dynamic and, where present, the full symbol table. Errors as for read_elf().

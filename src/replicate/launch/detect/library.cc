@@ -17,8 +17,8 @@ std::string own_folder() {
 
 }  // namespace
 
-std::string library_file(Mpi mpi) {
-  return "libholdfast-replicate-" + std::string(name(mpi)) + ".so";
+std::string library_file(std::string_view flavour) {
+  return "libholdfast-replicate-" + std::string(flavour) + ".so";
 }
 
 std::string_view mpi_library(Mpi mpi) {
@@ -53,26 +53,32 @@ Result<std::string> find_file(const std::string& file, const std::string& remedy
   return Status(Code::unavailable, "looking for " + file, "it is in none of " + searched, remedy);
 }
 
-}  // namespace
-
-Result<std::string> find_library(Mpi mpi) {
-  return find_file(library_file(mpi),
-                   "install Holdfast for " + std::string(name(mpi)) + ", or set HOLDFAST_LIBRARY_PATH");
+/// How to get what is built for an MPI.
+std::string get_for(std::string_view flavour) {
+  if (flavour == "abi")
+    return "build Holdfast for the standard's interface of MPI (-DHOLDFAST_MPI_ABI_MPICC=/opt/mpi/bin/mpicc_abi), or "
+           "set "
+           "HOLDFAST_LIBRARY_PATH";
+  return "install Holdfast for " + std::string(flavour) + ", or set HOLDFAST_LIBRARY_PATH";
 }
 
-Result<std::string> find_self_test(Mpi mpi) {
-  return find_file("holdfast-self-test-" + std::string(name(mpi)),
+}  // namespace
+
+Result<std::string> find_library(std::string_view flavour) {
+  return find_file(library_file(flavour), get_for(flavour));
+}
+
+Result<std::string> find_self_test(std::string_view flavour) {
+  return find_file("holdfast-self-test-" + std::string(flavour),
                    "install Holdfast whole, or set HOLDFAST_LIBRARY_PATH");
 }
 
 Result<std::string> find_calibration(Mpi mpi) {
-  return find_file("holdfast-calibrate-" + std::string(name(mpi)),
-                   "install Holdfast for " + std::string(name(mpi)) + ", or set HOLDFAST_LIBRARY_PATH");
+  return find_file("holdfast-calibrate-" + std::string(name(mpi)), get_for(name(mpi)));
 }
 
-Result<std::string> find_recorder(Mpi mpi) {
-  return find_file("libholdfast-record-" + std::string(name(mpi)) + ".so",
-                   "install Holdfast for " + std::string(name(mpi)) + ", or set HOLDFAST_LIBRARY_PATH");
+Result<std::string> find_recorder(std::string_view flavour) {
+  return find_file("libholdfast-record-" + std::string(flavour) + ".so", get_for(flavour));
 }
 
 Result<std::string> find_heap() {

@@ -8,8 +8,8 @@
 
 namespace holdfast::launch {
 
-/// "libholdfast-replicate-openmpi.so".
-std::string library_file(Mpi mpi);
+/// "libholdfast-replicate-openmpi.so", of what flavour() says.
+std::string library_file(std::string_view flavour);
 /// The name by which programs ask for the MPI library itself (its soname); empty where Holdfast was built without it.
 std::string_view mpi_library(Mpi mpi);
 
@@ -18,11 +18,11 @@ std::string_view mpi_library(Mpi mpi);
 /// for a program that lies among the libraries.
 std::vector<std::string> library_folders(const std::string& program_folder, const std::string& users);
 
-/// The preloaded library for an MPI, found relative to this process's executable. Error: unavailable.
-Result<std::string> find_library(Mpi mpi);
+/// The preloaded library of that flavour, found relative to this process's executable. Error: unavailable.
+Result<std::string> find_library(std::string_view flavour);
 
-/// The program of `holdfast doctor --test` for an MPI, in the same folders. Error: unavailable.
-Result<std::string> find_self_test(Mpi mpi);
+/// The program of `holdfast doctor --test` of that flavour, in the same folders. Error: unavailable.
+Result<std::string> find_self_test(std::string_view flavour);
 
 /// The program of `holdfast calibrate` for an MPI, in the same folders. Error: unavailable.
 Result<std::string> find_calibration(Mpi mpi);
@@ -30,8 +30,8 @@ Result<std::string> find_calibration(Mpi mpi);
 /// The library that is preloaded too where replicas have the same memory, in the same folders. Error: unavailable.
 Result<std::string> find_heap();
 
-/// The library that records what a program does, for an MPI, in the same folders. Error: unavailable.
-Result<std::string> find_recorder(Mpi mpi);
+/// The library that records what a program does, of that flavour, in the same folders. Error: unavailable.
+Result<std::string> find_recorder(std::string_view flavour);
 
 /// The program with all commands of `holdfast`, in the same folders. Error: unavailable.
 Result<std::string> find_commands();

@@ -25,13 +25,22 @@ TEST(LibraryFolders, TheUsersComeFirst) {
 TEST(FindLibrary, LooksWhereTheUserSays) {
   std::string pattern = testing::TempDir() + "holdfast-library-XXXXXX";
   ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-  std::ofstream(pattern + "/" + library_file(Mpi::mpich)) << "x";
+  std::ofstream(pattern + "/" + library_file("mpich")) << "x";
   setenv("HOLDFAST_LIBRARY_PATH", pattern.c_str(), 1);
-  auto found = find_library(Mpi::mpich);
+  auto found = find_library("mpich");
   unsetenv("HOLDFAST_LIBRARY_PATH");
   std::filesystem::remove_all(pattern);
   ASSERT_TRUE(found.ok());
   EXPECT_THAT(found.value(), HasSubstr("/libholdfast-replicate-mpich.so"));
+}
+
+TEST(FindLibrary, SaysHowToGetThatOfTheStandardsInterface) {
+  setenv("HOLDFAST_LIBRARY_PATH", "/none", 1);
+  const auto found = find_library("abi");
+  unsetenv("HOLDFAST_LIBRARY_PATH");
+  if (found.ok()) GTEST_SKIP() << "it is built here: " << found.value();
+  EXPECT_EQ(found.status().code(), Code::unavailable);
+  EXPECT_THAT(found.status().message(), HasSubstr("-DHOLDFAST_MPI_ABI_MPICC="));
 }
 
 }  // namespace

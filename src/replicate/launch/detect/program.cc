@@ -55,10 +55,21 @@ Result<std::vector<std::string>> closure(const std::string& path, const std::str
   return listed_libraries(listed.value().output);
 }
 
+struct LinkedMpi {
+  Mpi mpi{};
+  bool standard = false;
+  std::string library;  ///< path
+
+  bool serves_as(const LinkedMpi& other) const { return mpi == other.mpi && standard == other.standard; }
+  std::string text() const {
+    const std::string maker = mpi == Mpi::openmpi ? "Open MPI" : "MPICH";
+    return maker + (standard ? " for the standard's interface (" : " (") + library + ")";
+  }
+};
+
 struct Linked {
-  std::string openmpi;  ///< path of the library, empty when not linked
-  std::string mpich;
-  std::string other;  ///< of an MPI that Holdfast has no library for
+  std::vector<LinkedMpi> mpis;  ///< of each kind one
+  std::string other;            ///< path of an MPI that Holdfast has no library for
 };
 
 Result<Linked> linked_mpis(const std::string& path, const std::string& interpreter) {
@@ -71,7 +82,14 @@ Result<Linked> linked_mpis(const std::string& path, const std::string& interpret
     if (!symbols.ok()) return symbols.status();
     if (!symbols.value().any) continue;
     const auto mpi = mpi_of(symbols.value());
-    (!mpi ? linked.other : *mpi == Mpi::openmpi ? linked.openmpi : linked.mpich) = library;
+    if (!mpi) {
+      linked.other = library;
+      continue;
+    }
+    const LinkedMpi found{*mpi, has_standard_interface(symbols.value()), library};
+    const bool seen = std::any_of(linked.mpis.begin(), linked.mpis.end(),
+                                  [&](const LinkedMpi& other) { return other.serves_as(found); });
+    if (!seen) linked.mpis.push_back(found);
   }
   return linked;
 }
@@ -96,7 +114,9 @@ Result<Program> judge_unlinked(const std::string& path, std::optional<Mpi> told)
 Status no_library_for(const std::string& path, const std::string& library) {
   return {Code::unavailable, "looking at the program " + path,
           "it links the MPI library " + library + ", for which Holdfast has none of its own",
-          "link it with Open MPI from 3.0 on (libmpi.so.40), or with MPICH or what keeps its interface (libmpi.so.12)"};
+          "link it with Open MPI from 3.0 on (libmpi.so.40), with MPICH or what keeps its interface (libmpi.so.12), or "
+          "with "
+          "an MPI of the standard's interface (libmpi_abi.so.1)"};
 }
 
 /// What the loader would not do for the program, or not with what it is told to load before. Its own user may.
@@ -123,15 +143,14 @@ Status of_another_machine(const std::string& path, const ElfFile& file) {
                 "build the program for this machine");
 }
 
-Result<Program> judge_linked(const std::string& path, const Linked& linked, std::optional<Mpi> told) {
-  if (!linked.openmpi.empty() && !linked.mpich.empty())
-    return refuse(path, "it links both Open MPI (" + linked.openmpi + ") and MPICH (" + linked.mpich + ")",
-                  "link it with one MPI only");
-  Mpi mpi = linked.openmpi.empty() ? Mpi::mpich : Mpi::openmpi;
-  if (told && *told != mpi)
-    return refuse(path, "it links " + std::string(name(mpi)) + ", but --mpi says " + std::string(name(*told)),
+Result<Program> judge_linked(const std::string& path, const std::vector<LinkedMpi>& mpis, std::optional<Mpi> told) {
+  if (mpis.size() > 1)
+    return refuse(path, "it links both " + mpis[0].text() + " and " + mpis[1].text(), "link it with one MPI only");
+  const LinkedMpi& linked = mpis.front();
+  if (told && *told != linked.mpi)
+    return refuse(path, "it links " + std::string(name(linked.mpi)) + ", but --mpi says " + std::string(name(*told)),
                   "leave --mpi out");
-  return Program{path, mpi, false, false, linked.openmpi.empty() ? linked.mpich : linked.openmpi};
+  return Program{path, linked.mpi, false, false, linked.library, linked.standard};
 }
 
 }  // namespace
@@ -147,7 +166,16 @@ Result<Mpi> mpi_named(std::string_view text) {
                 did_you_mean(text, mpi_names, "openmpi and mpich are"));
 }
 
+std::string_view flavour(const Program& program) {
+  return program.standard ? "abi" : name(program.mpi);
+}
+
+bool has_standard_interface(const MpiSymbols& library) {
+  return library.soname == "libmpi_abi.so.1";
+}
+
 std::optional<Mpi> mpi_of(const MpiSymbols& library) {
+  if (has_standard_interface(library)) return library.ompi_names ? Mpi::openmpi : Mpi::mpich;
   if (library.soname == "libmpi.so.40") return Mpi::openmpi;
   const bool of_mpich = library.soname == "libmpi.so.12" || library.soname == "libmpich.so.12";
   return of_mpich && !library.openmpi ? std::optional(Mpi::mpich) : std::nullopt;
@@ -200,8 +228,8 @@ Result<Program> inspect_program(std::string_view name, std::optional<Mpi> told) 
   auto linked = linked_mpis(path.value(), file.value().interpreter);
   if (!linked.ok()) return linked.status();
   if (!linked.value().other.empty()) return no_library_for(path.value(), linked.value().other);
-  if (linked.value().openmpi.empty() && linked.value().mpich.empty()) return judge_unlinked(path.value(), told);
-  return judge_linked(path.value(), linked.value(), told);
+  if (linked.value().mpis.empty()) return judge_unlinked(path.value(), told);
+  return judge_linked(path.value(), linked.value().mpis, told);
 }
 
 }  // namespace holdfast::launch

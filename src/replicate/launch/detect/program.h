@@ -24,13 +24,20 @@ struct Program {
   bool script = false;  ///< a #! script: which MPI its commands use is the user's word (--mpi)
   /// It links no MPI and may load one while it runs, as Python does: neither an MPI program nor a script of a shell.
   bool loads_mpi = false;
-  std::string library;  ///< path of the MPI library that it links; empty for others
+  std::string library;    ///< path of the MPI library that it links; empty for others
+  bool standard = false;  ///< that library has the standard's interface (MPI 5.0, chapter 20), whosever it is
 };
+
+/// Which of Holdfast's libraries serves the program: "openmpi", "mpich", or "abi" for the standard's interface.
+std::string_view flavour(const Program& program);
 
 /// The MPI whose interface a library has: Open MPI from 3.0 on is libmpi.so.40; MPICH from 3.1 on and what keeps its
 /// interface (Intel MPI, MVAPICH, Cray MPICH, ParaStation) are libmpi.so.12 or libmpich.so.12. Open MPI 1.10, whose
-/// library is libmpi.so.12 too, is none of them. Nothing where Holdfast has no library for it.
+/// library is libmpi.so.12 too, is none of them. libmpi_abi.so.1 has the standard's interface, and is Open MPI's where
+/// it has names of Open MPI's inside, otherwise MPICH's. Nothing where Holdfast has no library for it.
 std::optional<Mpi> mpi_of(const MpiSymbols& library);
+/// Whether a library has the standard's interface: libmpi_abi.so.1.
+bool has_standard_interface(const MpiSymbols& library);
 
 /// Whether a script with that behind its #! is run by a shell, which runs programs but is none that loads MPI.
 bool runs_in_shell(std::string_view command);

@@ -38,6 +38,20 @@ class InspectProgram : public testing::Test {
     std::string line = command + " -o " + path + " " + file + " >/dev/null 2>&1";
     return std::system(line.c_str()) == 0 ? path : std::string();
   }
+  /// A library of that soname, of `source`; whether it could be made.
+  bool make_library(const std::string& soname, const std::string& source) {
+    const std::string make = "cc -shared -fPIC -Wl,-soname," + soname + " -o " + folder_ + "/" + soname + " ";
+    return std::system((make + write("mpi.c", source)).c_str()) == 0;
+  }
+  /// A program that links such libraries, each an MPI of one function and, besides, `more`; empty when there is no cc.
+  std::string build_with(const std::string& soname, const std::string& more = "", const std::string& second = "") {
+    const std::string init = "int MPI_Init(int* c, char*** v) { return c != 0 && v != 0; }\n";
+    if (!make_library(soname, init + more)) return {};
+    if (!second.empty() && !make_library(second, init)) return {};
+    return build("cc -L" + folder_ + " -Wl,-rpath," + folder_ + " -Wl,--no-as-needed -l:" + soname +
+                     (second.empty() ? "" : " -l:" + second),
+                 "int MPI_Init(int*, char***);\nint main(void) { return MPI_Init(0, 0); }\n");
+  }
 
   std::string folder_;
   static constexpr const char* mpi_source =
@@ -121,26 +135,59 @@ TEST(MpiOf, GoesByTheInterface) {
   EXPECT_EQ(of("libmpich.so.12", false), Mpi::mpich) << "Debian's MPICH";
   EXPECT_EQ(of("libmpi.so.12", true), std::nullopt) << "Open MPI 1.10";
   EXPECT_EQ(of("libmpi.so.20", true), std::nullopt) << "Open MPI 2";
-  EXPECT_EQ(of("libmpi_abi.so.0", false), std::nullopt) << "the standard's own interface";
+  EXPECT_EQ(of("libmpi_abi.so.0", false), std::nullopt) << "before the standard had it";
 }
 
-/// An MPI of one function, under a name of its own.
+TEST(MpiOf, TellsWhoseStandardInterfaceItIs) {
+  MpiSymbols symbols;
+  symbols.soname = "libmpi_abi.so.1";
+  EXPECT_TRUE(has_standard_interface(symbols));
+  EXPECT_EQ(mpi_of(symbols), Mpi::mpich);
+  symbols.ompi_names = true;
+  EXPECT_EQ(mpi_of(symbols), Mpi::openmpi);
+  symbols.soname = "libmpi.so.40";
+  EXPECT_FALSE(has_standard_interface(symbols));
+}
+
+TEST(Flavour, IsTheInterfacesBeforeTheMakers) {
+  Program program{"/program", Mpi::mpich, false, false, "/lib/libmpi.so.12"};
+  EXPECT_EQ(flavour(program), "mpich");
+  program.mpi = Mpi::openmpi;
+  EXPECT_EQ(flavour(program), "openmpi");
+  program.standard = true;
+  EXPECT_EQ(flavour(program), "abi");
+}
+
 TEST_F(InspectProgram, RefusesAnMpiThatItHasNoLibraryFor) {
-  const auto with = [&](const std::string& soname) {
-    const std::string source = write("mpi.c", "int MPI_Init(int* c, char*** v) { return c != 0 && v != 0; }\n");
-    const std::string make = "cc -shared -fPIC -Wl,-soname," + soname + " -o " + folder_ + "/" + soname + " " + source;
-    if (std::system(make.c_str()) != 0) return std::string();
-    return build("cc -L" + folder_ + " -Wl,-rpath," + folder_ + " -Wl,--no-as-needed -l:" + soname,
-                 "int MPI_Init(int*, char***);\nint main(void) { return MPI_Init(0, 0); }\n");
-  };
-  const auto refused = inspect_program(with("libmpi_abi.so.0"), {}).status();
+  const auto refused = inspect_program(build_with("libmpi_abi.so.0"), {}).status();
   EXPECT_EQ(refused.code(), Code::unavailable) << refused.message();
   EXPECT_THAT(refused.message(), HasSubstr(folder_ + "/libmpi_abi.so.0, for which Holdfast has none"));
   EXPECT_EQ(refused.message().find('\n'), std::string::npos);
-  const auto taken = inspect_program(with("libmpi.so.12"), {});
+  const auto taken = inspect_program(build_with("libmpi.so.12"), {});
   ASSERT_TRUE(taken.ok()) << taken.status().message();
   EXPECT_EQ(taken.value().mpi, Mpi::mpich);
   EXPECT_EQ(taken.value().library, folder_ + "/libmpi.so.12");
+}
+
+TEST_F(InspectProgram, KnowsTheStandardsInterfaceAndWhoseItIs) {
+  const std::string soname = "libmpi_abi.so.1";
+  auto program = inspect_program(build_with(soname), {});
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(program.value().mpi, Mpi::mpich);
+  EXPECT_TRUE(program.value().standard);
+  EXPECT_EQ(program.value().library, folder_ + "/" + soname);
+  program = inspect_program(build_with(soname, "int ompi_comm_dup(void) { return 0; }\n"), {});
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(program.value().mpi, Mpi::openmpi);
+  EXPECT_TRUE(program.value().standard);
+  EXPECT_THAT(inspect_program(folder_ + "/program", Mpi::mpich).status().message(), HasSubstr("it links openmpi"));
+}
+
+TEST_F(InspectProgram, RefusesTheStandardsInterfaceBesideAnother) {
+  const std::string path = build_with("libmpi_abi.so.1", "", "libmpi.so.12");
+  EXPECT_THAT(inspect_program(path, {}).status().message(),
+              HasSubstr("it links both MPICH for the standard's interface (" + folder_ +
+                        "/libmpi_abi.so.1) and MPICH (" + folder_ + "/libmpi.so.12): link it with one MPI only"));
 }
 
 TEST_F(InspectProgram, RefusesAProgramForAnotherMachine) {

@@ -160,12 +160,12 @@ Result<CommandSpec> plan_command(const JobRequest& request, const JobPlan& plan)
   // replicas it is alone.
   std::string libraries;
   if (request.record) {
-    auto recorder = find_recorder(spec.mpi);
+    auto recorder = find_recorder(flavour(plan.program));
     if (!recorder.ok()) return recorder.status();
     libraries = recorder.value();
   }
   if (!request.record || plan.map.degree() > 1) {
-    auto library = find_library(spec.mpi);
+    auto library = find_library(flavour(plan.program));
     if (!library.ok()) return library.status();
     libraries += (libraries.empty() ? "" : ":") + library.value();
   }

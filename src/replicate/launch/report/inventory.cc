@@ -50,8 +50,8 @@ std::vector<InventoryItem> look_for_mpi(Mpi mpi, const std::string& title) {
   std::vector<InventoryItem> items;
   for (const std::string& launcher : launchers_in_path(mpi))
     items.push_back({title, true,
-                     launcher_version(mpi, launcher) + ", " + launcher + ", served by " + library_file(mpi), "", "",
-                     ""});
+                     launcher_version(mpi, launcher) + ", " + launcher + ", served by " + library_file(name(mpi)), "",
+                     "", ""});
   if (items.empty()) items.push_back(missing(title, "running programs that link it", mpi_packages(mpi)));
   return items;
 }
@@ -65,14 +65,36 @@ std::string cannot_be_loaded(const std::string& library) {
                                                        : text.substr(0, text.find('\n'));
 }
 
+constexpr std::string_view standard = "abi";
+
+/// What programs an own library or self test of that flavour is for.
+std::string purpose_of(std::string_view flavour) {
+  if (flavour == standard) return "protecting programs for the standard's interface, libmpi_abi.so.1 (optional)";
+  return "protecting programs of " + std::string(flavour);
+}
+
+/// A library of that flavour that is there, or what the loader says against it.
+InventoryItem judge_library(std::string_view flavour, const std::string& library) {
+  const std::string trouble = cannot_be_loaded(library);
+  return {library_file(flavour), trouble.empty(), library, "build Holdfast again: " + trouble, purpose_of(flavour), ""};
+}
+
 InventoryItem look_for_library(Mpi mpi) {
-  const std::string purpose = "protecting programs of " + std::string(name(mpi));
-  auto library = find_library(mpi);
-  if (!library.ok())
-    return missing_library(library_file(mpi), purpose, mpi_packages(mpi),
-                           mpi == Mpi::mpich ? "holdfast-mpich" : "holdfast");
-  const std::string trouble = cannot_be_loaded(library.value());
-  return {library_file(mpi), trouble.empty(), library.value(), "build Holdfast again: " + trouble, purpose, ""};
+  auto library = find_library(name(mpi));
+  if (library.ok()) return judge_library(name(mpi), library.value());
+  return missing_library(library_file(name(mpi)), purpose_of(name(mpi)), mpi_packages(mpi),
+                         mpi == Mpi::mpich ? "holdfast-mpich" : "holdfast");
+}
+
+InventoryItem look_for_standard_library() {
+  auto library = find_library(standard);
+  if (library.ok()) return judge_library(standard, library.value());
+  return {library_file(standard),
+          false,
+          "",
+          "build Holdfast with -DHOLDFAST_MPI_ABI_MPICC=/opt/mpi/bin/mpicc_abi; or set HOLDFAST_LIBRARY_PATH",
+          purpose_of(standard),
+          ""};
 }
 
 InventoryItem look_for_provider() {
@@ -130,16 +152,20 @@ InventoryItem self_test(const std::string& subject, std::string purpose, std::ve
 
 constexpr std::string_view verified = "self-test: verified\n";
 
-void test_mpi(Mpi mpi, Inventory& inventory) {
-  const auto program = find_self_test(mpi);
-  if (!program.ok() || launchers_in_path(mpi).empty()) return;
-  inventory.items.push_back(self_test(std::string(name(mpi)), "protecting programs of " + std::string(name(mpi)),
+void test_flavour(std::string_view flavour, Inventory& inventory) {
+  const auto program = find_self_test(flavour);
+  if (!program.ok()) return;
+  inventory.items.push_back(self_test(std::string(flavour), purpose_of(flavour),
                                       {"run", "-n", "2", "--replicas", "2", "--", program.value()}, verified));
+}
+
+void test_mpi(Mpi mpi, Inventory& inventory) {
+  if (!launchers_in_path(mpi).empty()) test_flavour(name(mpi), inventory);
 }
 
 /// Over every rail of this host.
 void test_rails(Inventory& inventory) {
-  const auto program = find_self_test(Mpi::openmpi);
+  const auto program = find_self_test(name(Mpi::openmpi));
   const auto provider = find_provider();
   if (!program.ok() || !provider.ok() || launchers_in_path(Mpi::openmpi).empty()) return;
   const auto rails = list_rails(provider.value());
@@ -169,6 +195,7 @@ Inventory take_inventory() {
   }
   inventory.items.push_back(look_for_library(Mpi::openmpi));
   inventory.items.push_back(look_for_library(Mpi::mpich));
+  inventory.items.push_back(look_for_standard_library());
   inventory.items.push_back(look_for_provider());
   inventory.items.push_back(look_for_rails());
   inventory.items.push_back(look_for_program("srun", "srun", "slurm-client", "jobs in a Slurm allocation (optional)"));
@@ -184,6 +211,7 @@ void run_self_tests(Inventory& inventory) {
   const std::size_t before = inventory.items.size();
   test_mpi(Mpi::openmpi, inventory);
   test_mpi(Mpi::mpich, inventory);
+  test_flavour(standard, inventory);  // whose launcher it is, its library says
   test_rails(inventory);
   test_opensm(inventory);
   inventory.passed = std::all_of(inventory.items.begin() + static_cast<std::ptrdiff_t>(before), inventory.items.end(),

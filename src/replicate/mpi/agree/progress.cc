@@ -11,6 +11,7 @@
 #include "replicate/mpi/agree/looks.h"
 #include "replicate/mpi/agree/survivors.h"
 #include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/implementation.h"
 #include "replicate/process/threads.h"
 
 namespace holdfast::replicate {
@@ -70,11 +71,10 @@ void progress() {
 
 namespace {
 
-#ifdef MPICH
-constexpr bool own_sessions = true;  // of the processes that its launcher starts
-#else
-constexpr bool own_sessions = false;
-#endif
+/// Whether the processes that the launcher starts have sessions of their own.
+bool own_sessions() {
+  return !is_open_mpi();
+}
 
 void sleep_shortly() {
   const timespec shortest{0, 1};  // and what the kernel adds to it: 50 us, unless told otherwise
@@ -92,7 +92,7 @@ void give_way(unsigned looks) {
     if (crowded) sleep_shortly();
     return;
   }
-  if (own_sessions && crowded && looks > most_yields) return sleep_shortly();
+  if (crowded && looks > most_yields && own_sessions()) return sleep_shortly();
   if (crowded || looks > free_looks) sched_yield();
 }
 

@@ -7,8 +7,11 @@
 
 #include "real_functions.h"
 #include "replicate/mpi/context/callbacks.h"
+#include "replicate/mpi/context/implementation.h"
 #include "replicate/mpi/intercept/attributes.h"
 #include "replicate/mpi/intercept/guard.h"
+
+#ifndef HOLDFAST_STANDARD_ABI  // which has nothing for Fortran
 
 namespace holdfast::replicate {
 namespace {
@@ -123,3 +126,5 @@ NAMES(SET, comm_set_attr)
 NAMES(SET, attr_put)
 NAMES(GET, comm_get_attr)
 NAMES(GET, attr_get)
+
+#endif

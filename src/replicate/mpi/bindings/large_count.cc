@@ -12,7 +12,7 @@
 #include "replicate/mpi/pointtopoint/operation.h"
 #include "replicate/mpi/verify/layout.h"
 
-#ifdef MPICH
+#ifdef HOLDFAST_HAS_Type_contiguous_c
 namespace holdfast::replicate {
 
 namespace {

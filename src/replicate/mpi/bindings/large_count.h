@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "functions.h"
+#include "real_functions.h"
 
-#ifdef MPICH
+#ifdef HOLDFAST_HAS_Type_contiguous_c
 namespace holdfast::replicate {
 
 /// One call of a function that takes its counts as MPI_Count (MPI 4.0, section 2.5.8), served by the hook that takes

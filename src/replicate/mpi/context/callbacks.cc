@@ -15,6 +15,7 @@
 #include "hooks.h"
 #include "real_functions.h"
 #include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/implementation.h"
 #include "replicate/mpi/intercept/handle.h"
 
 // Functions of the MPI library that mpi.h names where a callback is expected: null in a program without MPI.
@@ -28,7 +29,7 @@
 #pragma weak OMPI_C_MPI_WIN_NULL_COPY_FN
 #pragma weak OMPI_C_MPI_WIN_DUP_FN
 #pragma weak OMPI_C_MPI_WIN_NULL_DELETE_FN
-#else
+#elif defined(MPICH)
 #pragma weak MPIR_Dup_fn
 #endif
 
@@ -110,11 +111,19 @@ struct OnCommunicator {
   }
 };
 
-MPI_Fint fortran_handle(MPI_Comm comm) {
-#ifdef OPEN_MPI
-  return real().Comm_c2f(comm);
+#ifdef HOLDFAST_STANDARD_ABI
+using FortranHandle = int;
 #else
+using FortranHandle = MPI_Fint;
+#endif
+
+FortranHandle fortran_handle(MPI_Comm comm) {
+#if defined(OPEN_MPI)
+  return real().Comm_c2f(comm);
+#elif defined(MPICH)
   return comm;  // one and the same
+#else
+  return real().Comm_toint(comm);
 #endif
 }
 
@@ -122,7 +131,7 @@ MPI_Fint fortran_handle(MPI_Comm comm) {
 struct OnFortranCommunicator {
   template <class Function, class... Rest>
   static void call(Function* function, void* comm, Rest... rest) {
-    MPI_Fint known = *static_cast<MPI_Fint*>(comm);
+    FortranHandle known = *static_cast<FortranHandle*>(comm);
     if (active() && known == fortran_handle(protection.world)) known = fortran_handle(MPI_COMM_WORLD);
     const ApplicationScope scope;
     function(&known, rest...);
@@ -356,9 +365,11 @@ int hook::Comm_create_errhandler(MPI_Comm_errhandler_function* function, MPI_Err
   auto* ours = function ? caller<Numbered<MPI_Comm_errhandler_function, OnCommunicator>>(function) : function;
   return real().Comm_create_errhandler(ours, errhandler);
 }
+#ifdef HOLDFAST_HAS_Errhandler_create
 int hook::Errhandler_create(MPI_Comm_errhandler_function* function, MPI_Errhandler* errhandler) {
   return Comm_create_errhandler(function, errhandler);
 }
+#endif
 int hook::Win_create_errhandler(MPI_Win_errhandler_function* function, MPI_Errhandler* errhandler) {
   auto* ours = function ? caller<Numbered<MPI_Win_errhandler_function, Plain>>(function) : function;
   return real().Win_create_errhandler(ours, errhandler);
@@ -431,7 +442,7 @@ int hook::Grequest_start(MPI_Grequest_query_function* query_fn, MPI_Grequest_fre
   return code;
 }
 
-#ifdef MPICH
+#ifdef HOLDFAST_HAS_Op_create_c
 int hook::Op_create_c(MPI_User_function_c* user_fn, int commute, MPI_Op* op) {
   return real().Op_create_c(user_fn ? caller<Numbered<MPI_User_function_c, Plain>>(user_fn) : user_fn, commute, op);
 }

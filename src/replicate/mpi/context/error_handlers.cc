@@ -16,6 +16,7 @@
 #include "real_functions.h"
 #include "replicate/mpi/context/comms.h"
 #include "replicate/mpi/context/crash.h"
+#include "replicate/mpi/context/implementation.h"
 #include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
 
@@ -70,11 +71,11 @@ int set_handler(SetHandler set, MPI_Comm comm, MPI_Errhandler handler) {
   if (error != MPI_SUCCESS) return error;
   if (known(comm)) runtime().comms.find(comm).default_errors = false;
   if (comm != protection.world) return error;
-#ifdef MPICH
-  runtime().comms.each([&](const Comm& other) {
-    if (other.default_errors) set(other.handle, handler);
-  });
-#endif
+  if (!is_open_mpi()) {
+    runtime().comms.each([&](const Comm& other) {
+      if (other.default_errors) set(other.handle, handler);
+    });
+  }
   return set(MPI_COMM_WORLD, handler);
 }
 
@@ -94,6 +95,7 @@ int hook::Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {
   return error;
 }
 
+#ifdef HOLDFAST_HAS_Errhandler_get  // MPI 1
 int hook::Errhandler_get(MPI_Comm comm, MPI_Errhandler* errhandler) {
   return Comm_get_errhandler(comm, errhandler);
 }
@@ -101,5 +103,6 @@ int hook::Errhandler_get(MPI_Comm comm, MPI_Errhandler* errhandler) {
 int hook::Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler) {
   return set_handler(real().Errhandler_set, comm, errhandler);
 }
+#endif
 
 }  // namespace holdfast::replicate

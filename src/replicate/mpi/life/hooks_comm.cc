@@ -16,6 +16,7 @@
 #include "replicate/mpi/context/callbacks.h"
 #include "replicate/mpi/context/comms.h"
 #include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/implementation.h"
 #include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
 #include "replicate/mpi/pointtopoint/cross_world_send.h"
@@ -130,15 +131,13 @@ int make(Function function, MPI_Comm parent, MPI_Comm* result, Make call) {
   return code;
 }
 
-#ifdef OPEN_MPI
 // MPI_Comm_idup of Open MPI 4.1 agrees on the copy's number by non-blocking reductions on the communicator, which each
 // member starts from within progress and numbers among the other non-blocking collectives there as they come
 // (ompi_comm_request_progress). Two copies that are being made at once end in MPI_ERR_INTERN or never, and so does a
 // barrier of ours beside one. So MPI works on one at a time, and collectives that wait begin when none is left.
-constexpr bool copies_in_turn = true;
-#else
-constexpr bool copies_in_turn = false;
-#endif
+bool copies_in_turn() {
+  return is_open_mpi();
+}
 
 /// A copy that is being made: where its handle is to be put, what the application has there since the call, and what
 /// MPI puts here. Fortran's wrappers of Open MPI have read the handle when the call returns; others may be given it
@@ -179,7 +178,7 @@ int start_to_make(Function function, MPI_Comm parent, MPI_Comm* result, MPI_Requ
     if (copy->made != MPI_COMM_NULL) runtime().comms.add_with_id(copy->made, {}, from, id, copy->shadow);
   };
   const auto queue = from.copies ? from.copies : std::make_shared<InTurn>();
-  if (copies_in_turn) from.copies = queue;
+  if (copies_in_turn()) from.copies = queue;
   const int code = entry.start_in_turn(request, queue, from_fortran(), begin, when_done);
   *result = copy->returned = copy->made;
   return code;

@@ -11,6 +11,7 @@
 #include "replicate/mpi/agree/progress.h"
 #include "replicate/mpi/collective/collective.h"
 #include "replicate/mpi/context/comms.h"
+#include "replicate/mpi/context/implementation.h"
 #include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
 #include "replicate/mpi/onesided/window.h"
@@ -83,14 +84,11 @@ std::uint64_t elements(int count) {
 
 /// Whether MPI_Compare_and_swap takes elements of the type (MPI 3.1, section 11.3.4). MPICH checks that at the call, so
 /// the call goes there; Open MPI takes any.
-bool swappable([[maybe_unused]] MPI_Datatype type) {
-#ifdef MPICH
+bool swappable(MPI_Datatype type) {
+  if (is_open_mpi()) return true;
   const MPI_Datatype numbers[] = {MPI_FLOAT,           MPI_DOUBLE,           MPI_LONG_DOUBLE,
                                   MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX};
   return predefined(type) && std::find(std::begin(numbers), std::end(numbers), type) == std::end(numbers);
-#else
-  return true;
-#endif
 }
 
 /// What goes out, as MPI reads it when the access is made. Long doubles go without what pads them, so that what is
@@ -168,7 +166,7 @@ int hook::Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win) {
   return make(Function::Win_create_dynamic, comm, win, false, 0,
               [&] { return real().Win_create_dynamic(info, comm, win); });
 }
-#ifdef MPICH
+#ifdef HOLDFAST_HAS_Win_create_c
 int hook::Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
   return make(Function::Win_create_c, comm, win, false, size,
               [&] { return real().Win_create_c(base, size, disp_unit, info, comm, win); });

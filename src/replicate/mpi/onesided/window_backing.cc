@@ -18,6 +18,7 @@
 #include "core/integrity/xxh3.h"
 #include "replicate/engine/degrees.h"
 #include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/context/implementation.h"
 #include "replicate/mpi/intercept/guard.h"
 #include "replicate/process/streams.h"
 
@@ -27,7 +28,6 @@ namespace {
 
 std::string directory;
 
-#ifdef OPEN_MPI
 std::string text_of(const char* name) {
   const char* text = std::getenv(name);
   return text ? text : "";
@@ -48,12 +48,11 @@ int own_replica() {
   const std::optional<Place> place = launched_place();
   return place && asks_for_replicas(text_of("HOLDFAST_REPLICATE_DEGREE")) ? place->replica : -1;
 }
-#endif
 
 }  // namespace
 
 void separate_window_backing() {
-#ifdef OPEN_MPI
+  if (!is_open_mpi()) return;
   const int replica = own_replica();
   if (replica < 0) return;
   std::string folders = text_of("HOLDFAST_RUN_WINDOWS");
@@ -61,7 +60,6 @@ void separate_window_backing() {
   directory = folders + "-" + std::to_string(replica);
   ::setenv("OMPI_MCA_osc_sm_backing_directory", directory.c_str(), 0);
   ::setenv("OMPI_MCA_osc_rdma_backing_directory", directory.c_str(), 0);
-#endif
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include "replicate/mpi/agree/decide.h"
 #include "replicate/mpi/agree/progress.h"
 #include "replicate/mpi/context/callbacks.h"
+#include "replicate/mpi/context/implementation.h"
 #include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/pointtopoint/completion.h"
 #include "replicate/mpi/pointtopoint/operation.h"
@@ -302,9 +303,8 @@ int hook::Cancel(MPI_Request* request) {
   if (!runtime().verifying) return real().Cancel(request);
   if (*request == MPI_REQUEST_NULL || is_own_request(*request)) return real().Cancel(request);
   Operation* op = runtime().requests.find(*request);
-#ifdef MPICH  // Open MPI takes it, or falls over it
-  if (op && op->idle() && !op->partitions) return real().Cancel(request);
-#endif
+  // Open MPI takes it, or falls over it.
+  if (op && op->idle() && !op->partitions && !is_open_mpi()) return real().Cancel(request);
   // A send that is not cancelled is one that was in time (MPI 3.1, 3.8.4): replicas need no agreement on that.
   if (!op || op->kind != Operation::Kind::receive || op->partitions || op->idle()) return MPI_SUCCESS;
   cancel_receive(*op);

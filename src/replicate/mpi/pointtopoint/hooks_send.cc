@@ -5,6 +5,7 @@
 #include "real_functions.h"
 #include "replicate/mpi/agree/progress.h"
 #include "replicate/mpi/context/comms.h"
+#include "replicate/mpi/context/implementation.h"
 #include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
 #include "replicate/mpi/pointtopoint/completion.h"
@@ -304,12 +305,10 @@ int hook::Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int des
 int hook::Start(MPI_Request* request) {
   Operation* op = runtime().requests.find(*request);
   if (!op || !op->persistent()) return real().Start(request);
-#ifdef MPICH  // Open MPI takes it
-  if (!op->idle()) {
+  if (!op->idle() && !is_open_mpi()) {  // which takes it
     real().Comm_call_errhandler(protection.world, MPI_ERR_REQUEST);
     return MPI_ERR_REQUEST;
   }
-#endif
   if (op->start) return op->start(*op);
   op->use = Operation::Use::active;
   if (op->kind == Operation::Kind::receive) {

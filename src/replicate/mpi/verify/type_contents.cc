@@ -19,7 +19,7 @@ struct Envelope {
 /// MPICH refuses the classic call for a type that was made with MPI_Count; Open MPI 4.1 has no such types.
 Envelope envelope_of(MPI_Datatype type) {
   Envelope e;
-#ifdef MPICH
+#ifdef HOLDFAST_HAS_Type_get_envelope_c
   real().Type_get_envelope_c(type, &e.integers, &e.addresses, &e.large_counts, &e.types, &e.combiner);
 #else
   int integers = 0;
@@ -93,7 +93,7 @@ void TypeContents::read_classic(MPI_Datatype type) {
   std::copy(narrow.begin(), narrow.end(), integers.begin());
 }
 
-#ifdef MPICH
+#ifdef HOLDFAST_HAS_Type_get_envelope_c
 namespace {
 
 /// How many of the counts are integers in the classic form; those behind them are addresses there.

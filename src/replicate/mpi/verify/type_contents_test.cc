@@ -5,6 +5,8 @@
 
 #include <functional>
 
+#include "real_functions.h"
+
 namespace holdfast::replicate {
 namespace {
 
@@ -52,7 +54,7 @@ TEST(TypeContents, KnowsWhereElementsEnd) {
   MPI_Type_free(&made);
 }
 
-#ifdef MPICH
+#ifdef HOLDFAST_HAS_Type_get_envelope_c
 void expect_the_same(const std::function<void(MPI_Datatype*)>& small, const std::function<void(MPI_Datatype*)>& large) {
   MPI_Datatype one = MPI_DATATYPE_NULL, two = MPI_DATATYPE_NULL;
   small(&one);
