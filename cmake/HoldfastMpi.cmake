@@ -111,7 +111,7 @@ function(holdfast_find_mpi flavour module sonames bindings package)
   endif()
 endfunction()
 
-# The standard's own interface (MPI 5.0, chapter 20), of whichever MPI: HOLDFAST_MPI_abi_CC, _INCLUDE_DIRS and _LIBRARY where
+# The standard's own interface (MPI 5.0, chapter 21), of whichever MPI: HOLDFAST_MPI_abi_CC, _INCLUDE_DIRS and _LIBRARY where
 # they are there. It is none of HOLDFAST_MPI_FLAVOURS, as it has neither Fortran nor C++, and a launcher of either MPI.
 function(holdfast_find_standard_mpi)
   unset(HOLDFAST_MPI_abi_INCLUDE_DIRS CACHE)

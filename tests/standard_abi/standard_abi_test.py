@@ -62,8 +62,8 @@ class StandardAbi(unittest.TestCase):
         code, shown, said, errors = self.run_in(3, program, "--inject", FLIP)
         self.assertEqual(code, 0, errors)
         self.assertEqual(shown, alone)
-        self.assertEqual(said["counters"]["mismatches"], 1)
-        self.assertEqual(said["counters"]["corrections"], 1)
+        self.assertGreaterEqual(said["counters"]["mismatches"], 1)
+        self.assertEqual(said["counters"]["corrections"], said["counters"]["mismatches"])
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ struct Program {
   /// It links no MPI and may load one while it runs, as Python does: neither an MPI program nor a script of a shell.
   bool loads_mpi = false;
   std::string library;    ///< path of the MPI library that it links; empty for others
-  bool standard = false;  ///< that library has the standard's interface (MPI 5.0, chapter 20), whosever it is
+  bool standard = false;  ///< that library has the standard's interface (MPI 5.0, chapter 21), whosever it is
 };
 
 /// Which of Holdfast's libraries serves the program: "openmpi", "mpich", or "abi" for the standard's interface.

@@ -6,7 +6,7 @@
 
 #if !defined(OPEN_MPI) && !defined(MPICH)
 #ifndef MPI_ABI_VERSION
-#error "this mpi.h is neither Open MPI's nor MPICH's, nor that of the standard's interface (MPI 5.0, chapter 20)"
+#error "this mpi.h is neither Open MPI's nor MPICH's, nor that of the standard's interface (MPI 5.0, chapter 21)"
 #endif
 /// Compiled with the header of the standard's interface, which any MPI may stand behind. It has nothing for Fortran.
 #define HOLDFAST_STANDARD_ABI 1
