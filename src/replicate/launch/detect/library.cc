@@ -56,9 +56,8 @@ Result<std::string> find_file(const std::string& file, const std::string& remedy
 /// How to get what is built for an MPI.
 std::string get_for(std::string_view flavour) {
   if (flavour == "abi")
-    return "build Holdfast for the standard's interface of MPI (-DHOLDFAST_MPI_ABI_MPICC=/opt/mpi/bin/mpicc_abi), or "
-           "set "
-           "HOLDFAST_LIBRARY_PATH";
+    return "build Holdfast for the standard's interface of MPI (-DHOLDFAST_MPI_ABI_MPICC=/opt/mpi/bin/mpicc_abi), "
+           "or set HOLDFAST_LIBRARY_PATH";
   return "install Holdfast for " + std::string(flavour) + ", or set HOLDFAST_LIBRARY_PATH";
 }
 

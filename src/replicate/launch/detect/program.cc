@@ -114,9 +114,8 @@ Result<Program> judge_unlinked(const std::string& path, std::optional<Mpi> told)
 Status no_library_for(const std::string& path, const std::string& library) {
   return {Code::unavailable, "looking at the program " + path,
           "it links the MPI library " + library + ", for which Holdfast has none of its own",
-          "link it with Open MPI from 3.0 on (libmpi.so.40), with MPICH or what keeps its interface (libmpi.so.12), or "
-          "with "
-          "an MPI of the standard's interface (libmpi_abi.so.1)"};
+          "link it with Open MPI from 3.0 on (libmpi.so.40), with MPICH or what keeps its interface (libmpi.so.12), "
+          "or with an MPI of the standard's interface (libmpi_abi.so.1)"};
 }
 
 /// What the loader would not do for the program, or not with what it is told to load before. Its own user may.
