@@ -96,6 +96,27 @@ std::uint32_t tops_of(const SwitchGraph& graph, const SwitchOrder& order) {
   return tops;
 }
 
+/// The cost of an order, or a part of it that is above `least` already: loads only grow with destinations.
+double cost_unless_above(const SwitchGraph& graph, const SwitchOrder& order, double least) {
+  constexpr std::uint32_t between_looks = 8;  // destinations: a look costs about as much as one of them
+  UpDownRule rule(graph, order);
+  ArcLoads loads(graph);
+  Choices choices;
+  const double longest = longest_way_up(graph, order);
+  const std::uint32_t count = judged_destinations(graph);
+  const std::vector<std::uint32_t> rows = scattered_rows(graph);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (i % between_looks == between_looks - 1) {
+      const double part = loads.sum_of_sixth_powers() * longest * longest;
+      if (part > least) return part;
+    }
+    if (graph.terminals_at(rows[i]).empty()) continue;
+    rule.choices_to(rows[i], choices);
+    loads.add(choices);
+  }
+  return loads.sum_of_sixth_powers() * longest * longest;
+}
+
 SwitchOrder cheapest_drawn(const SwitchGraph& graph, double& least) {
   constexpr std::uint64_t looks = 10'000'000;
   SwitchOrder best = order_by(graph, {});
@@ -105,7 +126,7 @@ SwitchOrder cheapest_drawn(const SwitchGraph& graph, double& least) {
   for (std::uint32_t i = 0; i < std::min(roots, graph.rows()); ++i) {
     const auto root = static_cast<std::uint32_t>(std::uint64_t{i} * graph.rows() / roots);
     for (SwitchOrder order : {order_by(graph, hops_from(graph, {root})), depth_first_order(graph, root)}) {
-      const double cost = up_down_cost(graph, order);
+      const double cost = cost_unless_above(graph, order, least);
       if (cost >= least) continue;
       least = cost;
       best = std::move(order);
@@ -163,18 +184,7 @@ std::uint32_t longest_way_up(const SwitchGraph& graph, const SwitchOrder& order)
 }
 
 double up_down_cost(const SwitchGraph& graph, const SwitchOrder& order) {
-  UpDownRule rule(graph, order);
-  ArcLoads loads(graph);
-  Choices choices;
-  const std::uint32_t count = judged_destinations(graph);
-  const std::vector<std::uint32_t> rows = scattered_rows(graph);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    if (graph.terminals_at(rows[i]).empty()) continue;
-    rule.choices_to(rows[i], choices);
-    loads.add(choices);
-  }
-  const double longest = longest_way_up(graph, order);
-  return loads.sum_of_sixth_powers() * longest * longest;
+  return cost_unless_above(graph, order, std::numeric_limits<double>::infinity());
 }
 
 double up_down_cost(const SwitchGraph& graph, const SwitchOrder& order, std::uint64_t fullest) {
@@ -201,7 +211,7 @@ UpDownOrders search_up_down_orders(const SwitchGraph& graph) {
     }
     SwitchOrder order = order_of(std::move(rows));
     if (tops_of(graph, order) > tops) continue;
-    const double cost = up_down_cost(graph, order);
+    const double cost = cost_unless_above(graph, order, least);
     if (cost > least) continue;
     least = cost;
     orders.searched = std::move(order);
