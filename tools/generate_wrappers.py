@@ -321,12 +321,15 @@ inline const {struct}& {name}() {{
 
 
 def finder(parameter, name, profiling):
-    """A function template that finds one of them: PMPI_X where `profiling`, a condition on the parameter, holds."""
+    """A function template that finds one of them: PMPI_X where `profiling`, a condition on the parameter, holds, and MPI has
+    it; otherwise the next MPI_X."""
     return f"""// Threads that resolve at the same time store the same values; the relaxed atomic store keeps that defined.
 template <class Pointer>
 void find(Pointer& pointer, {parameter} {name}, const char* profiling_name) {{
-  const char* name = {profiling} ? profiling_name : profiling_name + 1;
-  std::atomic_ref<Pointer>(pointer).store(reinterpret_cast<Pointer>(dlsym(RTLD_NEXT, name)), std::memory_order_relaxed);
+  void* found = {profiling} ? dlsym(RTLD_NEXT, profiling_name) : nullptr;
+  // MPICH 5.0.2 has no PMPI_File_close behind the standard's interface.
+  if (found == nullptr) found = dlsym(RTLD_NEXT, profiling_name + 1);
+  std::atomic_ref<Pointer>(pointer).store(reinterpret_cast<Pointer>(found), std::memory_order_relaxed);
 }}
 """
 

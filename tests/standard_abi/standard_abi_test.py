@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """The examples, built for the standard's interface of MPI, natively and in replicas under `holdfast run`.
 
-Usage: standard_abi_test.py --holdfast PROGRAM --examples FOLDER
+Usage: standard_abi_test.py --holdfast PROGRAM --examples FOLDER [--programs FOLDER]
 
-FOLDER has what the build compiled with the mpicc_abi that it found. Where that found none, exit code 77: skipped.
+The folders have what the build compiled with the mpicc_abi that it found: the examples, and some of tests/programs. Where
+it found none, exit code 77: skipped.
 """
 import argparse
 import json
@@ -16,13 +17,15 @@ import unittest
 ARGUMENTS = {"cg": ["--size", "12"], "fft": ["--size", "16"], "sort": ["--keys", "20000"], "sweep": ["--size", "12"],
              "multigrid": ["--size", "16", "--cycles", "10"], "task_farm": ["--tasks", "60"]}
 NAMES = ("cg", "pipelined_cg", "heat", "fft", "sort", "sweep", "multigrid", "ring", "clocks", "task_farm")
+OTHERS = ("callbacks", "one_sided", "parallel_io")
 FLIP = "flip rank 1 replica 1 message 5 bit 62"
 
 
 class StandardAbi(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.programs = [EXAMPLES / name for name in NAMES if (EXAMPLES / name).exists()]
+        places = [EXAMPLES / name for name in NAMES] + [PROGRAMS / name for name in OTHERS if PROGRAMS]
+        cls.programs = [place for place in places if place.exists()]
 
     def run_in(self, degree, program, *options):
         """The exit code, what the program prints, and what `holdfast run` says of the job."""
@@ -70,8 +73,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--holdfast", required=True)
     parser.add_argument("--examples", type=pathlib.Path, required=True)
+    parser.add_argument("--programs", type=pathlib.Path)
     arguments, rest = parser.parse_known_args()
-    HOLDFAST, EXAMPLES = arguments.holdfast, arguments.examples
+    HOLDFAST, EXAMPLES, PROGRAMS = arguments.holdfast, arguments.examples, arguments.programs
     if not (EXAMPLES / "cg").exists():
         print("skipped: no MPI with the standard's interface was found when this was configured: HOLDFAST_MPI_ABI_MPICC "
               "names its mpicc_abi")

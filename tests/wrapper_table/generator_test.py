@@ -121,6 +121,11 @@ class WritingWrappers(unittest.TestCase):
         numbers = generator.functions_header(functions)
         self.assertLess(numbers.index("  A,"), numbers.index("  B,"))
 
+    def test_a_function_without_a_profiling_name_is_found_by_its_own(self):
+        text = generator.real_source(generator.parse_table("MPI_A  both  pass\n"))
+        first = text.index("dlsym(RTLD_NEXT, profiling_name)")
+        self.assertGreater(text.index("if (found == nullptr) found = dlsym(RTLD_NEXT, profiling_name + 1);"), first)
+
     def test_what_the_header_does_not_declare_is_left_out(self):
         functions = generator.parse_table("MPI_A  both  pass\nMPI_B  both  pass\nMPI_C  openmpi  pass\n")
         with tempfile.TemporaryDirectory() as folder:

@@ -33,8 +33,9 @@ class TableAndLibraries(unittest.TestCase):
         functions = generator.parse_table((SOURCE / "src/replicate/mpi/intercept/functions.table").read_text())
         declared = generator.declared_functions(pathlib.Path(os.environ["MPI_HEADER"]).read_text())
         cls.rows = {f.symbol for f in functions if f.exported_by(FLAVOUR) and f.symbol in declared}
-        left_out = {f.symbol for f in functions if FLAVOUR == "abi" and f.of_fortran}
-        cls.exported = c_functions(os.environ["MPI_LIBRARY"]) - left_out
+        cls.exported = c_functions(os.environ["MPI_LIBRARY"])
+        if FLAVOUR == "abi":  # MPI 1's and Fortran's, which MPICH exports too: the interface's header does not have them
+            cls.exported -= {f.symbol for f in functions} - cls.rows
         cls.preloaded = os.environ["PRELOADED"]
 
     def test_every_exported_function_has_a_row(self):
@@ -49,7 +50,8 @@ class TableAndLibraries(unittest.TestCase):
 
     def test_every_row_can_be_reached_by_its_profiling_name(self):
         names = {name for _, name in symbols(os.environ["MPI_LIBRARY"], "--defined-only")}
-        self.assertEqual({row for row in self.rows if "P" + row not in names}, set())
+        without = {row for row in self.rows if "P" + row not in names}
+        self.assertEqual(without - ({"MPI_File_close"} if FLAVOUR == "abi" else set()), set())  # MPICH 5.0.2 has none
 
     def test_the_preloaded_library_exports_the_rows_and_clocks_only(self):
         exported = {name for kind, name in symbols(self.preloaded, "--defined-only") if kind in "TWi"}
