@@ -71,6 +71,8 @@ int calibrate(const CalibrateFlags& flags) {
   if (!measured.ok()) return complain(measured.status());
   auto fitted = simulate::predict::fit(measured.value());
   if (!fitted.ok()) return complain(fitted.status());
+  if (fitted.value().was_busy())
+    std::cerr << "holdfast: note: the machine was busy while MPI was measured; measure again when it is not\n";
   const std::string text = simulate::predict::to_toml(fitted.value(), launch::name(mpi.value()));
   if (flags.file.empty()) {
     std::cout << text;

@@ -120,7 +120,7 @@ std::string to_toml(const Calibration& c, std::string_view mpi) {
                       c.send_r2);
   text += fmt::format("receive_overhead = \"{}ns\"  # line, R2 {:.3f}\n", c.receive_overhead_ns, c.receive_r2);
   text += fmt::format("receive_byte = {}\nreduce_byte = {}\n", c.receive_byte_ps, c.reduce_byte_ps);
-  if (c.late_share > 0.01)
+  if (c.was_busy())
     text += fmt::format("# The machine was busy: {:.0f} % of the calls took over a millisecond. Measure again.\n",
                         100 * c.late_share);
   if (!c.one_host)

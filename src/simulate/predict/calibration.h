@@ -10,7 +10,7 @@
 /// From times of real messages to the parameters of the replay's MPI (job/protocol.h).
 namespace holdfast::simulate::predict {
 
-/// What mpi/ping_pong.c measured; durations in ns, lower quartiles.
+/// What mpi/ping_pong.c measured; durations in ns, lower quartiles of the calls below a millisecond.
 struct Measurements {
   struct Sample {
     std::uint64_t bytes = 0;
@@ -22,7 +22,7 @@ struct Measurements {
   std::vector<Sample> receives;   ///< the receiver's call, of a message that is there
   Sample one_way, reduction;
   double barrier_ns = 0, allreduce_ns = 0;  ///< of two processes; the latter of 8 bytes
-  double late_share = 0;                    ///< of the calls that took over a millisecond
+  double late_share = 0;                    ///< of both processes' calls, that took over a millisecond
 };
 
 /// Reads what the program printed. Error (bad_input): a line that is none, a number out of bounds, something missing.
@@ -39,6 +39,8 @@ struct Calibration {
   double send_r2 = 0, receive_r2 = 0;       ///< of the lines
   double barrier_ns = 0, allreduce_ns = 0;  ///< as measured
   double late_share = 0;
+  /// Whether another program had the cores now and then while it was measured, so that it is better measured again.
+  bool was_busy() const { return late_share > 0.01; }
   /// The same by these parameters, on one host: a message each way.
   double barrier_by_model_ns() const;
   double allreduce_by_model_ns() const;
