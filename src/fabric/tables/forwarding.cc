@@ -13,9 +13,9 @@ namespace {
 /// Row i becomes row target[i], in place, its bytes as copy(i, first, last, out) writes them. Threads share the
 /// columns.
 template <class Copy>
-void move_rows(std::vector<std::uint8_t>& bytes, std::size_t width, const std::vector<std::uint32_t>& target,
-               unsigned threads, const Copy& copy) {
-  constexpr std::size_t columns = 8192;
+void move_rows(Entries& bytes, std::size_t width, const std::vector<std::uint32_t>& target, unsigned threads,
+               const Copy& copy) {
+  constexpr std::size_t columns = 2048;
   std::vector<std::uint32_t> source(target.size());
   for (std::uint32_t row = 0; row < target.size(); ++row) source[target[row]] = row;
   parallel::parallel_for(width, columns, threads, [&](unsigned /*worker*/, std::size_t begin, std::size_t end) {
@@ -40,14 +40,15 @@ constexpr LaneMap identity = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 
 
 }  // namespace
 
-Forwarding::Forwarding(const Fabric& fabric) : lids_(fabric.top_lid() + 1), rows_(fabric.nodes().size(), none) {
+Forwarding::Forwarding(const Fabric& fabric, unsigned threads)
+    : lids_(fabric.top_lid() + 1), rows_(fabric.nodes().size(), none) {
   for (NodeId node = 0; node < fabric.nodes().size(); ++node) {
     if (!fabric.is_switch(node)) continue;
     rows_[node] = static_cast<std::uint32_t>(switches_.size());
     switches_.push_back(node);
     lane_ports_.push_back(fabric.node(node).port_count + 1U);
   }
-  ports_.assign(switches_.size() * static_cast<std::size_t>(lids_), no_port);
+  fill_entries(ports_, switches_.size() * static_cast<std::size_t>(lids_), no_port, threads);
 }
 
 Status Forwarding::check_size(const Fabric& fabric, std::string_view doing, std::string_view remedy) {
@@ -63,8 +64,9 @@ void Forwarding::set_service_level(std::uint32_t source_row, Lid source, Lid des
   levels_[static_cast<std::size_t>(by_source_ ? source : source_row) * lids_ + destination] = level;
 }
 
-void Forwarding::make_service_levels() {
-  if (levels_.empty()) levels_.assign((by_source_ ? lids_ : switches_.size()) * static_cast<std::size_t>(lids_), 0);
+void Forwarding::make_service_levels(unsigned threads) {
+  if (!levels_.empty()) return;
+  fill_entries(levels_, (by_source_ ? lids_ : switches_.size()) * static_cast<std::size_t>(lids_), 0, threads);
 }
 
 void Forwarding::distinguish_sources() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/status/status.h"
+#include "fabric/tables/entries.h"
 #include "fabric/topology/fabric.h"
 #include "fabric/topology/renumbering.h"
 
@@ -27,8 +28,8 @@ class Forwarding {
 
   Forwarding() = default;
   /// Empty tables for LIDs 0 to fabric.top_lid(), every service level 0, lane = service level. The fabric's nodes and
-  /// LIDs must stay as they are; its links may go down and up.
-  explicit Forwarding(const Fabric& fabric);
+  /// LIDs must stay as they are; its links may go down and up. Threads (0: all of the machine) share large ones.
+  explicit Forwarding(const Fabric& fabric, unsigned threads = 1);
 
   /// Whether tables of a fabric fit into memory, with as many bytes for service levels. Error (bad_input) with what is
   /// being done and a remedy.
@@ -61,8 +62,9 @@ class Forwarding {
     return levels_[static_cast<std::size_t>(row) * lids_ + destination];
   }
   void set_service_level(std::uint32_t source_row, Lid source, Lid destination, std::uint8_t level);
-  /// Makes room for levels, all 0: threads may then set those of different destinations or sources at once.
-  void make_service_levels();
+  /// Makes room for levels, all 0, on this many threads (0: all of the machine): threads may then set those of
+  /// different destinations or sources at once.
+  void make_service_levels(unsigned threads = 1);
   /// From now on levels are kept for each source LID apart: lids() squared bytes.
   void distinguish_sources();
   bool distinguishes_sources() const { return by_source_; }
@@ -98,8 +100,8 @@ class Forwarding {
   Lid lids_ = 0;
   std::vector<std::uint32_t> rows_;        // by node
   std::vector<NodeId> switches_;           // by row
-  std::vector<std::uint8_t> ports_;        // rows x lids
-  std::vector<std::uint8_t> levels_;       // rows (or lids) x lids; empty: all 0
+  Entries ports_;                          // rows x lids
+  Entries levels_;                         // rows (or lids) x lids; empty: all 0
   std::vector<LaneMap> lane_maps_;         // empty: identity
   std::vector<std::size_t> lane_first_;    // by row
   std::vector<std::uint32_t> lane_ports_;  // by row: port_count + 1

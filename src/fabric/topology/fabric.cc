@@ -17,6 +17,12 @@ PortId lowest_free(const Fabric& fabric, NodeId node) {
 
 }  // namespace
 
+void Fabric::reserve(std::size_t nodes, std::size_t ports, std::size_t links) {
+  nodes_.reserve(nodes);
+  ports_.reserve(ports);
+  links_.reserve(links);
+}
+
 NodeId Fabric::add_node(NodeKind kind, std::uint8_t port_count, std::string name, std::uint64_t guid) {
   const auto id = static_cast<NodeId>(nodes_.size());
   if (guid == 0) guid = next_guid_;

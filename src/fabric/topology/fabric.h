@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -64,6 +65,9 @@ struct Link {
 /// 50,000 hosts cost about 20 MB. Const access from any number of threads; changes from one.
 class Fabric {
  public:
+  /// Room for so many of each, so that adding them moves nothing.
+  void reserve(std::size_t nodes, std::size_t ports, std::size_t links);
+
   /// Adds a node with unconnected ports; guid 0 gives it the next free one of its own. port_count at most 254.
   NodeId add_node(NodeKind kind, std::uint8_t port_count, std::string name, std::uint64_t guid = 0);
 

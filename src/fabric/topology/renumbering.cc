@@ -36,6 +36,7 @@ void copy_nodes(const Fabric& fabric, const Renumbering& numbers, Fabric& made) 
 
 Fabric renumber(const Fabric& fabric, const Renumbering& numbers) {
   Fabric made;
+  made.reserve(fabric.nodes().size(), fabric.ports().size(), fabric.links().size());
   copy_nodes(fabric, numbers, made);
   std::vector<PortId> new_of(numbers.ports.size());
   for (PortId id = 0; id < numbers.ports.size(); ++id) new_of[numbers.ports[id]] = id;

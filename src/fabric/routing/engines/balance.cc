@@ -22,6 +22,7 @@ Balance::Balance(const SwitchGraph& graph, Picking picking)
     : graph_(graph),
       picking_(picking),
       load_(graph.channels().size()),
+      price_(graph.channels().size()),
       through_(graph.rows()),
       cost_(graph.rows()),
       next_(graph.rows(), none) {
@@ -35,7 +36,9 @@ Balance::Balance(const SwitchGraph& graph, Picking picking)
   }
 }
 
-void Balance::refresh(std::uint32_t arc) {
+void Balance::refresh(std::uint32_t changed) {
+  price_[changed] = cost_of(load_[changed]);
+  const std::uint32_t arc = arc_[changed];
   Bundle& bundle = bundles_[arc];
   std::uint32_t best = bundle.first;
   std::uint64_t least = load_[best];
@@ -45,7 +48,7 @@ void Balance::refresh(std::uint32_t arc) {
     least = emptier ? load_[channel] : least;
   }
   bundle.emptiest = best;
-  ways_[arc].cost = cost_of(least);
+  ways_[arc].cost = price_[best];
 }
 
 /// The arc; its cost is then the row's.
@@ -68,17 +71,15 @@ void Balance::count_from(std::uint32_t row) {
   const std::uint32_t sources = graph_.sources_at(row);
   for (std::uint32_t channel = next_[row]; channel != none;) {
     load_[channel] += sources;
-    const std::uint32_t arc = arc_[channel];
-    refresh(arc);
-    channel = next_[ways_[arc].to];
+    refresh(channel);
+    channel = next_[ways_[arc_[channel]].to];
   }
 }
 
 /// Of the picks so far, since loads have grown.
 void Balance::settle_costs(const Choices& choices, std::size_t end) {
   for (std::size_t i = 1; i < end; ++i) {
-    const std::uint32_t channel = picks_[i];
-    cost_[choices.order[i]] = cost_of(load_[channel]) + cost_[ways_[arc_[channel]].to];
+    cost_[choices.order[i]] = price_[picks_[i]] + cost_[onward_[i]];
   }
 }
 
@@ -93,6 +94,7 @@ void Balance::pick(const Choices& choices) {
     return;
   }
   next_[choices.order[0]] = none;
+  onward_.resize(rows);
   const std::size_t senders =
       static_cast<std::size_t>(std::count_if(choices.order.begin() + 1, choices.order.end(),
                                              [this](std::uint32_t row) { return graph_.sources_at(row) != 0; }));
@@ -101,7 +103,9 @@ void Balance::pick(const Choices& choices) {
   std::size_t counted = 1;
   for (std::size_t i = 1; i < rows; ++i) {
     const std::uint32_t row = choices.order[i];
-    next_[row] = picks_[i] = bundles_[pick_for(choices, i)].emptiest;
+    const std::uint32_t arc = pick_for(choices, i);
+    next_[row] = picks_[i] = bundles_[arc].emptiest;
+    onward_[i] = ways_[arc].to;
     if (graph_.sources_at(row) != 0) ++waiting;
     if (waiting < in_group && i + 1 < rows) continue;
     waiting = 0;
@@ -128,9 +132,8 @@ void Balance::change_loads(const Choices& choices, const Change& change) {
     const std::uint32_t through = through_[choices.order[i]];
     if (through == 0) continue;
     change(load_[picks_[i]], through);
-    const std::uint32_t arc = arc_[picks_[i]];
-    through_[ways_[arc].to] += through;
-    refresh(arc);
+    through_[ways_[arc_[picks_[i]]].to] += through;
+    refresh(picks_[i]);
   }
 }
 
@@ -142,9 +145,16 @@ void Balance::uncount(const Choices& choices) {
   change_loads(choices, [](std::uint64_t& load, std::uint32_t through) { load -= through; });
 }
 
+void Balance::restore(const std::vector<std::uint32_t>& channels, const std::vector<std::uint64_t>& loads) {
+  for (const std::uint32_t channel : channels) {
+    load_[channel] = loads[channel];
+    refresh(channel);
+  }
+}
+
 void Balance::add(const std::vector<std::uint64_t>& routes) {
-  for (std::size_t channel = 0; channel < routes.size(); ++channel) load_[channel] += routes[channel];
-  for (std::uint32_t arc = 0; arc < ways_.size(); ++arc) refresh(arc);
+  for (std::uint32_t channel = 0; channel < routes.size(); ++channel) load_[channel] += routes[channel];
+  for (std::uint32_t channel = 0; channel < routes.size(); ++channel) refresh(channel);
 }
 
 std::uint64_t Balance::largest_load() const {

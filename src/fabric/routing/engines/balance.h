@@ -35,6 +35,11 @@ class Balance {
   /// Takes the routes of the picks away again.
   void uncount(const Choices& choices);
 
+  /// By channel: what it carries.
+  const std::vector<std::uint64_t>& loads() const { return load_; }
+  /// Gives these channels what they carried before, by channel.
+  void restore(const std::vector<std::uint32_t>& channels, const std::vector<std::uint64_t>& loads);
+
   /// Adds routes that were laid and counted otherwise, by channel.
   void add(const std::vector<std::uint64_t>& routes);
 
@@ -64,7 +69,8 @@ class Balance {
     std::uint32_t end = 0;
   };
 
-  void refresh(std::uint32_t arc);
+  /// After a change of the channel's load.
+  void refresh(std::uint32_t channel);
   std::uint32_t pick_for(const Choices& choices, std::size_t position);
   void count_from(std::uint32_t row);
   void settle_costs(const Choices& choices, std::size_t end);
@@ -76,16 +82,30 @@ class Balance {
   std::vector<Way> ways_;               // by arc
   std::vector<Bundle> bundles_;         // by arc
   std::vector<std::uint64_t> load_;     // by channel
+  std::vector<float> price_;            // by channel: what it adds to the cost of a path
   std::vector<std::uint32_t> arc_;      // by channel
   std::vector<std::uint8_t> port_;      // by channel
   std::vector<std::uint32_t> through_;  // by row
   std::vector<float> cost_;             // by row
   std::vector<std::uint32_t> next_;     // by row: the channel picked
   std::vector<std::uint32_t> picks_;
+  std::vector<std::uint32_t> onward_;  // by position: the row that the pick leads to
 };
 
 /// The rows in an order in which near ones are far apart: balancing sees all of the fabric early.
 std::vector<std::uint32_t> scattered_rows(const SwitchGraph& graph);
+
+/// The choices to each row, by row, worked out by `threads` threads with copies of `rule`.
+template <class Rule>
+std::vector<Choices> choices_to_all(const SwitchGraph& graph, const Rule& rule, unsigned threads) {
+  constexpr std::size_t piece = 64;
+  std::vector<Choices> all(graph.rows());
+  parallel::parallel_for(all.size(), piece, threads, [&](unsigned /*worker*/, std::size_t begin, std::size_t end) {
+    Rule mine = rule;
+    for (std::size_t row = begin; row < end; ++row) mine.choices_to(static_cast<std::uint32_t>(row), all[row]);
+  });
+  return all;
+}
 
 /// Calls use(row, choices) for these rows as destinations, in turn and from this thread, while `threads` threads work
 /// out the choices of the next ones by copies of `rule`. Stops early when use returns false.

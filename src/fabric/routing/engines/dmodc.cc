@@ -129,8 +129,9 @@ class Destination {
       table[own] = port(tree_.turns.channel_of(allowed_[to_ % choices], to_ / choices));
     const std::span<const SwitchGraph::Terminal> terminals = graph.terminals_at(to_);
     const auto number = static_cast<std::uint64_t>(terminals.data() - graph.terminals().data());
-    const auto use = [&](std::size_t first, std::size_t last, std::uint32_t channel) {
-      const std::uint8_t out = port(channel);
+    const auto use = [&](std::size_t first, std::size_t last, std::size_t choice, std::uint64_t round) {
+      std::uint8_t out = graph.only_port(allowed_[choice]);
+      if (out == 0) out = port(tree_.turns.channel_of(allowed_[choice], round));
       for (std::size_t at = first; at < last; ++at) table[terminals[at].lid] = out;
     };
     if (goes_down_[from] != 0 && choices > 1) return deal_down(from, number, terminals.size(), use);
@@ -151,7 +152,7 @@ class Destination {
       const std::uint64_t n = number + at;
       const std::uint64_t turn = n / divider;
       const std::uint64_t choice = turn + n % divider % ways + n % up * ways / up;
-      use(at, at + 1, tree_.turns.channel_of(allowed_[choice % ways], turn));
+      use(at, at + 1, choice % ways, turn);
     }
   }
 
@@ -192,7 +193,7 @@ Result<Forwarding> route_dmodc(const Fabric& fabric, const SwitchGraph& graph, c
   const auto level = fat_tree_levels(fabric, graph, "dmodc", options);
   if (!level.ok()) return level.status();
   const LevelledTree tree(graph, level.value());
-  Forwarding tables = graph.local_tables(fabric);
+  Forwarding tables = graph.local_tables(fabric, options.threads);
   std::vector<std::uint32_t> cut_off(graph.rows(), none);
   constexpr std::size_t neighbours = 8;  // their LIDs lie beside each other: not two threads on one cache line
   parallel::parallel_for(graph.rows(), neighbours, options.threads,

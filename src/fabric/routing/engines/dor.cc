@@ -5,7 +5,7 @@
 namespace holdfast::fabric {
 
 EvenTables lay_in_dimension_order(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options) {
-  EvenTables laid{graph.local_tables(fabric), 0};
+  EvenTables laid{graph.local_tables(fabric, options.threads), 0};
   Balance balance(graph);
   const DimensionOrderRule rule(graph, options.grid ? options.grid : find_grid(fabric, graph));
   for_each_destination(scattered_rows(graph), rule, options.threads, [&](std::uint32_t row, const Choices& choices) {

@@ -1,8 +1,10 @@
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <bit>
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 
 #include "core/parallel/parallel_for.h"
 #include "fabric/routing/engines/balance.h"
@@ -62,15 +64,20 @@ struct DragonflyNetwork {
     std::vector<std::uint32_t> arc = {};
     std::vector<std::uint32_t> to = {};  ///< the row that it leads to
   };
-  Steps inside = {};                                   ///< to switches of the same group
-  Steps across = {};                                   ///< to others, by the group that they lead to
-  std::vector<std::uint32_t> across_to = {};           ///< that group
+  Steps inside = {};                          ///< to switches of the same group
+  std::vector<std::uint32_t> alike = {};      ///< by row: the first of those whose steps inside lead to the same
+  Steps across = {};                          ///< to others, by the group that they lead to
+  std::vector<std::uint32_t> across_to = {};  ///< that group
   std::vector<std::vector<std::uint32_t>> doors = {};  ///< by group: its rows with arcs across
+  std::vector<std::vector<std::uint32_t>> rows = {};   ///< by group
 
   void find_joined() {
     joined_pairs.assign(std::size_t{groups.count} * groups.count, 0);
     doors.resize(groups.count);
+    rows.resize(groups.count);
+    std::map<std::vector<std::uint32_t>, std::uint32_t> first_to;
     for (std::uint32_t row = 0; row < graph.rows(); ++row) {
+      rows[group(row)].push_back(row);
       for (Steps* steps : {&inside, &across}) steps->first.push_back(static_cast<std::uint32_t>(steps->arc.size()));
       std::vector<std::uint32_t> out;
       for (std::uint32_t id = graph.first_arc(row); id < graph.first_arc(row + 1); ++id) {
@@ -82,6 +89,8 @@ struct DragonflyNetwork {
           out.push_back(id);
         }
       }
+      const std::vector<std::uint32_t> to(inside.to.begin() + inside.first[row], inside.to.end());
+      alike.push_back(first_to.emplace(to, row).first->second);
       if (!out.empty()) doors[group(row)].push_back(row);
       std::ranges::stable_sort(out, {}, [this](std::uint32_t id) { return group(graph.arc(id).to); });
       for (const std::uint32_t id : out) {
@@ -102,7 +111,11 @@ struct DragonflyNetwork {
 class DragonflyWays {
  public:
   explicit DragonflyWays(const DragonflyNetwork& network)
-      : network_(network), next_(network.groups.count), hops_(network.graph.rows()) {}
+      : network_(network),
+        steps_to_(network.graph.rows()),
+        next_(network.groups.count),
+        hops_(network.graph.rows()),
+        reached_(network.groups.count) {}
 
   /// Shortest paths by way of a group; `none`: straight.
   void find(std::uint32_t destination, std::uint32_t between, Choices& choices) {
@@ -119,9 +132,7 @@ class DragonflyWays {
   bool find_next(std::uint32_t destination, Choices& choices, const Change& change) {
     const std::uint32_t to = network_.group(destination);
     choose_groups(to, none);
-    within_.order.assign(1, destination);
-    std::fill(hops_.begin(), hops_.end(), none);
-    hops_[destination] = 0;
+    start_at(destination, within_.order);
     for (std::size_t head = 0; head < within_.order.size(); ++head) reach_inside(within_.order[head], within_.order);
     std::vector<std::uint32_t> to_doors;
     for (const std::uint32_t row : network_.doors[to]) to_doors.push_back(hops_[row]);
@@ -216,21 +227,29 @@ class DragonflyWays {
     return true;
   }
 
+  void start_at(std::uint32_t destination, std::vector<std::uint32_t>& order) {
+    std::fill(hops_.begin(), hops_.end(), none);
+    std::fill(reached_.begin(), reached_.end(), 0);
+    hops_[destination] = 0;
+    reached_[network_.group(destination)] = 1;
+    order.assign(1, destination);
+  }
   void reach(std::uint32_t from, std::uint32_t row, std::vector<std::uint32_t>& order) {
     if (hops_[row] != none) return;
     hops_[row] = hops_[from] + 1;
+    ++reached_[network_.group(row)];
     order.push_back(row);
   }
   void reach_inside(std::uint32_t row, std::vector<std::uint32_t>& order) {
     const DragonflyNetwork::Steps& inside = network_.inside;
+    const std::uint32_t group = network_.group(row);
+    if (reached_[group] == network_.rows[group].size()) return;
     for (std::uint32_t at = inside.first[row]; at < inside.first[row + 1]; ++at) reach(row, inside.to[at], order);
   }
 
   /// Shortest paths that keep to the order of groups: the rows that have one, nearest first.
   void search(std::uint32_t destination, Choices& choices) {
-    std::fill(hops_.begin(), hops_.end(), none);
-    hops_[destination] = 0;
-    choices.order.assign(1, destination);
+    start_at(destination, choices.order);
     std::vector<std::uint8_t> wanted(network_.groups.count, 0);  // by group: another sends to it next
     for (std::uint32_t from = 0; from < network_.groups.count; ++from) {
       if (next_[from] != none && next_[from] != from) wanted[next_[from]] = 1;
@@ -252,32 +271,50 @@ class DragonflyWays {
     const DragonflyNetwork::Steps& across = network_.across;
     choices.first.assign(2, 0);
     choices.arcs.clear();
-    std::array<std::uint32_t, 256> chosen;  // no switch has more ports
+    ++lists_;
     for (std::size_t i = 1; i < choices.order.size(); ++i) {
       const std::uint32_t row = choices.order[i];
       const std::uint32_t nearer = hops_[row] - 1;
-      std::size_t count = 0;
-      for (std::uint32_t at = inside.first[row]; at < inside.first[row + 1]; ++at) {
-        chosen[count] = inside.arc[at];  // no branch: which ones are nearer cannot be foretold
-        count += hops_[inside.to[at]] == nearer ? 1 : 0;
-      }
+      const std::uint32_t* arcs = inside.arc.data() + inside.first[row];
+      for (const std::uint8_t step : steps_to(nearer, network_.alike[row])) choices.arcs.push_back(arcs[step]);
       const std::uint32_t next = next_[network_.group(row)];
       if (next != network_.group(row)) {
         const auto first = network_.across_to.begin() + across.first[row];
         const auto end = network_.across_to.begin() + across.first[row + 1];
         for (auto out = std::lower_bound(first, end, next); out != end && *out == next; ++out) {
           const auto at = static_cast<std::size_t>(out - network_.across_to.begin());
-          if (hops_[across.to[at]] == nearer) chosen[count++] = across.arc[at];
+          if (hops_[across.to[at]] == nearer) choices.arcs.push_back(across.arc[at]);
         }
       }
-      choices.arcs.insert(choices.arcs.end(), chosen.begin(), chosen.begin() + static_cast<std::ptrdiff_t>(count));
       choices.first.push_back(static_cast<std::uint32_t>(choices.arcs.size()));
     }
   }
 
+  /// Which of the row's steps inside its group lead to rows with so many hops. Rows of a group come one after another
+  /// and most have the same steps, so that it is kept.
+  std::span<const std::uint8_t> steps_to(std::uint32_t hops, std::uint32_t row) {
+    StepsTo& kept = steps_to_[row];
+    if (kept.list == lists_ && kept.hops == hops) return kept.steps;
+    kept.list = lists_;
+    kept.hops = hops;
+    kept.steps.clear();
+    const DragonflyNetwork::Steps& inside = network_.inside;
+    for (std::uint32_t at = inside.first[row]; at < inside.first[row + 1]; ++at)
+      if (hops_[inside.to[at]] == hops) kept.steps.push_back(static_cast<std::uint8_t>(at - inside.first[row]));
+    return kept.steps;
+  }
+  struct StepsTo {
+    std::uint64_t list = 0;  ///< the number of the list that it is of
+    std::uint32_t hops = 0;
+    std::vector<std::uint8_t> steps = {};
+  };
+
   const DragonflyNetwork& network_;
+  std::vector<StepsTo> steps_to_;             // by DragonflyNetwork::alike
+  std::uint64_t lists_ = 0;                   // that were made so far
   std::vector<std::uint32_t> next_;           // by group
   std::vector<std::uint32_t> hops_;           // by row
+  std::vector<std::uint32_t> reached_;        // by group: rows that have hops
   std::vector<std::uint8_t> latest_;          // by row: the last step of those that come by
   std::vector<std::uint8_t> latest_outside_;  // those of other groups than the destination's
   bool outside_goes_ = false;                 // whether all of them go up, across and down
@@ -307,14 +344,42 @@ class TurnsApart {
   std::vector<std::uint64_t> shift_;  // by row
 };
 
+/// Where ClosedTables counts what passes through the rows. Routes from different groups to one meet only there, so that
+/// the rows of all other groups share as many places as the largest has rows: they stay in a near cache.
+class PlacesOfCounts {
+ public:
+  explicit PlacesOfCounts(const DragonflyNetwork& network) : network_(network), place_(network.graph.rows()) {
+    for (const std::vector<std::uint32_t>& rows : network.rows)
+      largest_ = std::max(largest_, static_cast<std::uint32_t>(rows.size()));
+    for (std::uint32_t group = 0; group < network.groups.count; ++group) put(group, 0);
+  }
+  /// From now on the rows of this group, to which routes lead, have places of their own.
+  void keep_apart(std::uint32_t group) {
+    put(apart_, 0);
+    put(group, largest_);
+    apart_ = group;
+  }
+  const std::vector<std::uint32_t>& of_rows() const { return place_; }
+  std::size_t count() const { return 2 * std::size_t{largest_}; }
+
+ private:
+  void put(std::uint32_t group, std::uint32_t first) {
+    for (const std::uint32_t row : network_.rows[group]) place_[row] = first++;
+  }
+
+  const DragonflyNetwork& network_;
+  std::vector<std::uint32_t> place_;  // by row
+  std::uint32_t largest_ = 0;         // rows of a group
+  std::uint32_t apart_ = 0;
+};
+
 class DragonflyRouter {
  public:
-  DragonflyRouter(const Fabric& fabric, const SwitchGraph& graph, DragonflyGroups groups)
+  DragonflyRouter(const Fabric& fabric, const SwitchGraph& graph, DragonflyGroups groups, unsigned threads)
       : fabric_(fabric),
         graph_(graph),
         network_{fabric, graph, std::move(groups)},
-        tables_(graph.local_tables(fabric)),
-        balance_(graph),
+        tables_(graph.local_tables(fabric, threads)),
         ways_(network_) {
     network_.find_joined();
   }
@@ -357,8 +422,10 @@ class DragonflyRouter {
     struct Worker {
       DragonflyWays ways;
       ClosedTables<TurnsApart> laid;
-      Choices choices;
-      std::vector<Choices> within;  // of destinations with the same choices elsewhere, which are laid together
+      PlacesOfCounts places;
+      Choices choices = {};
+      Choices alone = {};                // to a switch without adapters
+      std::vector<Choices> within = {};  // of destinations with the same choices elsewhere, which are laid together
     };
     const TurnsApart turns(network_);
     std::vector<std::unique_ptr<Worker>> workers(parallel::thread_count(threads));
@@ -371,7 +438,8 @@ class DragonflyRouter {
       const std::span<const SwitchGraph::Terminal> last = adapters_at(mine.within.back());
       const std::span adapters(first, last.data() + last.size());
       const std::size_t rows = mine.within.front().order.size();
-      mine.laid.begin(adapters);
+      mine.places.keep_apart(group(mine.within.front().order[0]));
+      mine.laid.begin(adapters, mine.places.of_rows(), mine.places.count());
       mine.laid.lay_rows(mine.choices, rows, mine.choices.order.size(), 0, adapters.size());
       for (const Choices& within : mine.within) {
         const auto from = static_cast<std::size_t>(adapters_at(within).data() - first);
@@ -380,16 +448,15 @@ class DragonflyRouter {
       mine.within.clear();
     };
     const auto lay_to = [&](Worker& mine, std::uint32_t row) {
+      if (graph_.terminals_at(row).empty()) {
+        mine.ways.find(row, none, mine.alone);
+        return mine.laid.lay_management(mine.alone);
+      }
       const bool by_group = mine.ways.find_next(row, mine.choices, [&] { lay_together(mine); });
-      if (!graph_.terminals_at(row).empty()) {
-        if (sender_not_joined(row, mine.choices) != none) joined = false;
-        if (in_order && !mine.ways.go_up_across_and_down(mine.choices)) in_order = false;
-      }
-      if (!by_group || graph_.terminals_at(row).empty()) {
-        mine.laid.lay(mine.choices);
-        return;
-      }
-      lay_management(graph_, mine.choices, tables_);
+      if (sender_not_joined(row, mine.choices) != none) joined = false;
+      if (in_order && !mine.ways.go_up_across_and_down(mine.choices)) in_order = false;
+      if (!by_group) return mine.laid.lay(mine.choices);
+      mine.laid.lay_management(mine.choices);
       mine.within.push_back(mine.ways.within());
     };
     parallel::parallel_for(
@@ -397,35 +464,38 @@ class DragonflyRouter {
           for (; begin < end && joined; begin += neighbours) {  // all at once where there is one thread
             std::unique_ptr<Worker>& mine = workers[worker];
             if (!mine)
-              mine.reset(new Worker{DragonflyWays(network_), ClosedTables<TurnsApart>(graph_, turns, tables_), {}, {}});
+              mine.reset(new Worker{DragonflyWays(network_), ClosedTables<TurnsApart>(graph_, turns, tables_),
+                                    PlacesOfCounts(network_)});
             for (std::size_t row = begin; row < std::min(end, begin + neighbours) && joined; ++row)
               lay_to(*mine, static_cast<std::uint32_t>(row));
             lay_together(*mine);
+            mine->laid.enter();
           }
         });
     if (!joined) return false;
-    Balance in_turn(graph_);
+    std::vector<std::uint64_t> in_turn(graph_.channels().size(), 0);  // routes, by channel
     for (const std::unique_ptr<Worker>& worker : workers) {
-      if (worker) in_turn.add(worker->laid.load());
+      if (worker) std::ranges::transform(in_turn, worker->laid.load(), in_turn.begin(), std::plus());
     }
+    const std::uint64_t largest = in_turn.empty() ? 0 : std::ranges::max(in_turn);
     up_across_and_down_ = in_order;
     const std::uint64_t even = even_load_of_groups(in_turn);
-    if (in_turn.largest_load() <= even + (affordable_passes(graph_) == 0 ? even / 50 : 0)) return true;
-    if (in_turn.largest_load() <= least_load_of_adapters()) return true;
-    Forwarding tables_in_turn = std::exchange(tables_, graph_.local_tables(fabric_));
-    if (!lay_by_loads() && balance_.largest_load() < in_turn.largest_load()) return true;
+    if (largest <= even + (affordable_passes(graph_) == 0 ? even / 50 : 0)) return true;
+    if (largest <= least_load_of_adapters()) return true;
+    Forwarding tables_in_turn = std::exchange(tables_, graph_.local_tables(fabric_, threads));
+    if (!lay_by_loads() && balance_->largest_load() < largest) return true;
     tables_ = std::move(tables_in_turn);
     return true;
   }
 
   /// What the fullest channel between groups would carry if those of each two carried as much.
-  std::uint64_t even_load_of_groups(const Balance& balance) const {
+  std::uint64_t even_load_of_groups(const std::vector<std::uint64_t>& load) const {
     std::vector<std::uint64_t> sum(network_.joined_pairs.size(), 0);
     std::vector<std::uint64_t> channels(sum.size(), 0);
     for (std::uint32_t id = 0; id < graph_.channels().size(); ++id) {
       const SwitchGraph::Arc& arc = graph_.arc(graph_.channels()[id].arc);
       const std::size_t pair = network_.pair(group(arc.from), group(arc.to));
-      sum[pair] += balance.load(id);
+      sum[pair] += load[id];
       ++channels[pair];
     }
     std::uint64_t fullest = 0;
@@ -459,6 +529,7 @@ class DragonflyRouter {
 
   /// Lays the tables destination after destination; a refusal when some sender is not joined.
   std::optional<Status> lay_by_loads() {
+    balance_.emplace(graph_);
     for (const std::uint32_t row : scattered_rows(graph_)) {
       if (const std::uint32_t cut_off = lay(row); cut_off != none)
         return refusal("links failed so that " + name(cut_off) + " and " + name(row) +
@@ -473,7 +544,7 @@ class DragonflyRouter {
     ways_.find(row, none, direct);
     const std::vector<std::uint32_t> rest = channels_of_rest(graph_, direct);
     if (graph_.switch_lid(row) != 0) {
-      balance_.pick_in_turn(direct, row);
+      balance_->pick_in_turn(direct, row);
       enter(direct, rest, graph_.switch_lid(row));
     }
     Choices over;
@@ -486,7 +557,7 @@ class DragonflyRouter {
       }
       const Choices& choices = between == none ? direct : over;
       if (const std::uint32_t cut_off = sender_not_joined(row, choices); cut_off != none) return cut_off;
-      balance_.pick(choices);
+      balance_->pick(choices);
       enter(choices, rest, terminal.lid);
       set_levels(group(row), terminal.lid);
     }
@@ -494,7 +565,7 @@ class DragonflyRouter {
   }
 
   void enter(const Choices& choices, const std::vector<std::uint32_t>& rest, Lid lid) {
-    balance_.enter(choices, lid, tables_);
+    balance_->enter(choices, lid, tables_);
     for (const std::uint32_t channel : rest) {
       const SwitchGraph::Channel& out = graph_.channels()[channel];
       tables_.set_out_port(graph_.arc(out.arc).from, lid, out.port);
@@ -573,7 +644,7 @@ class DragonflyRouter {
   const SwitchGraph& graph_;
   DragonflyNetwork network_;
   Forwarding tables_;
-  Balance balance_;
+  std::optional<Balance> balance_;  // of routes by loads
   DragonflyWays ways_;
   bool up_across_and_down_ = false;  // every route is known to go so
   bool over_a_group_ = false;
@@ -586,7 +657,7 @@ Result<Forwarding> route_dragonfly(const Fabric& fabric, const SwitchGraph& grap
   if (!groups)
     return Status(Code::bad_input, "routing with dragonfly", "the fabric is not a Dragonfly or Dragonfly+",
                   "try nue, updn or dfsssp, which route any fabric");
-  return DragonflyRouter(fabric, graph, *std::move(groups)).run(options);
+  return DragonflyRouter(fabric, graph, *std::move(groups), options.threads).run(options);
 }
 
 }  // namespace holdfast::fabric

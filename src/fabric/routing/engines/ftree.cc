@@ -60,17 +60,19 @@ class WaysDown {
 class TrunkTables {
  public:
   TrunkTables(const SwitchGraph& graph, const WaysDown& ways, const Turns& turns, Forwarding& tables)
-      : graph_(graph), ways_(ways), turns_(turns), tables_(tables) {}
+      : graph_(graph), ways_(ways), turns_(turns), tables_(tables), management_(graph, tables) {}
 
   /// `unclear`, by SwitchGraph::terminals(): 1 for those of this switch to whose way down several arcs of some row
   /// lead, or none of a row that sends; their routes are to be laid again.
   void lay(const Choices& choices, std::vector<std::uint8_t>& unclear) {
     constexpr std::size_t bits = 64;
-    lay_management(graph_, choices, tables_);
+    management_.lay(choices);
     const std::span<const SwitchGraph::Terminal> adapters = graph_.terminals_at(choices.order[0]);
     for (std::size_t first = 0; first < adapters.size(); first += bits)
       lay_some(choices, adapters.subspan(first, std::min(bits, adapters.size() - first)), unclear);
   }
+  /// Ends a piece of work: the tables have all routes after it.
+  void enter() { management_.enter(); }
 
  private:
   void lay_some(const Choices& choices, std::span<const SwitchGraph::Terminal> adapters,
@@ -148,6 +150,7 @@ class TrunkTables {
   const WaysDown& ways_;
   const Turns& turns_;
   Forwarding& tables_;
+  ManagementRoutes management_;
   std::uint64_t number_ = 0;  // of the first adapter at hand
   std::span<const SwitchGraph::Terminal> adapters_;
   std::vector<std::uint64_t> way_;    // by row: bits of adapters on whose way down it is
@@ -252,8 +255,9 @@ void even_out(const SwitchGraph& graph, const UpDownRule& rule, const WaysDown& 
       return true;
     });
   }
-  if (passes != 0 && balance.largest_load() > even_load_of_levels(graph, balance))
-    relieve(graph, rule, passes, balance, tables);
+  if (passes == 0 || balance.largest_load() <= even_load_of_levels(graph, balance)) return;
+  const std::vector<Choices> known = choices_to_all(graph, rule, threads);
+  relieve(graph, passes, balance, tables, [&](std::uint32_t row) -> const Choices& { return known[row]; });
 }
 
 struct Worker {
@@ -273,7 +277,7 @@ Result<Forwarding> route_ftree(const Fabric& fabric, const SwitchGraph& graph, c
   const UpDownRule rule(graph, order);
   const WaysDown ways(graph, level.value());
   const Turns turns(graph, level.value());
-  Forwarding tables = graph.local_tables(fabric);
+  Forwarding tables = graph.local_tables(fabric, options.threads);
   std::vector<std::uint32_t> cut_off(graph.rows(), none);
   std::vector<std::uint8_t> unclear(graph.terminals().size(), 0);
   constexpr std::size_t neighbours = 8;  // their LIDs lie beside each other: not two threads on one cache line
@@ -287,6 +291,7 @@ Result<Forwarding> route_ftree(const Fabric& fabric, const SwitchGraph& graph, c
                              cut_off[row] = cut_off_from(graph, mine->choices);
                              if (cut_off[row] == none) mine->tables.lay(mine->choices, unclear);
                            }
+                           mine->tables.enter();
                          });
   const auto cut = std::find_if(cut_off.begin(), cut_off.end(), [](std::uint32_t row) { return row != none; });
   if (cut != cut_off.end()) return no_way_up_and_down(fabric, graph, "ftree", *cut);

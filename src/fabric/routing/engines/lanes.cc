@@ -222,7 +222,7 @@ void deal_by_leaf(const SwitchGraph& graph, Forwarding& tables, unsigned availab
     number[row] = leaves;
     if (graph.sources_at(row) != 0) ++leaves;
   }
-  tables.make_service_levels();
+  tables.make_service_levels(threads);
   parallel::parallel_for(graph.rows(), 8, threads, [&](unsigned /*worker*/, std::size_t begin, std::size_t end) {
     for (auto source = static_cast<std::uint32_t>(begin); source < end; ++source) {
       if (graph.sources_at(source) == 0) continue;

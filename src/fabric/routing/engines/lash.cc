@@ -99,7 +99,7 @@ DimensionOrderRule straight_rule(const Fabric& fabric, const SwitchGraph& graph,
 
 LashRoutes find_routes(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options, Ways ways) {
   LashRoutes found;
-  found.tables = graph.local_tables(fabric);
+  found.tables = graph.local_tables(fabric, options.threads);
   Balance balance(graph);
   ArcPicker picker(graph, ways);
   Choices one_arc;

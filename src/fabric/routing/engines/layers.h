@@ -25,7 +25,7 @@ inline std::uint32_t layers_in(const Fabric& fabric, const SwitchGraph& graph) {
 template <class Rule>
 Forwarding lay_layers(const Fabric& fabric, const SwitchGraph& graph, std::uint32_t layers, const Rule& rule,
                       unsigned threads) {
-  Forwarding tables = graph.local_tables(fabric);
+  Forwarding tables = graph.local_tables(fabric, threads);
   Balance balance(graph);
   std::vector<std::uint32_t> destinations;
   for (const std::uint32_t row : scattered_rows(graph)) {

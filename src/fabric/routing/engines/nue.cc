@@ -340,7 +340,7 @@ class NueRouter {
         tree_(tree),
         leaning_(leaning),
         space_(graph),
-        tables_(graph.local_tables(fabric)),
+        tables_(graph.local_tables(fabric, 1)),
         balance_(graph) {}
 
   std::size_t tree_uses() const { return tree_uses_; }

@@ -51,10 +51,10 @@ std::uint64_t even_load_of_levels(const SwitchGraph& graph, const Balance& balan
   return fullest;
 }
 
-double Relief::sum_of_cubes() const {
+double Relief::sum_of_cubes(const std::vector<std::uint64_t>& loads) const {
   double sum = 0;
   for (const std::uint32_t channel : touched_) {
-    const auto load = static_cast<double>(balance_.load(channel));
+    const auto load = static_cast<double>(loads[channel]);
     sum += load * load * load;
   }
   return sum;
@@ -63,24 +63,19 @@ double Relief::sum_of_cubes() const {
 void Relief::take_away(const Choices& before, Lid lid) {
   before_.assign(before.order.size(), none);
   for (std::size_t i = 1; i < before.order.size(); ++i) before_[i] = channel_of(before.order[i], lid);
+  loads_before_ = balance_.loads();
   balance_.picks() = before_;
   balance_.uncount(before);
 }
 
 bool Relief::keep_better(const Choices& before, const Choices& after) {
-  std::vector<std::uint32_t>& picks = balance_.picks();
+  const std::vector<std::uint32_t>& picks = balance_.picks();
   if (picks == before_ && before.order == after.order) return true;
   touched_.assign(picks.begin() + 1, picks.end());
   touched_.insert(touched_.end(), before_.begin() + 1, before_.end());
-  const double sum_after = sum_of_cubes();
-  balance_.uncount(after);
-  std::swap(picks, before_);
-  balance_.count(before);
-  if (sum_after >= sum_of_cubes()) return true;
-  balance_.uncount(before);
-  std::swap(picks, before_);
-  balance_.count(after);
-  return false;
+  if (sum_of_cubes(balance_.loads()) < sum_of_cubes(loads_before_)) return false;
+  balance_.restore(touched_, loads_before_);
+  return true;
 }
 
 }  // namespace holdfast::fabric

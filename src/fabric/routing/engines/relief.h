@@ -45,13 +45,15 @@ class Relief {
   void take_away(const Choices& before, Lid lid);
   /// Whether the routes of before are put back.
   bool keep_better(const Choices& before, const Choices& after);
-  double sum_of_cubes() const;
+  /// Over the channels touched.
+  double sum_of_cubes(const std::vector<std::uint64_t>& loads) const;
 
   const SwitchGraph& graph_;
   Balance& balance_;
   Forwarding& tables_;
   std::vector<std::uint32_t> channel_at_;  // by row * 256 + port
   std::vector<std::uint32_t> before_;
+  std::vector<std::uint64_t> loads_before_;  // by channel
   std::vector<std::uint32_t> touched_;
 };
 
@@ -59,17 +61,18 @@ class Relief {
 /// for large fabrics, whose first picks are even by their number.
 std::uint64_t affordable_passes(const SwitchGraph& graph, std::uint64_t affordable = 700'000);
 
-/// Looks at every adapter LID again, as often as that helps and no more than `passes` times.
-template <class Rule>
-void relieve(const SwitchGraph& graph, Rule rule, std::uint64_t passes, Balance& balance, Forwarding& tables) {
+/// Looks at every adapter LID again, as often as that helps and no more than `passes` times. choices_to(row) are those
+/// to a switch, good until the next call.
+template <class ChoicesTo>
+void relieve(const SwitchGraph& graph, std::uint64_t passes, Balance& balance, Forwarding& tables,
+             const ChoicesTo& choices_to) {
   Relief relief(graph, balance, tables);
-  Choices choices;
   bool improved = true;
   for (std::uint64_t pass = 0; pass < passes && improved; ++pass) {
     improved = false;
     for (const std::uint32_t row : scattered_rows(graph)) {
       if (graph.terminals_at(row).empty()) continue;
-      rule.choices_to(row, choices);
+      const Choices& choices = choices_to(row);
       for (const SwitchGraph::Terminal& terminal : graph.terminals_at(row))
         improved = relief.improve(choices, terminal.lid) || improved;
     }
@@ -111,6 +114,7 @@ bool lay_in_closed_form(const SwitchGraph& graph, const Dealing& dealing, const 
         accepted = false;
       }
     }
+    mine->laid.enter();
   });
   for (const std::unique_ptr<Worker>& worker : workers) {
     if (worker) balance.add(worker->laid.load());
@@ -141,24 +145,30 @@ std::optional<std::uint64_t> lay_evenly(const Fabric& fabric, const SwitchGraph&
     const std::uint64_t least_possible = even_load_of_levels(graph, balance);
     even = largest <= least_possible + (passes == 0 ? least_possible / 50 : 0);
   };
+  const std::vector<std::uint32_t> rows = scattered_rows(graph);
+  std::vector<Choices> known;  // by row, of a small fabric: each is looked at some times in each way of picking
   /// False when refused.
   const auto lay = [&](Balance::Picking picking) {
-    Forwarding laid = graph.local_tables(fabric);
+    Forwarding laid = graph.local_tables(fabric, threads);
     Balance balance(graph, picking);
-    const bool accepted =
-        for_each_destination(scattered_rows(graph), rule, threads, [&](std::uint32_t row, const Choices& choices) {
-          if (!accept(row, choices)) return false;
-          lay_routes(graph, row, choices, balance, laid);
-          return true;
-        });
-    if (!accepted) return false;
-    relieve(graph, rule, passes, balance, laid);
+    const auto lay_to = [&](std::uint32_t row, const Choices& choices) {
+      if (!accept(row, choices)) return false;
+      lay_routes(graph, row, choices, balance, laid);
+      return true;
+    };
+    if (passes == 0) {
+      if (!for_each_destination(rows, rule, threads, lay_to)) return false;
+    } else {
+      if (known.empty()) known = choices_to_all(graph, rule, threads);
+      if (!std::ranges::all_of(rows, [&](std::uint32_t row) { return lay_to(row, known[row]); })) return false;
+      relieve(graph, passes, balance, laid, [&](std::uint32_t row) -> const Choices& { return known[row]; });
+    }
     keep(balance, std::move(laid));
     return true;
   };
   const auto lay_closed = [&](const auto& dealing) {
     Balance balance(graph);
-    Forwarding laid = graph.local_tables(fabric);
+    Forwarding laid = graph.local_tables(fabric, threads);
     if (!lay_in_closed_form(graph, dealing, rule, threads, accept, laid, balance)) return false;
     keep(balance, std::move(laid));
     return true;

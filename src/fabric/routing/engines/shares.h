@@ -26,15 +26,14 @@ class Shares {
   /// (which are to lie on different ways), or leaves that do not lie together below their switch.
   static std::optional<Shares> of(const SwitchGraph& graph, const std::vector<std::uint32_t>& level);
 
-  /// Calls use(first, last, channel) for the destinations from `number` on, `count` of them, all those of a leaf: those
-  /// from first to last - 1, counted from 0, take this channel out of `arcs`, the one way down or all ways up.
+  /// Calls use(first, last, choice, 0) for the destinations from `number` on, `count` of them, all those of a leaf:
+  /// those from first to last - 1, counted from 0, take arcs[choice]. `arcs` are the one way down or all ways up.
   template <class Use>
   void deal(std::uint32_t row, std::span<const std::uint32_t> arcs, std::uint64_t number, std::size_t count,
             const Use& use) const {
-    if (arcs.size() == 1) return use(0, count, graph_->arc(arcs[0]).first_channel);
+    if (arcs.size() == 1) return use(0, count, 0, 0);
     if (level_[row] == 0 && arcs.size() == levels_[0].ways) {
-      for (const Run& run : of_leaves_[place_of(row, number)])
-        use(run.first, run.last, graph_->arc(arcs[run.way]).first_channel);
+      for (const Run& run : of_leaves_[place_of(row, number)]) use(run.first, run.last, run.way, 0);
       return;
     }
     std::size_t first = 0;
@@ -44,11 +43,11 @@ class Shares {
       if (at < begin || at > end) continue;  // as the one before it
       const std::uint64_t next = way_of(row, number + at, arcs.size());
       if (next == way) continue;
-      use(first, at, graph_->arc(arcs[way]).first_channel);
+      use(first, at, way, 0);
       first = at;
       way = next;
     }
-    use(first, count, graph_->arc(arcs[way]).first_channel);
+    use(first, count, way, 0);
   }
 
  private:

@@ -51,8 +51,8 @@ TEST(Shares, DestinationsLieSideBySideOnTheWays) {
       if (graph.sources_at(row) == 0) continue;
       std::vector<std::uint32_t> arcs;
       for (std::uint32_t id = graph.first_arc(row); id < graph.first_arc(row + 1); ++id) arcs.push_back(id);
-      shares->deal(row, arcs, leaf * 5, 5, [&](std::size_t first, std::size_t last, std::uint32_t channel) {
-        for (std::size_t at = first; at < last; ++at) ++seen[at][channel - graph.arc(arcs[0]).first_channel];
+      shares->deal(row, arcs, leaf * 5, 5, [&](std::size_t first, std::size_t last, std::size_t way, unsigned) {
+        for (std::size_t at = first; at < last; ++at) ++seen[at][way];
       });
     }
     EXPECT_EQ(seen, sources) << "leaf " << leaf;

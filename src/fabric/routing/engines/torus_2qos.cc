@@ -21,7 +21,7 @@ constexpr std::string_view engine = "torus-2qos";
 class TorusRouter {
  public:
   TorusRouter(const Fabric& fabric, const SwitchGraph& graph, const Grid& grid)
-      : fabric_(fabric), graph_(graph), grid_(grid), balance_(graph), tables_(graph.local_tables(fabric)) {
+      : fabric_(fabric), graph_(graph), grid_(grid), balance_(graph), tables_(graph.local_tables(fabric, 1)) {
     const std::uint32_t dimensions = grid.dimensions();
     step_.assign(graph.rows() * dimensions * 2, none);
     level_bit_.assign(dimensions, none);

@@ -21,22 +21,39 @@ Turns::Turns(const SwitchGraph& graph, const std::vector<std::uint32_t>& level)
   }
 }
 
-void lay_management(const SwitchGraph& graph, const Choices& choices, Forwarding& tables) {
+void ManagementRoutes::lay(const Choices& choices) {
   const std::uint32_t to = choices.order[0];
-  const Lid own = graph.switch_lid(to);
-  for (std::size_t i = 1; own != 0 && i < choices.order.size(); ++i) {
-    const std::uint32_t count = choices.first[i + 1] - choices.first[i];
-    const std::uint32_t id = choices.arcs[choices.first[i] + to % count];
-    std::uint8_t port = graph.only_port(id);
-    if (port == 0) port = graph.channels()[channel_in_turn(graph.arc(id), to / count)].port;
-    tables.table(choices.order[i])[own] = port;
+  const Lid own = graph_.switch_lid(to);
+  if (own != 0) {
+    if (lids_.size() == together) enter();
+    if (lids_.empty()) ports_.assign(graph_.rows() * together, Forwarding::no_port);
+    std::uint8_t* ports = ports_.data() + lids_.size();
+    lids_.push_back(own);
+    for (std::size_t i = 1; i < choices.order.size(); ++i) {
+      const std::uint32_t count = choices.first[i + 1] - choices.first[i];
+      const std::uint32_t id = choices.arcs[choices.first[i] + to % count];
+      std::uint8_t port = graph_.only_port(id);
+      if (port == 0) port = graph_.channels()[channel_in_turn(graph_.arc(id), to / count)].port;
+      ports[choices.order[i] * together] = port;
+    }
   }
-  for (const std::uint32_t channel : channels_of_rest(graph, choices)) {
-    const SwitchGraph::Channel& out = graph.channels()[channel];
-    std::uint8_t* table = tables.table(graph.arc(out.arc).from);
+  for (const std::uint32_t channel : channels_of_rest(graph_, choices)) {
+    const SwitchGraph::Channel& out = graph_.channels()[channel];
+    std::uint8_t* table = tables_.table(graph_.arc(out.arc).from);
     if (own != 0) table[own] = out.port;
-    for (const SwitchGraph::Terminal& adapter : graph.terminals_at(to)) table[adapter.lid] = out.port;
+    for (const SwitchGraph::Terminal& adapter : graph_.terminals_at(to)) table[adapter.lid] = out.port;
   }
+}
+
+void ManagementRoutes::enter() {
+  for (std::uint32_t row = 0; row < graph_.rows() && !lids_.empty(); ++row) {
+    std::uint8_t* table = tables_.table(row);
+    for (std::size_t i = 0; i < lids_.size(); ++i) {
+      const std::uint8_t port = ports_[row * together + i];
+      if (port != Forwarding::no_port) table[lids_[i]] = port;
+    }
+  }
+  lids_.clear();
 }
 
 }  // namespace holdfast::fabric

@@ -73,7 +73,7 @@ Result<Forwarding> route_up_down(const Fabric& fabric, const SwitchGraph& graph,
   // be on top
   const UpDownOrders orders = search_up_down_orders(graph);
   route_better(orders.searched);
-  if (!large) route_better(orders.drawn);
+  if (!large && orders.drawn.rows != orders.searched.rows) route_better(orders.drawn);
   return tables;
 }
 

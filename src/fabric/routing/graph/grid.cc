@@ -183,16 +183,19 @@ class GridFinder {
 std::vector<std::vector<std::uint32_t>> rows_beside(const Fabric& fabric, const SwitchGraph& graph) {
   std::vector<std::uint32_t> row_of(fabric.nodes().size(), none);
   for (std::uint32_t row = 0; row < graph.rows(); ++row) row_of[graph.switch_at(row)] = row;
-  std::vector<std::set<std::uint32_t>> sets(graph.rows());
+  std::vector<std::vector<std::uint32_t>> neighbours(graph.rows());
   for (const Link& link : fabric.links()) {
     const std::uint32_t a = row_of[fabric.port(link.a).node];
     const std::uint32_t b = row_of[fabric.port(link.b).node];
     if (a == none || b == none || a == b) continue;
-    sets[a].insert(b);
-    sets[b].insert(a);
+    neighbours[a].push_back(b);
+    neighbours[b].push_back(a);
   }
-  std::vector<std::vector<std::uint32_t>> neighbours;
-  for (const auto& set : sets) neighbours.emplace_back(set.begin(), set.end());
+  for (std::vector<std::uint32_t>& beside : neighbours) {
+    std::ranges::sort(beside);
+    const auto repeated = std::ranges::unique(beside);
+    beside.erase(repeated.begin(), repeated.end());
+  }
   return neighbours;
 }
 

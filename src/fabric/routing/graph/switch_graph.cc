@@ -1,6 +1,7 @@
 #include "fabric/routing/graph/switch_graph.h"
 
 #include <algorithm>
+#include <array>
 
 namespace holdfast::fabric {
 
@@ -13,10 +14,11 @@ SwitchGraph::SwitchGraph(const Fabric& fabric) {
     switch_lids_.push_back(fabric.port(fabric.port_of(node, 0)).lid);
   }
   sources_.assign(rows(), 0);
+  std::vector<std::uint32_t> latest_to(rows(), none);
   for (std::uint32_t row = 0; row < rows(); ++row) {
     first_arc_.push_back(static_cast<std::uint32_t>(arcs_.size()));
     first_terminal_.push_back(static_cast<std::uint32_t>(terminals_.size()));
-    add_arcs(fabric, row_of, row);
+    add_arcs(fabric, row_of, row, latest_to);
     add_terminals(fabric, row);
     source_count_ += sources_[row];
   }
@@ -25,30 +27,36 @@ SwitchGraph::SwitchGraph(const Fabric& fabric) {
   pair_arcs();
 }
 
-void SwitchGraph::add_arcs(const Fabric& fabric, const std::vector<std::uint32_t>& row_of, std::uint32_t row) {
+void SwitchGraph::add_arcs(const Fabric& fabric, const std::vector<std::uint32_t>& row_of, std::uint32_t row,
+                           std::vector<std::uint32_t>& latest_to) {
   const Node& node = fabric.node(switches_[row]);
-  std::vector<Arc> found;
-  std::vector<std::vector<std::uint8_t>> ports;
+  const auto first = static_cast<std::uint32_t>(arcs_.size());
+  std::array<std::uint32_t, 256> arc_of_port;
+  arc_of_port.fill(none);
   for (std::uint32_t number = 1; number <= node.port_count; ++number) {
     const PortId far = fabric.peer(node.first_port + number);
     if (far == none || !fabric.is_switch(fabric.port(far).node)) continue;
     const std::uint32_t to = row_of[fabric.port(far).node];
     if (to == row) continue;
-    auto arc = std::find_if(found.begin(), found.end(), [&](const Arc& one) { return one.to == to; });
-    if (arc == found.end()) {
-      found.push_back({row, to, 0, 0, none});
-      ports.emplace_back();
-      arc = found.end() - 1;
+    std::uint32_t& id = latest_to[to];
+    if (id == none || id < first) {  // one of an earlier row
+      id = static_cast<std::uint32_t>(arcs_.size());
+      arcs_.push_back({row, to, 0, 0, none});
     }
-    ports[static_cast<std::size_t>(arc - found.begin())].push_back(static_cast<std::uint8_t>(number));
+    ++arcs_[id].channels;
+    arc_of_port[number] = id;
   }
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    Arc arc = found[i];
-    arc.first_channel = static_cast<std::uint32_t>(channels_.size());
-    arc.channels = static_cast<std::uint32_t>(ports[i].size());
-    for (const std::uint8_t port : ports[i]) channels_.push_back({port, static_cast<std::uint32_t>(arcs_.size())});
-    arcs_.push_back(arc);
-    only_ports_.push_back(ports[i].size() == 1 ? ports[i].front() : std::uint8_t{0});
+  auto channel = static_cast<std::uint32_t>(channels_.size());
+  for (std::uint32_t id = first; id < arcs_.size(); channel += arcs_[id++].channels) arcs_[id].first_channel = channel;
+  channels_.resize(channel);
+  only_ports_.resize(arcs_.size(), 0);
+  std::array<std::uint8_t, 256> entered = {};  // by arc of this row
+  for (std::uint32_t number = 1; number <= node.port_count; ++number) {
+    const std::uint32_t id = arc_of_port[number];
+    if (id == none) continue;
+    const auto port = static_cast<std::uint8_t>(number);
+    channels_[arcs_[id].first_channel + entered[id - first]++] = {port, id};
+    if (arcs_[id].channels == 1) only_ports_[id] = port;
   }
 }
 
@@ -64,15 +72,16 @@ void SwitchGraph::add_terminals(const Fabric& fabric, std::uint32_t row) {
   }
 }
 
+/// A row has as many arcs to it as from it: those to it are listed first, by the row that they leave.
 void SwitchGraph::pair_arcs() {
-  for (std::uint32_t id = 0; id < arcs_.size(); ++id) {
-    if (arcs_[id].reverse != none) continue;
-    for (std::uint32_t back = first_arc_[arcs_[id].to]; back < first_arc_[arcs_[id].to + 1]; ++back) {
-      if (arcs_[back].to != arcs_[id].from) continue;
-      arcs_[id].reverse = back;
-      arcs_[back].reverse = id;
-      break;
-    }
+  std::vector<std::uint32_t> into(arcs_.size());
+  std::vector<std::uint32_t> next = first_arc_;
+  for (std::uint32_t id = 0; id < arcs_.size(); ++id) into[next[arcs_[id].to]++] = id;
+  std::vector<std::uint32_t> to(rows());  // by row: the arc that leads there
+  for (std::uint32_t row = 0; row < rows(); ++row) {
+    for (std::uint32_t id = first_arc_[row]; id < first_arc_[row + 1]; ++id) to[arcs_[id].to] = id;
+    for (std::uint32_t at = first_arc_[row]; at < first_arc_[row + 1]; ++at)
+      arcs_[into[at]].reverse = to[arcs_[into[at]].from];
   }
 }
 
@@ -90,8 +99,8 @@ void SwitchGraph::distances_to(std::uint32_t row, std::vector<std::uint32_t>& di
   }
 }
 
-Forwarding SwitchGraph::local_tables(const Fabric& fabric) const {
-  Forwarding tables(fabric);
+Forwarding SwitchGraph::local_tables(const Fabric& fabric, unsigned threads) const {
+  Forwarding tables(fabric, threads);
   for (std::uint32_t row = 0; row < rows(); ++row) {
     if (switch_lids_[row] != 0) tables.set_out_port(row, switch_lids_[row], 0);
   }

@@ -65,11 +65,14 @@ class SwitchGraph {
   /// Hops from every switch to `row`, `none` where no cables lead; `distance` gets rows() entries.
   void distances_to(std::uint32_t row, std::vector<std::uint32_t>& distance) const;
 
-  /// Tables of the fabric in which each switch has its own LID and those of its adapters, and nothing else.
-  Forwarding local_tables(const Fabric& fabric) const;
+  /// Tables of the fabric in which each switch has its own LID and those of its adapters, and nothing else. Threads
+  /// (0: all of the machine) share large ones.
+  Forwarding local_tables(const Fabric& fabric, unsigned threads) const;
 
  private:
-  void add_arcs(const Fabric& fabric, const std::vector<std::uint32_t>& row_of, std::uint32_t row);
+  /// `latest_to`, by row: the arc that was added last of those that lead there.
+  void add_arcs(const Fabric& fabric, const std::vector<std::uint32_t>& row_of, std::uint32_t row,
+                std::vector<std::uint32_t>& latest_to);
   void add_terminals(const Fabric& fabric, std::uint32_t row);
   void pair_arcs();
 
