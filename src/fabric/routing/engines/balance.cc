@@ -40,6 +40,10 @@ void Balance::refresh(std::uint32_t changed) {
   price_[changed] = cost_of(load_[changed]);
   const std::uint32_t arc = arc_[changed];
   Bundle& bundle = bundles_[arc];
+  if (bundle.end - bundle.first == 1) {
+    ways_[arc].cost = price_[changed];
+    return;
+  }
   std::uint32_t best = bundle.first;
   std::uint64_t least = load_[best];
   for (std::uint32_t channel = best + 1; channel < bundle.end; ++channel) {
@@ -147,6 +151,7 @@ void Balance::uncount(const Choices& choices) {
 
 void Balance::restore(const std::vector<std::uint32_t>& channels, const std::vector<std::uint64_t>& loads) {
   for (const std::uint32_t channel : channels) {
+    if (load_[channel] == loads[channel]) continue;
     load_[channel] = loads[channel];
     refresh(channel);
   }

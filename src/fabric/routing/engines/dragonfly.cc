@@ -276,7 +276,10 @@ class DragonflyWays {
       const std::uint32_t row = choices.order[i];
       const std::uint32_t nearer = hops_[row] - 1;
       const std::uint32_t* arcs = inside.arc.data() + inside.first[row];
-      for (const std::uint8_t step : steps_to(nearer, network_.alike[row])) choices.arcs.push_back(arcs[step]);
+      const std::span<const std::uint8_t> steps = steps_to(nearer, network_.alike[row]);
+      const std::size_t listed = choices.arcs.size();
+      choices.arcs.resize(listed + steps.size());
+      for (std::size_t at = 0; at < steps.size(); ++at) choices.arcs[listed + at] = arcs[steps[at]];
       const std::uint32_t next = next_[network_.group(row)];
       if (next != network_.group(row)) {
         const auto first = network_.across_to.begin() + across.first[row];

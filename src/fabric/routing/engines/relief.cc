@@ -6,7 +6,11 @@
 namespace holdfast::fabric {
 
 Relief::Relief(const SwitchGraph& graph, Balance& balance, Forwarding& tables)
-    : graph_(graph), balance_(balance), tables_(tables), channel_at_(graph.rows() * 256U, none) {
+    : graph_(graph),
+      balance_(balance),
+      tables_(tables),
+      channel_at_(graph.rows() * 256U, none),
+      loads_before_(balance.loads()) {
   for (std::uint32_t id = 0; id < graph.channels().size(); ++id) {
     const SwitchGraph::Channel& channel = graph.channels()[id];
     channel_at_[graph.arc(channel.arc).from * 256U + channel.port] = id;
@@ -63,7 +67,6 @@ double Relief::sum_of_cubes(const std::vector<std::uint64_t>& loads) const {
 void Relief::take_away(const Choices& before, Lid lid) {
   before_.assign(before.order.size(), none);
   for (std::size_t i = 1; i < before.order.size(); ++i) before_[i] = channel_of(before.order[i], lid);
-  loads_before_ = balance_.loads();
   balance_.picks() = before_;
   balance_.uncount(before);
 }
@@ -73,9 +76,12 @@ bool Relief::keep_better(const Choices& before, const Choices& after) {
   if (picks == before_ && before.order == after.order) return true;
   touched_.assign(picks.begin() + 1, picks.end());
   touched_.insert(touched_.end(), before_.begin() + 1, before_.end());
-  if (sum_of_cubes(balance_.loads()) < sum_of_cubes(loads_before_)) return false;
-  balance_.restore(touched_, loads_before_);
-  return true;
+  if (sum_of_cubes(balance_.loads()) >= sum_of_cubes(loads_before_)) {
+    balance_.restore(touched_, loads_before_);
+    return true;
+  }
+  for (const std::uint32_t channel : touched_) loads_before_[channel] = balance_.load(channel);
+  return false;
 }
 
 }  // namespace holdfast::fabric

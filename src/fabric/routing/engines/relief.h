@@ -13,7 +13,8 @@
 namespace holdfast::fabric {
 
 /// Mends what early picks could not know: takes the routes to a LID away, picks them again on what all others carry,
-/// and keeps the better. The loads and tables of the Balance and the Forwarding go together before and after.
+/// and keeps the better. The loads and tables of the Balance and the Forwarding go together before and after; from the
+/// making of this object to its last improve(), nobody else changes them.
 class Relief {
  public:
   Relief(const SwitchGraph& graph, Balance& balance, Forwarding& tables);
@@ -53,7 +54,7 @@ class Relief {
   Forwarding& tables_;
   std::vector<std::uint32_t> channel_at_;  // by row * 256 + port
   std::vector<std::uint32_t> before_;
-  std::vector<std::uint64_t> loads_before_;  // by channel
+  std::vector<std::uint64_t> loads_before_;  // by channel: what the tables that are kept come to
   std::vector<std::uint32_t> touched_;
 };
 

@@ -7,12 +7,16 @@ namespace holdfast::fabric {
 
 SwitchGraph::SwitchGraph(const Fabric& fabric) {
   std::vector<std::uint32_t> row_of(fabric.nodes().size(), none);
+  std::size_t ports = 0;
   for (NodeId node = 0; node < fabric.nodes().size(); ++node) {
     if (!fabric.is_switch(node)) continue;
     row_of[node] = static_cast<std::uint32_t>(switches_.size());
     switches_.push_back(node);
     switch_lids_.push_back(fabric.port(fabric.port_of(node, 0)).lid);
+    ports += fabric.node(node).port_count;
   }
+  arcs_.reserve(ports);
+  channels_.reserve(ports);
   sources_.assign(rows(), 0);
   std::vector<std::uint32_t> latest_to(rows(), none);
   for (std::uint32_t row = 0; row < rows(); ++row) {
