@@ -1,6 +1,9 @@
 #pragma once
 
+#include <functional>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 
 namespace holdfast::record {
 
@@ -24,6 +27,21 @@ enum class CallKind {
 };
 
 CallKind kind_of(std::string_view function);
+
+/// kind_of() of functions that are called again and again: each name is looked at once. One thread.
+class KnownKinds {
+ public:
+  CallKind of(std::string_view function) {
+    const auto known = kinds_.find(function);
+    return known != kinds_.end() ? known->second : kinds_.emplace(function, kind_of(function)).first->second;
+  }
+
+ private:
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  std::unordered_map<std::string, CallKind, Hash, std::equal_to<>> kinds_;
+};
 
 /// Whether the collective begins when a request of it is started.
 bool is_persistent_collective(std::string_view function);

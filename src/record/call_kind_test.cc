@@ -28,6 +28,13 @@ TEST(CallKind, IsThatOfAllFormsOfAFunction) {
   EXPECT_EQ(kind_of("MPI_Finalize"), CallKind::other);
 }
 
+TEST(KnownKinds, SaysWhatTheNameSays) {
+  KnownKinds known;
+  for (int time = 0; time < 2; ++time)
+    for (const char* name : {"MPI_Send", "MPI_Recv", "MPI_Waitall", "MPI_Ibcast", "MPI_Finalize", ""})
+      EXPECT_EQ(known.of(name), kind_of(name)) << name;
+}
+
 TEST(CallKind, NamesTheCollectiveOfAForm) {
   EXPECT_EQ(collective_of("MPI_Ibcast_c"), "Bcast");
   EXPECT_EQ(collective_of("MPIX_Reduce_scatter_block_init"), "Reduce_scatter_block");

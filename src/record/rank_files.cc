@@ -34,14 +34,6 @@ bool may_be_replaced(const fs::directory_entry& entry) {
   return begin.empty() ? entry.file_size(error) == 0 && !error : next_block(begin, 0) == 0;
 }
 
-/// Of a file of which only the head matters.
-class NoCalls : public Visitor {
- public:
-  void call(const Call&) override {}
-  void communicator(std::uint64_t, const Communicator&) override {}
-  void counted(std::string_view, bool, std::uint64_t) override {}
-};
-
 }  // namespace
 
 std::string rank_file_name(std::uint64_t rank) {
@@ -73,10 +65,9 @@ RankFileState rank_file_state(const std::string& path, const std::string& job) {
   const std::uint64_t size = fs::file_size(path, error);
   const auto first = read_block(part_of(path, 0, longest_head));
   if (error || !first.ok() || first.value().kind != BlockKind::head) return RankFileState::none;
-  NoCalls unused;
-  const RankFile begin = read_rank(part_of(path, 0, first.value().bytes), unused);
-  if (!begin.has_head) return RankFileState::none;
-  if (begin.head.job != job) return RankFileState::of_other_job;
+  const auto head = read_rank_head(part_of(path, 0, first.value().bytes));
+  if (!head) return RankFileState::none;
+  if (head->job != job) return RankFileState::of_other_job;
   const std::string tail = part_of(path, size - std::min<std::uint64_t>(size, longest_end), longest_end);
   for (std::size_t at = next_block(tail, 0); at != std::string::npos; at = next_block(tail, at + 1)) {
     const auto last = read_block(std::string_view(tail).substr(at));

@@ -172,7 +172,7 @@ bool read_calls(std::string_view payload, std::uint64_t& room, Calls& calls) {
   return read_rows(from, calls);
 }
 
-bool read_head(std::string_view payload, Head& head) {
+bool take_head(std::string_view payload, Head& head) {
   NumberReader from(payload);
   const auto rank = from.number(most_ranks - 1);
   const auto ranks = from.number(most_ranks);
@@ -192,9 +192,24 @@ class FileReader {
   }
 
   RankFile read() {
+    read_blocks(std::numeric_limits<std::uint64_t>::max());
+    if (file_.ended && file_.damages.empty() && told_ != file_.calls)
+      damaged(bytes_.size(),
+              "the end speaks of " + std::to_string(told_) + " calls, the blocks hold " + std::to_string(file_.calls));
+    return std::move(file_);
+  }
+
+  /// No block but the first can be a head.
+  std::optional<Head> read_head() {
+    read_blocks(1);
+    return file_.has_head ? std::optional(std::move(file_.head)) : std::nullopt;
+  }
+
+ private:
+  void read_blocks(std::uint64_t most) {
     if (bytes_.empty()) damaged(0, "the file is empty");
     std::size_t at = 0;
-    while (at < bytes_.size()) {
+    while (at < bytes_.size() && file_.blocks < most) {
       auto block = read_block(bytes_.substr(at));
       if (block.ok() && take(at, block.value())) {
         at += block.value().bytes;
@@ -203,13 +218,8 @@ class FileReader {
       damaged(at, block.ok() ? "what the block holds cannot be understood" : block.status().wrong());
       at = next_whole_block(at + 1);
     }
-    if (file_.ended && file_.damages.empty() && told_ != file_.calls)
-      damaged(bytes_.size(),
-              "the end speaks of " + std::to_string(told_) + " calls, the blocks hold " + std::to_string(file_.calls));
-    return std::move(file_);
   }
 
- private:
   void damaged(std::size_t at, std::string what) {
     file_.damages.push_back({at, std::move(what)});
     visitor_.gap();
@@ -237,7 +247,7 @@ class FileReader {
     if (block.number < expected_) return false;
     switch (block.kind) {
       case BlockKind::head:
-        if (block.number != 0 || !read_head(block.payload, file_.head)) return false;
+        if (block.number != 0 || !take_head(block.payload, file_.head)) return false;
         file_.has_head = true;
         break;
       case BlockKind::calls: {
@@ -316,6 +326,11 @@ class FileReader {
 
 RankFile read_rank(std::string_view bytes, Visitor& visitor) {
   return FileReader(bytes, visitor).read();
+}
+
+std::optional<Head> read_rank_head(std::string_view bytes) {
+  NoCalls nothing;
+  return FileReader(bytes, nothing).read_head();
 }
 
 }  // namespace holdfast::record

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,14 @@ class Visitor {
   virtual void gap() {}
 };
 
+/// For whom the calls do not matter.
+class NoCalls : public Visitor {
+ public:
+  void call(const Call&) override {}
+  void communicator(std::uint64_t, const Communicator&) override {}
+  void counted(std::string_view, bool, std::uint64_t) override {}
+};
+
 /// What a file is, apart from its calls.
 struct RankFile {
   bool has_head = false;
@@ -48,5 +57,8 @@ struct RankFile {
 
 /// Reads a rank's file from its bytes, which may be anything. Bad parts are skipped and listed.
 RankFile read_rank(std::string_view bytes, Visitor& visitor);
+
+/// The head that read_rank() would find, by the first part alone that can be read; none: it has none.
+std::optional<Head> read_rank_head(std::string_view bytes);
 
 }  // namespace holdfast::record

@@ -174,6 +174,7 @@ TEST(RankReader, ATruncatedFileIsReadAsFarAsItGoes) {
     Keeper keeper;
     const RankFile read = read_rank(std::string_view(file.bytes).substr(0, cut), keeper);
     EXPECT_FALSE(read.whole()) << cut;
+    EXPECT_EQ(read_rank_head(std::string_view(file.bytes).substr(0, cut)).has_value(), read.has_head) << cut;
     const auto complete =
         static_cast<std::size_t>(std::count_if(file.blocks.begin(), file.blocks.end(), [&](std::size_t begin) {
           const auto next = std::upper_bound(file.blocks.begin(), file.blocks.end(), begin);
@@ -192,6 +193,9 @@ TEST(RankReader, ADamagedBlockCostsOnlyItself) {
     Keeper keeper;
     const RankFile read = read_rank(bytes, keeper);
     ASSERT_FALSE(read.damages.empty()) << at;
+    const std::optional<Head> head = read_rank_head(bytes);
+    EXPECT_EQ(head.has_value(), read.has_head) << at;
+    if (head) EXPECT_EQ(head->ranks, read.head.ranks) << at;
     EXPECT_EQ(read.damages[0].offset, *(std::upper_bound(file.blocks.begin(), file.blocks.end(), at) - 1)) << at;
     EXPECT_GE(keeper.calls.size(), 160U) << at;
     for (const Kept& call : keeper.calls)

@@ -41,6 +41,11 @@ Result<std::map<std::uint64_t, std::string>> files_of(const std::string& folder)
 constexpr std::uint64_t bytes_a_member = 2 * sizeof(std::int64_t);
 constexpr std::uint64_t bytes_a_rank = sizeof(RankFile) + 512;
 
+Status check_fits(const std::string& folder, std::uint64_t what, std::uint64_t bytes_each, std::uint64_t available) {
+  return memory::check_estimate("reading the trace " + folder, memory::estimate_product(what, bytes_each),
+                                "the recording claims more than it can be of", available);
+}
+
 void name_damages(const std::string& path, const RankFile& file, std::vector<std::string>& wrong) {
   for (const Damage& damage : file.damages)
     wrong.push_back(fmt::format("{}: byte {}: {}", path, damage.offset, damage.what));
@@ -58,8 +63,7 @@ Result<Trace> read_trace(const std::string& folder, const std::function<Visitor&
   if (!files.ok()) return files.status();
   const std::uint64_t available = memory::available_bytes();
   const auto fits = [&](std::uint64_t what, std::uint64_t bytes_each) {
-    return memory::check_estimate("reading the trace " + folder, memory::estimate_product(what, bytes_each),
-                                  "the recording claims more than it can be of", available);
+    return check_fits(folder, what, bytes_each, available);
   };
   Trace trace;
   bool any = false;
@@ -102,6 +106,22 @@ Result<Trace> read_trace(const std::string& folder, const std::function<Visitor&
   }
   if (missing > 8) trace.wrong.push_back(fmt::format("{}: {} ranks are missing in all", folder, missing));
   return trace;
+}
+
+Result<std::uint64_t> ranks_of_trace(const std::string& folder) {
+  const auto files = files_of(folder);
+  if (!files.ok()) return files.status();
+  std::uint64_t ranks = files.value().rbegin()->first + 1;
+  for (const auto& [rank, path] : files.value()) {
+    const auto bytes = input::read_file(path, "the trace");
+    if (!bytes.ok()) return bytes.status();
+    const auto head = read_rank_head(bytes.value());
+    if (!head) continue;
+    ranks = std::max(ranks, head->ranks);
+    break;
+  }
+  if (Status room = check_fits(folder, ranks, bytes_a_rank, memory::available_bytes()); !room.ok()) return room;
+  return ranks;
 }
 
 }  // namespace holdfast::record

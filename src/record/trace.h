@@ -25,4 +25,8 @@ struct Trace {
 /// jobs, nothing of it is intact), io.
 Result<Trace> read_trace(const std::string& folder, const std::function<Visitor&(std::uint64_t rank)>& visitor_of);
 
+/// How many ranks read_trace() will find in a trace, by the first head that there is: for who must know before the
+/// calls. Errors: not_found, bad_input (no trace, more ranks than fit into the memory), io.
+Result<std::uint64_t> ranks_of_trace(const std::string& folder);
+
 }  // namespace holdfast::record

@@ -49,17 +49,17 @@ JobTraffic::JobTraffic(std::vector<Job> jobs, std::uint32_t hosts)
   make_replicas();
   for (std::uint32_t index = 0; index < processes_.size(); ++index) {
     Process& process = processes_[index];
-    const std::size_t threads = job_of(process).program.ranks[process.rank].threads.size();
-    process.threads_left = static_cast<std::uint32_t>(threads);
-    for (std::uint32_t thread = 0; thread < threads; ++thread) {
-      const auto strand = static_cast<std::uint32_t>(strands_.size());
-      strands_.emplace_back();
-      strands_.back().process = index;
-      strands_.back().thread = thread;
+    const std::vector<std::vector<Step>>& threads = job_of(process).program.ranks[process.rank].threads;
+    process.threads_left = static_cast<std::uint32_t>(threads.size());
+    for (std::uint32_t thread = 0; thread < threads.size(); ++thread) {
+      const std::uint32_t strand = strands_.add();
+      strands_[strand].process = index;
+      strands_[strand].thread = thread;
+      strands_[strand].steps = threads[thread];
       process.threads.push_back(strand);
       push(process.host, 0, Kind::resume, strand);
     }
-    if (threads > 0) continue;
+    if (!threads.empty()) continue;
     process.ended = true;
     ++ended_;
   }
@@ -99,13 +99,11 @@ Traffic::Answer JobTraffic::next(std::uint32_t index, Time now, Message& message
     letter.unsent -= segment;
     if (letter.unsent > 0) host.leaving.push({now, host.order++, leaving.letter});
     if (observes_) sent_[std::uint64_t{index} << 32 | other.host] += message.bytes;
+    host.asked_at = 0;
     return Answer::send;
   }
-  if (host.leaving.empty() && host.events.empty()) return Answer::none;
-  message.created = never;
-  if (!host.leaving.empty()) message.created = host.leaving.top().at;
-  if (!host.events.empty()) message.created = std::min(message.created, host.events.top().at);
-  return Answer::later;
+  message.created = host.asked_at = host.next();
+  return host.asked_at == never ? Answer::none : Answer::later;
 }
 
 void JobTraffic::sent(std::uint32_t host, std::uint32_t tag, Time now) {
@@ -119,7 +117,9 @@ void JobTraffic::delivered(std::uint32_t destination, std::uint32_t tag, Time no
   if (--letters_[tag].to_arrive > 0) return;
   take_in(tag, now);
   advance(destination, now);
-  wake.push_back(destination);
+  // Mostly its processes compute, or wait for something else: then the network asks when it would have. Others than the
+  // network itself, who have no player, are woken as often as something comes.
+  if (player_ == nullptr || hosts_[destination].next() < hosts_[destination].asked_at) wake.push_back(destination);
 }
 
 /// What the adapter takes of a message at a time.
@@ -159,7 +159,7 @@ void JobTraffic::dispatch(std::uint32_t index, Time at) {
   const bool short_one = letter.part == Part::ask || letter.part == Part::answer || letter.part == Part::get;
   letter.unsent = protocol_of(from).header_bytes + (short_one ? 0 : letter.bytes);
   const std::uint64_t segment = segment_of(from);
-  const std::uint64_t segments = std::max<std::uint64_t>(1, letter.unsent / segment + (letter.unsent % segment != 0));
+  const std::uint64_t segments = letter.unsent == 0 ? 1 : (letter.unsent - 1) / segment + 1;
   letter.to_take = letter.to_arrive = segments;
   Host& host = hosts_[from.host];
   host.leaving.push({at, host.order++, index});
@@ -176,11 +176,9 @@ void JobTraffic::resume(std::uint32_t index, Time now) {
 void JobTraffic::run_thread(std::uint32_t index, Time now) {
   Strand& strand = strands_[index];
   Process& process = processes_[strand.process];
-  const RankProgram& program = job_of(process).program.ranks[process.rank];
-  const std::vector<Step>& steps = program.threads[strand.thread];
   strand.at = std::max(strand.at, now);
-  while (strand.position < steps.size()) {
-    const Step& what = steps[strand.position];
+  while (strand.position < strand.steps.size()) {
+    const Step& what = strand.steps[strand.position];
     if (!strand.computed) {
       strand.computed = true;
       const Time duration = scaled(what.before_ns, job_of(process).compute_scale);
@@ -208,11 +206,11 @@ void JobTraffic::enter(Strand& strand, Time now) {
   strand.inside = true;
   Process& process = processes_[strand.process];
   if (process.inside++ > 0) return;
-  while (!process.deferred.empty()) {
-    const auto [is_letter, index] = process.deferred.front();
-    process.deferred.pop_front();
+  for (std::size_t next = 0; next < process.deferred.size(); ++next) {
+    const auto [is_letter, index] = process.deferred[next];
     is_letter ? handle(index, now) : run_collective(index, now);
   }
+  process.deferred.clear();
   if (process.engine) look(strand.process, now);
 }
 
@@ -282,7 +280,7 @@ bool JobTraffic::step(std::uint32_t index, const Step& what) {
       const std::uint32_t pending = operation(process, what.operation);
       if (process.engine) expect(index, pending);
       if (!await(pending, index)) return false;
-      process.operations.erase(what.operation);
+      process.operations.close(what.operation);
       if (process.engine) tell_answers(index, what);
       return true;
     }
@@ -332,8 +330,7 @@ void JobTraffic::begin_collective(std::uint32_t index, const Step& what, std::ui
   }
   std::uint32_t made = 0;
   if (free_strands_.empty()) {
-    made = static_cast<std::uint32_t>(strands_.size());
-    strands_.emplace_back();
+    made = strands_.add();
   } else {
     made = free_strands_.back();
     free_strands_.pop_back();
@@ -451,9 +448,9 @@ void JobTraffic::free_pending(std::uint32_t pending) {
 
 /// Of an operation of the program; another thread may ask for it before it has begun.
 std::uint32_t JobTraffic::operation(Process& process, std::uint32_t number) {
-  const auto [known, is_new] = process.operations.try_emplace(number, none);
-  if (is_new) known->second = take_pending();
-  return known->second;
+  std::uint32_t& known = process.operations[number];
+  if (known == none) known = take_pending();
+  return known;
 }
 
 void JobTraffic::complete(std::uint32_t index, Time at, std::uint32_t host) {

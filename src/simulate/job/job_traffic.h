@@ -1,11 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <queue>
+#include <span>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -16,10 +17,12 @@
 #include "simulate/job/in_network.h"
 #include "simulate/job/link_load.h"
 #include "simulate/job/matching.h"
+#include "simulate/job/open_operations.h"
 #include "simulate/job/program.h"
 #include "simulate/job/protection.h"
 #include "simulate/job/protocol.h"
 #include "simulate/job/replica_process.h"
+#include "simulate/job/stable_pool.h"
 #include "simulate/job/timeline.h"
 #include "simulate/packet/traffic.h"
 
@@ -167,6 +170,7 @@ class JobTraffic : public Traffic, private ReplicaWorld {
     std::uint32_t process = 0;
     std::uint32_t thread = none;  ///< none: a collective
     Time at = 0;
+    std::span<const Step> steps;  ///< of a thread; the program's
     std::size_t position = 0;
     bool computed = false;  ///< what stands before the step
     bool inside = false;    ///< in MPI; threads
@@ -217,8 +221,8 @@ class JobTraffic : public Traffic, private ReplicaWorld {
     std::uint32_t inside = 0;  ///< threads in MPI
     bool ended = false;
     Time end = 0, processor_free = 0;
-    std::deque<std::pair<bool, std::uint32_t>> deferred;          ///< a letter (true) or a strand, for the next call
-    std::unordered_map<std::uint32_t, std::uint32_t> operations;  ///< of the program: pending
+    std::vector<std::pair<bool, std::uint32_t>> deferred;  ///< a letter (true) or a strand, for the next call
+    OpenOperations operations;                             ///< of the program: pending
     std::vector<Probing> probing;
     std::uint32_t accesses = 0;
     std::vector<std::uint32_t> awaiting_accesses;  ///< strands
@@ -245,6 +249,13 @@ class JobTraffic : public Traffic, private ReplicaWorld {
     std::priority_queue<LocalEvent, std::vector<LocalEvent>, std::greater<>> events;
     std::priority_queue<Leaving, std::vector<Leaving>, std::greater<>> leaving;
     std::uint64_t order = 0;
+    Time asked_at = 0;  ///< when the network asks it next, as far as that was agreed; 0: when its adapter is free
+
+    /// When something is to be done for it; never: nothing is.
+    Time next() const {
+      const Time event = events.empty() ? never : events.top().at;
+      return leaving.empty() ? event : std::min(event, leaving.top().at);
+    }
   };
 
   const Job& job_of(const Process& process) const { return jobs_[process.job]; }
@@ -355,7 +366,7 @@ class JobTraffic : public Traffic, private ReplicaWorld {
   std::vector<std::uint32_t> first_;  ///< by job: its rank 0 among the processes
   std::vector<Process> processes_;
   std::vector<Host> hosts_;
-  std::deque<Strand> strands_;  ///< a deque, for strands begin strands
+  StablePool<Strand> strands_;  ///< strands begin strands
   std::vector<std::uint32_t> free_strands_;
   std::vector<Pending> pending_;
   std::vector<std::uint32_t> free_pending_;

@@ -36,6 +36,7 @@ std::vector<std::int64_t> all_of(const std::vector<FactValue>& facts, Fact wante
 /// A call that is started later: of a persistent request.
 struct Kept {
   std::string name;
+  CallKind kind{};
   std::vector<FactValue> facts;
   std::uint64_t partitions = 0, ready = 0;
 };
@@ -47,6 +48,7 @@ struct ProgramBuilder::Shared {
   std::map<std::pair<std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>, std::uint64_t>, std::uint32_t>
       numbers;
   std::map<std::string, std::uint64_t> left_out, timed;  ///< calls by name
+  record::KnownKinds kinds;
   Status status;
   std::uint64_t room = memory::available_bytes() / 2;  ///< bytes for what is still to be kept
 
@@ -114,9 +116,11 @@ class ProgramBuilder::Rank : public record::Visitor {
   }
 
  private:
+  /// The operations that one call begins: numbered in a row, by steps in a row.
   struct Begun {
-    std::uint32_t operation = no_operation;
-    std::size_t thread = 0, step = 0;  ///< where it begins, for what is known later
+    std::uint32_t operation = no_operation;  ///< the first
+    std::uint32_t count = 0;
+    std::size_t thread = 0, step = 0;  ///< where the first one begins, for what is known later
   };
 
   void compute(std::int64_t ns) {
@@ -132,16 +136,17 @@ class ProgramBuilder::Rank : public record::Visitor {
     program_.threads[thread_].push_back(step);
     return program_.threads[thread_].back();
   }
-  Begun begin(Step step) {
+  void begin(Step step) {
     step.operation = operations_++;
     add(step);
-    return {step.operation, thread_, program_.threads[thread_].size() - 1};
   }
-  void wait(const Begun& begun, std::uint8_t told = 0) {
+  /// Of the call that is being taken: nothing yet.
+  Begun beginning() const { return {operations_, 0, thread_, program_.threads[thread_].size()}; }
+  void wait(std::uint32_t operation, std::uint8_t told = 0) {
     Step step;
     step.kind = Step::Kind::wait;
     step.told = told;
-    step.operation = begun.operation;
+    step.operation = operation;
     add(step);
   }
   std::int64_t get(Fact wanted, std::int64_t otherwise) const { return get(facts_, wanted, otherwise); }
@@ -171,33 +176,34 @@ class ProgramBuilder::Rank : public record::Visitor {
 
   void take(const Call& call) {
     const std::int64_t request = get(Fact::request, record::unknown_request);
-    switch (record::kind_of(call.name)) {
+    const CallKind kind = shared_.kinds.of(call.name);
+    switch (kind) {
       case CallKind::persistent_send:
       case CallKind::persistent_receive:
         shared_.keep(sizeof(Kept) + call.facts.size_bytes());
-        kept_[request] = {std::string(call.name), facts_, static_cast<std::uint64_t>(get(Fact::partitions, 0)), 0};
+        kept_[request] = {std::string(call.name), kind, facts_, static_cast<std::uint64_t>(get(Fact::partitions, 0)),
+                          0};
         return;
       case CallKind::collective:
       case CallKind::neighbours:
         if (record::is_persistent_collective(call.name)) {
           shared_.keep(sizeof(Kept) + call.facts.size_bytes());
-          kept_[request] = {std::string(call.name), facts_};
+          kept_[request] = {std::string(call.name), kind, facts_};
           return;
         }
-        return start(call.name, facts_, request);
+        return start(call.name, kind, facts_, request);
       case CallKind::send:
       case CallKind::receive:
       case CallKind::send_receive:
-        return start(call.name, facts_, request);
+        return start(call.name, kind, facts_, request);
       case CallKind::start:
         for (const std::int64_t started : all_of(facts_, Fact::starts)) {
           const auto known = kept_.find(started);
           if (known == kept_.end()) continue;
           known->second.ready = 0;
           // What is sent in parts goes when the last of them is ready, as in MPICH 4.0.
-          if (known->second.partitions > 0 && record::kind_of(known->second.name) == CallKind::persistent_send)
-            continue;
-          start(known->second.name, known->second.facts, started);
+          if (known->second.partitions > 0 && known->second.kind == CallKind::persistent_send) continue;
+          start(known->second.name, known->second.kind, known->second.facts, started);
         }
         return;
       case CallKind::completion:
@@ -230,32 +236,34 @@ class ProgramBuilder::Rank : public record::Visitor {
     if (get(Fact::ready_from, -1) < 0 || get(Fact::not_yet, 0) != 0) return poll();
     const std::int64_t request = get(Fact::concerns, record::unknown_request);
     const auto known = kept_.find(request);
-    if (known == kept_.end() || record::kind_of(known->second.name) != CallKind::persistent_send) return poll();
+    if (known == kept_.end() || known->second.kind != CallKind::persistent_send) return poll();
     const std::vector<std::int64_t> from = all_of(facts_, Fact::ready_from), to = all_of(facts_, Fact::ready_to);
     for (std::size_t i = 0; i < std::min(from.size(), to.size()); ++i)
       known->second.ready += static_cast<std::uint64_t>(std::max<std::int64_t>(to[i] - from[i] + 1, 0));
-    if (known->second.ready == known->second.partitions) start(known->second.name, known->second.facts, request);
+    if (known->second.ready == known->second.partitions)
+      start(known->second.name, known->second.kind, known->second.facts, request);
   }
 
   /// Begins what the call, or the persistent request that it made, stands for. Without a request it is waited for.
-  void start(std::string_view name, const std::vector<FactValue> facts, std::int64_t request) {
-    std::vector<Begun> begun;
-    const CallKind kind = record::kind_of(name);
+  void start(std::string_view name, CallKind kind, const std::vector<FactValue>& facts, std::int64_t request) {
+    const Begun begun = beginning();
     const bool sends = kind == CallKind::send || kind == CallKind::persistent_send || kind == CallKind::send_receive;
     const bool receives =
         kind == CallKind::receive || kind == CallKind::persistent_receive || kind == CallKind::send_receive;
-    if (receives) begin_receive(facts, kind == CallKind::send_receive, request, begun);
-    if (sends) begin_send(name, facts, begun);
-    if (kind == CallKind::collective) begin_collective(name, facts, request != record::unknown_request, begun);
-    if (kind == CallKind::neighbours) begin_neighbours(facts, begun);
-    hand_over(std::move(begun), request);
+    if (receives) begin_receive(facts, kind == CallKind::send_receive, request);
+    if (sends) begin_send(name, facts);
+    if (kind == CallKind::collective) begin_collective(name, facts, request != record::unknown_request);
+    if (kind == CallKind::neighbours) begin_neighbours(facts);
+    hand_over(begun, request);
   }
-  void hand_over(std::vector<Begun> begun, std::int64_t request) {
+  /// What began since `begun`.
+  void hand_over(Begun begun, std::int64_t request) {
+    begun.count = operations_ - begun.operation;
     if (request != record::unknown_request) {
-      pending_[request] = std::move(begun);
+      pending_[request] = begun;
       return;
     }
-    for (const Begun& one : begun) wait(one);
+    for (std::uint32_t one = 0; one < begun.count; ++one) wait(begun.operation + one);
   }
 
   std::optional<std::uint32_t> communicator_of(const std::vector<FactValue>& facts) const {
@@ -265,7 +273,7 @@ class ProgramBuilder::Rank : public record::Visitor {
   }
   std::uint32_t context_of(const std::vector<FactValue>& facts) const { return communicator_of(facts).value_or(0) * 2; }
 
-  void begin_send(std::string_view name, const std::vector<FactValue>& facts, std::vector<Begun>& begun) {
+  void begin_send(std::string_view name, const std::vector<FactValue>& facts) {
     const std::int64_t to = get(facts, Fact::peer, record::nobody);
     if (!is_rank(to)) return;
     Step step;
@@ -276,11 +284,10 @@ class ProgramBuilder::Rank : public record::Visitor {
     step.peer = static_cast<std::uint32_t>(to);
     step.tag = get(facts, Fact::tag, 0);
     step.bytes = size_of(get(facts, Fact::bytes, 0));
-    begun.push_back(begin(step));
+    begin(step);
   }
 
-  void begin_receive(const std::vector<FactValue>& facts, bool with_send, std::int64_t request,
-                     std::vector<Begun>& begun) {
+  void begin_receive(const std::vector<FactValue>& facts, bool with_send, std::int64_t request) {
     std::int64_t from = get(facts, with_send ? Fact::receives_from : Fact::peer, record::nobody);
     std::int64_t tag = get(facts, with_send ? Fact::receives_tag : Fact::tag, record::any_tag);
     if (from == record::nobody || from == record::outside) return;
@@ -297,7 +304,7 @@ class ProgramBuilder::Rank : public record::Visitor {
     step.context = context_of(facts);
     step.peer = from == record::anybody ? Envelope::any_source : static_cast<std::uint32_t>(from);
     step.tag = tag;
-    begun.push_back(begin(step));
+    begin(step);
   }
 
   std::uint32_t list(const std::vector<std::int64_t>& values, std::size_t size) {
@@ -330,8 +337,7 @@ class ProgramBuilder::Rank : public record::Visitor {
     return step;
   }
 
-  void begin_collective(std::string_view name, const std::vector<FactValue>& facts, bool nonblocking,
-                        std::vector<Begun>& begun) {
+  void begin_collective(std::string_view name, const std::vector<FactValue>& facts, bool nonblocking) {
     const auto communicator = collective_communicator(facts);
     const auto operation = operation_named(record::collective_of(name));
     if (!communicator || !operation) {
@@ -346,10 +352,10 @@ class ProgramBuilder::Rank : public record::Visitor {
     step.peer = root == members.end() ? 0 : static_cast<std::uint32_t>(root - members.begin());
     step.lists = list(all_of(facts, Fact::bytes_to), members.size());
     step.lists_from = list(all_of(facts, Fact::bytes_from), members.size());
-    begun.push_back(begin(step));
+    begin(step);
   }
 
-  void begin_neighbours(const std::vector<FactValue>& facts, std::vector<Begun>& begun) {
+  void begin_neighbours(const std::vector<FactValue>& facts) {
     const auto communicator = collective_communicator(facts);
     if (!communicator) return;
     const std::int64_t tag = before_[*communicator]++;
@@ -364,7 +370,7 @@ class ProgramBuilder::Rank : public record::Visitor {
         step.peer = static_cast<std::uint32_t>(peers[i]);
         step.tag = tag;
         if (sends) step.bytes = size_of(i < sizes.size() ? sizes[i] : get(facts, Fact::bytes, 0));
-        begun.push_back(begin(step));
+        begin(step);
       }
     }
   }
@@ -391,11 +397,12 @@ class ProgramBuilder::Rank : public record::Visitor {
         if (facts_[k].fact == Fact::source || facts_[k].fact == Fact::source_tag)
           learn(known->second, facts_[k].fact, facts_[k].value);
       }
-      for (const Begun& begun : known->second) {
+      const Begun begun = known->second;
+      for (std::uint32_t one = 0; one < begun.count; ++one) {
         if (cancelled)
-          program_.threads[begun.thread][begun.step].kind = Step::Kind::nothing;
+          program_.threads[begun.thread][begun.step + one].kind = Step::Kind::nothing;
         else
-          wait(begun, any ? std::uint8_t{0} : answers_of(name, completed));
+          wait(begun.operation + one, any ? std::uint8_t{0} : answers_of(name, completed));
         any = true;
       }
       pending_.erase(known);
@@ -404,9 +411,9 @@ class ProgramBuilder::Rank : public record::Visitor {
   }
 
   /// From where a receive got its message is known when it is complete.
-  void learn(const std::vector<Begun>& request, Fact fact, std::int64_t value) {
-    for (const Begun& begun : request) {
-      Step& step = program_.threads[begun.thread][begun.step];
+  void learn(const Begun& begun, Fact fact, std::int64_t value) {
+    for (std::uint32_t one = 0; one < begun.count; ++one) {
+      Step& step = program_.threads[begun.thread][begun.step + one];
       if (step.kind != Step::Kind::receive) continue;
       if (fact == Fact::source && step.peer == Envelope::any_source && is_rank(value))
         step.peer = static_cast<std::uint32_t>(value);
@@ -441,7 +448,9 @@ class ProgramBuilder::Rank : public record::Visitor {
     step.inner = true;
     step.bytes = agreement_bytes;
     step.nonblocking = request != record::unknown_request;
-    hand_over({begin(step)}, request);
+    const Begun begun = beginning();
+    begin(step);
+    hand_over(begun, request);
   }
   void make_communicator(const Call& call, std::int64_t request) {
     if (get(Fact::communicator, -1) < 0 || call.name.ends_with("free")) return;
@@ -462,7 +471,9 @@ class ProgramBuilder::Rank : public record::Visitor {
       add(step);
       return;
     }
-    hand_over({begin(step)}, request);
+    const Begun begun = beginning();
+    begin(step);
+    hand_over(begun, request);
   }
 
   void complete_accesses() {
@@ -472,7 +483,7 @@ class ProgramBuilder::Rank : public record::Visitor {
   }
   /// An empty message to, or from, each rank.
   void exchange_empty(const std::vector<std::int64_t>& ranks, bool sends, std::int64_t tag) {
-    std::vector<Begun> begun;
+    const Begun begun = beginning();
     for (const std::int64_t rank : ranks) {
       if (!is_rank(rank)) continue;
       Step step;
@@ -480,9 +491,9 @@ class ProgramBuilder::Rank : public record::Visitor {
       step.context = context_of(facts_) + 1;
       step.peer = static_cast<std::uint32_t>(rank);
       step.tag = tag;
-      begun.push_back(begin(step));
+      begin(step);
     }
-    for (const Begun& one : begun) wait(one);
+    hand_over(begun, record::unknown_request);
   }
 
   void synchronise(const Call& call) {
@@ -517,7 +528,7 @@ class ProgramBuilder::Rank : public record::Visitor {
   std::uint32_t operations_ = 0;
   std::unordered_map<std::int64_t, std::uint32_t> numbers_;  ///< of communicators, by this rank's
   std::unordered_map<std::int64_t, Kept> kept_;
-  std::unordered_map<std::int64_t, std::vector<Begun>> pending_;
+  std::unordered_map<std::int64_t, Begun> pending_;
   std::unordered_map<std::uint32_t, std::int64_t> before_;
   std::unordered_map<std::int64_t, std::vector<std::int64_t>> posted_, started_;
   std::map<std::vector<std::uint64_t>, std::uint32_t> lists_;
@@ -550,20 +561,15 @@ Result<Program> ProgramBuilder::finish() {
 }
 
 Result<Program> read_program(const std::string& folder) {
-  // The number of ranks stands in the files; so they are read once for it, without their calls being kept.
-  class Nothing : public record::Visitor {
-    void call(const record::Call&) override {}
-    void communicator(std::uint64_t, const record::Communicator&) override {}
-    void counted(std::string_view, bool, std::uint64_t) override {}
-  } nothing;
-  auto known = record::read_trace(folder, [&](std::uint64_t) -> record::Visitor& { return nothing; });
-  if (!known.ok()) return known.status();
-  if (known.value().ranks > most_ranks)
+  record::NoCalls nothing;
+  const auto ranks = record::ranks_of_trace(folder);
+  if (!ranks.ok()) return ranks.status();
+  if (ranks.value() > most_ranks)
     return Status(Code::bad_input, "reading the trace " + folder,
-                  "it is of " + std::to_string(known.value().ranks) + " ranks", "at most 1,048,576 are replayed");
-  ProgramBuilder builder(folder, static_cast<std::uint32_t>(known.value().ranks));
+                  "it is of " + std::to_string(ranks.value()) + " ranks", "at most 1,048,576 are replayed");
+  ProgramBuilder builder(folder, static_cast<std::uint32_t>(ranks.value()));
   auto trace = record::read_trace(folder, [&](std::uint64_t rank) -> record::Visitor& {
-    return rank < known.value().ranks ? builder.rank(rank) : nothing;
+    return rank < ranks.value() ? builder.rank(rank) : nothing;
   });
   if (!trace.ok()) return trace.status();
   auto program = builder.finish();

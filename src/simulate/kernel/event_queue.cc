@@ -9,6 +9,12 @@ namespace {
 
 constexpr std::size_t network = 8;
 
+constexpr std::uint32_t look_every = 1024;  ///< buckets
+constexpr std::uint64_t too_few = 3;        ///< events of a bucket, on average: it should be wider
+constexpr std::uint64_t too_many = 32;
+constexpr unsigned step_bits = 2;    ///< buckets become four times as wide, or a quarter
+constexpr unsigned most_shift = 31;  ///< entries hold 32 bits of the time
+
 inline void put_in_order(EventQueue::Entry& a, EventQueue::Entry& b) {
   const EventQueue::Entry first = a, second = b;
   const bool ordered = first < second;
@@ -65,7 +71,7 @@ void sort_bucket(EventQueue::Entry* held, std::size_t count) {
 EventQueue::EventQueue(Time bucket_ps, std::uint32_t buckets) {
   const std::uint64_t width = std::bit_ceil(static_cast<std::uint64_t>(std::clamp<Time>(bucket_ps, 1, Time{1} << 31)));
   const std::uint32_t count = std::bit_ceil(std::max<std::uint32_t>(buckets, 64));
-  shift_ = static_cast<unsigned>(std::countr_zero(width));
+  shift_ = least_shift_ = static_cast<unsigned>(std::countr_zero(width));
   mask_ = count - 1;
   tops_.assign(count, no_chunk);
   occupied_.assign(count / 64, 0);
@@ -90,6 +96,7 @@ EventQueue::Filled EventQueue::take_chunk(Filled next) {
 /// The current bucket, which is sorted already, or beyond the horizon.
 void EventQueue::push_elsewhere(Time at, Event event) {
   if (static_cast<std::uint64_t>(at) >> shift_ == current_) {
+    ++loaded_events_;
     add_ready(entry(at, event));
     for (std::size_t i = ready_n_ - 1; i > position_ && ready_[i - 1] > ready_[i]; --i)
       std::swap(ready_[i - 1], ready_[i]);
@@ -122,8 +129,44 @@ void EventQueue::add_ready(Entry held) {
   if (ready_n_ + network > ready_.size()) ready_.resize(2 * ready_.size());
 }
 
+/// The current bucket is over: those to come may have another width.
+void EventQueue::adapt() {
+  const std::uint64_t few = std::uint64_t{loaded_} * too_few, many = std::uint64_t{loaded_} * too_many;
+  if (loaded_events_ < few && shift_ + step_bits <= most_shift)
+    rescale(shift_ + step_bits);
+  else if (loaded_events_ > many && shift_ >= least_shift_ + step_bits)
+    rescale(shift_ - step_bits);
+  loaded_ = 0;
+  loaded_events_ = 0;
+}
+
+/// All that is pending goes beyond the horizon, from where load() brings it back.
+void EventQueue::rescale(unsigned shift) {
+  for (std::uint64_t word = 0; word < occupied_.size(); ++word) {
+    for (; occupied_[word] != 0; occupied_[word] &= occupied_[word] - 1) {
+      const std::uint64_t slot = word * 64 + static_cast<unsigned>(std::countr_zero(occupied_[word]));
+      const std::uint64_t start = (current_ + ((slot - current_) & mask_)) << shift_;
+      for (Filled at = tops_[slot]; at != no_chunk;) {
+        Chunk& chunk = chunks_[chunk_of(at)];
+        for (std::uint32_t i = 0; i < count_of(at); ++i)
+          far_.push_back(
+              {static_cast<Time>((start & ~0xffffffffULL) | (chunk.entries[i] >> 32)), event_of(chunk.entries[i])});
+        const Filled next = chunk.next;
+        chunk.next = free_chunk_;
+        free_chunk_ = at & ~Filled{7};
+        at = next;
+      }
+      tops_[slot] = no_chunk;
+    }
+  }
+  std::make_heap(far_.begin(), far_.end(), std::greater<>());
+  shift_ = shift;
+  current_ = static_cast<std::uint64_t>(now_) >> shift_;
+}
+
 /// Makes the next bucket the current one; false when nothing is pending.
 bool EventQueue::load() {
+  if (++loaded_ == look_every) adapt();
   std::uint64_t bucket = next_bucket();
   if (!far_.empty()) bucket = std::min(bucket, static_cast<std::uint64_t>(far_.front().at) >> shift_);
   if (bucket == ~0ULL) return false;
@@ -155,6 +198,7 @@ bool EventQueue::load() {
       put(home, entry(near.at, near.event));
   }
   sort_bucket(ready_.data(), ready_n_);
+  loaded_events_ += ready_n_;
   return true;
 }
 

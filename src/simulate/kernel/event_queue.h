@@ -19,8 +19,10 @@ using Event = std::uint32_t;
 ///
 /// A timing wheel: buckets of a power of two of picoseconds, sorted when their turn comes; events beyond the wheel's
 /// horizon wait in a heap. push() costs O(1), taking O(log of a bucket's events). The order within an instant is the
-/// events' own, ascending, so it does not depend on the order of pushes. No allocation once the pools have grown to the
-/// largest number of events that were ever pending. Not thread-safe.
+/// events' own, ascending, so it does not depend on the order of pushes. Where buckets turn out to be nearly empty they
+/// become wider, and narrower again when they fill: that changes the time which taking an event costs, and nothing
+/// else. No allocation once the pools have grown to the largest number of events that were ever pending. Not
+/// thread-safe.
 ///
 ///   EventQueue queue(1024, 4096);
 ///   queue.push(500, 7);
@@ -28,7 +30,8 @@ using Event = std::uint32_t;
 class EventQueue {
  public:
   /// `bucket_ps` and `buckets` are rounded up to powers of two; their product is the horizon. Best: a bucket holds some
-  /// 10 events, and nearly every event is due within the horizon. bucket_ps at most 2^31, buckets at least 64.
+  /// 10 events, and nearly every event is due within the horizon. bucket_ps at most 2^31, buckets at least 64. Buckets
+  /// are never narrower than that.
   EventQueue(Time bucket_ps, std::uint32_t buckets);
 
   /// Adds an event at or after now(). At now() itself, it comes with the next call of next_instant().
@@ -64,6 +67,7 @@ class EventQueue {
   std::uint64_t pending() const { return pending_; }
   bool empty() const { return pending_ == 0; }
   std::uint64_t bytes() const;  ///< held by the queue
+  Time bucket_ps() const { return Time{1} << shift_; }
   /// Asks the memory for what visit() will read.
   void prefetch(std::uint32_t ahead) const {
     const Filled top = tops_[(current_ + ahead) & mask_];
@@ -122,8 +126,13 @@ class EventQueue {
   std::uint64_t next_bucket() const;
   bool load();
   void add_ready(Entry held);
+  void adapt();
+  void rescale(unsigned shift);
 
   unsigned shift_;
+  unsigned least_shift_;
+  std::uint32_t loaded_ = 0;         // buckets since adapt() looked last
+  std::uint64_t loaded_events_ = 0;  // and the events that were in them, or came while it was their turn
   std::uint64_t mask_;
   std::uint64_t current_ = 0;  // absolute number of the bucket in ready_
   Time now_ = 0;

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <set>
+#include <vector>
 
 #include "core/random/stream.h"
 
@@ -105,6 +106,37 @@ TEST(EventQueue, EqualsAnOrderedMap) {
     EXPECT_TRUE(expected.empty());
     EXPECT_EQ(queue.pending(), 0U);
   }
+}
+
+/// A few events far apart, then many close together, then few again: the same order as of a map all the while.
+TEST(EventQueue, WidensBucketsThatAreNearlyEmptyAndNarrowsThemAgain) {
+  random::Stream draw = random::Stream(3).child("density");
+  EventQueue queue(64, 1024);
+  std::multiset<std::pair<Time, Event>> expected;
+  const auto push = [&](std::uint64_t reach) {
+    const Time at = queue.now() + 1 + static_cast<Time>(draw.below(reach));
+    const auto event = static_cast<Event>(draw.next64());
+    queue.push(at, event);
+    expected.emplace(at, event);
+  };
+  const auto take = [&] {
+    ASSERT_TRUE(queue.next_instant());
+    for (const Event event : queue.events()) {
+      ASSERT_EQ(*expected.begin(), std::make_pair(queue.now(), event));
+      expected.erase(expected.begin());
+    }
+  };
+  std::vector<Time> widths;
+  for (const std::size_t pending : {20, 5000, 20}) {
+    for (int step = 0; step < 60'000; ++step) {
+      while (expected.size() < pending) push(step % 16 == 0 ? 10'000'000 : 200'000);
+      take();
+    }
+    widths.push_back(queue.bucket_ps());
+  }
+  EXPECT_GT(widths[0], 1024);
+  EXPECT_LT(widths[1], widths[0]);
+  EXPECT_GT(widths[2], widths[1]);
 }
 
 }  // namespace

@@ -74,6 +74,7 @@ Network::Network(const fabric::Fabric& fabric, const fabric::Forwarding& forward
 void Network::build_ports() {
   const std::size_t count = fabric_.ports().size();
   ports_.resize(count);
+  asked_.assign(count / 64 + 1, 0);
   lanes_.reserve((count + host_ports_.count()) << lane_bits_);  // build_senders() adds those that receive
   lanes_.resize(count << lane_bits_);
   outs_.resize(count << lane_bits_);

@@ -55,20 +55,36 @@ bool Network::lacks_for_good(std::uint32_t index) {
   return known_credit_time(port, out, lanes_[next_asking(index).lane].head.flits()) == never;
 }
 
+/// Calls with every port that somebody wants now, in their order.
+template <class Visit>
+void Network::visit_asked(const Visit& visit) {
+  for (std::size_t word = 0; word < asked_.size(); ++word) {
+    for (std::uint64_t bits = asked_[word]; bits != 0; bits &= bits - 1) {
+      const auto port = static_cast<fabric::PortId>(word * 64 + static_cast<unsigned>(std::countr_zero(bits)));
+      if (ports_[port].lanes_wanted == 0)
+        asked_[word] &= ~(bits & -bits);
+      else
+        visit(port);
+    }
+  }
+}
+
 /// The lanes of a circle of waiting, or nothing. A lane waits for another when the packet whose turn it is at its
 /// output lacks credits that no known drain returns: then only the lane at the other end of the cable can give them.
 std::vector<std::uint32_t> Network::blocked_circle() {
   if (by_output()) return blocked_circle_of_queues();
-  std::vector<std::uint32_t> waits_for(lanes_.size(), nothing);
-  for (std::uint32_t out_index = 0; out_index < outs_.size(); ++out_index) {
-    if (!lacks_for_good(out_index)) continue;
-    OutLane& out = outs_[out_index];
-    const fabric::PortId port_index = out_index >> lane_bits_;
+  std::vector<std::uint32_t> waits_for;  // empty: nobody waits for another
+  visit_asked([&](fabric::PortId port_index) {
     const OutPort& port = ports_[port_index];
-    for (std::uint32_t request = 0; request < words_n_ * 64; ++request)
-      if ((request_word(out_index, request) >> (request & 63) & 1) != 0)
-        waits_for[lane_of(port_index, port, out_index, request)] = out.peer;
-  }
+    for (std::uint32_t wanted = port.lanes_wanted; wanted != 0; wanted &= wanted - 1) {
+      const std::uint32_t out_index = (port_index << lane_bits_) + static_cast<std::uint32_t>(std::countr_zero(wanted));
+      if (!lacks_for_good(out_index)) continue;
+      if (waits_for.empty()) waits_for.assign(lanes_.size(), nothing);
+      for (std::uint32_t request = 0; request < words_n_ * 64; ++request)
+        if ((request_word(out_index, request) >> (request & 63) & 1) != 0)
+          waits_for[lane_of(port_index, port, out_index, request)] = outs_[out_index].peer;
+    }
+  });
   return find_circle(waits_for);
 }
 
@@ -125,7 +141,7 @@ std::uint64_t Network::memory() const {
   auto held = [](const auto& vector) { return vector.capacity() * sizeof(vector[0]); };
   return sizeof(*this) + queue_.bytes() + held(lanes_) + held(outs_) + held(peers_) + held(ports_) + held(head_since_) +
          held(stalled_until_) + held(words_) + slots_.bytes() + departures_.bytes() + packets_.bytes() +
-         arbiter_.bytes() + held(senders_) + held(queued_flits_) + statistics_.bytes() + held(marked_) +
+         arbiter_.bytes() + held(senders_) + held(queued_flits_) + statistics_.bytes() + held(marked_) + held(asked_) +
          held(pending_) + held(queues_of_) + held(queue_to_);
 }
 

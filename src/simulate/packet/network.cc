@@ -32,7 +32,7 @@ void Network::loop() {
     if (queue_.now() >= next_control_ && control_point() == Verdict::end) break;
     now_ = queue_.now();
     if constexpr (form != Form::faulty) {  // there tables may change before a head comes forward
-      if (prefetches_ && queue_.bucket_begins()) prefetch<form>();
+      if (prefetches_ && queue_.bucket_begins() && queue_.pending() > few_events) prefetch<form>();
     }
     record_.events += queue_.events().size();
     const bool alone = queue_.events().size() == 1;
@@ -215,7 +215,10 @@ inline void Network::prefetch_peer(std::uint32_t out) const {
 template <Form form>
 inline void Network::set_request(OutPort& port, std::uint32_t out, std::uint32_t request) {
   request_word(out, request) |= std::uint64_t{1} << (request & 63);
-  if (outs_[out].waiting++ == 0) port.lanes_wanted |= static_cast<std::uint16_t>(1U << (out & lane_mask<form>()));
+  if (outs_[out].waiting++ > 0) return;
+  port.lanes_wanted |= static_cast<std::uint16_t>(1U << (out & lane_mask<form>()));
+  const fabric::PortId index = out >> lane_bits<form>();
+  asked_[index >> 6] |= std::uint64_t{1} << (index & 63);
 }
 
 /// A packet that the cable brings to a switch.

@@ -56,7 +56,8 @@ class [[gnu::visibility("hidden")]] Network final : private Traffic::Player {
   static Event event(Kind kind, std::uint32_t index) {
     return (static_cast<std::uint32_t>(kind) << 29) | index;
   }
-  static constexpr std::uint32_t look_ahead = 1;  ///< buckets, for each of three steps
+  static constexpr std::uint32_t look_ahead = 1;     ///< buckets, for each of three steps
+  static constexpr std::uint64_t few_events = 1000;  ///< what so many touch stays in a core's own caches
   static Kind kind_of(Event event) {
     return static_cast<Kind>(event >> 29);
   }
@@ -281,6 +282,8 @@ class [[gnu::visibility("hidden")]] Network final : private Traffic::Player {
   void end_of_events();
   std::vector<std::uint32_t> blocked_circle();
   bool lacks_for_good(std::uint32_t out);
+  template <class Visit>
+  void visit_asked(const Visit& visit);
   void describe_circle(const std::vector<std::uint32_t>& lanes);
   void count_states();
   void finish(Ending ending);
@@ -326,6 +329,7 @@ class [[gnu::visibility("hidden")]] Network final : private Traffic::Player {
   std::vector<Time> head_since_;     // by in lane, where heads have a lifetime
   std::vector<Time> stalled_until_;  // by out lane, likewise
   Lines<std::uint64_t> words_;
+  std::vector<std::uint64_t> asked_;  // by port, a bit each: somebody has wanted it since visit_asked() looked last
 
   // Input buffers with a queue for every output.
   std::uint32_t first_queue_ = nothing;    // where the queues stand in lanes_; nothing: one queue a lane
