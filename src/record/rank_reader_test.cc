@@ -195,7 +195,7 @@ TEST(RankReader, ADamagedBlockCostsOnlyItself) {
     ASSERT_FALSE(read.damages.empty()) << at;
     const std::optional<Head> head = read_rank_head(bytes);
     EXPECT_EQ(head.has_value(), read.has_head) << at;
-    if (head) EXPECT_EQ(head->ranks, read.head.ranks) << at;
+    EXPECT_EQ(head.value_or(Head()).ranks, read.head.ranks) << at;
     EXPECT_EQ(read.damages[0].offset, *(std::upper_bound(file.blocks.begin(), file.blocks.end(), at) - 1)) << at;
     EXPECT_GE(keeper.calls.size(), 160U) << at;
     for (const Kept& call : keeper.calls)
