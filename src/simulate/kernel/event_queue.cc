@@ -166,7 +166,7 @@ void EventQueue::rescale(unsigned shift) {
 
 /// Makes the next bucket the current one; false when nothing is pending.
 bool EventQueue::load() {
-  if (++loaded_ == look_every) adapt();
+  if (++loaded_ == look_every || loaded_events_ > look_every * too_many) adapt();
   std::uint64_t bucket = next_bucket();
   if (!far_.empty()) bucket = std::min(bucket, static_cast<std::uint64_t>(far_.front().at) >> shift_);
   if (bucket == ~0ULL) return false;
