@@ -77,6 +77,21 @@ function(holdfast_ask_wrapper wrapper result)
   set(${result}_LIBRARY_DIRS ${asked_LIBRARY_DIRS} PARENT_SCOPE)
 endfunction()
 
+# An MPI that was built without Fortran has the wrapper all the same, but no modules: what is in Fortran is left out then.
+function(holdfast_check_fortran flavour)
+  if(NOT HOLDFAST_MPI_${flavour}_FORTRAN)
+    return()
+  endif()
+  set(folder ${CMAKE_BINARY_DIR}/CMakeFiles/holdfast-fortran-${flavour})
+  file(WRITE ${folder}/module.f90 "program module\n  use mpi_f08\nend program\n")
+  execute_process(COMMAND ${HOLDFAST_MPI_${flavour}_FORTRAN} -c module.f90 WORKING_DIRECTORY ${folder} RESULT_VARIABLE failed
+                  OUTPUT_QUIET ERROR_QUIET)
+  if(failed)
+    message(STATUS "looking at ${HOLDFAST_MPI_${flavour}_FORTRAN}: it has no mpi_f08, what is in Fortran is left out")
+    set(HOLDFAST_MPI_${flavour}_FORTRAN HOLDFAST_MPI_${flavour}_FORTRAN-NOTFOUND CACHE FILEPATH "" FORCE)
+  endif()
+endfunction()
+
 function(holdfast_find_mpi flavour module sonames bindings package)
   if(wrapper_FLAVOUR STREQUAL flavour)
     get_filename_component(folder ${HOLDFAST_MPICC} DIRECTORY)
@@ -97,6 +112,7 @@ function(holdfast_find_mpi flavour module sonames bindings package)
   find_program(HOLDFAST_MPI_${flavour}_CC NAMES ${cc} ${folders})
   find_program(HOLDFAST_MPI_${flavour}_CXX NAMES ${compilers} ${folders})
   find_program(HOLDFAST_MPI_${flavour}_FORTRAN NAMES ${fortran} ${folders})  # needs gfortran; what is in Fortran is left out without
+  holdfast_check_fortran(${flavour})
   find_library(HOLDFAST_MPI_${flavour}_LIBRARY NAMES ${sonames} ${places})
   # The C++ bindings of MPI 2: newer versions have none, and what is in them is left out.
   find_library(HOLDFAST_MPI_${flavour}_BINDINGS NAMES ${bindings} ${places})

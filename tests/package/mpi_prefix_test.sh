@@ -21,6 +21,8 @@ make_prefix() { # name, header's definition, library
   done
 }
 make_prefix openmpi-5 OPEN_MPI libmpi.so.40
+printf '#!/bin/sh\nexit 1\n' > "$work/openmpi-5/bin/mpifort" # as of an MPI without its Fortran modules
+chmod +x "$work/openmpi-5/bin/mpifort"
 make_prefix mpich-4 MPICH_VERSION libmpi.so.12
 make_prefix other-1 LAM_MPI libmpi.so.1
 
@@ -31,7 +33,7 @@ project(user LANGUAGES C)
 list(APPEND CMAKE_MODULE_PATH $source/cmake)
 include(HoldfastMpi)
 foreach(flavour \${HOLDFAST_MPI_FLAVOURS})
-  foreach(what CC CXX LIBRARY INCLUDE_DIRS)
+  foreach(what CC CXX FORTRAN LIBRARY INCLUDE_DIRS)
     message(STATUS "\${flavour} \${what} \${HOLDFAST_MPI_\${flavour}_\${what}}")
   endforeach()
 endforeach()
@@ -51,6 +53,8 @@ holds() { # build folder, flavour, prefix
 
 PATH=$work/openmpi-5/bin:$PATH configure in-path
 holds in-path openmpi openmpi-5
+grep -q "looking at $work/openmpi-5/bin/mpifort: it has no mpi_f08" "$work/in-path.said" || fail "an MPI without Fortran is not named"
+grep -q -e "-- openmpi FORTRAN .*NOTFOUND" "$work/in-path.said" || fail "an MPI without Fortran has Fortran"
 configure as-option -DHOLDFAST_MPICC="$work/mpich-4/bin/mpicc"
 holds as-option mpich mpich-4
 if command -v mpicc.openmpi > /dev/null; then # the other flavour stays Debian's
