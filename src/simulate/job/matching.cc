@@ -1,6 +1,17 @@
 #include "simulate/job/matching.h"
 
 namespace holdfast::simulate::job {
+namespace {
+
+/// The first of the free places, or a new one.
+template <class Entry>
+std::uint32_t free_place(std::vector<Entry>& entries, std::uint32_t& free) {
+  if (free != WaitingLines::none) return std::exchange(free, entries[free].next);
+  entries.emplace_back();
+  return static_cast<std::uint32_t>(entries.size() - 1);
+}
+
+}  // namespace
 
 // -------------------------------------------------------------------------------------------------------------- lines
 
@@ -16,13 +27,7 @@ std::uint32_t WaitingLines::take(std::uint32_t index) {
 void WaitingLines::push(const Envelope& envelope, std::uint64_t order, std::uint32_t value) {
   std::uint32_t index = find(envelope);
   if (index == none) index = open(envelope);
-  std::uint32_t at = free_kept_;
-  if (at == none) {
-    at = static_cast<std::uint32_t>(kept_.size());
-    kept_.emplace_back();
-  } else {
-    free_kept_ = kept_[at].next;
-  }
+  const std::uint32_t at = free_place(kept_, free_kept_);
   kept_[at] = {order, value, none};
   Line& line = lines_[index];
   (line.first == none ? line.first : kept_[line.last].next) = at;
@@ -32,13 +37,7 @@ void WaitingLines::push(const Envelope& envelope, std::uint64_t order, std::uint
 std::uint32_t WaitingLines::open(const Envelope& envelope) {
   if (open_ == heads_.size()) grow();
   ++open_;
-  std::uint32_t index = free_line_;
-  if (index == none) {
-    index = static_cast<std::uint32_t>(lines_.size());
-    lines_.emplace_back();
-  } else {
-    free_line_ = lines_[index].next;
-  }
+  const std::uint32_t index = free_place(lines_, free_line_);
   std::uint32_t& head = heads_[place_of(envelope)];
   lines_[index] = {envelope, none, none, std::exchange(head, index)};
   return index;
