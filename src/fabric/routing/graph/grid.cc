@@ -193,8 +193,7 @@ std::vector<std::vector<std::uint32_t>> rows_beside(const Fabric& fabric, const 
   }
   for (std::vector<std::uint32_t>& beside : neighbours) {
     std::ranges::sort(beside);
-    const auto repeated = std::ranges::unique(beside);
-    beside.erase(repeated.begin(), repeated.end());
+    beside.erase(std::unique(beside.begin(), beside.end()), beside.end());  // clang 14 has no ranges::unique
   }
   return neighbours;
 }
