@@ -84,7 +84,8 @@ Layout in_grid(const Fabric& fabric) {
   std::vector<Point> step(n);
   double right = box_width + 2;
   double down = box_height + 2.5;
-  for (std::size_t d = n; d-- > 0;) {
+  for (std::size_t d = n; d > 0;) {
+    --d;
     const bool across = (n - d) % 2 == 1;
     double& size = across ? right : down;
     step[d] = across ? Point{size, 0} : Point{0, size};

@@ -42,7 +42,8 @@ std::vector<Dimension> dimensions_of(const Topology& topology) {
     port += copies * (topology.family == Family::hyperx ? sizes[d] - 1 : 2);
   }
   std::uint32_t stride = 1;
-  for (std::size_t d = sizes.size(); d-- > 0;) {
+  for (std::size_t d = sizes.size(); d > 0;) {
+    --d;
     dimensions[d].stride = stride;
     stride *= sizes[d];
   }

@@ -58,7 +58,8 @@ Result<Tree> generalized_tree(const Topology& topology) {
 /// The number of a node in its level: digit 1 counts fastest, so that leaves in a row share their parents.
 std::uint32_t number_of(const Tree& tree, std::size_t level, const std::vector<std::uint32_t>& digits) {
   std::uint32_t number = 0;
-  for (std::size_t digit = tree.height(); digit-- > 0;) number = number * tree.base(level, digit) + digits[digit];
+  for (std::size_t digit = tree.height(); digit > 0; --digit)
+    number = number * tree.base(level, digit - 1) + digits[digit - 1];
   return number;
 }
 

@@ -69,7 +69,7 @@ void AcyclicDependencies::expect_up_down(const SwitchOrder& order) {
       if ((order.position[graph.arc(arc).to] < order.position[row]) == up) arcs.push_back(arc);
     }
   };
-  for (std::size_t i = order.rows.size(); i-- > 0;) append(order.rows[i], true);
+  for (std::size_t i = order.rows.size(); i > 0; --i) append(order.rows[i - 1], true);
   for (const std::uint32_t row : order.rows) append(row, false);
   start_from(arcs);
 }

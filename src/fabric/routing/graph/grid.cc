@@ -141,7 +141,8 @@ class GridFinder {
     }
     std::uint32_t start = 0;
     std::uint32_t ends = 0;
-    for (std::uint32_t i = layers; i-- > 0;) {
+    for (std::uint32_t i = layers; i > 0;) {
+      --i;
       if (beside[i].empty() || beside[i].size() > 2) return false;
       if (beside[i].size() != 1) continue;
       ++ends;
