@@ -122,7 +122,9 @@ class DiscoveryReader {
     if (path.empty()) return cursor.wrong("expected a file to include", "as in include \"rack-2.net\"");
     if (included_.size() >= most_includes || include_depth_ >= deepest_include)
       return cursor.wrong("too many files are included in one another", "is one included by itself?");
-    const std::string beside = std::string(file_.substr(0, file_.rfind('/') + 1)) + path;
+    const std::size_t slash = file_.rfind('/');
+    const std::string folder(slash == std::string_view::npos ? std::string_view{} : file_.substr(0, slash + 1));
+    const std::string beside = folder + path;
     std::error_code unknown;
     const std::string place = path.front() != '/' && std::filesystem::is_regular_file(beside, unknown) ? beside : path;
     if (!std::filesystem::is_regular_file(place, unknown))
