@@ -15,6 +15,9 @@ Time times(std::uint64_t bytes, std::int64_t ps) {
   return static_cast<Time>(bytes) * ps;
 }
 
+/// Steps; the messages of more would only lie in memory.
+constexpr std::uint32_t most_ahead = 64;
+
 std::string rank_in_words(std::uint32_t rank) {
   return rank == Envelope::any_source ? "any rank" : "rank " + std::to_string(rank);
 }
@@ -51,6 +54,7 @@ JobTraffic::JobTraffic(std::vector<Job> jobs, std::uint32_t hosts)
     Process& process = processes_[index];
     const std::vector<std::vector<Step>>& threads = job_of(process).program.ranks[process.rank].threads;
     process.threads_left = static_cast<std::uint32_t>(threads.size());
+    process.alone = threads.size() == 1 && !process.engine && protocol_of(process).progress == Progress::calls;
     for (std::uint32_t thread = 0; thread < threads.size(); ++thread) {
       const std::uint32_t strand = strands_.add();
       strands_[strand].process = index;
@@ -117,9 +121,19 @@ void JobTraffic::delivered(std::uint32_t destination, std::uint32_t tag, Time no
   if (--letters_[tag].to_arrive > 0) return;
   take_in(tag, now);
   advance(destination, now);
-  // Mostly its processes compute, or wait for something else: then the network asks when it would have. Others than the
-  // network itself, who have no player, are woken as often as something comes.
-  if (player_ == nullptr || hosts_[destination].next() < hosts_[destination].asked_at) wake.push_back(destination);
+  if (player_ == nullptr)
+    wake.push_back(destination);
+  else
+    ask_for(destination);
+}
+
+/// Mostly the processes of a host compute, or wait for something else: then the network asks when it would have. It is
+/// told only of what comes before that; while its adapter is busy it will ask by itself.
+void JobTraffic::ask_for(std::uint32_t host) {
+  const Time at = hosts_[host].next();
+  if (at >= hosts_[host].asked_at) return;
+  hosts_[host].asked_at = at;
+  player_->ask(host, at);
 }
 
 /// What the adapter takes of a message at a time.
@@ -173,22 +187,19 @@ void JobTraffic::resume(std::uint32_t index, Time now) {
   strands_[index].thread == none ? run_collective(index, now) : run_thread(index, now);
 }
 
+/// A thread that is alone computes and begins messages without an event for each: nothing that comes meanwhile is seen
+/// before its next call that looks.
 void JobTraffic::run_thread(std::uint32_t index, Time now) {
   Strand& strand = strands_[index];
   Process& process = processes_[strand.process];
   strand.at = std::max(strand.at, now);
+  std::uint32_t ahead = 0;
   while (strand.position < strand.steps.size()) {
     const Step& what = strand.steps[strand.position];
-    if (!strand.computed) {
-      strand.computed = true;
-      const Time duration = scaled(what.before_ns, job_of(process).compute_scale);
-      if (duration > 0) {
-        leave(strand);
-        turns_to(strand, Activity::computing);
-        if (strand.thread == 0) process.computing += duration;
-        strand.at = later_by(strand.at, duration);
-        return push(process.host, strand.at, Kind::resume, index);
-      }
+    if (!strand.computed) compute(strand, what);
+    if (strand.at > now) {
+      const bool looks = !only_begins(what) || strand.inside || process.inside_until > now;
+      if (looks || !goes_on(strand) || ahead++ == most_ahead) return push(process.host, strand.at, Kind::resume, index);
     }
     if (process.engine || !only_begins(what)) enter(strand, now);
     if (process.row != none && what.kind != Step::Kind::nothing) turns_to(strand, activity_of(process, what));
@@ -196,9 +207,27 @@ void JobTraffic::run_thread(std::uint32_t index, Time now) {
     ++strand.position;
     strand.computed = false;
     strand.answers = 0;
-    if (strand.at > now) return push(process.host, strand.at, Kind::resume, index);
+    if (strand.at > now && !goes_on(strand)) return push(process.host, strand.at, Kind::resume, index);
   }
+  if (strand.at > now) return push(process.host, strand.at, Kind::resume, index);
   end_thread(index, now);
+}
+
+/// What stands before a step.
+void JobTraffic::compute(Strand& strand, const Step& what) {
+  Process& process = processes_[strand.process];
+  strand.computed = true;
+  const Time duration = scaled(what.before_ns, job_of(process).compute_scale);
+  if (duration == 0) return;
+  leave(strand);
+  turns_to(strand, Activity::computing);
+  if (strand.thread == 0) process.computing += duration;
+  strand.at = later_by(strand.at, duration);
+}
+
+/// Whether the thread may be ahead of the network at the moment that it has come to.
+bool JobTraffic::goes_on(const Strand& strand) const {
+  return processes_[strand.process].alone && strand.at < until_;
 }
 
 void JobTraffic::enter(Strand& strand, Time now) {
@@ -218,6 +247,7 @@ void JobTraffic::leave(Strand& strand) {
   if (!strand.inside) return;
   strand.inside = false;
   --processes_[strand.process].inside;
+  processes_[strand.process].inside_until = strand.at;
 }
 
 /// A thread that has no more calls stays in MPI, as MPI_Finalize does until all is over.
@@ -236,8 +266,9 @@ void JobTraffic::end_thread(std::uint32_t index, Time now) {
   with_engine(strand.process, [&](ReplicaProcess& engine) { engine.end(at); });
 }
 
-bool JobTraffic::makes_progress(const Process& process) const {
-  return process.inside > 0 || process.ended || protocol_of(process).progress == Progress::always;
+bool JobTraffic::makes_progress(const Process& process, Time now) const {
+  return process.inside > 0 || now < process.inside_until || process.ended ||
+         protocol_of(process).progress == Progress::always;
 }
 
 /// What its rank's first thread does from now on.
@@ -370,7 +401,7 @@ void JobTraffic::start_activity(std::uint32_t index, const Collective& collectiv
 void JobTraffic::run_collective(std::uint32_t index, Time now) {
   Strand& strand = strands_[index];
   Process& process = processes_[strand.process];
-  if (!makes_progress(process)) return process.deferred.emplace_back(false, index), void();
+  if (!makes_progress(process, now)) return process.deferred.emplace_back(false, index), void();
   strand.at = std::max(strand.at, now);
   do {
     if (strand.comparing) {
@@ -551,7 +582,7 @@ void JobTraffic::take_in(std::uint32_t index, Time now) {
       break;
   }
   Process& receiver = processes_[letter.part == Part::answer ? letter.from : letter.to];
-  makes_progress(receiver) ? handle(index, now) : static_cast<void>(receiver.deferred.emplace_back(true, index));
+  makes_progress(receiver, now) ? handle(index, now) : static_cast<void>(receiver.deferred.emplace_back(true, index));
 }
 
 /// MPI sees a letter.

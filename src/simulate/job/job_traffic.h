@@ -101,7 +101,7 @@ class JobTraffic : public Traffic, private ReplicaWorld {
 
   Answer next(std::uint32_t host, Time now, Message& message) override;
   bool finite() const override { return true; }
-  void begin(Player& player) override { player_ = &player; }
+  void begin(Player& player) override { player_ = &player, until_ = player.limit(); }
   void sent(std::uint32_t host, std::uint32_t tag, Time now) override;
   bool watches_deliveries() const override { return true; }
   void delivered(std::uint32_t destination, std::uint32_t tag, Time now, std::vector<std::uint32_t>& wake) override;
@@ -220,6 +220,8 @@ class JobTraffic : public Traffic, private ReplicaWorld {
     std::uint32_t threads_left = 0;
     std::uint32_t inside = 0;  ///< threads in MPI
     bool ended = false;
+    bool alone = false;     ///< its one thread decides when MPI looks at the network, and no engine does
+    Time inside_until = 0;  ///< its last call returns then, though the thread went on
     Time end = 0, processor_free = 0;
     std::vector<std::pair<bool, std::uint32_t>> deferred;  ///< a letter (true) or a strand, for the next call
     OpenOperations operations;                             ///< of the program: pending
@@ -270,9 +272,11 @@ class JobTraffic : public Traffic, private ReplicaWorld {
   }
 
   void push(std::uint32_t host, Time at, Kind kind, std::uint32_t index);
+  void ask_for(std::uint32_t host);
   void advance(std::uint32_t host, Time now);
   void resume(std::uint32_t strand, Time now);
   void run_thread(std::uint32_t strand, Time now);
+  void compute(Strand& strand, const Step& what);
   void run_collective(std::uint32_t strand, Time now);
   bool step(std::uint32_t strand, const Step& what);
   bool act(std::uint32_t strand, const Action& what);
@@ -283,7 +287,8 @@ class JobTraffic : public Traffic, private ReplicaWorld {
   void enter(Strand& strand, Time now);
   void leave(Strand& strand);
   void end_thread(std::uint32_t strand, Time now);
-  bool makes_progress(const Process& process) const;
+  bool makes_progress(const Process& process, Time now) const;
+  bool goes_on(const Strand& strand) const;
   void turns_to(const Strand& strand, Activity activity);
   Activity activity_of(Process& process, const Step& what);
 
@@ -360,6 +365,7 @@ class JobTraffic : public Traffic, private ReplicaWorld {
   std::string waiting_in_words(const Process& process) const;
 
   Player* player_ = nullptr;
+  Time until_ = 0;  ///< threads that are alone may be ahead of the network up to here
   std::unique_ptr<InNetwork> switches_;
   std::map<MeetingKey, Meeting> meetings_;
   std::vector<Job> jobs_;

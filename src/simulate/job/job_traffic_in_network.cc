@@ -80,7 +80,7 @@ void JobTraffic::hand_result(const Meeting& meeting, std::size_t guest, std::uin
   letter.bytes = bytes;
   letter.receives = meeting.guests[guest].pending;
   push(meeting.hosts[guest], at, Kind::letter, take_letter(letter));
-  if (meeting.hosts[guest] != host) player_->ask(meeting.hosts[guest]);
+  if (meeting.hosts[guest] != host) ask_for(meeting.hosts[guest]);
 }
 
 }  // namespace holdfast::simulate::job

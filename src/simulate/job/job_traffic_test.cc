@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <nlohmann/json.hpp>
+#include <random>
+#include <tuple>
 
 #include "simulate/job/idle_crossbar_for_tests.h"
 
@@ -434,6 +436,105 @@ TEST(Programs, BadOnesAreRefused) {
   Recording recording(1);
   recording.call(0, "MPI_Barrier", {}, std::int64_t{1} << 60);
   EXPECT_FALSE(recording.builder().finish().ok());
+}
+
+/// Rounds of messages among six ranks, eager and by rendezvous, some of a reduction; all begun in any order and awaited
+/// in any order, with and without computing between the calls.
+Program random_rounds(std::uint32_t seed) {
+  constexpr std::uint32_t ranks = 6;
+  std::mt19937 random(seed);
+  const auto below = [&](std::uint32_t bound) { return static_cast<std::uint32_t>(random() % bound); };
+  const auto time = [&] { return static_cast<std::int64_t>(below(3) == 0 ? 0 : below(20'000)); };
+  struct Begun {
+    std::string name;
+    Facts facts;
+  };
+  Recording recording(ranks);
+  std::int64_t next_request = 0;
+  for (std::int64_t round = 0; round < 30; ++round) {
+    std::vector<std::vector<Begun>> begins(ranks);
+    std::vector<std::vector<std::int64_t>> waits(ranks);
+    for (std::uint32_t message = 0; message < 8; ++message) {
+      const std::uint32_t from = below(ranks), to = (from + 1 + below(ranks - 1)) % ranks;
+      const std::int64_t number = round * 8 + message, size = below(2) == 0 ? below(2'000) : below(40'000);
+      begins[from].push_back({"MPI_Isend", {{peer, to}, {tag, number}, {bytes, size}, {request, next_request}}});
+      waits[from].push_back(next_request++);
+      begins[to].push_back({"MPI_Irecv", {{peer, from}, {tag, number}, {request, next_request}}});
+      waits[to].push_back(next_request++);
+    }
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      std::shuffle(begins[rank].begin(), begins[rank].end(), random);
+      std::shuffle(waits[rank].begin(), waits[rank].end(), random);
+      for (const Begun& one : begins[rank]) recording.call(rank, one.name, one.facts, time());
+      for (const std::int64_t one : waits[rank]) recording.call(rank, "MPI_Wait", {{completes, one}}, time());
+    }
+    if (below(4) == 0) recording.all("MPI_Allreduce", {{bytes, 64}}, time());
+  }
+  return recording.take();
+}
+
+/// What went over the network, and what the ranks had come to.
+struct Course {
+  std::vector<std::tuple<Time, std::uint32_t, std::uint32_t>> packets;  ///< in memory at, source, destination
+  std::vector<std::pair<Time, Time>> ranks;                             ///< computing, overhead
+  std::uint64_t messages = 0, shared = 0;
+  bool operator==(const Course&) const = default;
+};
+
+Course course_of(Program program, std::vector<std::uint32_t> hosts, Time limit) {
+  const simulate::sample::Net net = simulate::sample::crossbar(6);
+  JobTraffic traffic({{std::move(program), slow_protocol(), std::move(hosts), 1}}, 6);
+  std::vector<Delivery> deliveries;
+  Control control;
+  control.limit = limit;
+  control.deliveries = &deliveries;
+  EXPECT_TRUE(simulate(net.fabric, net.tables, quiet(), traffic, control).ok());
+  Course course;
+  for (const Delivery& one : deliveries) course.packets.emplace_back(one.at, one.source, one.destination);
+  std::sort(course.packets.begin(), course.packets.end());
+  const JobOutcome outcome = traffic.outcomes().front();
+  for (const RankOutcome& rank : outcome.ranks) course.ranks.emplace_back(rank.computing_ps, rank.overhead_ps);
+  course.messages = outcome.messages;
+  course.shared = outcome.shared_messages;
+  return course;
+}
+
+/// A second thread that only computes makes the network's events and a rank's meet one by one.
+TEST(Ahead, AThreadThatGoesOnByItselfSeesAndSendsTheSame) {
+  const std::vector<std::vector<std::uint32_t>> placements{{0, 1, 2, 3, 4, 5}, {0, 0, 1, 1, 2, 2}};
+  for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+    const Program alone = random_rounds(seed);
+    Program in_step = alone;
+    Step computing;
+    computing.before_ns = 100'000'000'000;
+    for (RankProgram& rank : in_step.ranks) rank.threads.push_back({computing});
+    for (const std::vector<std::uint32_t>& hosts : placements) {
+      const Course whole = course_of(alone, hosts, never);
+      ASSERT_GT(whole.packets.size(), 200u);
+      EXPECT_EQ(whole, course_of(in_step, hosts, never)) << "seed " << seed;
+      const Time half = std::get<0>(whole.packets[whole.packets.size() / 2]);
+      EXPECT_EQ(course_of(alone, hosts, half).packets, course_of(in_step, hosts, half).packets) << "seed " << seed;
+    }
+  }
+}
+
+/// What a rank has come to when a run is cut short is nothing that it began after that.
+TEST(Ahead, NothingBeginsAfterTheLimit) {
+  Recording recording(2);
+  for (std::int64_t message = 0; message < 50; ++message) {
+    recording.call(0, "MPI_Isend", {{peer, 1}, {tag, message}, {bytes, 100}, {request, message}}, 1'000'000);
+    recording.call(1, "MPI_Recv", {{peer, 0}, {tag, message}});
+  }
+  for (std::int64_t message = 0; message < 50; ++message) recording.call(0, "MPI_Wait", {{completes, message}});
+  const Program program = recording.take();
+  const Time millisecond = 1'000'000'000;
+  const simulate::sample::Net net = simulate::sample::crossbar(2);
+  JobTraffic traffic({{program, slow_protocol(), {0, 1}, 1}}, 2);
+  Control control;
+  control.limit = 10 * millisecond + millisecond / 2;
+  ASSERT_TRUE(simulate(net.fabric, net.tables, quiet(), traffic, control).ok());
+  EXPECT_EQ(traffic.outcomes().front().messages, 10u);
+  EXPECT_EQ(traffic.outcomes().front().ranks[0].computing_ps, 11 * millisecond);
 }
 
 }  // namespace

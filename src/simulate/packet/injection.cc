@@ -156,16 +156,18 @@ void Network::call_at(Time at, std::uint32_t what) {
   announce({0, what, true}, std::max(at, now_));
 }
 
-void Network::ask(std::uint32_t host) {
-  if (senders_[host].state == Sender::State::silent || senders_[host].state == Sender::State::later)
-    ask_again(host, now_);
+void Network::ask(std::uint32_t host, Time at) {
+  Sender& sender = senders_[host];
+  if (sender.state != Sender::State::silent && sender.state != Sender::State::later) return;
+  ask_again(host, std::max(at, now_));
+  if (at > now_) sender.state = Sender::State::later;  // it may be asked sooner yet
 }
 
 /// The traffic hears of a message that is in memory now.
 void Network::tell(std::uint32_t receiver, std::uint32_t tag) {
   wake_.clear();
   traffic_.delivered(receiver, tag, now_, wake_);
-  for (const std::uint32_t host : wake_) ask(host);
+  for (const std::uint32_t host : wake_) ask(host, now_);
 }
 
 }  // namespace holdfast::simulate

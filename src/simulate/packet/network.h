@@ -231,10 +231,13 @@ class [[gnu::visibility("hidden")]] Network final : private Traffic::Player {
   std::uint32_t& queued_flits(const Sender& sender);
   void announce(const Pending& pending, Time at);
   void delivered_event(std::uint32_t index);
-  void ask(std::uint32_t host) override;
+  void ask(std::uint32_t host, Time at) override;
   void call_at(Time at, std::uint32_t what) override;
   void end(Ending how) override {
     finish(how);
+  }
+  Time limit() const override {
+    return control_.limit;
   }
   void tell(std::uint32_t host, std::uint32_t tag);
 

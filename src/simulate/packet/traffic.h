@@ -31,12 +31,14 @@ class Traffic {
   class Player {
    public:
     virtual ~Player() = default;
-    /// next() of this host is called again now, if it answered none or later.
-    virtual void ask(std::uint32_t host) = 0;
+    /// next() of this host is called again at this moment, which is not before now, if it answered none or later.
+    virtual void ask(std::uint32_t host, Time at) = 0;
     /// due(what) is called at this moment, which is not before now.
     virtual void call_at(Time at, std::uint32_t what) = 0;
     /// The run is over.
     virtual void end(Ending how) = 0;
+    /// Nothing is played from this moment on; never: it has no limit.
+    virtual Time limit() const = 0;
   };
   /// Before the first next(). `player` lives until the run is over.
   virtual void begin(Player& player) { (void)player; }

@@ -33,8 +33,8 @@ Contents::Pieces Contents::pieces_of(std::vector<std::byte>& area, std::uint64_t
 }
 
 bool Contents::are_right(std::span<const std::byte> message) {
-  const Pieces pieces = source(message.size());
-  for (const iovec& piece : pieces.span()) {
+  const Pieces right = source(message.size());
+  for (const iovec& piece : right.span()) {
     if (std::memcmp(piece.iov_base, message.data(), piece.iov_len) != 0) return false;
     message = message.subspan(piece.iov_len);
   }

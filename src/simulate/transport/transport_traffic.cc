@@ -101,7 +101,7 @@ void TransportTraffic::run(std::uint32_t endpoint, Time now) {
   Time at = host.next_moment();
   for (std::uint32_t rail = 0; rail < rails.size(); ++rail) {
     const std::deque<AdapterRail::Packet>& waiting = host.adapter(rail).waiting();
-    if (!waiting.empty() && waiting.front().ready < comes_[rails[rail]]) player_->ask(rails[rail]);
+    if (!waiting.empty() && waiting.front().ready < comes_[rails[rail]]) player_->ask(rails[rail], now);
     const Program& program = programs_[rails[rail]];
     const bool waits = program.held == none && !program.asleep && program.under_way < ahead_ && program.at != never;
     if (waits) at = std::min(at, host.is_busy() ? std::max(program.at, host.next_moment()) : program.at);
@@ -173,7 +173,7 @@ void TransportTraffic::take_letter(std::uint32_t adapter, const Message& message
   if (endpoint_of_adapter(adapter) == endpoint_of_adapter(message.destination)) {
     letter.send_over = true;
     program.inside.push_back(index);
-    player_->ask(adapter);
+    player_->ask(adapter, now);
     return;
   }
   ++record_.messages_sent;
