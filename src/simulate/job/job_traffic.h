@@ -91,6 +91,8 @@ struct JobOutcome {
 /// begun; all their overheads take one processor. What comes while no thread is in MPI waits for the next call that
 /// does more than begin something, unless MPI makes progress by itself. Every host has its own queue of events; they
 /// meet through the network alone, so that a host's events are taken only when the network asks or brings something.
+/// The one thread of a rank that MPI makes no progress for may be ahead of the network: it computes and begins messages
+/// without an event for each, up to its next call that looks at the network, and not beyond the run's limit.
 ///
 /// With replicas each rank is several processes, and each replica of the job a world of its own, in which its messages
 /// travel as they would without the others. What an engine says to another one is a message, too (replica_process.h).

@@ -30,9 +30,15 @@ struct Setting {
   Setting() {
     parameters_table().apply_defaults(parameters);
     const char* trace = std::getenv("HOLDFAST_TRACE");
-    if (trace == nullptr) return void(problem = "set HOLDFAST_TRACE to a recording");
+    if (trace == nullptr) {
+      problem = "set HOLDFAST_TRACE to a recording";
+      return;
+    }
     auto read = read_program(trace);
-    read.ok() ? void(program = std::move(read).value()) : void(problem = read.status().message());
+    if (read.ok())
+      program = std::move(read).value();
+    else
+      problem = read.status().message();
   }
 };
 

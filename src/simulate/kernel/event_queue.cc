@@ -97,9 +97,11 @@ EventQueue::Filled EventQueue::take_chunk(Filled next) {
 void EventQueue::push_elsewhere(Time at, Event event) {
   if (static_cast<std::uint64_t>(at) >> shift_ == current_) {
     ++loaded_events_;
-    add_ready(entry(at, event));
-    for (std::size_t i = ready_n_ - 1; i > position_ && ready_[i - 1] > ready_[i]; --i)
-      std::swap(ready_[i - 1], ready_[i]);
+    const Entry held = entry(at, event);
+    add_ready(held);
+    std::size_t place = ready_n_ - 1;
+    for (; place > position_ && ready_[place - 1] > held; --place) ready_[place] = ready_[place - 1];
+    ready_[place] = held;
     return;
   }
   far_.push_back({at, event});
