@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "core/config/toml.h"
+#include "core/config/toml_text.h"
 #include "plan/quantity.h"
 
 namespace holdfast::plan {
@@ -36,15 +36,9 @@ void take(Number& number, double value, std::string source) {
 }  // namespace
 
 Status take_calibration(std::string_view text, std::string_view name, Machine& machine) {
-  // What calibrate writes is ASCII, and toml++ 3.3 runs into undefined behaviour on other letters outside quotes.
-  if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }))
-    return bad(name, "it holds letters that are no ASCII");
-  const toml::parse_result parsed = toml::parse(text, name);
-  if (!parsed) {
-    const toml::parse_error& error = parsed.error();
-    return bad(name, "line " + std::to_string(error.source().begin.line) + ": " + std::string(error.description()));
-  }
-  const toml::table* const mpi = parsed.table()["mpi"].as_table();
+  const auto parsed = config::parse_toml(text, std::string(name) + " line ");
+  if (!parsed.ok()) return parsed.status();
+  const toml::table* const mpi = parsed.value()["mpi"].as_table();
   if (!mpi) return bad(name, "it has no table [mpi]");
   const auto sends = seconds_of(*mpi, "send_overhead", name), receives = seconds_of(*mpi, "receive_overhead", name);
   if (!sends.ok()) return sends.status();

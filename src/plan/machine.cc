@@ -8,7 +8,7 @@
 #include <map>
 #include <optional>
 
-#include "core/config/toml.h"
+#include "core/config/toml_text.h"
 #include "core/input/text_file.h"
 #include "core/status/hint.h"
 
@@ -32,36 +32,6 @@ bool one_line(std::string_view text) {
   return text.size() <= most_text && std::none_of(text.begin(), text.end(), [](char c) {
            return static_cast<unsigned char>(c) < ' ' || c == 0x7F;
          });
-}
-
-// The line of the first byte outside strings and comments that is no ASCII, or 0. TOML 1.0 has none there, and
-// toml++ 3.3 runs into undefined behaviour when it meets one (is_non_ascii_horizontal_whitespace).
-std::size_t line_beyond_ascii(std::string_view text) {
-  std::size_t line = 1;
-  std::string_view closing;  // of the string or comment that this is in
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char letter = text[at];
-    line += letter == '\n' ? 1 : 0;
-    if (!closing.empty()) {
-      if (letter == '\\' && closing.front() == '"') {
-        ++at;
-        line += at < text.size() && text[at] == '\n' ? 1 : 0;
-      } else if (text.substr(at).starts_with(closing) || (letter == '\n' && closing.size() == 1)) {
-        at += closing.size() - 1;
-        closing = {};
-      }
-      continue;
-    }
-    if (static_cast<unsigned char>(letter) >= 0x80) return line;
-    for (std::string_view opening : {std::string_view("\"\"\""), std::string_view("'''"), std::string_view("\""),
-                                     std::string_view("'"), std::string_view("#")}) {
-      if (!text.substr(at).starts_with(opening)) continue;
-      closing = opening == "#" ? "\n" : opening;
-      at += opening.size() - 1;
-      break;
-    }
-  }
-  return 0;
 }
 
 class Reader {
@@ -301,21 +271,10 @@ bool Machine::has(std::string_view table) const {
 }
 
 Result<Machine> read_machine(std::string_view text, std::string_view name) {
-  if (const std::size_t line = line_beyond_ascii(text); line != 0) {
-    return Status(Code::bad_input, "reading " + std::string(name) + ":" + std::to_string(line),
-                  "a letter that is no ASCII stands outside quotes", "put it in quotes");
-  }
-  const toml::parse_result parsed = toml::parse(text, name);
-  if (!parsed) {
-    const toml::parse_error& error = parsed.error();
-    std::string what(error.description());
-    std::replace_if(
-        what.begin(), what.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-    return Status(Code::bad_input, "reading " + std::string(name) + ":" + std::to_string(error.source().begin.line),
-                  what, "see https://toml.io for the syntax");
-  }
+  const auto parsed = config::parse_toml(text, std::string(name) + ":");
+  if (!parsed.ok()) return parsed.status();
   Reader reader(name);
-  if (Status status = reader.read(parsed.table()); !status) return status;
+  if (Status status = reader.read(parsed.value()); !status) return status;
   return std::move(reader.machine);
 }
 

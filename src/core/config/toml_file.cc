@@ -7,6 +7,7 @@
 
 #include "core/config/toml.h"
 #include "core/config/toml_keys.h"
+#include "core/config/toml_text.h"
 #include "core/input/text_file.h"
 #include "core/status/hint.h"
 
@@ -97,13 +98,8 @@ class Reader {
 }  // namespace
 
 Status read_toml(std::string_view text, std::string_view name, std::span<AnySettings* const> settings) {
-  const toml::parse_result parsed = toml::parse(text, name);
-  if (!parsed) {
-    const toml::parse_error& error = parsed.error();
-    return {Code::bad_input, "reading " + place(name, error.source()), std::string(error.description()),
-            "see https://toml.io for the syntax"};
-  }
-  return Reader(name, settings).read_root(parsed.table());
+  const auto parsed = parse_toml(text, std::string(name) + " line ");
+  return parsed.ok() ? Reader(name, settings).read_root(parsed.value()) : parsed.status();
 }
 
 Status read_component(const toml::table& options, std::string_view file, AnySettings& component) {

@@ -24,6 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<std::byte> bytes(size);
   for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(data[i]);
   read(bytes);
+  if (size < 20) return 0;  // no packet to seal
   std::vector<std::byte> sealed = bytes;
   const std::uint32_t invariant = collective::invariant_crc(sealed);
   for (int i = 0; i < 4; ++i) sealed.push_back(static_cast<std::byte>(invariant >> (8 * i)));

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "core/config/toml_keys.h"
+#include "core/config/toml_text.h"
 #include "core/input/text_file.h"
 #include "simulate/collective/study.h"
 
@@ -263,13 +264,9 @@ Result<Study> read_root(const toml::table& root, std::string_view file) {
 }  // namespace
 
 Result<Study> read_study(std::string_view text, std::string_view name) {
-  const toml::parse_result parsed = toml::parse(text);
-  if (!parsed) {
-    return Status{Code::bad_input,
-                  "reading " + std::string(name) + " line " + std::to_string(parsed.error().source().begin.line),
-                  std::string(parsed.error().description()), "the file is TOML 1.0"};
-  }
-  return read_root(parsed.table(), name);
+  const auto parsed = config::parse_toml(text, std::string(name) + " line ");
+  if (!parsed.ok()) return parsed.status();
+  return read_root(parsed.value(), name);
 }
 
 Result<Study> read_study_file(const std::string& path) {

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "core/config/toml_keys.h"
+#include "core/config/toml_text.h"
 #include "fabric/topology/notation.h"
 #include "simulate/predict/prediction.h"
 
@@ -217,12 +218,9 @@ class FileReader {
 }  // namespace
 
 Result<std::unique_ptr<study::Study>> read_prediction_study(std::string_view text, std::string_view name) {
-  const toml::parse_result parsed = toml::parse(text);
-  if (!parsed)
-    return Status{Code::bad_input,
-                  "reading " + std::string(name) + " line " + std::to_string(parsed.error().source().begin.line),
-                  std::string(parsed.error().description()), "the file is TOML 1.0"};
-  return FileReader(name).read(parsed.table(), text);
+  const auto parsed = config::parse_toml(text, std::string(name) + " line ");
+  if (!parsed.ok()) return parsed.status();
+  return FileReader(name).read(parsed.value(), text);
 }
 
 }  // namespace holdfast::simulate::predict

@@ -4,18 +4,15 @@
 
 #include <ctime>
 
-#include "core/config/toml_keys.h"
+#include "core/config/toml_text.h"
+#include "core/status/hint.h"
 
 namespace holdfast::simulate::study {
 
 namespace {
 
 Result<toml::table> parse(std::string_view text, std::string_view name) {
-  toml::parse_result parsed = toml::parse(text);
-  if (parsed) return std::move(parsed).table();
-  return Status{Code::bad_input,
-                "reading " + std::string(name) + " line " + std::to_string(parsed.error().source().begin.line),
-                std::string(parsed.error().description()), "the file is TOML 1.0"};
+  return config::parse_toml(text, std::string(name) + " line ");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/config/toml_keys.h"
+#include "core/config/toml_text.h"
 #include "core/fault/grammar.h"
 #include "core/input/text_file.h"
 #include "fabric/faults/failure_statistics.h"
@@ -374,13 +375,9 @@ class FileReader {
 }  // namespace
 
 Result<ThroughputFile> read_throughput_file(std::string_view text, std::string_view name) {
-  const toml::parse_result parsed = toml::parse(text);
-  if (!parsed) {
-    return Status{Code::bad_input,
-                  "reading " + std::string(name) + " line " + std::to_string(parsed.error().source().begin.line),
-                  std::string(parsed.error().description()), "the file is TOML 1.0"};
-  }
-  return FileReader(name).read(parsed.table());
+  const auto parsed = config::parse_toml(text, std::string(name) + " line ");
+  if (!parsed.ok()) return parsed.status();
+  return FileReader(name).read(parsed.value());
 }
 
 }  // namespace holdfast::simulate::study

@@ -1,0 +1,48 @@
+#include "core/config/toml_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace holdfast::config {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string value_of(std::string_view text) {
+  const auto parsed = parse_toml(text, "x.toml line ");
+  return parsed.ok() ? parsed.value()["v"].value_or(std::string("no string")) : parsed.status().message();
+}
+
+TEST(TomlText, TakesAnyLetterInStringsAndComments) {
+  EXPECT_EQ(value_of("# é\nv = \"é\"  # é\n"), "é");
+  EXPECT_EQ(value_of("\xEF\xBB\xBFv = 'C:\\é'\n"), "C:\\é");
+  EXPECT_EQ(value_of("v = \"\"\"a\\\n   bé\"\"\"\n"), "abé");
+  EXPECT_EQ(value_of("v = \"\"\"\\\"é\"\"\"\n"), "\"é");
+  EXPECT_EQ(value_of("v = \"\\\\é\"\n"), "\\é");
+  EXPECT_EQ(value_of("v = '''\\\né'''\n"), "\\\né");
+}
+
+TEST(TomlText, RefusesLettersOutsideQuotes) {
+  EXPECT_THAT(value_of("v = \"m\"\né = 3\n"),
+              StartsWith("reading x.toml line 2: a letter that is no ASCII stands outs"));
+  EXPECT_THAT(value_of("\xCC\xAA"), StartsWith("reading x.toml line 1: a letter that is no ASCII stands outside"));
+}
+
+/// toml++ asks whether the letter is a space, and reaches what it says cannot be reached.
+TEST(TomlText, RefusesLettersBehindABackslashThatEndsALine) {
+  for (const char* text : {"v = \"\"\"\\\n\xC2\xA7\"\"\"\n", "v = \"\"\"bc\\ \t\r\n\n  \xEF\xB9\xBF\"\"\"\n",
+                           "v = \"\"\"bc\\\xEF\xB9\xBF\"\"\"\n", "v = \"\\é\"\n"})
+    EXPECT_THAT(value_of(text), StartsWith("reading x.toml line 1: a letter that is no ASCII follows a backslash"));
+}
+
+TEST(TomlText, SaysWhereTheSyntaxIsWrong) {
+  EXPECT_THAT(value_of("v = 1\n[v\n"), StartsWith("reading x.toml line 2: "));
+  EXPECT_EQ(value_of("v = \"a\x01\x02\"\n").find('\x01'), std::string::npos);
+  EXPECT_THAT(value_of("v = \"a\né"), HasSubstr("line "));
+}
+
+}  // namespace
+}  // namespace holdfast::config
