@@ -4,8 +4,9 @@
     tools/renumbering_table.py --program build/release/bin/holdfast --count 50 --opensm-count 50 > table.md
 
 Both sides get the same files: renumbering n of a fabric is drawn from seed n. With a smaller --opensm-count OpenSM gets
-the first of them (engines that OpenSM has not are ours alone). Each fabric and side is one run of 'holdfast fabric compare FABRIC --renumber K --json'; what it
-printed is kept in --keep, and read from there when the table is made again, so that an interrupted run goes on.
+the first of them (engines that OpenSM has not are ours alone). Each fabric, engine and renumbering is one run of
+'holdfast fabric compare FABRIC --renumber 1 --seed n --json'; what it printed is kept in --keep, and read from there when
+the table is made again, so that an interrupted run goes on and a longer one begins where a shorter one ended.
 """
 
 import argparse
@@ -24,15 +25,14 @@ FABRICS = [
 LARGE = ["tree(10,3)", "tree(12,3)", "deimos-cluster", "tsubame2-rail"]
 ENGINES = ["minhop", "updn", "dnup", "dor", "ftree", "dmodc", "lash", "sssp", "dfsssp", "torus-2qos", "nue", "lnmp",
            "parx", "dragonfly"]
+MEASURES = ["edge_forwarding_index", "edge_forwarding_index_deviation", "exchange_share", "bisection_share"]
 OPENSM = ["minhop", "updn", "dnup", "dor", "ftree", "lash", "sssp", "dfsssp", "torus-2qos", "nue"]
 
 
-def judged(arguments, fabric, engines, count):
-    """What compare says of these engines: by their names."""
-    if count == 0:
-        return {}
-    words = [arguments.program, "fabric", "compare", fabric, "--engines", ",".join(engines), "--renumber", str(count),
-             "--time-limit", arguments.time_limit, "--json", "--quiet"]
+def judged_once(arguments, fabric, engine, seed):
+    """What compare says of this engine on this renumbering."""
+    words = [arguments.program, "fabric", "compare", fabric, "--engines", engine, "--renumber", "1", "--seed",
+             str(seed), "--time-limit", arguments.time_limit, "--json", "--quiet"]
     if arguments.lanes != 8:
         words += ["--lanes", str(arguments.lanes)]
     keep = pathlib.Path(arguments.keep) if arguments.keep else None
@@ -40,7 +40,7 @@ def judged(arguments, fabric, engines, count):
     if file and file.exists():
         text = file.read_text()
     else:
-        print(f"{fabric}: {','.join(engines)} x {count}", file=sys.stderr)
+        print(f"{fabric}: {engine}, renumbering {seed}", file=sys.stderr)
         run = subprocess.run(words, capture_output=True, text=True)
         if run.returncode != 0:
             sys.exit(f"{fabric}: {run.stderr.strip()}")
@@ -48,7 +48,21 @@ def judged(arguments, fabric, engines, count):
         if file:
             keep.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
-    return {entry["engine"].lower(): entry for entry in json.loads(text)["engines"]}
+    return json.loads(text)["engines"][0]
+
+
+def judged(arguments, fabric, engine, count):
+    """The same over the first `count` renumberings; None without any."""
+    if count == 0:
+        return None
+    entries = [judged_once(arguments, fabric, engine, seed) for seed in range(1, count + 1)]
+    merged = {key: sum(entry[key] for entry in entries) for key in ("renumberings", "routed", "valid")}
+    merged["runs"] = [run for entry in entries for run in entry["runs"]]
+    for key in MEASURES:
+        values = sorted(entry[key]["median"] for entry in entries if routes(entry))
+        if values:
+            merged[key] = {"least": values[0], "median": values[(len(values) - 1) // 2], "most": values[-1]}
+    return merged
 
 
 def extent(entry, key, scale=1, digits=0):
@@ -114,10 +128,9 @@ def main():
     print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
     for fabric in arguments.fabrics:
         count, opensm_count = counts(arguments, fabric)
-        ours = judged(arguments, fabric, engines, count)
-        theirs = judged(arguments, fabric, ["opensm:" + engine for engine in engines if engine in OPENSM], opensm_count)
         for engine in engines:
-            own, other = ours.get(engine), theirs.get("opensm:" + engine)
+            own = judged(arguments, fabric, engine, count)
+            other = judged(arguments, fabric, "opensm:" + engine, opensm_count) if engine in OPENSM else None
             if not routes(own) and not routes(other):
                 continue
             print("| " + " | ".join([fabric, engine, *cells(own), *cells(other), worse(own, other)]) + " |", flush=True)

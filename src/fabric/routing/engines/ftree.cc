@@ -7,6 +7,7 @@
 #include "fabric/routing/engines/native_engines.h"
 #include "fabric/routing/engines/relief.h"
 #include "fabric/routing/engines/turns.h"
+#include "fabric/routing/engines/ways_down.h"
 
 // E. Zahavi, G. Johnson, D. Kerbyson, M. Lang, "Optimized InfiniBand Fat-Tree Routing for Shift All-to-All
 // Communication Patterns", Concurrency and Computation 22(2), 2010. In a complete tree the paper's D-mod-K gives every
@@ -21,40 +22,6 @@
 
 namespace holdfast::fabric {
 namespace {
-
-/// The one way down to each adapter LID.
-class WaysDown {
- public:
-  WaysDown(const SwitchGraph& graph, const std::vector<std::uint32_t>& level) {
-    std::vector<std::vector<std::uint32_t>> into(graph.rows());  // channels that lead down to a row
-    for (std::uint32_t id = 0; id < graph.arcs().size(); ++id) {
-      const SwitchGraph::Arc& arc = graph.arc(id);
-      if (level[arc.from] <= level[arc.to]) continue;
-      for (std::uint32_t i = 0; i < arc.channels; ++i) into[arc.to].push_back(arc.first_channel + i);
-    }
-    std::vector<std::uint32_t> dealt(graph.channels().size());  // destinations whose one way down it is on
-    for (const SwitchGraph::Terminal& terminal : graph.terminals()) {
-      first_.push_back(static_cast<std::uint32_t>(channels_.size()));
-      for (std::uint32_t row = terminal.row; !into[row].empty();) {
-        const std::uint32_t channel =
-            *std::ranges::min_element(into[row], {}, [&](std::uint32_t one) { return dealt[one]; });
-        ++dealt[channel];
-        channels_.push_back(channel);
-        row = graph.arc(graph.channels()[channel].arc).from;
-      }
-    }
-    first_.push_back(static_cast<std::uint32_t>(channels_.size()));
-  }
-
-  /// From the leaf to the root; `terminal` as in SwitchGraph::terminals().
-  std::span<const std::uint32_t> to(std::size_t terminal) const {
-    return {channels_.data() + first_[terminal], first_[terminal + 1] - first_[terminal]};
-  }
-
- private:
-  std::vector<std::uint32_t> first_;
-  std::vector<std::uint32_t> channels_;
-};
 
 /// Routes to one switch after another; one to a thread. Adapters are looked at up to 64 at a time, a bit each.
 class TrunkTables {
@@ -222,42 +189,102 @@ class LoadTables {
   std::vector<std::uint32_t> place_;
 };
 
-/// Counts the routes that are laid, lays the unclear ones, and looks again at all of a small fabric, where one way down
-/// for each destination leaves some of them two on one channel.
-void even_out(const SwitchGraph& graph, const UpDownRule& rule, const WaysDown& ways,
-              const std::vector<std::uint8_t>& unclear, unsigned threads, Forwarding& tables) {
-  const std::uint64_t passes = affordable_passes(graph);
-  if (passes == 0 && std::ranges::find(unclear, 1) == unclear.end()) return;
-  Balance balance(graph, Balance::Picking::one_by_one);
-  const Relief by_channel(graph, balance, tables);
-  LoadTables loads(graph, ways, balance);
-  for (const bool lay : {false, true}) {
-    std::vector<std::uint32_t> rows;
-    for (std::uint32_t terminal = 0; terminal < unclear.size(); ++terminal) {
-      const std::uint32_t row = graph.terminals()[terminal].row;
-      if ((unclear[terminal] != 0) == lay && (rows.empty() || rows.back() != row)) rows.push_back(row);
+/// Makes what the first look at destinations left as even as their ways down allow.
+class Evening {
+ public:
+  /// `unclear`: by SwitchGraph::terminals(), 1 for those whose routes are not laid yet.
+  Evening(const SwitchGraph& graph, const UpDownRule& rule, const WaysDown& ways,
+          const std::vector<std::uint8_t>& unclear, unsigned threads, Forwarding& tables)
+      : graph_(graph),
+        rule_(rule),
+        unclear_(unclear),
+        threads_(threads),
+        tables_(tables),
+        balance_(graph, Balance::Picking::one_by_one),
+        loads_(graph, ways, balance_) {}
+
+  const Balance& balance() const { return balance_; }
+
+  /// Counts the routes that are laid, and lays the others.
+  void complete() {
+    const Relief by_channel(graph_, balance_, tables_);
+    for_each(false, [&](const Choices& choices, std::size_t terminal) {
+      balance_.picks().assign(choices.order.size(), none);
+      for (std::size_t i = 1; i < choices.order.size(); ++i)
+        balance_.picks()[i] = by_channel.channel_of(choices.order[i], lid(terminal));
+      balance_.count(choices);
+    });
+    for_each(true, [&](const Choices& choices, std::size_t terminal) {
+      loads_.pick(choices, terminal);
+      balance_.enter(choices, lid(terminal), tables_);
+    });
+  }
+
+  /// Looks again at the ways into the ways down of unclear destinations, which those laid early chose before it was
+  /// known what the rest brings.
+  void look_again(std::uint64_t passes) {
+    Relief relief(graph_, balance_, tables_);
+    bool improved = true;
+    for (std::uint64_t pass = 0; pass < passes && improved; ++pass) {
+      improved = false;
+      for_each(true, [&](const Choices& choices, std::size_t terminal) {
+        const bool better = relief.improve(choices, lid(terminal), [&]() -> const Choices& {
+          loads_.pick(choices, terminal);
+          return choices;
+        });
+        improved = improved || better;
+      });
     }
-    for_each_destination(rows, rule, threads, [&](std::uint32_t row, const Choices& choices) {
-      const std::span<const SwitchGraph::Terminal> adapters = graph.terminals_at(row);
-      const auto first = static_cast<std::size_t>(adapters.data() - graph.terminals().data());
-      for (std::size_t at = 0; at < adapters.size(); ++at) {
-        if ((unclear[first + at] != 0) != lay) continue;
-        if (lay) {
-          loads.pick(choices, first + at);
-          balance.enter(choices, adapters[at].lid, tables);
-          continue;
-        }
-        balance.picks().assign(choices.order.size(), none);
-        for (std::size_t i = 1; i < choices.order.size(); ++i)
-          balance.picks()[i] = by_channel.channel_of(choices.order[i], adapters[at].lid);
-        balance.count(choices);
-      }
+  }
+
+  /// Looks again at all destinations, be it away from their ways down.
+  void look_beside_ways(std::uint64_t passes) {
+    const std::vector<Choices> known = choices_to_all(graph_, rule_, threads_);
+    relieve(graph_, passes, balance_, tables_, [&](std::uint32_t row) -> const Choices& { return known[row]; });
+  }
+
+ private:
+  Lid lid(std::size_t terminal) const { return graph_.terminals()[terminal].lid; }
+
+  /// Calls use(choices, terminal) for destinations that are unclear, or are not.
+  template <class Use>
+  void for_each(bool unclear, const Use& use) {
+    std::vector<std::uint32_t> rows;
+    for (std::uint32_t terminal = 0; terminal < unclear_.size(); ++terminal) {
+      const std::uint32_t row = graph_.terminals()[terminal].row;
+      if ((unclear_[terminal] != 0) == unclear && (rows.empty() || rows.back() != row)) rows.push_back(row);
+    }
+    for_each_destination(rows, rule_, threads_, [&](std::uint32_t row, const Choices& choices) {
+      const std::span<const SwitchGraph::Terminal> adapters = graph_.terminals_at(row);
+      const auto first = static_cast<std::size_t>(adapters.data() - graph_.terminals().data());
+      for (std::size_t terminal = first; terminal < first + adapters.size(); ++terminal)
+        if ((unclear_[terminal] != 0) == unclear) use(choices, terminal);
       return true;
     });
   }
-  if (passes == 0 || balance.largest_load() <= even_load_of_levels(graph, balance)) return;
-  const std::vector<Choices> known = choices_to_all(graph, rule, threads);
-  relieve(graph, passes, balance, tables, [&](std::uint32_t row) -> const Choices& { return known[row]; });
+
+  const SwitchGraph& graph_;
+  const UpDownRule& rule_;
+  const std::vector<std::uint8_t>& unclear_;
+  unsigned threads_;
+  Forwarding& tables_;
+  Balance balance_;
+  LoadTables loads_;
+};
+
+/// Lays what is unclear, and looks again at it where that takes some 50 ms at most, on small fabrics at all
+/// destinations: one way down for each leaves some of them two on one channel.
+void even_out(const SwitchGraph& graph, const UpDownRule& rule, const WaysDown& ways,
+              const std::vector<std::uint8_t>& unclear, unsigned threads, Forwarding& tables) {
+  constexpr std::uint64_t affordable = 10'000'000;
+  const std::uint64_t passes = affordable_passes(graph);
+  const bool clear = std::ranges::find(unclear, 1) == unclear.end();
+  if (passes == 0 && clear) return;
+  Evening evening(graph, rule, ways, unclear, threads, tables);
+  evening.complete();
+  if (!clear) evening.look_again(affordable_passes(graph, affordable));
+  if (passes == 0 || evening.balance().largest_load() <= even_load_of_levels(graph, evening.balance())) return;
+  evening.look_beside_ways(passes);
 }
 
 struct Worker {
