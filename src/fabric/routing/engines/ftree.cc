@@ -203,7 +203,8 @@ class Evening {
         balance_(graph, Balance::Picking::one_by_one),
         loads_(graph, ways, balance_) {}
 
-  const Balance& balance() const { return balance_; }
+  std::uint64_t largest_load() const { return balance_.largest_load(); }
+  std::uint64_t even_load() const { return even_load_of_levels(graph_, balance_); }
 
   /// Counts the routes that are laid, and lays the others.
   void complete() {
@@ -220,9 +221,12 @@ class Evening {
     });
   }
 
-  /// Looks again at the ways into the ways down of unclear destinations, which those laid early chose before it was
-  /// known what the rest brings.
+  /// Looks again at how others come to the ways down of unclear destinations: those laid early did not know what the
+  /// rest brings. The tables stay as they were if the fullest channel carries more then.
   void look_again(std::uint64_t passes) {
+    if (passes == 0) return;
+    const std::uint64_t fullest = largest_load();
+    const Forwarding before = tables_;
     Relief relief(graph_, balance_, tables_);
     bool improved = true;
     for (std::uint64_t pass = 0; pass < passes && improved; ++pass) {
@@ -235,6 +239,7 @@ class Evening {
         improved = improved || better;
       });
     }
+    if (largest_load() > fullest) tables_ = before;
   }
 
   /// Looks again at all destinations, be it away from their ways down.
@@ -272,19 +277,21 @@ class Evening {
   LoadTables loads_;
 };
 
-/// Lays what is unclear, and looks again at it where that takes some 50 ms at most, on small fabrics at all
-/// destinations: one way down for each leaves some of them two on one channel.
+/// Lays what is unclear. On small fabrics all destinations are looked at again, since one way down for each leaves some
+/// of them two on one channel; on others those that were unclear, where that takes some 50 ms at most.
 void even_out(const SwitchGraph& graph, const UpDownRule& rule, const WaysDown& ways,
               const std::vector<std::uint8_t>& unclear, unsigned threads, Forwarding& tables) {
   constexpr std::uint64_t affordable = 10'000'000;
+  constexpr std::uint64_t most = 2;  // the second still helps TSUBAME2.0, a third does not
   const std::uint64_t passes = affordable_passes(graph);
-  const bool clear = std::ranges::find(unclear, 1) == unclear.end();
-  if (passes == 0 && clear) return;
+  if (passes == 0 && std::ranges::find(unclear, 1) == unclear.end()) return;
   Evening evening(graph, rule, ways, unclear, threads, tables);
   evening.complete();
-  if (!clear) evening.look_again(affordable_passes(graph, affordable));
-  if (passes == 0 || evening.balance().largest_load() <= even_load_of_levels(graph, evening.balance())) return;
-  evening.look_beside_ways(passes);
+  if (passes == 0) {
+    evening.look_again(std::min(most, affordable_passes(graph, affordable)));
+  } else if (evening.largest_load() > evening.even_load()) {
+    evening.look_beside_ways(passes);
+  }
 }
 
 struct Worker {
