@@ -98,13 +98,14 @@ TEST(Ftree, LeavesMayHaveManyAdapters) {
   }
 }
 
-// Machines whose leaves and racks have several cables to each director, so that switches have several ways down.
-TEST(Dmodc, IsAsEvenAsFtreeWhereThereAreSeveralWaysDown) {
-  for (const char* text : {"abci-1", "tsubame2-rail"}) {
+// Machines whose leaves and racks have several cables to each director, so that switches have several ways down. What
+// ftree had on them when dmodc came to count more digits; OpenSM 3.3.23's has up to 6,672 on TSUBAME2.0.
+TEST(Dmodc, IsEvenWhereThereAreSeveralWaysDown) {
+  for (const auto& [text, most] : {std::pair{"abci-1", 9'928U}, {"tsubame2-rail", 6'672U}}) {
     const Fabric listed = generate(text).value();
     for (std::uint64_t seed = 0; seed <= 3; ++seed) {
       const Fabric fabric = seed == 0 ? listed : renumber(listed, draw_renumbering(listed, seed));
-      EXPECT_LE(fullest_link(fabric, "dmodc"), fullest_link(fabric, "ftree")) << text << ", numbers " << seed;
+      EXPECT_LE(fullest_link(fabric, "dmodc"), most) << text << ", numbers " << seed;
     }
   }
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <iterator>
+#include <limits>
 #include <numeric>
 #include <tuple>
 #include <unordered_set>
@@ -187,6 +189,16 @@ std::vector<std::uint32_t> without_twins(const std::vector<std::uint64_t>& marks
   return firsts;
 }
 
+/// Those of the rows that have cables to the fewest others.
+std::vector<std::uint32_t> with_fewest_neighbours(const SwitchGraph& graph, const std::vector<std::uint32_t>& rows) {
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
+  for (const std::uint32_t row : rows) fewest = std::min(fewest, graph.arcs_of(row).size());
+  std::vector<std::uint32_t> chosen;
+  std::ranges::copy_if(rows, std::back_inserter(chosen),
+                       [&](std::uint32_t row) { return graph.arcs_of(row).size() == fewest; });
+  return chosen;
+}
+
 /// With that of these rows set apart of which the partition has the least fingerprint.
 Partition with_best_apart(const Partition& partition, const std::vector<std::uint32_t>& rows) {
   Partition best = partition;
@@ -220,7 +232,15 @@ std::vector<std::uint32_t> canonical_rows(const SwitchGraph& graph) {
       arcs += graph.arcs_of(partition.row_at(at)).size();
     std::vector<std::uint32_t> rows;
     if (afford(arcs)) rows = without_twins(marks, partition, part);
-    if (rows.size() > 1 && afford(rows.size() * (graph.arcs().size() + graph.rows()))) {
+    const auto afford_trials = [&] { return afford(rows.size() * (graph.arcs().size() + graph.rows())); };
+    if (rows.size() > 1 && !afford_trials()) {
+      rows = with_fewest_neighbours(graph, rows);
+      if (rows.size() == 1 || !afford_trials()) {
+        partition.set_apart(rows.front());
+        continue;
+      }
+    }
+    if (rows.size() > 1) {
       partition = with_best_apart(partition, rows);
       continue;
     }

@@ -17,7 +17,8 @@ namespace holdfast::fabric {
 /// halves alone are looked at again: J. Hopcroft, 1971; B. McKay, "Practical Graph Isomorphism", 1981). Where several
 /// stay alike, one of the first part that has several is set apart as its first, and so on. Which one makes no
 /// difference where they are symmetric, as they are in trees, tori and most fabrics that people plan; elsewhere, when
-/// affordable, all are tried and the one is taken whose partition has the least fingerprint.
+/// affordable, all are tried and the one is taken whose partition has the least fingerprint; otherwise those that have
+/// cables to the fewest others, when that is affordable, or one of these.
 ///
 /// What is near in the network comes near in the order: in a tree the roots that share their children, then their
 /// children by that. So that all switches of a level meet the switches above in the same order. Time: cables times the
