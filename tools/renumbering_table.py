@@ -83,6 +83,8 @@ def routes(entry):
 
 
 def cells(entry):
+    if entry is None:
+        return ["not run", "", "", "", ""]
     if not routes(entry):
         return ["refused", "", "", "", ""]
     free = entry["valid"] == entry["routed"]
@@ -130,7 +132,7 @@ def main():
         count, opensm_count = counts(arguments, fabric)
         for engine in engines:
             own = judged(arguments, fabric, engine, count)
-            other = judged(arguments, fabric, "opensm:" + engine, opensm_count) if engine in OPENSM else None
+            other = judged(arguments, fabric, "opensm:" + engine, opensm_count) if engine in OPENSM else {"routed": 0}
             if not routes(own) and not routes(other):
                 continue
             print("| " + " | ".join([fabric, engine, *cells(own), *cells(other), worse(own, other)]) + " |", flush=True)
