@@ -21,7 +21,7 @@ std::string results_of(const char* text) {
 }
 
 TEST(Computation, ThroughputIsWhatItsVersionSays) {
-  EXPECT_EQ(throughput_computation, 9U);
+  EXPECT_EQ(throughput_computation, 10U);
   EXPECT_EQ(results_of(R"toml(
 [study]
 name = "computation"
