@@ -89,7 +89,7 @@ struct Communicator {
   friend bool operator==(const Communicator&, const Communicator&) = default;
 };
 
-/// One call, or several in a row that asked the same and got no answer.
+/// One call, or several in a row that asked the same and got no answer. No time is below 0.
 struct Call {
   std::string_view name;     ///< of the MPI function
   std::uint32_t thread = 0;  ///< of the rank, in the order of their first calls

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "fabric/tables/forwarding.h"
@@ -58,6 +60,8 @@ class Bytes {
     for (int i = 0; i < 8; ++i) value = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) << 8 | next());
     return value;
   }
+  /// Readers of recordings give none below 0.
+  std::int64_t duration() { return number() & std::numeric_limits<std::int64_t>::max(); }
 
  private:
   const std::uint8_t* data_;
@@ -85,9 +89,9 @@ void record_calls(Bytes& bytes, job::ProgramBuilder& builder) {
       facts.push_back({fact, bytes.number()});
     }
     record::Call call{name, static_cast<std::uint32_t>(what / 3 % 2), facts};
-    call.before_ns = bytes.number();
-    call.during_ns = bytes.number();
-    call.without_core_ns = bytes.number();
+    call.before_ns = bytes.duration();
+    call.during_ns = bytes.duration();
+    call.without_core_ns = bytes.duration();
     visitor.call(call);
   }
 }

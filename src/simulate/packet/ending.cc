@@ -62,7 +62,7 @@ void Network::visit_asked(const Visit& visit) {
     for (std::uint64_t bits = asked_[word]; bits != 0; bits &= bits - 1) {
       const auto port = static_cast<fabric::PortId>(word * 64 + static_cast<unsigned>(std::countr_zero(bits)));
       if (ports_[port].lanes_wanted == 0)
-        asked_[word] &= ~(bits & -bits);
+        asked_[word] &= ~(bits ^ (bits & (bits - 1)));
       else
         visit(port);
     }
