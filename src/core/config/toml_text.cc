@@ -1,6 +1,7 @@
 #include "core/config/toml_text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +15,11 @@ bool is_ascii(char letter) {
 
 bool is_space(char letter) {
   return letter == ' ' || letter == '\t' || letter == '\n' || letter == '\r';
+}
+
+bool is_of_word(char letter) {
+  return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+         std::string_view("_-+\"'").find(letter) != std::string_view::npos;
 }
 
 /// Reads a document as far as to know where its strings and comments are.
@@ -49,6 +55,10 @@ class Scan {
     }
     for (const std::string_view opening : {R"(""")", "'''", "\"", "'", "#"}) {
       if (!at(opening)) continue;
+      if (opening != "#" && at_ > 0 && is_of_word(text_[at_ - 1])) {  // toml++ would go on with the word
+        problem_ = {line_, "a quote stands in the middle of a word", "put the whole in quotes, or a comma before it"};
+        return true;
+      }
       closing_ = opening == "#" ? "\n" : opening;
       take(opening.size());
       return false;
@@ -60,7 +70,10 @@ class Scan {
   /// In a string or comment, one letter or escape further.
   bool beyond_ascii_behind_backslash() {
     if (at(closing_) || (closing_.size() == 1 && at("\n"))) {  // a string of one line ends with it at the latest
+      const std::string_view quote = closing_.substr(0, 1);
       take(at(closing_) ? closing_.size() : 1);
+      if (closing_.size() > 1)
+        for (int more = 0; more < 2 && at(quote); ++more) take();  // quotes at the end of what is quoted
       closing_ = {};
       return false;
     }

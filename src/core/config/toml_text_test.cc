@@ -38,6 +38,15 @@ TEST(TomlText, RefusesLettersBehindABackslashThatEndsALine) {
     EXPECT_THAT(value_of(text), StartsWith("reading x.toml line 1: a letter that is no ASCII follows a backslash"));
 }
 
+/// There a quote opens no string for toml++, which comes to the letters behind it.
+TEST(TomlText, RefusesQuotesInTheMiddleOfAWord) {
+  for (const char* text : {"v =0\"xgft\xC8\xA3\n", "v = 0'z:\xCC\xAB", "v = \"\"\"\"é", "v = \"a\"\"é\"\n"})
+    EXPECT_THAT(value_of(text), StartsWith("reading x.toml line 1: ")) << text;
+  EXPECT_EQ(value_of("v = \"\"\"a\"\"\"\"\"  # é\n"), "a\"\"");
+  EXPECT_EQ(value_of("a = [\"é\",'é']\nv=\"é\"\n"), "é");
+  EXPECT_EQ(value_of("a = {b=\"é\"}\nv='''é'''\n"), "é");
+}
+
 TEST(TomlText, SaysWhereTheSyntaxIsWrong) {
   EXPECT_THAT(value_of("v = 1\n[v\n"), StartsWith("reading x.toml line 2: "));
   EXPECT_EQ(value_of("v = \"a\x01\x02\"\n").find('\x01'), std::string::npos);

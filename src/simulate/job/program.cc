@@ -124,10 +124,11 @@ class ProgramBuilder::Rank : public record::Visitor {
   };
 
   void compute(std::int64_t ns) {
+    const std::optional<std::uint64_t> all =
+        arithmetic::checked_add(program_.computing_ns, static_cast<std::uint64_t>(ns));
+    if (!all || *all > most_ns) return shared_.wrong("a rank computes for more than 26 days");
+    program_.computing_ns = *all;
     owed_[thread_] += ns;
-    program_.computing_ns =
-        arithmetic::checked_add(program_.computing_ns, static_cast<std::uint64_t>(ns)).value_or(most_ns + 1);
-    if (program_.computing_ns > most_ns) shared_.wrong("a rank computes for more than 26 days");
   }
   /// Adds a step of the call that is being taken.
   Step& add(Step step) {
