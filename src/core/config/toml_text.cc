@@ -1,7 +1,6 @@
 #include "core/config/toml_text.h"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,20 +8,25 @@
 namespace holdfast::config {
 namespace {
 
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // which toml++ skips
+
 bool is_ascii(char letter) {
   return static_cast<unsigned char>(letter) < 0x80;
+}
+
+/// A letter for each byte of UTF-8 that is no ASCII: n for the first of a sequence, which may follow a backslash, and
+/// others for the rest, so that quoted keys stay different.
+char in_ascii(char letter) {
+  constexpr std::string_view others = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  const auto byte = static_cast<unsigned char>(letter);
+  return byte < 0x80 ? letter : byte >= 0xC0 ? 'n' : others[byte & 0x3F];
 }
 
 bool is_space(char letter) {
   return letter == ' ' || letter == '\t' || letter == '\n' || letter == '\r';
 }
 
-bool is_of_word(char letter) {
-  return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
-         std::string_view("_-+\"'").find(letter) != std::string_view::npos;
-}
-
-/// Reads a document as far as to know where its strings and comments are.
+/// Reads a document that is good TOML but for letters, as far as to know where its strings and comments are.
 class Scan {
  public:
   struct Problem {
@@ -34,7 +38,7 @@ class Scan {
 
   /// What toml++ must not see.
   std::optional<Problem> problem() {
-    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;  // a byte order mark, which it skips
+    if (text_.starts_with(byte_order_mark)) at_ = byte_order_mark.size();
     while (at_ < text_.size()) {
       if (closing_.empty() ? beyond_ascii_outside() : beyond_ascii_behind_backslash()) return problem_;
     }
@@ -55,10 +59,6 @@ class Scan {
     }
     for (const std::string_view opening : {R"(""")", "'''", "\"", "'", "#"}) {
       if (!at(opening)) continue;
-      if (opening != "#" && at_ > 0 && is_of_word(text_[at_ - 1])) {  // toml++ would go on with the word
-        problem_ = {line_, "a quote stands in the middle of a word", "put the whole in quotes, or a comma before it"};
-        return true;
-      }
       closing_ = opening == "#" ? "\n" : opening;
       take(opening.size());
       return false;
@@ -97,19 +97,29 @@ class Scan {
 
 }  // namespace
 
+// Where the syntax is wrong toml++ may take for a word what is a string to others. So letters that are no ASCII come to
+// it only in documents that are good with in_ascii() of each byte.
 Result<toml::table> parse_toml(std::string_view text, std::string_view place) {
   const auto refused = [&](std::size_t line, std::string what, std::string hint) {
     return Status{Code::bad_input, "reading " + std::string(place) + std::to_string(line), std::move(what),
                   std::move(hint)};
   };
-  if (auto problem = Scan(text).problem())
-    return refused(problem->line, std::move(problem->what), std::move(problem->hint));
+  const auto syntax_of = [&](const toml::parse_error& error) {
+    std::string what(error.description());
+    std::ranges::replace_if(
+        what, [](char letter) { return static_cast<unsigned char>(letter) < ' '; }, ' ');
+    return refused(error.source().begin.line, std::move(what), "see https://toml.io for the syntax");
+  };
+  if (!std::ranges::all_of(text, is_ascii)) {
+    std::string plain(text.substr(text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0));
+    std::ranges::transform(plain, plain.begin(), in_ascii);
+    if (const toml::parse_result parsed = toml::parse(plain); !parsed) return syntax_of(parsed.error());
+    if (auto problem = Scan(text).problem())
+      return refused(problem->line, std::move(problem->what), std::move(problem->hint));
+  }
   toml::parse_result parsed = toml::parse(text);
-  if (parsed) return std::move(parsed).table();
-  std::string what(parsed.error().description());
-  std::ranges::replace_if(
-      what, [](char letter) { return static_cast<unsigned char>(letter) < ' '; }, ' ');
-  return refused(parsed.error().source().begin.line, std::move(what), "see https://toml.io for the syntax");
+  if (!parsed) return syntax_of(parsed.error());
+  return std::move(parsed).table();
 }
 
 }  // namespace holdfast::config
