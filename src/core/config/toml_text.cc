@@ -69,9 +69,9 @@ class Scan {
 
   /// In a string or comment, one letter or escape further.
   bool beyond_ascii_behind_backslash() {
-    if (at(closing_) || (closing_.size() == 1 && at("\n"))) {  // a string of one line ends with it at the latest
+    if (at(closing_)) {
       const std::string_view quote = closing_.substr(0, 1);
-      take(at(closing_) ? closing_.size() : 1);
+      take(closing_.size());
       if (closing_.size() > 1)
         for (int more = 0; more < 2 && at(quote); ++more) take();  // quotes at the end of what is quoted
       closing_ = {};
@@ -82,7 +82,7 @@ class Scan {
     if (!escapes) return false;
     const std::size_t line = line_;
     if (at_ < text_.size() && !is_space(text_[at_]) && is_ascii(text_[at_])) return take(), false;
-    while (at_ < text_.size() && is_space(text_[at_]) && (closing_.size() > 1 || text_[at_] != '\n')) take();
+    while (at_ < text_.size() && is_space(text_[at_])) take();
     if (at_ == text_.size() || is_ascii(text_[at_])) return false;
     problem_ = {line, "a letter that is no ASCII follows a backslash",
                 "double the backslash, or write the string without breaking the line there"};
