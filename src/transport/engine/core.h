@@ -218,6 +218,7 @@ class Core {
   bool any_up(const Peer& peer) const;
   bool another_up(const Peer& peer, std::uint32_t rail) const;
   bool outdone(const Peer& peer, std::uint32_t rail) const;
+  void end_rounds(Peer& peer, std::uint32_t rail, std::uint64_t number);
   std::size_t full_probe_bytes(std::uint32_t rail) const;
   void sign_of_life(Peer& peer, std::uint32_t rail);
   void start_timers_again(Peer& peer, std::uint32_t rail);
@@ -227,6 +228,7 @@ class Core {
   void judge_losses(Peer& peer, std::uint32_t rail);
   void prove(Peer& peer, std::uint32_t rail);
   void ask(Peer& peer, std::uint32_t rail);
+  void ask_others(Peer& peer, std::uint32_t rail);
   void doubt(Peer& peer, std::uint32_t rail);
   void suspect(Peer& peer, std::uint32_t rail);
   void begin_put(Peer& peer, std::uint32_t rail, OutPacket& packet);
@@ -245,7 +247,6 @@ class Core {
   bool may_go_again(Peer& peer, std::uint32_t rail);
   std::int64_t serve_paths(Peer& peer);
   std::int64_t serve_local_timer(Peer& peer, std::uint32_t rail);
-  bool answered_twice_elsewhere(Peer& peer, std::uint32_t rail);
   std::int64_t serve_silence(Peer& peer, std::uint32_t rail);
   std::int64_t serve_probes(Peer& peer, std::uint32_t rail);
   std::int64_t keepalive_gap(Peer& peer);

@@ -56,12 +56,12 @@ bool Core::another_up(const Peer& peer, std::uint32_t rail) const {
   return false;
 }
 
-// Whether the peer has answered on another rail, and again a tick later, while this one, asked before, said nothing for
-// a timeout. Where all are silent it is the peer that does not answer (its process waits for a processor, say), and no
-// other rail would do better. Two answers a tick apart, since one may just have come before this rail's.
+// Whether the peer has answered on other rails often enough while this one, asked before, said nothing for a timeout.
+// Where all are silent it is the peer that does not answer (its process waits for a processor, say), and no other rail
+// would do better.
 bool Core::outdone(const Peer& peer, std::uint32_t rail) const {
   const Path& path = peer.paths[rail];
-  if (!path.outdone) return false;
+  if (!path.rounds.over(options_.tick_ns)) return false;
   const std::int64_t since = path.doubted_ns != 0 ? path.doubted_ns : path.silent_since_ns;
   const std::int64_t patience =
       path.round_trip.timeout_ns(peer.remote_ack_delay_ns, options_.least_timeout_ns, options_.most_timeout_ns, 0);
@@ -80,8 +80,8 @@ std::int64_t Core::timeout_ns(const Peer& peer, const Path& path) const {
                                     path.timeouts);
 }
 
-// Something that went to the peer on this rail has arrived, and other rails that are silent are so by themselves. It
-// may have been a short packet, so that a rail that was left or is in doubt stays so.
+// Something that went to the peer on this rail has arrived. It may have been a short packet, so that a rail that was
+// left or is in doubt stays so.
 void Core::sign_of_life(Peer& peer, std::uint32_t rail) {
   Path& path = peer.paths[rail];
   path.heard_ns = now();
@@ -90,16 +90,25 @@ void Core::sign_of_life(Peer& peer, std::uint32_t rail) {
   if (path.state == RailState::up) path.unanswered = 0;
   path.silent_since_ns = path.flight.empty() ? 0 : now();
   if (path.state == RailState::up && path.doubted_ns == 0) {
-    path.rival_ns = path.next_probe_ns = 0;
-    path.outdone = false;
+    path.next_probe_ns = 0;
+    path.rounds.stop();
   }
+}
+
+// The peer has answered a question on this rail: rounds of the others, that say nothing, may have ended with that.
+void Core::end_rounds(Peer& peer, std::uint32_t rail, std::uint64_t number) {
   for (std::uint32_t other = 0; other < peer.paths.size(); ++other) {
     Path& silent = peer.paths[other];
-    const bool asked = silent.silent_since_ns != 0 || silent.doubted_ns != 0;
-    if (other == rail || silent.state != RailState::up || !asked || silent.outdone) continue;
-    if (silent.rival_ns == 0) silent.rival_ns = now();
-    silent.outdone = silent.rival_ns + options_.tick_ns <= now();
-    if (silent.outdone) note(peer, now());
+    if (other == rail) continue;
+    const std::int64_t tick = options_.tick_ns;
+    if (silent.rounds.answer(number, peer.questions, silent.arrived, now())) {
+      silent.round_due = !silent.rounds.over(tick);
+      note(peer, silent.rounds.over(tick) ? now() : silent.rounds.next_ns(tick));
+    }
+    if (silent.overdue_rounds.answer(number, peer.questions, silent.arrived, now())) {
+      silent.local_deadline_ns = silent.overdue_rounds.over(tick) ? now() : silent.overdue_rounds.next_ns(tick);
+      note(peer, silent.local_deadline_ns);
+    }
   }
 }
 
@@ -118,6 +127,7 @@ void Core::start_timers_again(Peer& peer, std::uint32_t rail) {
 // rail was left or doubted, shows that it carries them.
 void Core::note_answer(Peer& peer, std::uint32_t rail, const OpenQuestions::Question& question) {
   sign_of_life(peer, rail);
+  end_rounds(peer, rail, question.number);
   const Path& path = peer.paths[rail];
   const std::int64_t since = path.state == RailState::up ? path.doubted_ns : path.left_ns;
   if (question.full && question.asked_ns >= since) prove(peer, rail);
@@ -160,8 +170,8 @@ void Core::judge_losses(Peer& peer, std::uint32_t rail) {
 // The rail carries packets as long as data's.
 void Core::prove(Peer& peer, std::uint32_t rail) {
   Path& path = peer.paths[rail];
-  path.doubted_ns = path.rival_ns = 0;
-  path.outdone = false;
+  path.doubted_ns = 0;
+  path.rounds.stop();
   path.lost_in_a_row = path.unanswered = 0;
   path.least_lost_bytes = 0;
   if (path.state == RailState::up) path.next_probe_ns = 0;
@@ -175,13 +185,22 @@ void Core::prove(Peer& peer, std::uint32_t rail) {
 }
 
 // Asks the peer for a sign on this rail, and on the others that are up: only their answers tell this rail's silence
-// from the peer's.
+// from the peer's. This one first, so that what is answered on the others was asked later.
 void Core::ask(Peer& peer, std::uint32_t rail) {
-  for (std::uint32_t each = 0; each < peer.paths.size(); ++each) {
-    Path& path = peer.paths[each];
-    if (each != rail && path.state != RailState::up) continue;
-    say_hello(peer, each, false, 0);
-    if (path.silent_since_ns == 0 && path.state == RailState::up) path.silent_since_ns = now();
+  Path& path = peer.paths[rail];
+  say_hello(peer, rail, false, 0);
+  if (path.silent_since_ns == 0 && path.state == RailState::up) path.silent_since_ns = now();
+  if (!path.rounds.running()) path.rounds.start(peer.questions, path.arrived);
+  ask_others(peer, rail);
+}
+
+void Core::ask_others(Peer& peer, std::uint32_t rail) {
+  for (std::uint32_t other = 0; other < peer.paths.size(); ++other) {
+    Path& path = peer.paths[other];
+    if (other == rail || path.state != RailState::up) continue;
+    say_hello(peer, other, false, 0);
+    if (path.silent_since_ns == 0) path.silent_since_ns = now();
+    if (!path.rounds.running()) path.rounds.start(peer.questions, path.arrived);
   }
 }
 
@@ -194,8 +213,7 @@ void Core::doubt(Peer& peer, std::uint32_t rail) {
   if (path.last_doubt_ns != 0 && path.last_doubt_ns + options_.tick_ns > now()) return;
   ++count(Count::rails_doubted);
   path.doubted_ns = path.last_doubt_ns = now();
-  path.rival_ns = 0;
-  path.outdone = false;
+  path.rounds.stop();
   path.probe_gap_ns = options_.tick_ns;
   path.next_probe_ns = now() + path.probe_gap_ns;
   note(peer, path.next_probe_ns);
@@ -216,8 +234,8 @@ void Core::suspect(Peer& peer, std::uint32_t rail) {
   ++count(Count::rails_suspected);
   path.state = RailState::suspect;
   path.left_ns = now();
-  path.doubted_ns = path.rival_ns = 0;
-  path.outdone = false;
+  path.doubted_ns = 0;
+  path.rounds.stop();
   path.unanswered = 0;
   path.probe_gap_ns = options_.tick_ns;
   path.next_probe_ns = now() + path.probe_gap_ns;
@@ -234,8 +252,8 @@ void Core::take_out(Peer& peer, std::uint32_t rail) {
   ++count(Count::rails_lost);
   path.state = RailState::out;
   path.left_ns = now();
-  path.doubted_ns = path.rival_ns = 0;
-  path.outdone = false;
+  path.doubted_ns = 0;
+  path.rounds.stop();
   path.unanswered = 0;
   const std::int64_t tick = options_.tick_ns;
   const bool brief = path.regained_ns != 0 && now() - path.regained_ns < 1000 * tick;

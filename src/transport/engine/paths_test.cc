@@ -57,6 +57,24 @@ TEST_F(PathsTest, ARailThatReportsAnErrorIsOutForThatPeerOnly) {
   EXPECT_EQ(net[0].engine->counters()[Count::rails_lost], 1U);
 }
 
+TEST_F(PathsTest, AConnectionThatFailsBeforeTheTwoHaveMetIsNoLostRail) {
+  Network net(2);
+  net[0].keep_puts = true;
+  net.lose = [](const Network::Packet&) { return true; };  // the peer does not listen yet
+  Bytes out = pattern(5000);
+  Bytes in(out.size());
+  receive(net[1], in);
+  send(net[0], 1, out);
+  net.run(1'000'000);
+  EXPECT_EQ(net[0].pending.size(), 2U) << "a HELLO a rail";
+  net[0].keep_puts = false;
+  for (const std::uint64_t token : std::exchange(net[0].pending, {})) net[0].engine->on_put_done(token, false, net.now);
+  net.lose = [](const Network::Packet&) { return false; };
+  net.run(100'000'000);
+  EXPECT_TRUE(in == out);
+  EXPECT_EQ(net[0].engine->counters()[Count::rails_lost], 0U);
+}
+
 TEST_F(PathsTest, MemoryOfAPendingPutStaysUntilItIsDone) {
   Network net;
   net[0].keep_puts = true;
@@ -352,6 +370,61 @@ TEST_F(TwoRailsTest, AnAnswerOnOneRailDoesNotBlameAStreamThatThePeerHadNoTimeToR
     EXPECT_EQ(count(Count::rails_lost), 0U);
     EXPECT_EQ(count(Count::rails_suspected), 0U);
   }
+}
+
+/// A packet is lost, and both rails are asked. On rail 0, a stream, the answer is behind data of the peer's, of which
+/// this process takes two packets whenever it has a processor; rail 1 it reads to the end.
+TEST_F(TwoRailsTest, AnswersBehindThePeersDataOnAStreamAreWaitedFor) {
+  std::deque<Network::Packet> unread[2];
+  net.lose = [&](const Network::Packet& packet) {
+    if (packet.to == 0) unread[packet.rail].push_back(packet);
+    return packet.to == 0 || (count(Count::timeouts) == 0 && packet.bytes.size() > 300);
+  };
+  Bytes there = pattern(400, 8);
+  Bytes here = pattern(60000, 9);
+  Bytes got_there(there.size());
+  Bytes got_here(here.size());
+  receive(net[1], got_there);
+  receive(net[0], got_here);
+  send(net[0], 1, there, 0, SendMode::acknowledged);
+  send(net[1], 0, here);
+  net.settle();
+  const auto look = [&] {
+    const auto take = [&](std::deque<Network::Packet>& from) {
+      net.under_way.push_back(std::move(from.front()));
+      from.pop_front();
+      net.settle();
+    };
+    while (!unread[1].empty()) take(unread[1]);
+    for (int n = 0; n < 2 && !unread[0].empty(); ++n) take(unread[0]);
+    net[0].engine->advance(net.now);
+    net.settle();
+  };
+  std::size_t looks = 0;
+  for (; looks < 200 && !(got_here == here && got_there == there); ++looks) {
+    for (int n = 0; n < 6; ++n) {
+      net.now += defaults().tick_ns / 4;
+      net[1].engine->advance(net.now);
+      net.settle();
+    }
+    look();
+    ASSERT_EQ(count(Count::rails_suspected), 0U) << looks;
+  }
+  EXPECT_GT(looks, 10U) << "rail 0 was behind for long";
+  EXPECT_EQ(count(Count::rails_lost), 0U);
+  EXPECT_TRUE(got_here == here && got_there == there);
+}
+
+TEST_F(TwoRailsTest, ARailThatIsDeadOneWayIsLeftThoughDataComesTheOtherWay) {
+  net.lose = [](const Network::Packet& packet) { return packet.to == 1 && packet.rail == 0; };
+  Bytes here = pattern(2000, 9);
+  Bytes there = pattern(20000, 8);
+  for (int n = 0; n < 1000 && state(0) == RailState::up; ++n) {
+    send(net[1], 0, here);
+    if (n % 10 == 0) send(net[0], 1, there);
+    net.run(100'000, 100'000);
+  }
+  EXPECT_NE(state(0), RailState::up);
 }
 
 TEST_F(TwoRailsTest, ARailThatTakesPacketsAndDoesNotSendThemIsTakenOut) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "transport/engine/answer_rounds.h"
 #include "transport/engine/authenticator.h"
 #include "transport/engine/congestion.h"
 #include "transport/engine/delivery_rate.h"
@@ -22,7 +23,8 @@ class OpenQuestions {
   struct Question {
     std::uint32_t stamp = 0;
     std::int64_t asked_ns = 0;
-    bool full = false;  ///< as long as the rail's packets may be
+    std::uint64_t number = 0;  ///< of this peer's questions, on all rails
+    bool full = false;         ///< as long as the rail's packets may be
   };
   void ask(const Question& question) { open_[next_++ % open_.size()] = question; }
   std::optional<Question> take(std::uint32_t stamp) {
@@ -53,8 +55,8 @@ struct Path {
   std::int64_t silent_since_ns = 0;  ///< since when something is on its way and nothing came back; 0: nothing is
   std::int64_t doubted_ns = 0;       ///< since when something says that it does not carry everything; 0: nothing does
   std::int64_t last_doubt_ns = 0;
-  std::int64_t rival_ns = 0;           ///< silent or doubted: when another rail was first heard since; 0: none was
-  bool outdone = false;                ///< and one was heard again, a tick later at least
+  AnswerRounds rounds;                 ///< silent or doubted, and asked: what was answered on other rails meanwhile
+  bool round_due = false;              ///< the next question of these rounds, or of overdue_rounds, is to be asked
   bool passed_over = false;            ///< it was outdone at the last look at the rails, too
   std::int64_t left_ns = 0;            ///< suspect or out: since when
   unsigned unanswered = 0;             ///< suspect: probes
@@ -66,12 +68,12 @@ struct Path {
   std::uint32_t unfinished = 0;        ///< puts that are pending or taken
   std::int64_t local_deadline_ns = 0;  ///< the local completion timer; 0: not running
   std::int64_t overdue_ns = 0;         ///< since when it has run out; 0: it has not
-  std::int64_t overdue_answer_ns = 0;  ///< when the peer first answered on another rail since then; 0: not yet
-  bool last_look = false;  ///< it has answered there again: what this rail has finished is looked at once more
-  std::int64_t next_timeout_ns = 0;  ///< while timeouts > 0: when the next one may be
-  unsigned probes = 0;               ///< fragments that the last timeout lets go again
-  unsigned timeouts = 0;             ///< in a row
-  std::int64_t next_probe_ns = 0;    ///< the next question; 0: none
+  AnswerRounds overdue_rounds;         ///< what was answered on other rails since then
+  bool last_look = false;              ///< that is enough: what this rail has finished is looked at once more
+  std::int64_t next_timeout_ns = 0;    ///< while timeouts > 0: when the next one may be
+  unsigned probes = 0;                 ///< fragments that the last timeout lets go again
+  unsigned timeouts = 0;               ///< in a row
+  std::int64_t next_probe_ns = 0;      ///< the next question; 0: none
   std::int64_t probe_gap_ns = 0;
   std::int64_t regained_ns = 0;
   std::int64_t hold_until_ns = 0;  ///< a rail that comes and goes is kept out until then
@@ -79,6 +81,7 @@ struct Path {
   std::uint32_t stamp = 0;  ///< of the last packet that came in here
   std::int64_t stamp_ns = 0;
   bool stamp_fresh = false;
+  std::uint64_t arrived = 0;  ///< packets of the session that came in here
   std::uint64_t packets = 0;  ///< sent in this session
   OpenQuestions questions;
   bool hello_owed = false;   ///< a HELLO found no room on the rail: it goes before any data when there is
@@ -111,6 +114,7 @@ struct Peer {
   std::uint64_t local_identity;       ///< another after each session that this side ended
   std::uint64_t remote_identity = 0;  ///< 0: none was accepted yet
   std::uint64_t identities = 0;       ///< of the peer that were accepted
+  std::uint64_t questions = 0;        ///< asked of it, on all rails
   std::uint64_t cookie = 0;           ///< that the peer wants to see with the local identity; 0: it asked for none
   std::vector<std::byte> name;        ///< the peer's, as it brought its identity
   std::vector<std::byte> own_name;    ///< this side's, until the session is established and in its keys

@@ -36,6 +36,7 @@ void Core::on_packet(std::uint32_t rail, std::span<const std::byte> packet) {
     return on_stale(header.session);
   }
   if (!believed(*from, reader, rail)) return;
+  ++from->paths[rail].arrived;
   FrameType type{};
   bool data = false;
   bool acknowledge_now = false;

@@ -540,7 +540,8 @@ void Core::on_put_done(std::uint64_t token, bool ok) {
   --pending_puts;
   Path& path = to.paths[rail];
   path.local_deadline_ns = --path.unfinished > 0 ? now() + options_.local_timeout_ns : 0;
-  path.overdue_ns = path.overdue_answer_ns = 0;
+  path.overdue_ns = 0;
+  path.overdue_rounds.stop();
   if (fragment != nullptr) {
     Vfrag& vfrag = *fragment->vfrag;
     OutMessage& message = *vfrag.message;
@@ -549,7 +550,8 @@ void Core::on_put_done(std::uint64_t token, bool ok) {
     if (vfrag.done && vfrag.pending == 0) release_vfrag(vfrag);
     try_release(message);
   }
-  if (!ok && !closed_) {
+  // Before the two have met it says little: the peer may not listen yet, or two connections cross. HELLOs go again.
+  if (!ok && !closed_ && to.established) {
     take_out(to, rail);
     pump(to);
   }

@@ -115,7 +115,9 @@ void Core::say_hello(Peer& peer, std::uint32_t rail, bool answer, std::uint32_t 
   if (!answer) ++count(Count::probes_sent);
   (answer ? path.answer_owed : path.hello_owed) = put == Put::busy;
   const bool gone = put != Put::busy && put != Put::failed;
-  if (!answer && gone) path.questions.ask({.stamp = header.stamp, .asked_ns = now(), .full = full});
+  if (!answer && gone) {
+    path.questions.ask({.stamp = header.stamp, .asked_ns = now(), .number = ++peer.questions, .full = full});
+  }
   if (put == Put::busy) {
     path.answer_stamp = answer ? echo_stamp : path.answer_stamp;
     rails_[rail].control_owed = true;
@@ -451,8 +453,8 @@ void Core::reset_sending(Peer& peer, Outcome outcome) {
       fragment->state = Fragment::State::waiting;
     }
     path.flying_bytes = 0;
-    path.silent_since_ns = path.doubted_ns = path.rival_ns = 0;
-    path.outdone = false;
+    path.silent_since_ns = path.doubted_ns = 0;
+    path.rounds.stop();
     path.lost_in_a_row = 0;
     path.least_lost_bytes = 0;
     path.timeouts = 0;

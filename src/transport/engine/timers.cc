@@ -127,8 +127,7 @@ std::int64_t Core::serve_paths(Peer& peer) {
 // (section 3.3); one for each rail to a peer says which rail it is, when fragments have moved, and serves packets
 // without data, too. A process that had no processor sees late what its rail has finished, and a rail over a stream
 // finishes nothing while the peer's process does not read. So where there is another rail the peer has to answer on
-// that twice, a tick apart, before this one is at fault: between its answers it had a processor and could read. After
-// that there is one more look at what this rail has finished.
+// that in some rounds before this one is at fault. After that there is one more look at what this rail has finished.
 std::int64_t Core::serve_local_timer(Peer& peer, std::uint32_t rail) {
   Path& path = peer.paths[rail];
   if (path.local_deadline_ns == 0) return never;
@@ -136,33 +135,22 @@ std::int64_t Core::serve_local_timer(Peer& peer, std::uint32_t rail) {
   if (path.overdue_ns == 0) {
     ++count(Count::local_timeouts);
     path.overdue_ns = now();
-    path.overdue_answer_ns = 0;
+    path.overdue_rounds.start(peer.questions, path.arrived);
     path.last_look = false;
-  } else if (!another_up(peer, rail) || answered_twice_elsewhere(peer, rail)) {
+  } else if (!another_up(peer, rail) || path.overdue_rounds.over(options_.tick_ns)) {
     if (std::exchange(path.last_look, true) || !another_up(peer, rail)) {
       path.overdue_ns = 0;
+      path.overdue_rounds.stop();
       path.local_deadline_ns = now() + options_.local_timeout_ns;
       take_out(peer, rail);
       return path.local_deadline_ns;
     }
   }
   if (path.last_look || !another_up(peer, rail)) return path.local_deadline_ns = now() + options_.least_timeout_ns;
-  ask(peer, rail);  // less and less often
-  const std::int64_t waited = now() - std::max(path.overdue_ns, path.overdue_answer_ns);
+  ask_others(peer, rail);  // less and less often, while nothing is answered
+  const std::int64_t waited = now() - path.overdue_ns;
   const std::int64_t most = std::max(options_.tick_ns, options_.probe_interval_ns);
   return path.local_deadline_ns = now() + std::clamp(waited, options_.tick_ns, most);
-}
-
-// Whether the peer has answered on other rails since this one's local timer ran out, and again a tick later.
-bool Core::answered_twice_elsewhere(Peer& peer, std::uint32_t rail) {
-  Path& path = peer.paths[rail];
-  for (std::uint32_t other = 0; other < peer.paths.size(); ++other) {
-    const std::int64_t heard_ns = peer.paths[other].heard_ns;
-    if (other == rail || heard_ns <= path.overdue_ns) continue;
-    if (path.overdue_answer_ns == 0) path.overdue_answer_ns = heard_ns;
-    if (heard_ns >= path.overdue_answer_ns + options_.tick_ns) return true;
-  }
-  return false;
 }
 
 // A rail that is up and silent for three ticks (NewMadeleine, section 4), or in doubt, is asked, and so are the others.
@@ -170,7 +158,7 @@ bool Core::answered_twice_elsewhere(Peer& peer, std::uint32_t rail) {
 std::int64_t Core::serve_silence(Peer& peer, std::uint32_t rail) {
   Path& path = peer.paths[rail];
   if (path.state != RailState::up || (path.silent_since_ns == 0 && path.doubted_ns == 0)) {
-    path.passed_over = false;
+    path.passed_over = path.round_due = false;
     return never;
   }
   const bool before = std::exchange(path.passed_over, outdone(peer, rail));
@@ -180,6 +168,15 @@ std::int64_t Core::serve_silence(Peer& peer, std::uint32_t rail) {
   }
   // This process may have had no processor after it looked at the others: one more look, before which this rail speaks.
   if (path.passed_over) return now() + options_.least_timeout_ns;
+  std::int64_t next = never;
+  if (path.round_due) {
+    next = path.rounds.next_ns(options_.tick_ns);
+    if (next <= now()) {
+      path.round_due = false;
+      next = never;
+      ask_others(peer, rail);
+    }
+  }
   if (path.next_probe_ns == 0) {
     path.probe_gap_ns = options_.tick_ns;
     path.next_probe_ns = path.silent_since_ns + 3 * options_.tick_ns;
@@ -194,7 +191,9 @@ std::int64_t Core::serve_silence(Peer& peer, std::uint32_t rail) {
     }
     ask(peer, rail);
   }
-  return path.outdone ? now() + options_.least_timeout_ns : path.next_probe_ns;
+  // What is over and has not been silent for a timeout yet is looked at again.
+  if (path.rounds.over(options_.tick_ns)) next = std::min(next, now() + options_.least_timeout_ns);
+  return std::min(next, path.next_probe_ns);
 }
 
 // Probes of a rail that is suspect or out.
