@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 
 #include "simulate/job/builder.h"
 
@@ -15,7 +16,7 @@ std::uint64_t subtree(const Collective& what, std::uint32_t rank, std::uint32_t 
 /// How wide a rank's own subtree may be.
 std::uint32_t width_of(const Collective& what) {
   const std::uint32_t own = (what.me + what.size - what.root) % what.size;
-  return own == 0 ? what.size : own & (0U - own);
+  return own == 0 ? what.size : 1U << std::countr_zero(own);
 }
 
 void binomial_gather(const Collective& what, Builder& builder) {
