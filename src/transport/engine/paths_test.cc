@@ -139,6 +139,8 @@ TEST_F(PathsTest, AHelloItsChallengeItsAnswerAndAnAcknowledgementThatFoundNoRoom
   net.answer = [&](std::uint32_t, PeerId from) { return from == stuck ? Put::busy : Put::done; };
   send(net[0], 1, out);
   EXPECT_EQ(net.under_way.size(), 0U);
+  for (int n = 0; n < 10; ++n) net[0].engine->on_rail_ready(0, net.now);
+  EXPECT_EQ(net[0].engine->counters()[Count::probes_sent], 0U) << "what found no room is not sent";
   stuck = 1;
   net[0].engine->on_rail_ready(0, net.now);
   EXPECT_EQ(net.under_way.size(), 1U) << "the HELLO, before it is due again";

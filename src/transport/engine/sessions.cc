@@ -112,10 +112,10 @@ void Core::say_hello(Peer& peer, std::uint32_t rail, bool answer, std::uint32_t 
                                      iovec{const_cast<std::byte*>(rest.data()), rest.size()}};  // NOLINT: iovec
   const Put put =
       host_.put(rail, peer.id, std::span(list).first(rest.empty() ? 1 : 2), Pool<OutPacket>::handle(&packet));
-  if (!answer) ++count(Count::probes_sent);
   (answer ? path.answer_owed : path.hello_owed) = put == Put::busy;
   const bool gone = put != Put::busy && put != Put::failed;
   if (!answer && gone) {
+    ++count(Count::probes_sent);
     path.questions.ask({.stamp = header.stamp, .asked_ns = now(), .number = ++peer.questions, .full = full});
   }
   if (put == Put::busy) {
