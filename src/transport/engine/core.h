@@ -229,6 +229,7 @@ class Core {
   void prove(Peer& peer, std::uint32_t rail);
   void ask(Peer& peer, std::uint32_t rail);
   void ask_others(Peer& peer, std::uint32_t rail);
+  void ask_on(Peer& peer, std::uint32_t rail);
   void doubt(Peer& peer, std::uint32_t rail);
   void suspect(Peer& peer, std::uint32_t rail);
   void begin_put(Peer& peer, std::uint32_t rail, OutPacket& packet);

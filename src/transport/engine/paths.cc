@@ -187,21 +187,21 @@ void Core::prove(Peer& peer, std::uint32_t rail) {
 // Asks the peer for a sign on this rail, and on the others that are up: only their answers tell this rail's silence
 // from the peer's. This one first, so that what is answered on the others was asked later.
 void Core::ask(Peer& peer, std::uint32_t rail) {
-  Path& path = peer.paths[rail];
-  say_hello(peer, rail, false, 0);
-  if (path.silent_since_ns == 0 && path.state == RailState::up) path.silent_since_ns = now();
-  if (!path.rounds.running()) path.rounds.start(peer.questions, path.arrived);
+  ask_on(peer, rail);
   ask_others(peer, rail);
 }
 
 void Core::ask_others(Peer& peer, std::uint32_t rail) {
   for (std::uint32_t other = 0; other < peer.paths.size(); ++other) {
-    Path& path = peer.paths[other];
-    if (other == rail || path.state != RailState::up) continue;
-    say_hello(peer, other, false, 0);
-    if (path.silent_since_ns == 0) path.silent_since_ns = now();
-    if (!path.rounds.running()) path.rounds.start(peer.questions, path.arrived);
+    if (other != rail && peer.paths[other].state == RailState::up) ask_on(peer, other);
   }
+}
+
+void Core::ask_on(Peer& peer, std::uint32_t rail) {
+  Path& path = peer.paths[rail];
+  say_hello(peer, rail, false, 0);
+  if (path.silent_since_ns == 0 && path.state == RailState::up) path.silent_since_ns = now();
+  if (!path.rounds.running()) path.rounds.start(peer.questions, path.arrived);
 }
 
 // Something says that the rail does not carry everything to the peer: a hint that anybody may have made up (an ICMP

@@ -56,7 +56,7 @@ struct Path {
   std::int64_t doubted_ns = 0;       ///< since when something says that it does not carry everything; 0: nothing does
   std::int64_t last_doubt_ns = 0;
   AnswerRounds rounds;                 ///< silent or doubted, and asked: what was answered on other rails meanwhile
-  bool round_due = false;              ///< the next question of these rounds, or of overdue_rounds, is to be asked
+  bool round_due = false;              ///< a round has ended, and the next one's question is to be asked
   bool passed_over = false;            ///< it was outdone at the last look at the rails, too
   std::int64_t left_ns = 0;            ///< suspect or out: since when
   unsigned unanswered = 0;             ///< suspect: probes
