@@ -123,25 +123,27 @@ bool lay_in_closed_form(const SwitchGraph& graph, const Dealing& dealing, const 
   return accepted;
 }
 
-/// Fills tables with routes by this rule, as evenly as we can, and returns how many the fullest channel carries;
-/// nothing when accept(row, choices) refused those to a switch. Complete trees, and others of three levels and more,
-/// are routed in closed form first, others and small ones in several ways of picking, until one is as even as levels
-/// allow; the first of those whose fullest channel carries least counts. For large fabrics 2 % more than that is even,
-/// since picks there follow one after the other and take long. Picks at once, where they are as even as others, bring
-/// what goes to one place together early and keep it apart from the rest.
+/// Fills tables with routes by this rule, as evenly as we can, and returns how many each channel carries; nothing when
+/// accept(row, choices) refused those to a switch. Complete trees, and others of three levels and more, are routed in
+/// closed form first, others and small ones in several ways of picking, until one is as even as levels allow; the first
+/// of those whose fullest channel carries least counts. For large fabrics 2 % more than that is even, since picks there
+/// follow one after the other and take long. Picks at once, where they are as even as others, bring what goes to one
+/// place together early and keep it apart from the rest.
 template <class Rule, class Accept>
-std::optional<std::uint64_t> lay_evenly(const Fabric& fabric, const SwitchGraph& graph, const Rule& rule,
-                                        unsigned threads, const Accept& accept, Forwarding& tables) {
+std::optional<std::vector<std::uint64_t>> lay_evenly(const Fabric& fabric, const SwitchGraph& graph, const Rule& rule,
+                                                     unsigned threads, const Accept& accept, Forwarding& tables) {
   using enum Balance::Picking;
-  std::optional<std::uint64_t> least;
+  std::optional<std::vector<std::uint64_t>> loads;
+  std::uint64_t least = 0;
   bool even = false;
   constexpr std::uint64_t few = 3;  // one pass alone leaves Deimos fuller than OpenSM's sssp does
   const std::uint64_t affordable = affordable_passes(graph);
   const std::uint64_t passes = affordable == 0 ? 0 : std::max(affordable, few);
   const auto keep = [&](const Balance& balance, Forwarding laid) {
     const std::uint64_t largest = balance.largest_load();
-    if (least && largest >= *least) return;
+    if (loads && largest >= least) return;
     tables = std::move(laid);
+    loads = balance.loads();
     least = largest;
     const std::uint64_t least_possible = even_load_of_levels(graph, balance);
     even = largest <= least_possible + (passes == 0 ? least_possible / 50 : 0);
@@ -189,7 +191,7 @@ std::optional<std::uint64_t> lay_evenly(const Fabric& fabric, const SwitchGraph&
     if (even) break;
     if (!lay(picking)) return std::nullopt;
   }
-  return least;
+  return loads;
 }
 
 }  // namespace holdfast::fabric

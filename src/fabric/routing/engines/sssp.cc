@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "fabric/routing/engines/native_engines.h"
 #include "fabric/routing/engines/relief.h"
 #include "fabric/routing/engines/up_down_tables.h"
@@ -6,10 +8,9 @@ namespace holdfast::fabric {
 
 EvenTables lay_shortest_paths(const Fabric& fabric, const SwitchGraph& graph, unsigned threads) {
   EvenTables laid;
-  laid.largest_load =
-      lay_evenly(
-          fabric, graph, MinimalRule(graph), threads, [](std::uint32_t, const Choices&) { return true; }, laid.tables)
-          .value_or(0);
+  const auto any = [](std::uint32_t, const Choices&) { return true; };
+  const auto loads = lay_evenly(fabric, graph, MinimalRule(graph), threads, any, laid.tables);
+  if (loads && !loads->empty()) laid.largest_load = *std::max_element(loads->begin(), loads->end());
   return laid;
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
+#include "core/parallel/parallel_for.h"
 #include "core/random/stream.h"
 #include "fabric/routing/engines/balance.h"
 
@@ -117,10 +119,15 @@ double cost_unless_above(const SwitchGraph& graph, const SwitchOrder& order, dou
   return loads.sum_of_sixth_powers() * longest * longest;
 }
 
-SwitchOrder cheapest_drawn(const SwitchGraph& graph, double& least) {
+/// The same draws for each graph.
+random::Stream draws() {
+  return random::Stream(1).child("places in an up and down order");
+}
+
+SwitchOrder cheapest_drawn(const SwitchGraph& graph) {
   constexpr std::uint64_t looks = 10'000'000;
   SwitchOrder best = order_by(graph, {});
-  least = up_down_cost(graph, best);
+  double least = up_down_cost(graph, best);
   const auto roots = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(affordable_orders(graph, looks) / 2, 2, std::max(2U, graph.rows())));
   for (std::uint32_t i = 0; i < std::min(roots, graph.rows()); ++i) {
@@ -131,6 +138,41 @@ SwitchOrder cheapest_drawn(const SwitchGraph& graph, double& least) {
       least = cost;
       best = std::move(order);
     }
+  }
+  return best;
+}
+
+/// Breadth-first from a switch that is drawn; which of those equally far comes first is drawn, too.
+SwitchOrder breadth_first_by_lot(const SwitchGraph& graph, random::Stream& draw) {
+  std::vector<std::uint32_t> lots(graph.rows());
+  std::iota(lots.begin(), lots.end(), 0);
+  for (std::size_t left = lots.size(); left > 1; --left) std::swap(lots[left - 1], lots[draw.below(left)]);
+  std::vector<std::uint32_t> key = hops_from(graph, {static_cast<std::uint32_t>(draw.below(graph.rows()))});
+  for (std::uint32_t row = 0; row < graph.rows(); ++row) {
+    if (key[row] != none) key[row] = key[row] * graph.rows() + lots[row];
+  }
+  return order_by(graph, key);
+}
+
+/// Moves one switch at a time to a place that is drawn, so many times, where that costs no more and makes no more tops.
+SwitchOrder searched_from(const SwitchGraph& graph, SwitchOrder best, std::uint64_t moves, random::Stream draw) {
+  double least = up_down_cost(graph, best);
+  const std::uint32_t tops = tops_of(graph, best);
+  for (; moves > 0; --moves) {
+    std::vector<std::uint32_t> rows = best.rows;
+    const auto from = rows.begin() + static_cast<std::ptrdiff_t>(draw.below(rows.size()));
+    const auto to = rows.begin() + static_cast<std::ptrdiff_t>(draw.below(rows.size()));
+    if (from < to) {
+      std::rotate(from, from + 1, to + 1);
+    } else {
+      std::rotate(to, from, from + 1);
+    }
+    SwitchOrder order = order_of(std::move(rows));
+    if (tops_of(graph, order) > tops) continue;
+    const double cost = cost_unless_above(graph, order, least);
+    if (cost > least) continue;
+    least = cost;
+    best = std::move(order);
   }
   return best;
 }
@@ -187,35 +229,33 @@ double up_down_cost(const SwitchGraph& graph, const SwitchOrder& order) {
   return cost_unless_above(graph, order, std::numeric_limits<double>::infinity());
 }
 
-double up_down_cost(const SwitchGraph& graph, const SwitchOrder& order, std::uint64_t fullest) {
-  return std::pow(static_cast<double>(fullest), 6) * std::pow(longest_way_up(graph, order), 2);
+double up_down_cost(const SwitchGraph& graph, const SwitchOrder& order, const std::vector<std::uint64_t>& loads) {
+  double sum = 0;
+  for (const std::uint64_t load : loads) sum += std::pow(static_cast<double>(load), 6);
+  return sum * std::pow(longest_way_up(graph, order), 2);
 }
 
 UpDownOrders search_up_down_orders(const SwitchGraph& graph) {
   constexpr std::uint64_t looks = 8'000'000;
   constexpr std::uint64_t enough = 1000;
-  double least = 0;
   UpDownOrders orders;
-  orders.drawn = cheapest_drawn(graph, least);
-  orders.searched = orders.drawn;
-  const std::uint32_t tops = tops_of(graph, orders.drawn);
-  random::Stream draw = random::Stream(1).child("places in an up and down order");
-  for (std::uint64_t moves = std::min(enough, affordable_orders(graph, looks)); moves > 0; --moves) {
-    std::vector<std::uint32_t> rows = orders.searched.rows;
-    const auto from = rows.begin() + static_cast<std::ptrdiff_t>(draw.below(rows.size()));
-    const auto to = rows.begin() + static_cast<std::ptrdiff_t>(draw.below(rows.size()));
-    if (from < to) {
-      std::rotate(from, from + 1, to + 1);
-    } else {
-      std::rotate(to, from, from + 1);
+  orders.drawn = cheapest_drawn(graph);
+  orders.searched = searched_from(graph, orders.drawn, std::min(enough, affordable_orders(graph, looks)), draws());
+  return orders;
+}
+
+std::vector<SwitchOrder> further_up_down_orders(const SwitchGraph& graph, unsigned threads) {
+  constexpr std::uint64_t looks = 64'000'000;
+  constexpr std::uint64_t enough = 12;
+  constexpr std::uint64_t moves = 300;  // each; more find less than another start
+  std::vector<SwitchOrder> orders(std::min(enough, affordable_orders(graph, looks) / moves));
+  parallel::parallel_for(orders.size(), 1, threads, [&](unsigned /*worker*/, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      random::Stream draw = draws().child("start").child(i);
+      const SwitchOrder start = breadth_first_by_lot(graph, draw);
+      orders[i] = searched_from(graph, start, moves, draw);
     }
-    SwitchOrder order = order_of(std::move(rows));
-    if (tops_of(graph, order) > tops) continue;
-    const double cost = cost_unless_above(graph, order, least);
-    if (cost > least) continue;
-    least = cost;
-    orders.searched = std::move(order);
-  }
+  });
   return orders;
 }
 

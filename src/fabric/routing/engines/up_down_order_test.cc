@@ -65,6 +65,15 @@ TEST(UpDownOrder, SearchedOrdersJoinEverythingAndCostNoMore) {
     EXPECT_EQ(tops(graph, orders.drawn).size(), 1U);
     EXPECT_EQ(tops(graph, orders.searched).size(), 1U);
     EXPECT_LE(up_down_cost(graph, orders.searched), up_down_cost(graph, orders.drawn));
+    const std::vector<SwitchOrder> further = further_up_down_orders(graph, 1);
+    const std::vector<SwitchOrder> by_three = further_up_down_orders(graph, 3);
+    EXPECT_EQ(further.size(), 12U);
+    ASSERT_EQ(by_three.size(), further.size());
+    for (std::size_t i = 0; i < further.size(); ++i) {
+      expect_order(graph, further[i]);
+      EXPECT_EQ(tops(graph, further[i]).size(), 1U);
+      EXPECT_EQ(by_three[i].rows, further[i].rows) << i;
+    }
   }
 }
 
@@ -121,8 +130,17 @@ TEST(UpDownOrder, UpAndDownIsEvenWithoutLevels) {
   const struct {
     const char* text;
     std::uint64_t most;
-  } rows[] = {{"mesh-5x5", 920},          {"torus-5x5", 580}, {"kautz-2-4", 670},
-              {"dragonfly(4,2,2,5)", 64}, {"random-32", 390}, {"dragonfly-10-5-5-4", 510}};
+  } rows[] = {{"mesh-5x5", 920},
+              {"torus-5x5", 580},
+              {"kautz-2-4", 670},
+              {"dragonfly(4,2,2,5)", 64},
+              {"random-32", 390},
+              {"dragonfly-10-5-5-4", 510},
+              {"hyperx(4,4) hosts=64", 96},
+              {"mesh-3x3x3", 760},
+              {"torus-3x3x3", 430},
+              {"slimfly(5) hosts=100", 130},
+              {"mesh(4,4) hosts=16", 20}};
   for (const auto& row : rows) {
     const Fabric fabric = generate(row.text).value();
     for (const char* engine : {"updn", "dnup"}) {

@@ -27,14 +27,33 @@ bool all_senders_reach(const SwitchGraph& graph, std::uint32_t destination, cons
   return true;
 }
 
-/// Routes by this order, and how many of them the fullest link carries; nothing when some switches that cables join
-/// are not joined by its paths.
-std::optional<std::uint64_t> route_in_order(const Fabric& fabric, const SwitchGraph& graph, const SwitchOrder& order,
-                                            const EngineOptions& options, Forwarding& tables) {
+struct Laid {
+  Forwarding tables;
+  std::uint64_t fullest = 0;     // channel: routes on it
+  std::uint32_t longest_up = 0;  // way, of the order
+  double cost = 0;
+};
+
+/// Routes by this order; nothing when some switches that cables join are not joined by its paths.
+std::optional<Laid> lay_in_order(const Fabric& fabric, const SwitchGraph& graph, const SwitchOrder& order,
+                                 const EngineOptions& options) {
   const auto reached = [&](std::uint32_t row, const Choices& choices) {
     return all_senders_reach(graph, row, choices);
   };
-  return lay_evenly(fabric, graph, UpDownRule(graph, order), options.threads, reached, tables);
+  Laid laid;
+  const auto loads = lay_evenly(fabric, graph, UpDownRule(graph, order), options.threads, reached, laid.tables);
+  if (!loads) return std::nullopt;
+  if (!loads->empty()) laid.fullest = *std::max_element(loads->begin(), loads->end());
+  laid.longest_up = longest_way_up(graph, order);
+  laid.cost = up_down_cost(graph, order, *loads);
+  return laid;
+}
+
+/// Whether tables of another search may take the place of these if they cost less: no link is fuller than their
+/// fullest, and chains of packets that wait are hardly longer. Fuller links for shorter chains, and the reverse,
+/// carried less under some traffic in simulations (docs/results/fail-in-place.md).
+bool replaces(const Laid& other, const Laid& these) {
+  return other.fullest <= these.fullest && other.longest_up <= these.longest_up + these.longest_up / 8;
 }
 
 /// By levels: hops from the roots given, or from the adapters.
@@ -51,30 +70,33 @@ Result<Forwarding> route_up_down(const Fabric& fabric, const SwitchGraph& graph,
                                  bool downwards) {
   bool levels = !options.roots.empty();  // without roots or switches above the adapters there are none to go by
   for (std::uint32_t row = 0; row < graph.rows(); ++row) levels = levels || graph.sources_at(row) == 0;
-  Forwarding tables;
-  std::optional<double> least;
-  const auto route_better = [&](const SwitchOrder& order) {
-    Forwarding others;
-    const std::optional<std::uint64_t> fullest = route_in_order(fabric, graph, order, options, others);
-    if (!fullest) return;
-    const double cost = up_down_cost(graph, order, *fullest);
-    if (least && cost >= *least) return;
-    least = cost;
-    tables = std::move(others);
+  std::optional<Laid> best;
+  /// Whether the tables of this order are the best so far.
+  const auto keep = [&](std::optional<Laid> other) {
+    if (!other || (best && other->cost >= best->cost)) return false;
+    best = std::move(other);
+    return true;
   };
+  const auto lay = [&](const SwitchOrder& order) { return lay_in_order(fabric, graph, order, options); };
   const bool large = affordable_passes(graph) == 0;
-  if (levels) route_better(updn_order(graph, options, downwards));
-  if (least && options.roots.empty() && lies_in_levels(graph)) {
-    tables.know_up_down(levels_above_adapters(graph));
-    return tables;
+  if (levels) keep(lay(updn_order(graph, options, downwards)));
+  if (best && options.roots.empty() && lies_in_levels(graph)) {
+    best->tables.know_up_down(levels_above_adapters(graph));
+    return std::move(best->tables);
   }
-  if (least && (large || !options.roots.empty())) return tables;
+  if (best && (large || !options.roots.empty())) return std::move(best->tables);
   // no levels, those of a network that is no tree, or several tops that cables join only further down: let one switch
   // be on top
   const UpDownOrders orders = search_up_down_orders(graph);
-  route_better(orders.searched);
-  if (!large && orders.drawn.rows != orders.searched.rows) route_better(orders.drawn);
-  return tables;
+  bool better = keep(lay(orders.searched));
+  if (!large && orders.drawn.rows != orders.searched.rows) better = keep(lay(orders.drawn)) || better;
+  if (better && !large) {
+    for (const SwitchOrder& order : further_up_down_orders(graph, options.threads)) {
+      std::optional<Laid> other = lay(order);
+      if (other && replaces(*other, *best)) keep(std::move(other));
+    }
+  }
+  return best ? std::move(best->tables) : Forwarding();
 }
 
 }  // namespace
