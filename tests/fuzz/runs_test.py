@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Two runs of tools/fuzz in one checkout: the second one is turned away, and the first one's corpus stays as it is.
-Fuzzers side by side, until each has had its time, and a run that is ended early: what they did is added up.
+Fuzzers side by side, until each has had its time, and a run that is ended early: what they did is added up. An input
+that took long by the clock is a finding only if it takes long by itself.
 
 The checkout is a folder of the test's with the tool and two fuzzers in it, programs that keep to what the tool asks of
 libFuzzer: they end at SIGUSR1, and merge corpora.
@@ -18,10 +19,17 @@ import time
 FUZZER = """#!/usr/bin/env python3
 import pathlib, signal, sys
 folders = [word for word in sys.argv[1:] if not word.startswith("-")]
+if pathlib.Path(folders[-1]).is_file():
+    sys.exit(1 if "slow" in pathlib.Path(folders[-1]).read_text() else 0)
 if "-merge=1" in sys.argv:
     for path in [path for folder in folders[1:] for path in pathlib.Path(folder).iterdir()]:
         pathlib.Path(folders[0], path.name).write_bytes(path.read_bytes())
     sys.exit(0)
+for path in pathlib.Path(folders[-1]).glob("times-out-*"):
+    prefix, = [word.partition("=")[2] for word in sys.argv if word.startswith("-artifact_prefix=")]
+    path.rename(f"{prefix}timeout-{path.name}")
+    print("stat::number_of_executed_units: 100", flush=True)
+    sys.exit(70)
 signal.signal(signal.SIGUSR1, lambda *_: sys.exit(print("stat::number_of_executed_units: 7", flush=True)))
 print("begun", flush=True)
 while True:
@@ -118,11 +126,26 @@ def until_its_time_in_parts(folder):
            inputs(folder), out, err)
 
 
+def slow_by_the_clock(folder):
+    """After until_its_time_in_parts()."""
+    corpus, findings = (pathlib.Path(folder, part, "other_fuzz") for part in ("tests/corpora", "build/fuzz/findings"))
+    (corpus / "times-out-1").write_text("without a core for long")
+    out, err = (run := fuzz(folder, "--seconds", "1", "other_fuzz")).communicate(timeout=60)
+    expect(run.returncode == 0 and "other_fuzz: clean" in out and inputs(folder)["other_fuzz"] == 7 + 100 + 7,
+           "an input that is not slow by itself is none, and the fuzzer goes on", inputs(folder), out, err)
+    expect(not list(findings.glob("timeout-*")), "nothing is kept of it")
+    (corpus / "times-out-2").write_text("slow")
+    out, err = (run := fuzz(folder, "--seconds", "1", "other_fuzz")).communicate(timeout=60)
+    expect(run.returncode == 1 and "other_fuzz: FOUND" in out and len(list(findings.glob("timeout-*"))) == 1,
+           "one that is slow is a finding", out, err)
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="holdfast-test-") as folder:
         checkout(folder, sys.argv[1])
         one_at_a_time(folder)
         until_its_time_in_parts(folder)
+        slow_by_the_clock(folder)
 
 
 if __name__ == "__main__":
