@@ -231,6 +231,29 @@ TEST(Nue, KeepsToAnyNumberOfLanes) {
   }
 }
 
+TEST(Nue, IsNoFullerThanUpdnAndFtreeOnTreesInAnyNumberOfLanes) {
+  for (const char* text : {"tree(8,2)", "xgft(2;9,9;1,4)", "tree(5,3)", "xgft(3;4,3,5;1,3,2)", "xgft-1-22-11"}) {
+    const Fabric whole = generate(text).value();
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      const Fabric damaged = with_failed_links(whole, 2 * (static_cast<unsigned>(seed) - 1), seed);
+      const Fabric fabric = renumber(damaged, draw_renumbering(damaged, seed));
+      std::uint64_t least = check_paths(fabric, route(fabric, "updn").value()).index.max;
+      if (const auto of_ftree = route(fabric, "ftree"); of_ftree.ok())
+        least = std::min(least, check_paths(fabric, of_ftree.value()).index.max);
+      for (unsigned lanes = 1; lanes <= 8; lanes += lanes) {
+        EngineOptions options;
+        options.lanes = lanes;
+        const Forwarding tables = route(fabric, "nue", options).value();
+        const PathReport paths = check_paths(fabric, tables);
+        EXPECT_LE(paths.index.max, least) << text << ", numbers " << seed << ", " << lanes << " lanes";
+        EXPECT_TRUE(paths.complete());
+        EXPECT_TRUE(check_credit_loops(fabric, tables).none_found()) << text << ", " << lanes << " lanes";
+        EXPECT_EQ(tables.lanes_used, lanes);
+      }
+    }
+  }
+}
+
 TEST(Ftree, GivesEveryChannelOneDestinationDownInACompleteTree) {
   // D-mod-K: shift permutations meet no contention, as each channel leads down to one leaf port's share of hosts
   const Fabric fabric = generate("tree(4,3)").value();

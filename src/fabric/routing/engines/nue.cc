@@ -87,8 +87,10 @@ class Layer {
     }
   }
 
-  /// A lane that has the dependencies of these tables' routes between adapters, which must have no cycle, and no tree.
-  Layer(const SwitchGraph& graph, const DependencySpace& space, const Forwarding& tables)
+  /// A lane that has the dependencies of these tables' routes between adapters to the destinations, which must have no
+  /// cycle, and no tree.
+  Layer(const SwitchGraph& graph, const DependencySpace& space, std::span<const std::uint32_t> destinations,
+        const Forwarding& tables)
       : graph_(graph),
         leaning_(0),
         dependencies_(space),
@@ -96,18 +98,10 @@ class Layer {
         level_(graph.rows()),
         cost_(graph.rows()) {
     const ArcTables arcs(graph, tables);
-    std::vector<std::uint32_t> seen(graph.rows(), none);  // by row: the last terminal that a way was followed to
-    for (std::uint32_t i = 0; i < graph.terminals().size(); ++i) {
-      const Lid lid = graph.terminals()[i].lid;
-      for (std::uint32_t source = 0; source < graph.rows(); ++source) {
-        if (graph.sources_at(source) == 0) continue;
-        std::uint32_t row = source;
-        for (std::uint32_t arc = arcs.next(row, lid); arc != none && seen[row] != i; arc = arcs.next(row, lid)) {
-          seen[row] = i;
-          row = graph.arc(arc).to;
-          if (const std::uint32_t next = arcs.next(row, lid); next != none) dependencies_.add(arc, next);
-        }
-      }
+    std::vector<Lid> seen(graph.rows(), 0);  // by row: the last LID that a way was followed to
+    for (const std::uint32_t destination : destinations) {
+      for (const SwitchGraph::Terminal& terminal : graph.terminals_at(destination))
+        follow_ways(arcs, terminal.lid, seen);
     }
   }
 
@@ -152,6 +146,18 @@ class Layer {
         queue.push_back(arc.to);
         tree_[row].push_back(id);
         tree_[arc.to].push_back(arc.reverse);
+      }
+    }
+  }
+
+  void follow_ways(const ArcTables& arcs, Lid lid, std::vector<Lid>& seen) {
+    for (std::uint32_t source = 0; source < graph_.rows(); ++source) {
+      if (graph_.sources_at(source) == 0) continue;
+      std::uint32_t row = source;
+      for (std::uint32_t arc = arcs.next(row, lid); arc != none && seen[row] != lid; arc = arcs.next(row, lid)) {
+        seen[row] = lid;
+        row = graph_.arc(arc).to;
+        if (const std::uint32_t next = arcs.next(row, lid); next != none) dependencies_.add(arc, next);
       }
     }
   }
@@ -345,14 +351,72 @@ class NueRouter {
 
   std::size_t tree_uses() const { return tree_uses_; }
   std::uint64_t largest_load() const { return balance_.largest_load(); }
+  /// Whether each switch of a network that lies in levels spreads evenly what it sends up, and what down.
+  bool is_even() const { return largest_load() <= even_load_of_levels(graph_, balance_); }
 
   Forwarding run(unsigned lanes) {
-    std::vector<std::uint32_t> rows = rows_by_nearness(graph_);
-    lanes = std::max(1U, std::min(lanes, static_cast<unsigned>(rows.size())));
     const std::vector<std::uint32_t> tops = rows_on_top(graph_);
     std::vector<std::uint32_t> depths = levels_above_adapters(graph_);
     for (std::uint32_t& depth : depths) depth = none - depth;
     const std::uint64_t passes = worthwhile_passes(graph_);
+    lanes = deal_destinations(lanes);
+    for (const Part& part : parts_) {
+      const std::uint32_t root = tops.empty() ? part.middle : tops[tops.size() * part.lane / lanes];
+      const SwitchOrder order = order_by(graph_, tops.empty() ? hops_from(graph_, {root}) : depths);
+      layers_.emplace_back(graph_, space_, root, order, part.served(), tree_, leaning_);
+      for (const std::uint32_t row : part.rows) route_to(row, layers_.back(), part.lane);
+      tree_uses_ += layers_.back().tree_uses();
+      if (passes == 0) layers_.pop_back();
+    }
+    relieve(passes);
+    return std::move(tables_);
+  }
+
+  /// Betters tables whose routes close no cycle: divides their destinations among lanes, looks at every LID again, and
+  /// searches ways to it among all that close none with the others of its lane, as often as `passes` says.
+  Forwarding better(Forwarding tables, unsigned lanes, std::uint64_t passes) {
+    tables_ = std::move(tables);
+    tables_.know_up_down({});  // whoever mends them turns where no cycle closes
+    deal_destinations(lanes);
+    const std::vector<std::uint32_t> scattered = scattered_rows(graph_);
+    std::vector<std::uint32_t> turn(graph_.rows());
+    for (std::uint32_t i = 0; i < scattered.size(); ++i) turn[scattered[i]] = i;
+    const Relief relief(graph_, balance_, tables_);
+    for (Part& part : parts_) {
+      const std::span<std::uint32_t> rows(part.rows.data(), part.adapters);
+      std::sort(rows.begin(), rows.end(), [&turn](std::uint32_t a, std::uint32_t b) { return turn[a] < turn[b]; });
+      if (passes != 0) layers_.emplace_back(graph_, space_, rows, tables_);
+      for (const std::uint32_t row : rows) {
+        for (const SwitchGraph::Terminal& terminal : graph_.terminals_at(row)) {
+          read_choices(relief, row, terminal.lid, picked_);
+          std::vector<std::uint32_t>& picks = balance_.picks();
+          picks.assign(picked_.order.size(), none);
+          for (std::size_t i = 1; i < picks.size(); ++i) picks[i] = relief.channel_of(picked_.order[i], terminal.lid);
+          balance_.count(picked_);
+          set_lane(terminal.lid, part.lane);
+        }
+      }
+    }
+    relieve(passes);
+    return std::move(tables_);
+  }
+
+ private:
+  /// Destinations of one lane, near one another.
+  struct Part {
+    std::uint8_t lane;
+    std::uint32_t middle;             // one of them
+    std::vector<std::uint32_t> rows;  // those with adapters first
+    std::size_t adapters;             // so many of them have some
+
+    std::span<const std::uint32_t> served() const { return {rows.data(), adapters}; }
+  };
+
+  /// Fills parts_, with about as many adapters each, and returns how many lanes they are at most. Switches without
+  /// adapters come last: only management packets go there, which must not cost others their ways.
+  unsigned deal_destinations(unsigned lanes) {
+    const std::vector<std::uint32_t> rows = rows_by_nearness(graph_);
+    lanes = std::max(1U, std::min(lanes, static_cast<unsigned>(rows.size())));
     std::size_t begin = 0;
     std::size_t terminals = 0;
     for (unsigned lane = 0; lane < lanes; ++lane) {
@@ -361,74 +425,43 @@ class NueRouter {
       for (; end < rows.size() && (terminals < share || lane + 1 == lanes); ++end)
         terminals += graph_.terminals_at(rows[end]).size();
       if (begin == end) continue;
-      const std::uint32_t root = tops.empty() ? rows[(begin + end) / 2] : tops[tops.size() * lane / lanes];
-      const auto first = rows.begin() + static_cast<std::ptrdiff_t>(begin);
-      const auto last = rows.begin() + static_cast<std::ptrdiff_t>(end);
-      // Switches without adapters come last: only management packets go there, which must not cost others their ways.
-      const auto managed =
-          std::stable_partition(first, last, [this](std::uint32_t row) { return !graph_.terminals_at(row).empty(); });
-      const SwitchOrder order = order_by(graph_, tops.empty() ? hops_from(graph_, {root}) : depths);
-      layers_.emplace_back(graph_, space_, root, order, std::span(first, managed), tree_, leaning_);
-      for (auto row = first; row != last; ++row) route_to(*row, layers_.back(), static_cast<std::uint8_t>(lane));
-      tree_uses_ += layers_.back().tree_uses();
-      if (passes == 0) {
-        layers_.pop_back();
-      } else {
-        served_.emplace_back(first, managed);
-      }
+      Part& part = parts_.emplace_back();
+      part.lane = static_cast<std::uint8_t>(lane);
+      part.middle = rows[(begin + end) / 2];
+      part.rows.assign(rows.begin() + static_cast<std::ptrdiff_t>(begin),
+                       rows.begin() + static_cast<std::ptrdiff_t>(end));
+      const auto managed = std::stable_partition(
+          part.rows.begin(), part.rows.end(), [this](std::uint32_t row) { return !graph_.terminals_at(row).empty(); });
+      part.adapters = static_cast<std::size_t>(managed - part.rows.begin());
       begin = end;
     }
     tables_.lanes_used = static_cast<std::uint8_t>(lanes);
-    relieve(passes);
-    return std::move(tables_);
+    return lanes;
   }
 
-  /// Betters tables of one lane whose routes close no cycle: looks at every LID again, and searches ways to it among
-  /// all that close none with the others.
-  Forwarding better(Forwarding tables) {
-    tables_ = std::move(tables);
-    layers_.emplace_back(graph_, space_, tables_);
-    served_.emplace_back();
-    const Relief relief(graph_, balance_, tables_);
-    std::vector<std::uint32_t> out(graph_.rows());
-    for (const std::uint32_t row : scattered_rows(graph_)) {
-      if (graph_.terminals_at(row).empty()) continue;
-      served_.back().push_back(row);
-      for (const SwitchGraph::Terminal& terminal : graph_.terminals_at(row)) {
-        for (std::uint32_t from = 0; from < graph_.rows(); ++from) {
-          const std::uint32_t channel = from == row ? none : relief.channel_of(from, terminal.lid);
-          out[from] = channel == none ? none : graph_.channels()[channel].arc;
-        }
-        sort_near_first(row, out, picked_.order);
-        std::vector<std::uint32_t>& picks = balance_.picks();
-        picks.assign(picked_.order.size(), none);
-        for (std::size_t i = 1; i < picks.size(); ++i) picks[i] = relief.channel_of(picked_.order[i], terminal.lid);
-        balance_.count(picked_);
-      }
+  /// The order of the routes that the tables have to a LID of an adapter, and out_.
+  void read_choices(const Relief& relief, std::uint32_t row, Lid lid, Choices& choices) {
+    out_.resize(graph_.rows());
+    for (std::uint32_t from = 0; from < graph_.rows(); ++from) {
+      const std::uint32_t channel = from == row ? none : relief.channel_of(from, lid);
+      out_[from] = channel == none ? none : graph_.channels()[channel].arc;
     }
-    relieve(worthwhile_passes(graph_));
-    return std::move(tables_);
+    sort_near_first(row, out_, choices.order);
   }
 
- private:
   /// As relief.h does for rules; lanes keep the dependencies of ways that are taken no more.
   void relieve(std::uint64_t passes) {
     Relief relief(graph_, balance_, tables_);
     Choices before;
-    std::vector<std::uint32_t> out(graph_.rows());
     bool improved = true;
     for (std::uint64_t pass = 0; pass < passes && improved; ++pass) {
       improved = false;
-      for (std::size_t lane = 0; lane < layers_.size(); ++lane) {
-        for (const std::uint32_t row : served_[lane]) {
+      for (std::size_t i = 0; i < layers_.size(); ++i) {
+        for (const std::uint32_t row : parts_[i].served()) {
           for (const SwitchGraph::Terminal& terminal : graph_.terminals_at(row)) {
-            for (std::uint32_t from = 0; from < graph_.rows(); ++from) {
-              const std::uint32_t channel = from == row ? none : relief.channel_of(from, terminal.lid);
-              out[from] = channel == none ? none : graph_.channels()[channel].arc;
-            }
-            sort_near_first(row, out, before.order);
+            read_choices(relief, row, terminal.lid, before);
             improved |= relief.improve(before, terminal.lid, [&]() -> const Choices& {
-              pick(row, layers_[lane].arcs_to(row, balance_, &out));
+              pick(row, layers_[i].arcs_to(row, balance_, &out_));
               balance_.count(picked_);
               return picked_;
             });
@@ -443,13 +476,16 @@ class NueRouter {
       pick(row, layer.arcs_to(row, balance_));
       balance_.count(picked_);
       balance_.enter(picked_, terminal.lid, tables_);
-      for (std::uint32_t source = 0; lane != 0 && source < graph_.rows(); ++source) {
-        tables_.set_service_level(source, 0, terminal.lid, lane);
-      }
+      set_lane(terminal.lid, lane);
     }
     if (graph_.switch_lid(row) == 0) return;
     if (graph_.terminals_at(row).empty()) pick(row, layer.tree_to(row));
     balance_.enter(picked_, graph_.switch_lid(row), tables_);
+  }
+
+  void set_lane(Lid lid, std::uint8_t lane) {
+    for (std::uint32_t source = 0; lane != 0 && source < graph_.rows(); ++source)
+      tables_.set_service_level(source, 0, lid, lane);
   }
 
   void pick(std::uint32_t row, const std::vector<std::uint32_t>& out) {
@@ -487,23 +523,54 @@ class NueRouter {
   Choices picked_;  // the order alone
   std::deque<Layer> layers_;
   std::size_t tree_uses_ = 0;
-  std::vector<std::vector<std::uint32_t>> served_;  // by layer: the switches with adapters
+  std::vector<Part> parts_;         // by layer
+  std::vector<std::uint32_t> out_;  // by row: the arc that its table has
   std::vector<std::uint32_t> waiting_;
+};
+
+/// The tables whose fullest link carries least, the first of such.
+struct Evenest {
+  Forwarding tables;
+  std::uint64_t fullest = std::numeric_limits<std::uint64_t>::max();
+  bool even = false;  ///< as NueRouter says
+
+  void offer(const NueRouter& router, Forwarding other) {
+    if (router.largest_load() >= fullest) return;
+    tables = std::move(other);
+    fullest = router.largest_load();
+    even = router.is_even();
+  }
 };
 
 }  // namespace
 
 Result<Forwarding> route_nue(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options) {
-  Forwarding best;
-  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t passes = worthwhile_passes(graph);
+  const bool levels = lies_in_levels(graph);
+  // Paths up and then down are one of the largest sets of dependencies without a cycle, and on trees or in one lane
+  // often the evenest that is found.
+  std::vector<Result<Forwarding>> up_down;
+  if (levels) up_down.push_back(route_ftree(fabric, graph, options));
+  if (levels || (options.lanes == 1 && passes != 0)) up_down.push_back(route_updn(fabric, graph, options));
+  const auto better = [&](std::uint64_t looks, Evenest& best) {
+    for (const Result<Forwarding>& start : up_down) {
+      if (!start.ok()) continue;
+      NueRouter router(fabric, graph, Tree::all_ways, 0);
+      Forwarding tables = router.better(start.value(), options.lanes, looks);
+      best.offer(router, std::move(tables));
+    }
+  };
+  Evenest dealt;
+  if (levels) better(0, dealt);
+  if (dealt.even) return std::move(dealt.tables);
+
+  Evenest best;
   bool dead_ends = false;
   const auto attempt = [&](Tree tree, std::uint32_t leaning) {
     NueRouter router(fabric, graph, tree, leaning);
     Forwarding tables = router.run(options.lanes);
     dead_ends = dead_ends || router.tree_uses() != 0;
-    if (router.largest_load() >= least) return;
-    least = router.largest_load();
-    best = std::move(tables);
+    best.offer(router, std::move(tables));
   };
   // What is taken first forbids much of the rest, so that small networks are routed in several ways.
   const bool small = affordable_passes(graph) != 0;
@@ -513,16 +580,8 @@ Result<Forwarding> route_nue(const Fabric& fabric, const SwitchGraph& graph, con
     attempt(Tree::ways_to_destinations, leaning);
     attempt(Tree::all_ways, leaning);
   }
-  // Paths up and then down are one of the largest sets of dependencies without a cycle, and in one lane often the
-  // evenest that is found; ways that turn elsewhere better them.
-  if (options.lanes == 1 && worthwhile_passes(graph) != 0) {
-    auto up_down = route_updn(fabric, graph, options);
-    if (!up_down.ok()) return best;
-    NueRouter router(fabric, graph, Tree::all_ways, 0);
-    Forwarding tables = router.better(std::move(up_down).value());
-    if (router.largest_load() < least) best = std::move(tables);
-  }
-  return best;
+  if (passes != 0) better(passes, best);  // by ways that turn elsewhere
+  return std::move(dealt.fullest < best.fullest ? dealt.tables : best.tables);
 }
 
 }  // namespace holdfast::fabric

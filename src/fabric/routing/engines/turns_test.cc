@@ -41,7 +41,7 @@ TEST(Turns, CompleteTreesAreAsEvenAsCanBeUnderAnyNumbers) {
     const Fabric listed = generate(text).value();
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
       const Fabric fabric = renumber(listed, draw_renumbering(listed, seed));
-      for (const char* engine : {"minhop", "updn", "dnup", "sssp", "dfsssp", "dmodc"})
+      for (const char* engine : {"minhop", "updn", "dnup", "sssp", "dfsssp", "dmodc", "nue"})
         EXPECT_EQ(fullest_link(fabric, engine), least) << engine << " on " << text << ", numbers " << seed;
     }
   }
