@@ -376,7 +376,6 @@ class NueRouter {
   /// searches ways to it among all that close none with the others of its lane, as often as `passes` says.
   Forwarding better(Forwarding tables, unsigned lanes, std::uint64_t passes) {
     tables_ = std::move(tables);
-    tables_.know_up_down({});  // whoever mends them turns where no cycle closes
     deal_destinations(lanes);
     const std::vector<std::uint32_t> scattered = scattered_rows(graph_);
     std::vector<std::uint32_t> turn(graph_.rows());
@@ -534,6 +533,7 @@ struct Evenest {
   std::uint64_t fullest = std::numeric_limits<std::uint64_t>::max();
   bool even = false;  ///< as NueRouter says
 
+  bool found() const { return fullest != std::numeric_limits<std::uint64_t>::max(); }
   void offer(const NueRouter& router, Forwarding other) {
     if (router.largest_load() >= fullest) return;
     tables = std::move(other);
@@ -546,12 +546,13 @@ struct Evenest {
 
 Result<Forwarding> route_nue(const Fabric& fabric, const SwitchGraph& graph, const EngineOptions& options) {
   const std::uint64_t passes = worthwhile_passes(graph);
+  const bool large = passes == 0;
   const bool levels = lies_in_levels(graph);
   // Paths up and then down are one of the largest sets of dependencies without a cycle, and on trees or in one lane
-  // often the evenest that is found.
+  // often the evenest that is found; on large trees the search from nothing only takes longer.
   std::vector<Result<Forwarding>> up_down;
   if (levels) up_down.push_back(route_ftree(fabric, graph, options));
-  if (levels || (options.lanes == 1 && passes != 0)) up_down.push_back(route_updn(fabric, graph, options));
+  if (levels || (options.lanes == 1 && !large)) up_down.push_back(route_updn(fabric, graph, options));
   const auto better = [&](std::uint64_t looks, Evenest& best) {
     for (const Result<Forwarding>& start : up_down) {
       if (!start.ok()) continue;
@@ -562,7 +563,7 @@ Result<Forwarding> route_nue(const Fabric& fabric, const SwitchGraph& graph, con
   };
   Evenest dealt;
   if (levels) better(0, dealt);
-  if (dealt.even) return std::move(dealt.tables);
+  if (dealt.even || (large && dealt.found())) return std::move(dealt.tables);
 
   Evenest best;
   bool dead_ends = false;
@@ -580,7 +581,7 @@ Result<Forwarding> route_nue(const Fabric& fabric, const SwitchGraph& graph, con
     attempt(Tree::ways_to_destinations, leaning);
     attempt(Tree::all_ways, leaning);
   }
-  if (passes != 0) better(passes, best);  // by ways that turn elsewhere
+  if (!large) better(passes, best);  // by ways that turn elsewhere
   return std::move(dealt.fullest < best.fullest ? dealt.tables : best.tables);
 }
 

@@ -523,7 +523,7 @@ Result<Rerouting> reroute(const Fabric& fabric, Forwarding old, std::string_view
     if (*care == Care::one_lane) ways.insert(ways.begin(), Care::beside);
     if (*care == Care::lanes && old.lanes_needed == 1 && old.lanes_used <= options.lanes)
       ways.insert(ways.begin(), Care::together);
-    const bool one_lane = *care == Care::one_lane && old.lanes_used == 1;
+    const bool one_lane = *care == Care::one_lane && (old.lanes_used == 1 || !old.up_down_levels().empty());
     const bool dealt_out = ways.front() == Care::together && !old.up_down_levels().empty();  // from one lane to all
     const bool by_levels = *care == Care::none && !old.up_down_levels().empty();             // no promise, but quickly
     const auto levels =

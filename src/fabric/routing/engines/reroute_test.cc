@@ -68,7 +68,7 @@ TEST(Reroute, KeepsEveryPromiseOverAnAccumulationOfFailures) {
 TEST(Reroute, KeepsTreesFreeOfDeadlockWhileTheyFallApart) {
   unsigned mended = 0;
   for (const char* text : {"tree(3,3)", "xgft(3;2,3,4;1,2,3)", "tree(2,4)"}) {
-    for (const char* engine : {"updn", "ftree", "dmodc"}) {
+    for (const char* engine : {"updn", "ftree", "dmodc", "nue"}) {
       for (std::uint64_t seed = 1; seed <= 8; ++seed) {
         Fabric fabric = generate(text).value();
         Forwarding tables = route(fabric, engine).value();
@@ -114,7 +114,7 @@ TEST(Reroute, TablesThatTurnAreNotTakenForThoseThatDoNot) {
 TEST(Reroute, OneDeadCableOfATreeLeavesItAsEvenAsRoutingAnew) {
   for (const auto& [text, one_destination] : {std::pair{"tree(6,3)", 36U}, {"xgft(3;8,8,5;1,8,8)", 64U}}) {
     const Fabric whole = generate(text).value();
-    for (const char* engine : {"updn", "ftree", "dmodc", "dfsssp", "sssp"}) {
+    for (const char* engine : {"updn", "ftree", "dmodc", "dfsssp", "sssp", "nue"}) {
       const Forwarding before = route(whole, engine).value();
       for (const std::uint8_t port : std::initializer_list<std::uint8_t>{1, 2, 3}) {
         SCOPED_TRACE(std::string(text) + " by " + engine + ", port " + std::to_string(port));
@@ -129,7 +129,7 @@ TEST(Reroute, OneDeadCableOfATreeLeavesItAsEvenAsRoutingAnew) {
         EXPECT_TRUE(check_credit_loops(degraded, mended.tables).none_found());
         const PathReport anew = check_paths(degraded, route(degraded, engine).value());
         EXPECT_LE(paths.index.max, anew.index.max + one_destination);
-        if (std::string_view(engine) == "dfsssp") {
+        if (std::string_view(engine) == "dfsssp" || std::string_view(engine) == "nue") {
           EXPECT_EQ(mended.tables.lanes_used, before.lanes_used);
           EXPECT_EQ(compare_tables(degraded, before, mended.tables).levels, 0U) << "routes keep their lanes";
           EXPECT_DOUBLE_EQ(paths.mean_hops(), anew.mean_hops());
