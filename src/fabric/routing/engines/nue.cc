@@ -549,7 +549,7 @@ Result<Forwarding> route_nue(const Fabric& fabric, const SwitchGraph& graph, con
   const bool large = passes == 0;
   const bool levels = lies_in_levels(graph);
   // Paths up and then down are one of the largest sets of dependencies without a cycle, and on trees or in one lane
-  // often the evenest that is found; on large trees the search from nothing only takes longer.
+  // often the evenest that is found; on larger trees the search from nothing only takes longer.
   std::vector<Result<Forwarding>> up_down;
   if (levels) up_down.push_back(route_ftree(fabric, graph, options));
   if (levels || (options.lanes == 1 && !large)) up_down.push_back(route_updn(fabric, graph, options));
@@ -563,7 +563,7 @@ Result<Forwarding> route_nue(const Fabric& fabric, const SwitchGraph& graph, con
   };
   Evenest dealt;
   if (levels) better(0, dealt);
-  if (dealt.even || (large && dealt.found())) return std::move(dealt.tables);
+  if (dealt.even) return std::move(dealt.tables);
 
   Evenest best;
   bool dead_ends = false;
@@ -575,8 +575,10 @@ Result<Forwarding> route_nue(const Fabric& fabric, const SwitchGraph& graph, con
   };
   // What is taken first forbids much of the rest, so that small networks are routed in several ways.
   const bool small = affordable_passes(graph) != 0;
-  attempt(Tree::ways_to_destinations, 0);
-  if (dead_ends || small) attempt(Tree::all_ways, 0);
+  if (small || !dealt.found()) {
+    attempt(Tree::ways_to_destinations, 0);
+    if (dead_ends || small) attempt(Tree::all_ways, 0);
+  }
   for (std::uint32_t leaning = 1; small && leaning <= 2; ++leaning) {
     attempt(Tree::ways_to_destinations, leaning);
     attempt(Tree::all_ways, leaning);
