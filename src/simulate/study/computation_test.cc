@@ -40,7 +40,7 @@ ageing = "fast"
 years = [2]
 traffic = ["bisection messages=10", "hotspot messages=10 load=0.5"]
 )toml"),
-            "xxh3-128:096299ce6f6a81149bda071b9b601ea0");
+            "xxh3-128:cf49e6fe4295e12c9d6e6ded8a46299d");
 }
 
 TEST(Computation, CollectivesAreWhatTheirVersionSays) {

@@ -16,9 +16,9 @@ namespace holdfast::simulate::study {
 /// routes from how switches are cabled, not numbered, 3 trees in closed form, 4 updn, dnup and nue with an order of
 /// their own, 5 lash by the cables alone, 6 lanes filled alike where there are few, 7 whole trees share ways by length,
 /// 9 updn, dnup and nue with short ways up, 10 ftree on unevenly cabled trees, another order of large Kautz graphs,
-/// 11 updn, dnup and nue with orders from several searches, 12 nue on trees begins from ftree's and updn's tables.
-/// Prediction: 2 and 3 likewise, 4 by host, 6 as throughput's 9, 7 as its 10, and ranks that go ahead in a replay, 8
-/// and 9 as throughput's 11 and 12.
+/// 11 updn, dnup and nue with orders from several searches, 12 nue on trees begins from ftree's and updn's tables, updn
+/// and dnup relieve their fullest links. Prediction: 2 and 3 likewise, 4 by host, 6 as throughput's 9, 7 as its 10, and
+/// ranks that go ahead in a replay, 8 and 9 as throughput's 11 and 12.
 inline constexpr unsigned throughput_computation = 12;
 inline constexpr unsigned prediction_computation = 9;
 inline constexpr unsigned collectives_computation = 2;  // 2: an adapter with two ports has two cables

@@ -5,8 +5,10 @@
 namespace holdfast::fabric {
 namespace {
 
-float cost_of(std::uint64_t load) {
-  return static_cast<float>(load) * static_cast<float>(load);
+template <class Number>
+Number power_16(Number number) {
+  for (int i = 0; i < 4; ++i) number *= number;
+  return number;
 }
 
 /// Four groups where there is much to choose from; otherwise settling costs between them would take longer than
@@ -34,6 +36,23 @@ Balance::Balance(const SwitchGraph& graph, Picking picking)
     ways_.push_back({0, arc.to});
     bundles_.push_back({arc.first_channel, arc.first_channel, arc.first_channel + arc.channels});
   }
+}
+
+void Balance::price_steeply() {
+  steep_ = 1 / static_cast<float>(std::max<std::uint64_t>(largest_load(), 1));
+  for (std::uint32_t channel = 0; channel < load_.size(); ++channel) refresh(channel);
+}
+
+float Balance::cost_of(std::uint64_t load) const {
+  const auto routes = static_cast<float>(load);
+  return steep_ == 0 ? routes * routes : power_16(routes * steep_);
+}
+
+double Balance::weight(std::uint64_t load) const {
+  const auto routes = static_cast<double>(load);
+  if (steep_ == 0) return routes * routes * routes;
+  const double part = routes * static_cast<double>(steep_);
+  return part * power_16(part);
 }
 
 void Balance::refresh(std::uint32_t changed) {

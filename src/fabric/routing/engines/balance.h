@@ -45,6 +45,12 @@ class Balance {
 
   /// By position in Choices::order from 1 on: the channel picked.
   std::vector<std::uint32_t>& picks() { return picks_; }
+  /// From now on a path costs the sum of the 16th powers of its channels' loads, of which its fullest channel's is
+  /// nearly all.
+  void price_steeply();
+  /// What the loads of channels are judged by: the sum of this, whose slope is what a route costs there.
+  double weight(std::uint64_t load) const;
+
   std::uint64_t load(std::uint32_t channel) const { return load_[channel]; }
   std::uint32_t to(std::uint32_t channel) const { return ways_[arc_[channel]].to; }
   /// Of parallel channels the one with the fewest routes.
@@ -69,6 +75,7 @@ class Balance {
     std::uint32_t end = 0;
   };
 
+  float cost_of(std::uint64_t load) const;
   /// After a change of the channel's load.
   void refresh(std::uint32_t channel);
   std::uint32_t pick_for(const Choices& choices, std::size_t position);
@@ -79,6 +86,7 @@ class Balance {
 
   const SwitchGraph& graph_;
   Picking picking_;
+  float steep_ = 0;                     // one over the fullest load when prices became steep; 0: they are squares
   std::vector<Way> ways_;               // by arc
   std::vector<Bundle> bundles_;         // by arc
   std::vector<std::uint64_t> load_;     // by channel

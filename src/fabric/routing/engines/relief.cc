@@ -55,12 +55,9 @@ std::uint64_t even_load_of_levels(const SwitchGraph& graph, const Balance& balan
   return fullest;
 }
 
-double Relief::sum_of_cubes(const std::vector<std::uint64_t>& loads) const {
+double Relief::sum_of_weights(const std::vector<std::uint64_t>& loads) const {
   double sum = 0;
-  for (const std::uint32_t channel : touched_) {
-    const auto load = static_cast<double>(loads[channel]);
-    sum += load * load * load;
-  }
+  for (const std::uint32_t channel : touched_) sum += balance_.weight(loads[channel]);
   return sum;
 }
 
@@ -76,12 +73,41 @@ bool Relief::keep_better(const Choices& before, const Choices& after) {
   if (picks == before_ && before.order == after.order) return true;
   touched_.assign(picks.begin() + 1, picks.end());
   touched_.insert(touched_.end(), before_.begin() + 1, before_.end());
-  if (sum_of_cubes(balance_.loads()) >= sum_of_cubes(loads_before_)) {
+  if (sum_of_weights(balance_.loads()) >= sum_of_weights(loads_before_)) {
     balance_.restore(touched_, loads_before_);
     return true;
   }
   for (const std::uint32_t channel : touched_) loads_before_[channel] = balance_.load(channel);
   return false;
+}
+
+void relieve_fullest(const SwitchGraph& graph, unsigned rounds, const std::vector<Choices>& known, Forwarding& tables) {
+  Balance balance(graph);
+  const Relief by_channel(graph, balance, tables);
+  for (const SwitchGraph::Terminal& terminal : graph.terminals()) {
+    const std::vector<std::uint32_t>& order = known[terminal.row].order;
+    balance.picks().assign(order.size(), none);
+    for (std::size_t i = 1; i < order.size(); ++i) balance.picks()[i] = by_channel.channel_of(order[i], terminal.lid);
+    balance.count(known[terminal.row]);
+  }
+  balance.price_steeply();
+  Forwarding tried = tables;
+  Relief relief(graph, balance, tried);
+  std::uint64_t fullest = balance.largest_load();
+  const auto crosses_fullest = [&](const Choices& choices, Lid lid) {
+    return std::any_of(choices.order.begin() + 1, choices.order.end(),
+                       [&](std::uint32_t row) { return balance.load(relief.channel_of(row, lid)) == fullest; });
+  };
+  for (unsigned round = 0; round < rounds; ++round) {
+    for (const std::uint32_t row : scattered_rows(graph)) {
+      for (const SwitchGraph::Terminal& terminal : graph.terminals_at(row)) {
+        if (crosses_fullest(known[row], terminal.lid)) relief.improve(known[row], terminal.lid);
+      }
+    }
+    if (balance.largest_load() >= fullest) return;
+    fullest = balance.largest_load();
+    tables = tried;
+  }
 }
 
 }  // namespace holdfast::fabric

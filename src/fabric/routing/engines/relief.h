@@ -24,7 +24,7 @@ class Relief {
     return channel_at_[row * 256U + tables_.out_port(row, lid)];
   }
 
-  /// Whether other picks for this LID make the sum of the cubes of the loads smaller; if so they are in the tables.
+  /// Whether other picks for this LID make the sum of the loads' weights smaller; if so they are in the tables.
   /// `before` has the order of the routes that are there; pick_anew() picks and counts and returns the order of its
   /// own.
   template <class PickAnew>
@@ -47,7 +47,7 @@ class Relief {
   /// Whether the routes of before are put back.
   bool keep_better(const Choices& before, const Choices& after);
   /// Over the channels touched.
-  double sum_of_cubes(const std::vector<std::uint64_t>& loads) const;
+  double sum_of_weights(const std::vector<std::uint64_t>& loads) const;
 
   const SwitchGraph& graph_;
   Balance& balance_;
@@ -79,6 +79,11 @@ void relieve(const SwitchGraph& graph, std::uint64_t passes, Balance& balance, F
     }
   }
 }
+
+/// Takes routes off the fullest channels of tables that are even by squares, with steep prices, again and again while
+/// that makes the fullest less full and no more than `rounds` times; other routes stay. known[row] are the choices to a
+/// switch, of which the tables' routes are some.
+void relieve_fullest(const SwitchGraph& graph, unsigned rounds, const std::vector<Choices>& known, Forwarding& tables);
 
 /// Whether every cable joins neighbouring levels above the adapters, as in a tree.
 bool lies_in_levels(const SwitchGraph& graph);

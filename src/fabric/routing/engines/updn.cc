@@ -28,6 +28,7 @@ bool all_senders_reach(const SwitchGraph& graph, std::uint32_t destination, cons
 }
 
 struct Laid {
+  SwitchOrder order;
   Forwarding tables;
   std::uint64_t fullest = 0;     // channel: routes on it
   std::uint32_t longest_up = 0;  // way, of the order
@@ -41,6 +42,7 @@ std::optional<Laid> lay_in_order(const Fabric& fabric, const SwitchGraph& graph,
     return all_senders_reach(graph, row, choices);
   };
   Laid laid;
+  laid.order = order;
   const auto loads = lay_evenly(fabric, graph, UpDownRule(graph, order), options.threads, reached, laid.tables);
   if (!loads) return std::nullopt;
   if (!loads->empty()) laid.fullest = *std::max_element(loads->begin(), loads->end());
@@ -96,7 +98,13 @@ Result<Forwarding> route_up_down(const Fabric& fabric, const SwitchGraph& graph,
       if (other && replaces(*other, *best)) keep(std::move(other));
     }
   }
-  return best ? std::move(best->tables) : Forwarding();
+  if (!best) return Forwarding();
+  if (!large) {
+    constexpr unsigned rounds = 8;
+    const std::vector<Choices> known = choices_to_all(graph, UpDownRule(graph, best->order), options.threads);
+    relieve_fullest(graph, rounds, known, best->tables);
+  }
+  return std::move(best->tables);
 }
 
 }  // namespace
