@@ -9,7 +9,7 @@ Relief::Relief(const SwitchGraph& graph, Balance& balance, Forwarding& tables)
     : graph_(graph),
       balance_(balance),
       tables_(tables),
-      channel_at_(graph.rows() * 256U, none),
+      channel_at_(std::size_t{graph.rows()} * 256, none),
       loads_before_(balance.loads()) {
   for (std::uint32_t id = 0; id < graph.channels().size(); ++id) {
     const SwitchGraph::Channel& channel = graph.channels()[id];
