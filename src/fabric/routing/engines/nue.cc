@@ -388,9 +388,7 @@ class NueRouter {
       for (const std::uint32_t row : rows) {
         for (const SwitchGraph::Terminal& terminal : graph_.terminals_at(row)) {
           read_choices(relief, row, terminal.lid, picked_);
-          std::vector<std::uint32_t>& picks = balance_.picks();
-          picks.assign(picked_.order.size(), none);
-          for (std::size_t i = 1; i < picks.size(); ++i) picks[i] = relief.channel_of(picked_.order[i], terminal.lid);
+          relief.read_picks(picked_, terminal.lid, balance_.picks());
           balance_.count(picked_);
           set_lane(terminal.lid, part.lane);
         }

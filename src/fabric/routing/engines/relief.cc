@@ -61,9 +61,13 @@ double Relief::sum_of_weights(const std::vector<std::uint64_t>& loads) const {
   return sum;
 }
 
+void Relief::read_picks(const Choices& choices, Lid lid, std::vector<std::uint32_t>& picks) const {
+  picks.assign(choices.order.size(), none);
+  for (std::size_t i = 1; i < choices.order.size(); ++i) picks[i] = channel_of(choices.order[i], lid);
+}
+
 void Relief::take_away(const Choices& before, Lid lid) {
-  before_.assign(before.order.size(), none);
-  for (std::size_t i = 1; i < before.order.size(); ++i) before_[i] = channel_of(before.order[i], lid);
+  read_picks(before, lid, before_);
   balance_.picks() = before_;
   balance_.uncount(before);
 }
@@ -85,9 +89,7 @@ void relieve_fullest(const SwitchGraph& graph, unsigned rounds, const std::vecto
   Balance balance(graph);
   const Relief by_channel(graph, balance, tables);
   for (const SwitchGraph::Terminal& terminal : graph.terminals()) {
-    const std::vector<std::uint32_t>& order = known[terminal.row].order;
-    balance.picks().assign(order.size(), none);
-    for (std::size_t i = 1; i < order.size(); ++i) balance.picks()[i] = by_channel.channel_of(order[i], terminal.lid);
+    by_channel.read_picks(known[terminal.row], terminal.lid, balance.picks());
     balance.count(known[terminal.row]);
   }
   balance.price_steeply();

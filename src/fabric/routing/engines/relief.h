@@ -24,6 +24,9 @@ class Relief {
     return channel_at_[row * 256U + tables_.out_port(row, lid)];
   }
 
+  /// The channels that the tables have to a LID, by position in choices.order from 1 on.
+  void read_picks(const Choices& choices, Lid lid, std::vector<std::uint32_t>& picks) const;
+
   /// Whether other picks for this LID make the sum of the loads' weights smaller; if so they are in the tables.
   /// `before` has the order of the routes that are there; pick_anew() picks and counts and returns the order of its
   /// own.

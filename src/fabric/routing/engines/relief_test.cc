@@ -26,9 +26,7 @@ TEST(Relief, LoadsAreThoseOfTheTablesAfterManyLooks) {
       const Relief by_channel(graph, again, tables);
       for (const SwitchGraph::Terminal& terminal : graph.terminals()) {
         const Choices& choices = known[terminal.row];
-        again.picks().assign(choices.order.size(), none);
-        for (std::size_t i = 1; i < choices.order.size(); ++i)
-          again.picks()[i] = by_channel.channel_of(choices.order[i], terminal.lid);
+        by_channel.read_picks(choices, terminal.lid, again.picks());
         again.count(choices);
       }
       EXPECT_EQ(balance.loads(), again.loads()) << text;
