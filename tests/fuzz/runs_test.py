@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Two runs of tools/fuzz in one checkout: the second one is turned away, and the first one's corpus stays as it is.
 Fuzzers side by side, until each has had its time, and a run that is ended early: what they did is added up. An input
-that took long by the clock is a finding only if it takes long by itself.
+that took long by the clock is a finding only if it takes long by itself, and one that an implicit conversion changes
+a value of is one.
 
 The checkout is a folder of the test's with the tool and two fuzzers in it, programs that keep to what the tool asks of
 libFuzzer: they end at SIGUSR1, and merge corpora.
@@ -17,7 +18,7 @@ import tempfile
 import time
 
 FUZZER = """#!/usr/bin/env python3
-import pathlib, signal, sys
+import os, pathlib, signal, sys
 folders = [word for word in sys.argv[1:] if not word.startswith("-")]
 if pathlib.Path(folders[-1]).is_file():
     sys.exit(1 if "slow" in pathlib.Path(folders[-1]).read_text() else 0)
@@ -30,6 +31,10 @@ for path in pathlib.Path(folders[-1]).glob("times-out-*"):
     path.rename(f"{prefix}timeout-{path.name}")
     print("stat::number_of_executed_units: 100", flush=True)
     sys.exit(70)
+if list(pathlib.Path(folders[-1]).glob("converts-*")):
+    print("runtime error: implicit conversion", flush=True)
+    if "halt_on_error=1" in os.environ.get("UBSAN_OPTIONS", ""):
+        sys.exit(1)
 signal.signal(signal.SIGUSR1, lambda *_: sys.exit(print("stat::number_of_executed_units: 7", flush=True)))
 print("begun", flush=True)
 while True:
@@ -140,6 +145,14 @@ def slow_by_the_clock(folder):
            "one that is slow is a finding", out, err)
 
 
+def changed_by_a_conversion(folder):
+    """After slow_by_the_clock(). clang's checks of conversions are reports that a program survives by itself."""
+    corpus = pathlib.Path(folder, "tests/corpora/still_fuzz")
+    (corpus / "converts-1").write_text("a value that its type does not hold")
+    out, err = (run := fuzz(folder, "--seconds", "1", "still_fuzz")).communicate(timeout=60)
+    expect(run.returncode == 1 and "still_fuzz: FOUND" in out, "a value changed by a conversion is a finding", out, err)
+
+
 def end_all(folder):
     """Fuzzers outlive a tools/fuzz that was killed, and so a test that failed."""
     for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
@@ -157,6 +170,7 @@ def main():
             one_at_a_time(folder)
             until_its_time_in_parts(folder)
             slow_by_the_clock(folder)
+            changed_by_a_conversion(folder)
         finally:
             end_all(folder)
 
