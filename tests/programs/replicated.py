@@ -24,6 +24,14 @@ import tempfile
 import time
 
 
+def epoch(ahead):
+    """The clocks of a launcher whose host was started so many seconds earlier (replicate/process/standing_clocks.h)."""
+    since_start = [time.clock_gettime_ns(clock) + ahead * 10**9
+                   for clock in (time.CLOCK_MONOTONIC, time.CLOCK_MONOTONIC_RAW, time.CLOCK_BOOTTIME)]
+    ticks = int((os.times().elapsed + ahead) * os.sysconf("SC_CLK_TCK"))
+    return ":".join(map(str, [time.time_ns(), *since_start, ticks]))
+
+
 def command(args, processes, environment, program):
     root = os.geteuid() == 0
     if args.mpi == "openmpi":
@@ -118,7 +126,7 @@ def replicated(args, degrees, settings, silence, directory):
         "HOLDFAST_REPLICATE_COLLECTIVES": args.collectives,
         "HOLDFAST_REPLICATE_SILENCE_LIMIT": silence,
         "HOLDFAST_RUN_RANKS": str(args.ranks),
-        "HOLDFAST_RUN_EPOCH": f"{time.time_ns()}:{time.monotonic_ns() + args.launcher_ahead * 10**9}",
+        "HOLDFAST_RUN_EPOCH": epoch(args.launcher_ahead),
         "HOLDFAST_RUN_ENTROPY": str(time.time_ns() % 2**64),
         "HOLDFAST_RUN_IDENTITY": str(time.time_ns() % 2**64),
         "HOLDFAST_RUN_PROGRAM": os.path.realpath(args.program[0]),

@@ -2,6 +2,7 @@
  * another amount of memory in use, and other readings of clocks in between. Each rank sends round the ring what it was
  * told, so that replicas that were told different things are found out. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -121,6 +122,40 @@ static void stray_before_long_sleep(void) {
   sleep(5);
   int number = rank;
   CHECK(round_trip(&number, sizeof number));
+}
+
+/* Names for temporary files, and the kernel's UUID, are made up: before MPI_Init as well. */
+enum { name_kinds = 4, name_length = 64 };
+static char names[2][name_kinds * name_length];
+
+/* By their names, since the linker warns of the functions. */
+static void make_names(char* into) {
+  char* (*const temporary_name)(const char*, const char*) =
+      (char* (*)(const char*, const char*))dlsym(RTLD_DEFAULT, "tempnam");
+  char* (*const any_name)(char*) = (char* (*)(char*))dlsym(RTLD_DEFAULT, "tmpnam");
+  char* (*const fill_in)(char*) = (char* (*)(char*))dlsym(RTLD_DEFAULT, "mktemp");
+  memset(into, 0, name_kinds * name_length);
+  char* const made = temporary_name("/tmp", "names");
+  snprintf(into, name_length, "%s", made);
+  free(made);
+  any_name(into + name_length);
+  strcpy(into + 2 * name_length, "/tmp/name-XXXXXX");
+  fill_in(into + 2 * name_length);
+  FILE* const file = fopen("/proc/sys/kernel/random/uuid", "r");
+  if (fscanf(file, "%40s", into + 3 * name_length) != 1) into[3 * name_length] = 0;
+  fclose(file);
+}
+
+static void names_of_files(void) {
+  make_names(names[1]);
+  for (int i = 0; i < name_kinds; ++i) {
+    const char* const early = names[0] + i * name_length;
+    const char* const late = names[1] + i * name_length;
+    CHECK(strlen(early) > 8 && strlen(late) == strlen(early) && strcmp(early, late) != 0);
+    CHECK(i == 3 || access(late, F_OK) != 0);
+  }
+  CHECK(names[1][3 * name_length + 14] == '4' && strlen(names[1] + 3 * name_length) == 36);
+  CHECK(round_trip(names, sizeof names));
 }
 
 /* A child has its own answers; it must not ask in its parent's name, with its parent's connections. */
@@ -354,6 +389,7 @@ static const struct Scenario scenarios[] = {{"stray_clocks", stray_clocks},
                                             {"host", host},
                                             {"usage", usage},
                                             {"file_systems", file_systems},
+                                            {"names_of_files", names_of_files},
                                             {"environment", environment},
                                             {"whole_environment", whole_environment}};
 
@@ -371,6 +407,7 @@ static void start_again(char** argv) {
 
 int main(int argc, char** argv) {
   start_again(argv);
+  make_names(names[0]);
   MPI_Init(&argc, &argv);
   const size_t weight = ((size_t)(own_replica() + 2)) << 22;
   ballast = malloc(weight);

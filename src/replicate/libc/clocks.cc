@@ -10,7 +10,7 @@
 #include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
 #include "replicate/process/real_clock.h"
-#include "replicate/process/start_time.h"
+#include "replicate/process/standing_clocks.h"
 
 namespace holdfast::replicate {
 
@@ -47,10 +47,9 @@ std::int64_t agreed_clock_ns(clockid_t clock, std::int64_t own) {
 }  // namespace
 
 std::int64_t seen_ahead(clockid_t clock) {
-  if (const std::int64_t before = ahead_before_init(clock); before != 0) return before;
+  if (const std::int64_t standing = standing_ahead(clock); standing != 0) return standing;
   const std::int64_t* const since = agreed_clocks() ? ahead.of(clock) : nullptr;
-  if (!since) return 0;
-  return *since + (clock == CLOCK_MONOTONIC ? monotonic_ahead() : 0);
+  return since ? *since + ahead_of_host(clock) : 0;
 }
 
 double hook::Wtime() {
@@ -71,41 +70,46 @@ namespace hr = holdfast::replicate;
 extern "C" {
 
 [[gnu::visibility("default")]] int clock_gettime(clockid_t clock, timespec* time) noexcept {
-  if (hr::time_before_init(clock, *time, __builtin_return_address(0))) return 0;
+  if (hr::standing_time(clock, *time, __builtin_return_address(0))) return 0;
   const int code = hr::real_clock_gettime(clock, time);
   if (code != 0 || !hr::agreed_clocks()) return code;
   const hr::Inside inside;
-  const std::int64_t ahead = clock == CLOCK_MONOTONIC ? hr::monotonic_ahead() : 0;
-  const std::int64_t now = hr::agreed_clock_ns(clock, time->tv_sec * hr::second_ns + time->tv_nsec + ahead);
+  const std::int64_t own = time->tv_sec * hr::second_ns + time->tv_nsec + hr::ahead_of_host(clock);
+  const std::int64_t now = hr::agreed_clock_ns(clock, own);
   *time = {static_cast<time_t>(now / hr::second_ns), static_cast<long>(now % hr::second_ns)};
   return 0;
 }
 
 [[gnu::visibility("default")]] int gettimeofday(timeval* __restrict time, void* __restrict zone) noexcept {
   timespec now{};
-  if (!hr::time_before_init(CLOCK_REALTIME, now) && !hr::agreed_clocks()) return hr::real_gettimeofday(time, zone);
-  if (clock_gettime(CLOCK_REALTIME, &now) != 0) return -1;
+  if (!hr::standing_time(CLOCK_REALTIME, now)) {
+    if (!hr::agreed_clocks()) return hr::real_gettimeofday(time, zone);
+    if (clock_gettime(CLOCK_REALTIME, &now) != 0) return -1;
+  }
   *time = {now.tv_sec, now.tv_nsec / 1000};
   return 0;
 }
 
 [[gnu::visibility("default")]] time_t time(time_t* result) noexcept {
   timespec now{};
-  if (!hr::time_before_init(CLOCK_REALTIME, now) && !hr::agreed_clocks()) return hr::real_time(result);
-  if (clock_gettime(CLOCK_REALTIME, &now) != 0) return static_cast<time_t>(-1);
+  if (!hr::standing_time(CLOCK_REALTIME, now)) {
+    if (!hr::agreed_clocks()) return hr::real_time(result);
+    if (clock_gettime(CLOCK_REALTIME, &now) != 0) return static_cast<time_t>(-1);
+  }
   if (result) *result = now.tv_sec;
   return now.tv_sec;
 }
 
 [[gnu::visibility("default")]] int getrusage(__rusage_who_t who, rusage* usage) noexcept {
   const int code = hr::real_getrusage(static_cast<int>(who), usage);
-  if (code == 0) hr::agree(hr::SystemAnswer::usage, static_cast<std::uint32_t>(who), *usage);
+  if (code == 0 && !hr::standing_usage(static_cast<int>(who), *usage))
+    hr::agree(hr::SystemAnswer::usage, static_cast<std::uint32_t>(who), *usage);
   return code;
 }
 
 [[gnu::visibility("default")]] clock_t clock() noexcept {
   clock_t used = hr::real_clock();
-  hr::agree(hr::SystemAnswer::processor_time, 0, used);
+  if (!hr::standing_processor_time(used)) hr::agree(hr::SystemAnswer::processor_time, 0, used);
   return used;
 }
 
@@ -121,7 +125,8 @@ extern "C" {
     tms used;
   } both{};
   both.now = hr::real_times(&both.used);
-  if (both.now != static_cast<clock_t>(-1)) hr::agree(hr::SystemAnswer::process_times, 0, both);
+  if (both.now == static_cast<clock_t>(-1)) return both.now;
+  if (!hr::standing_process_times(both.now, both.used)) hr::agree(hr::SystemAnswer::process_times, 0, both);
   if (used) *used = both.used;
   return both.now;
 }

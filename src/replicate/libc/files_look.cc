@@ -12,7 +12,7 @@
 #include "replicate/libc/descriptors.h"
 #include "replicate/libc/files.h"
 #include "replicate/mpi/io/file.h"
-#include "replicate/process/start_time.h"
+#include "replicate/process/standing_clocks.h"
 
 namespace holdfast::replicate {
 
@@ -31,7 +31,7 @@ std::span<std::byte> bytes_of(Status* status) {
 
 void hold_times(Nothing*) {}
 
-/// Before MPI_Init nothing can be agreed on; start_time.h.
+/// Before MPI_Init nothing can be agreed on; standing_clocks.h.
 template <class Status>
 void hold_times(Status* status) {
   for (timespec Status::*time : {&Status::st_atim, &Status::st_mtim, &Status::st_ctim})

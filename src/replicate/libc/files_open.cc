@@ -215,6 +215,26 @@ int temporary_file(char* pattern, int suffix, int flags) {
   });
 }
 
+/// The same for a name alone, which no file has yet; false where none is found.
+bool name_temporary(char* pattern) {
+  const Answering answering;
+  return make_temporary(pattern, 0, [](const char* path) {
+           struct stat found {};
+           if (::lstat(path, &found) != 0 && errno == ENOENT) return 0;
+           errno = EEXIST;
+           return -1;
+         }) == 0;
+}
+
+/// Where tempnam() makes names: the first of these that is a folder.
+std::string temporary_folder(const char* asked) {
+  for (const char* folder : {static_cast<const char*>(::secure_getenv("TMPDIR")), asked}) {
+    struct stat found {};
+    if (folder && ::stat(folder, &found) == 0 && S_ISDIR(found.st_mode)) return folder;
+  }
+  return P_tmpdir;
+}
+
 }  // namespace
 
 }  // namespace holdfast::replicate
@@ -327,6 +347,38 @@ extern "C" {
 }
 [[gnu::visibility("default")]] int mkostemps64(char* pattern, int suffix, int flags) {
   return hr::temporary_file(pattern, suffix, flags);
+}
+
+[[gnu::visibility("default")]] char* mktemp(char* pattern) noexcept {
+  static const auto real = hr::next_function<char* (*)(char*)>("mktemp");
+  std::string name;
+  if (!hr::file_call(AT_FDCWD, pattern, name)) return real(pattern);
+  if (!hr::name_temporary(pattern)) *pattern = '\0';
+  return pattern;
+}
+[[gnu::visibility("default")]] char* tmpnam_r(char* into) noexcept {
+  static const auto real = hr::next_function<char* (*)(char*)>("tmpnam_r");
+  constexpr char pattern[] = P_tmpdir "/fileXXXXXX";
+  static_assert(sizeof pattern <= L_tmpnam);
+  std::string name;
+  if (!into || !hr::file_call(AT_FDCWD, pattern, name)) return real(into);
+  std::memcpy(into, pattern, sizeof pattern);
+  return hr::name_temporary(into) ? into : nullptr;
+}
+[[gnu::visibility("default")]] char* tmpnam(char* into) noexcept {
+  static char own[L_tmpnam];
+  return ::tmpnam_r(into ? into : own);
+}
+[[gnu::visibility("default")]] char* tempnam(const char* folder, const char* prefix) noexcept {
+  static const auto real = hr::next_function<char* (*)(const char*, const char*)>("tempnam");
+  const std::string pattern =
+      hr::temporary_folder(folder) + "/" + std::string(prefix ? prefix : "file").substr(0, 5) + "XXXXXX";
+  std::string name;
+  if (!hr::file_call(AT_FDCWD, pattern.c_str(), name)) return real(folder, prefix);
+  char* const made = ::strdup(pattern.c_str());
+  if (!made || hr::name_temporary(made)) return made;
+  ::free(made);
+  return nullptr;
 }
 
 [[gnu::visibility("default")]] char* mkdtemp(char* pattern) {

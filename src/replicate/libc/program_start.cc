@@ -12,7 +12,7 @@
 #include "replicate/process/liveness.h"
 #include "replicate/process/program.h"
 #include "replicate/process/stack.h"
-#include "replicate/process/start_time.h"
+#include "replicate/process/standing_clocks.h"
 
 namespace {
 

@@ -9,13 +9,14 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/random/stream.h"
 #include "replicate/mpi/intercept/guard.h"
@@ -58,9 +59,26 @@ bool draw(void* into, std::size_t bytes) {
   return stream != nullptr;
 }
 
+constexpr std::string_view uuid_file = "/proc/sys/kernel/random/uuid";
+
 bool random_device(std::string_view path, int flags) {
-  if (path != "/dev/urandom" && path != "/dev/random") return false;
+  if (path != "/dev/urandom" && path != "/dev/random" && path != uuid_file) return false;
   return (flags & (O_ACCMODE | O_PATH)) == O_RDONLY;
+}
+
+/// In the kernel's spelling, with the line's end.
+std::string make_uuid(random::Stream& from) {
+  std::array<std::uint8_t, 16> bytes{};
+  fill(from, bytes.data(), bytes.size());
+  bytes[6] = static_cast<std::uint8_t>((bytes[6] & 0x0fU) | 0x40U);
+  bytes[8] = static_cast<std::uint8_t>((bytes[8] & 0x3fU) | 0x80U);
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    constexpr char digits[] = "0123456789abcdef";
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += {digits[bytes[i] >> 4U], digits[bytes[i] & 15U]};
+  }
+  return text + "\n";
 }
 
 template <class Function>
@@ -76,8 +94,12 @@ std::optional<int> open_random_device(const char* path, int flags) {
   if (!team) return std::nullopt;
   const Depth inside;
   random::Stream numbers = team->child("device").child(team->next64());
-  std::vector<std::byte> bytes(random_device_bytes);
-  fill(numbers, bytes.data(), bytes.size());
+  std::string bytes(random_device_bytes, '\0');
+  if (path == uuid_file) {
+    bytes = make_uuid(numbers);
+  } else {
+    fill(numbers, bytes.data(), bytes.size());
+  }
   const int file = ::memfd_create("random", (flags & O_CLOEXEC) ? MFD_CLOEXEC : 0U);
   if (file < 0) return file;
   if (::write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()) &&

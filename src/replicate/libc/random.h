@@ -13,6 +13,8 @@ inline constexpr std::size_t random_device_bytes = std::size_t{256} * 1024;
 /// all replicas; or -1 with errno. Nothing where the path is another one, is opened to write, or is not asked for by
 /// the program on its first thread (program_asks()), and then the device itself is meant.
 ///
+/// The same for the kernel's random UUID (/proc/sys/kernel/random/uuid), of version 4 (RFC 4122, 4.4).
+///
 /// A file and not a pipe: read(2), fread(3) and std::ifstream all find it, and no read comes back short.
 std::optional<int> open_random_device(const char* path, int flags);
 

@@ -1,6 +1,6 @@
 // Waits until a moment that a program reckoned from what it was told to be the time: they go by this host's clock, so
 // the moment is moved by what the two differ. Only for the thread whose readings are agreed on. And waits for a while,
-// by which the clocks go on that stand before MPI_Init.
+// by which the clocks go on that stand before MPI_Init and after MPI_Finalize.
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "replicate/libc/clocks.h"
-#include "replicate/process/start_time.h"
+#include "replicate/process/standing_clocks.h"
 
 namespace holdfast::replicate {
 
@@ -28,7 +28,7 @@ int wait_by_clock(clockid_t clock, const timespec& deadline, int timed_out, Wait
   const long long own = deadline.tv_sec * one_second_ns + deadline.tv_nsec - ahead;
   if (own < 0) return wait(deadline);
   const int code = wait({static_cast<time_t>(own / one_second_ns), static_cast<long>(own % one_second_ns)});
-  if (code == timed_out || (code == -1 && errno == timed_out)) waited_before_init(clock, deadline);
+  if (code == timed_out || (code == -1 && errno == timed_out)) waited_while_standing(clock, deadline);
   return code;
 }
 
@@ -44,7 +44,7 @@ long long in_ns(const timespec& time) {
 /// What a wait for a while answers: `whole` where all of it has passed.
 template <class Code>
 Code slept(long long nanoseconds, Code whole, Code code) {
-  if (code == whole) slept_before_init(nanoseconds);
+  if (code == whole) slept_while_standing(nanoseconds);
   return code;
 }
 

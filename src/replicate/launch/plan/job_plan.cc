@@ -1,10 +1,11 @@
 #include "replicate/launch/plan/job_plan.h"
 
 #include <fmt/format.h>
+#include <sys/times.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <random>
@@ -107,12 +108,16 @@ Result<std::vector<Variable>> library_variables(const config::AnySettings& setti
   return variables;
 }
 
-/// The time of day and the monotonic clock, in nanoseconds.
-std::string now_ns() {
-  auto count = [](auto time) {
-    return std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());
-  };
-  return count(std::chrono::system_clock::now()) + ":" + count(std::chrono::steady_clock::now());
+/// What the replicas' clocks show before MPI_Init (replicate/process/standing_clocks.h).
+std::string clocks_now() {
+  std::string text;
+  for (const clockid_t clock : {CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_BOOTTIME}) {
+    timespec now{};
+    clock_gettime(clock, &now);
+    text += std::to_string(now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec) + ":";
+  }
+  tms used{};
+  return text + std::to_string(times(&used));
 }
 
 std::uint64_t random_bits() {
@@ -127,7 +132,7 @@ std::vector<Variable> agreed_before_init(const config::AnySettings& settings) {
   auto add = [&](const char* option, const char* variable, const std::string& value) {
     if (value_of(settings, option) == "true") variables.emplace_back(variable, value);
   };
-  add("replicate.clocks", "HOLDFAST_RUN_EPOCH", now_ns());
+  add("replicate.clocks", "HOLDFAST_RUN_EPOCH", clocks_now());
   add("replicate.random", "HOLDFAST_RUN_ENTROPY", std::to_string(bits));
   add("replicate.identity", "HOLDFAST_RUN_IDENTITY", std::to_string(bits));
   return variables;

@@ -4,11 +4,15 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstring>
 #include <string>
 
+#include "replicate/mpi/agree/agreeing_thread.h"
+#include "replicate/mpi/agree/answers.h"
 #include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
 #include "replicate/process/job.h"
+#include "replicate/process/standing_clocks.h"
 #include "replicate/process/streams.h"
 
 namespace holdfast::replicate {
@@ -21,7 +25,19 @@ bool has_changed_files(const std::string& directory) {
   return ::access((directory + "/holdfast-files/" + own).c_str(), F_OK) == 0;
 }
 
+constexpr std::uint32_t closing_moment = 0x434c4f53;  // among the subjects of answers, which are hashes
+
 }  // namespace
+
+void stop_clocks() {
+  const Runtime& state = runtime();
+  if (!state.verifying || !state.options.clocks || !agreeing_thread()) return;
+  Moment moment = this_moment();
+  std::string bytes(reinterpret_cast<const char*>(&moment), sizeof moment);
+  if (agree_on_answer(closing_moment, bytes) && bytes.size() == sizeof moment)
+    std::memcpy(&moment, bytes.data(), sizeof moment);
+  stand_at(moment);
+}
 
 void leave_closing_statement() {
   const char* directory = run_directory();

@@ -47,7 +47,7 @@
 #include "replicate/process/job.h"
 #include "replicate/process/liveness.h"
 #include "replicate/process/program.h"
-#include "replicate/process/start_time.h"
+#include "replicate/process/standing_clocks.h"
 
 namespace holdfast::replicate {
 
@@ -442,6 +442,7 @@ int start_threaded(int* argc, char*** argv, int required, int* provided) {
 
 int finish() {
   pass_point();
+  stop_clocks();
   flush_decisions();
   threads.in_order.store(false);
   threads.many.store(false);  // all others have ended their calls (MPI 3.1, 8.7)
