@@ -44,7 +44,7 @@ def run(words, folder, limit, program):
     environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                    "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **program.get("environment", {})}
     with open(folder / "survey.out", "w+b") as out, open(folder / "survey.err", "w+b") as err, \
-            open(program.get("input", os.devnull), "rb") as given:
+            open(folder / program.get("input", os.devnull), "rb") as given:
         child = subprocess.Popen(words, stdin=given, stdout=out, stderr=err, start_new_session=True, cwd=folder,
                                  env=environment)
         try:

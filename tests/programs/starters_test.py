@@ -4,6 +4,7 @@
 Usage: starters_test.py --holdfast HOLDFAST --program SYSTEM_ANSWERS --mpi openmpi|mpich"""
 import argparse
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -11,10 +12,10 @@ import tempfile
 SCENARIOS = ["numbers", "host", "environment", "whole_environment"]
 
 
-def script(folder, name, text):
+def script(folder, name, text, shell="sh"):
     path = os.path.join(folder, name)
     with open(path, "w", encoding="utf-8") as file:
-        file.write("#!/bin/sh\n" + text)
+        file.write(f"#!/bin/{shell}\n" + text)
     os.chmod(path, 0o755)
     return path
 
@@ -28,7 +29,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix="holdfast-test-") as folder:
         replacing = script(folder, "replacing", 'export HELD=fast\nexec "$@"\n')
         calling = script(folder, "calling", 'date > /dev/null\n"$@"\n')
-        for words in ([replacing, *program], [calling, *program], ["env", "HELD=fast", *program],
+        # Names after ranks are the same in all replicas; bash has a getenv() of its own.
+        naming = script(folder, "naming", 'rank=$OMPI_COMM_WORLD_RANK$PMI_RANK\necho $rank > told.$rank\n"$@"\n', "bash")
+        for words in ([naming, *program], [replacing, *program], [calling, *program], ["env", "HELD=fast", *program],
                       ["timeout", "100", *program], ["sh", "-c", " ".join(program) + "; true"]):
             ended = subprocess.run([args.holdfast, "run", "-n", "2", "--replicas", "3", "--mpi", args.mpi, "--", *words],
                                    cwd=folder, capture_output=True, text=True, timeout=150, stdin=subprocess.DEVNULL,
@@ -36,6 +39,9 @@ def main():
             right = all(f"{name}: right" in ended.stdout for name in SCENARIOS)
             if ended.returncode != 0 or not right or " 0 mismatches" not in ended.stderr:
                 sys.exit(f"FAILED: {words} ended with {ended.returncode}\n{ended.stdout}\n{ended.stderr}")
+        told = {path.name: path.read_text() for path in pathlib.Path(folder).glob("told.*")}
+        if told != {"told.0": "0\n", "told.1": "1\n"}:
+            sys.exit(f"FAILED: the shells were told other ranks: {told}")
 
 
 if __name__ == "__main__":

@@ -157,6 +157,36 @@ class Cases:
         _, err, _ = self.replicated(2, [str(script), *self.args.program, "--bad", "1", "--on", "stdout"], ["--mpi", mpi], wanted=7)
         expect("the record of what rank 1 replica" in err and "is missing" in err, "said so", err)
 
+    def redirected(self):
+        """A script sends the program's streams where it likes: there they go, as natively, and are compared all the same."""
+        own = "log.$OMPI_COMM_WORLD_RANK$PMI_RANK"  # the first replica's processes have the ranks' numbers
+        texts = (f'exec "$@" > {own}', f'"$@" 2> {own}', f'"$@" > {own} 2>&1', 'exec "$@" 2>&1', '"$@" 1>&2',
+                 '"$@" | sed "s/rank/RANK/"', 'exec "$@" > /dev/null')
+        for number, text in enumerate(texts):
+            script = self.folder / "script"
+            script.write_text(("#!/bin/sh\n", "#!/bin/bash\n")[number % 2] + text + "\n")
+            script.chmod(0o755)
+            program = [str(script), *self.args.program]
+            mpi = "openmpi" if "openmpi" in self.args.launcher else "mpich"
+            # What children print, their process ids among it, is in the file as well.
+            may = ["--files-may-differ", "log.*"] if own in text and "2>" in text else []
+            natively = [sorted(lines(shown)) for shown in (*self.natively(program), *self.logs())]
+            for degree, options in ((2, []), (3, ["--hold-output"] if number == 2 else [])):
+                out, err, streams = self.replicated(degree, program, ["--mpi", mpi, *may, *options])
+                err = "\n".join(line for line in err.splitlines() if not line.startswith("holdfast: "))
+                shown = [sorted(lines(shown)) for shown in (out, err, *self.logs())]
+                expect(shown == natively, f"{text}, {degree} replicas, {options}: goes elsewhere", f"{natively}\n{shown}")
+                expect(streams["differences"] == [] and streams["streams"] >= 1, "compared", streams)
+
+    def logs(self):
+        """What the ranks' logs hold, which are taken away."""
+        texts = []
+        for path in sorted(self.folder.glob("log.*")):
+            if path.name in ("log.0", "log.1"):
+                texts.append(path.read_text())
+            path.unlink()
+        return texts
+
     def refused(self):
         line = [self.args.holdfast, "run", "-n", "2", "--replicas", "2", "--hold-output"]
         for option in (["--replicate.files", "off"], ["--on-failure", "continue"]):

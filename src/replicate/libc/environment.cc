@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "replicate/libc/files.h"
 #include "replicate/mpi/intercept/guard.h"
+#include "replicate/process/job.h"
 #include "replicate/process/program.h"
 #include "replicate/process/streams.h"
 
@@ -55,15 +57,6 @@ char* look_really(const char* name) {
   return real(name);
 }
 
-/// Where all processes of the job are on this host, the ranks of a replica are numbered here as everywhere.
-bool on_one_host() {
-  const char* local = nullptr;
-  for (const char* name : local_size_names) local = local ? local : look_really(name);
-  const char* all = nullptr;
-  for (const char* name : size_names) all = all ? all : look_really(name);
-  return local && all && std::strcmp(local, all) == 0;
-}
-
 struct Part {
   std::string rank, ranks;
   bool one_host = false;
@@ -87,22 +80,19 @@ struct Variable {
 };
 using Variables = std::vector<Variable>;
 
-std::optional<Part> own_part() {
-  const std::optional<Place> place = launched_place();
-  const char* ranks = look_really("HOLDFAST_RUN_RANKS");
-  if (!place || !ranks || !look_really("HOLDFAST_RUN_IDENTITY")) return std::nullopt;
-  return Part{std::to_string(place->rank), ranks, on_one_host()};
+bool has(const Variables& variables, const std::string& name) {
+  return std::any_of(variables.begin(), variables.end(), [&](const Variable& each) { return each.name == name; });
 }
 
-/// Puts what the program is told in the place of what the launcher said, whose strings stay where they are.
-Variables replace_variables(const Part& part) {
-  Variables replaced;
+/// Puts what the program is told in the place of what the launcher said, whose strings stay where they are. `replaced`:
+/// where that was done before.
+Variables replace_variables(const Part& part, Variables replaced) {
   for (char** each = environ; *each; ++each) {
     const char* const equals = std::strchr(*each, '=');
     if (!equals || !std::strchr("OPMS", **each)) continue;
     Variable variable{std::string(*each, static_cast<std::size_t>(equals - *each)), equals + 1, {}};
     const auto told = told_instead(variable.name.c_str(), equals + 1, part);
-    if (!told) continue;
+    if (!told || has(replaced, variable.name)) continue;
     variable.told = *told;
     const std::string entry = variable.name + "=" + variable.told;
     *each = ::strdup(entry.c_str());  // the environment's, for the process's life
@@ -156,19 +146,34 @@ char* look_up(const char* name, Look real) {
   return here;
 }
 
+/// Where all processes of the job are on this host, the ranks of a replica are numbered here as everywhere. By what the
+/// launcher said: inside Holdfast.
+bool on_one_host() {
+  const char* local = nullptr;
+  for (const char* name : local_size_names) local = local ? local : look_up(name, look_really);
+  const char* all = nullptr;
+  for (const char* name : size_names) all = all ? all : look_up(name, look_really);
+  return local && all && std::strcmp(local, all) == 0;
+}
+
+std::optional<Part> own_part() {
+  const std::optional<Place> place = launched_place();
+  const char* ranks = look_really("HOLDFAST_RUN_RANKS");
+  if (!place || !ranks || !look_really("HOLDFAST_RUN_IDENTITY")) return std::nullopt;
+  return Part{std::to_string(place->rank), ranks, on_one_host()};
+}
+
 }  // namespace
 
 void tell_program_its_part() {
-  if (!program_asks()) return;
+  const bool shell = shell_starts_program();
+  if (!program_asks() && !shell) return;
   const Depth inside;
-  const std::optional<Part> part = own_part();
+  std::optional<Part> part = own_part();
   if (!part) return;
-  if (const Variables& kept = launchers_variables(); !kept.empty()) {  // the program has started itself again
-    own_variables = &kept;
-    return;
-  }
-  auto replaced = new Variables(replace_variables(*part));
-  ::setenv(kept_name, keep(*replaced).c_str(), 1);
+  if (shell) part->one_host = false;  // they place processes by their numbers on a host
+  auto replaced = new Variables(replace_variables(*part, launchers_variables()));  // what started it was told, perhaps
+  set_variable(kept_name, keep(*replaced));
   own_variables = replaced;  // for the process's life: getenv() gives pointers
 }
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <string>
 
+#include "replicate/process/job.h"
 #include "replicate/process/own_memory.h"
 #include "replicate/process/stack.h"
 
@@ -36,8 +37,8 @@ std::size_t missing_in_environment() {
 void start_again(char** arguments) {
   const int before = personality(0xffffffff);
   if (before < 0 || personality(static_cast<unsigned>(before) | ADDR_NO_RANDOMIZE) < 0) return;
-  setenv(padding, "", 1);
-  setenv(padding, std::string(missing_in_environment(), ' ').c_str(), 1);
+  set_variable(padding, "");
+  set_variable(padding, std::string(missing_in_environment(), ' '));
   char path[4096];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
   if (length <= 0) return;

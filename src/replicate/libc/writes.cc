@@ -124,7 +124,7 @@ template <class Real>
 ssize_t write_as_program(Writing& writing, int descriptor, std::span<const iovec> pieces, Real real) {
   if (writing.stream != 0) {
     if (!is_stream(descriptor, writing.stream)) return real();
-    if (recorded_only()) return record(writing.stream, pieces);
+    if (recorded_only(writing.stream)) return record(writing.stream, pieces);
   }
   const ssize_t done = real();
   if (done <= 0) return done;

@@ -1,5 +1,7 @@
 #include "replicate/process/job.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -38,6 +40,11 @@ const std::string& job_identity() {
 
 const char* run_directory() {
   return job().directory.empty() ? nullptr : job().directory.c_str();
+}
+
+void set_variable(const char* name, const std::string& value) {
+  const auto real = reinterpret_cast<decltype(&::setenv)>(dlsym(RTLD_NEXT, "setenv"));
+  real(name, value.c_str(), 1);
 }
 
 }  // namespace holdfast::replicate

@@ -12,4 +12,7 @@ const std::string& job_identity();
 /// `holdfast run`. Lives as long as the process.
 const char* run_directory();
 
+/// Sets a variable of the environment, by the C library's own function: bash brings one that knows its variables alone.
+void set_variable(const char* name, const std::string& value);
+
 }  // namespace holdfast::replicate

@@ -11,6 +11,7 @@
 
 #include "replicate/engine/degrees.h"
 #include "replicate/process/depth.h"
+#include "replicate/process/job.h"
 
 namespace holdfast::replicate {
 
@@ -56,6 +57,11 @@ bool program_is_named() {
   return program && own_path() == program;
 }
 
+bool shell_starts_program() {
+  return has_replicas() && std::getenv("HOLDFAST_RUN_STARTER") && !std::getenv(program_runs_mpi) &&
+         is_shell(own_path());
+}
+
 bool program_is_loaded() {
   if (process != loading || !has_replicas() || !std::getenv("HOLDFAST_RUN_PROGRAM")) return false;
   return program_is_named() || started_by_program(own_path());
@@ -67,7 +73,7 @@ void program_begins() {
 }
 
 void program_calls_mpi() {
-  if (std::getenv("HOLDFAST_RUN_STARTER")) ::setenv(program_runs_mpi, "1", 1);
+  if (std::getenv("HOLDFAST_RUN_STARTER")) set_variable(program_runs_mpi, "1");
 }
 
 void program_ends() {

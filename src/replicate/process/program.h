@@ -20,6 +20,9 @@ bool program_asks();
 /// Whether the process was started as HOLDFAST_RUN_PROGRAM itself.
 bool program_is_named();
 
+/// Whether it is a shell that runs before the program does, and may start it.
+bool shell_starts_program();
+
 /// Whether the process is the program and its shared libraries' constructors are at work, of which some are the
 /// program's own. On the first thread, which is alone then.
 bool program_is_loaded();

@@ -34,10 +34,10 @@ struct Standing {
   std::int64_t since_start_readings = 0;
   std::int64_t processor_readings = 0;
   std::int64_t waited = 0;  ///< nanoseconds by which clocks went on since waits ended by one of them
+  /// By how many nanoseconds processor times were ahead of this process's at MPI_Init, from which on they go on. Any
+  /// thread.
+  std::atomic<std::int64_t> processor_ahead{0};
 };
-
-/// By how many nanoseconds processor times were ahead of this process's at MPI_Init, from which on they go on.
-std::atomic<std::int64_t> processor_ahead{0};
 
 /// The coarse clocks are the others, told less often.
 clockid_t finest(clockid_t clock) {
@@ -182,7 +182,10 @@ Moment this_moment() {
 }
 
 void stand_at(const Moment& moment) {
-  standing() = {moment, this_moment()};
+  Standing& clocks = standing();
+  clocks.origin = this_moment();
+  clocks.shown = moment;
+  clocks.real_readings = clocks.since_start_readings = clocks.processor_readings = clocks.waited = 0;
   phase.store(Phase::after_finalize, std::memory_order_relaxed);
 }
 
@@ -202,7 +205,8 @@ bool standing_usage(int who, rusage& usage) {
   const bool stand = processor_time_stands();
   const rusage* const shown = standing().shown.usage_of(who);
   if (stand && shown) usage = *shown;
-  const std::int64_t ahead = stand ? used_while_standing_ns() : processor_ahead.load(std::memory_order_relaxed);
+  const std::int64_t ahead =
+      stand ? used_while_standing_ns() : standing().processor_ahead.load(std::memory_order_relaxed);
   if (shown && who != RUSAGE_CHILDREN) usage.ru_utime = add_ns(usage.ru_utime, ahead);
   return stand && shown;
 }
@@ -210,8 +214,8 @@ bool standing_usage(int who, rusage& usage) {
 bool standing_processor_time(clock_t& used) {
   const bool stand = processor_time_stands();
   if (stand) used = standing().shown.used;
-  used +=
-      (stand ? used_while_standing_ns() : processor_ahead.load(std::memory_order_relaxed)) / (billion / CLOCKS_PER_SEC);
+  used += (stand ? used_while_standing_ns() : standing().processor_ahead.load(std::memory_order_relaxed)) /
+          (billion / CLOCKS_PER_SEC);
   return stand;
 }
 
@@ -219,7 +223,7 @@ bool standing_process_times(clock_t& now, tms& used) {
   const std::int64_t tick_ns = billion / sysconf(_SC_CLK_TCK);
   if (standing().shown.ticks == 0 || !processor_time_stands()) {
     now += phase.load(std::memory_order_relaxed) == Phase::in_mpi ? epoch().ticks_ahead : 0;
-    used.tms_utime += processor_ahead.load(std::memory_order_relaxed) / tick_ns;
+    used.tms_utime += standing().processor_ahead.load(std::memory_order_relaxed) / tick_ns;
     return false;
   }
   const clock_t passed = used_while_standing_ns() / tick_ns;
@@ -253,13 +257,13 @@ void slept_while_standing(long long nanoseconds) {
 
 std::int64_t ahead_of_host(clockid_t clock) {
   clock = finest(clock);
-  if (is_processor_time(clock)) return processor_ahead.load(std::memory_order_relaxed);
+  if (is_processor_time(clock)) return standing().processor_ahead.load(std::memory_order_relaxed);
   return is_since_start(clock) ? epoch().ahead[static_cast<std::size_t>(clock)] : 0;
 }
 
 void init_was_called() {
   if (!init_has_been_called() && standing().processor_readings > 0)
-    processor_ahead = std::max<std::int64_t>(0, used_while_standing_ns() - host_ns(CLOCK_THREAD_CPUTIME_ID));
+    standing().processor_ahead = std::max<std::int64_t>(0, used_while_standing_ns() - host_ns(CLOCK_THREAD_CPUTIME_ID));
   Phase before = Phase::before_init;
   phase.compare_exchange_strong(before, Phase::in_mpi, std::memory_order_relaxed);
 }

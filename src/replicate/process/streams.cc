@@ -3,6 +3,7 @@
 #include "replicate/process/streams.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -69,16 +70,23 @@ std::optional<ReplicaMap> announced_map() {
 /// One of descriptors 1 and 2 as it was when the program began, and where what the program writes to it is recorded.
 struct StandardStream {
   std::string path;
+  std::string placed;     ///< the file that it was made to lead to
+  std::string elsewhere;  ///< the mark that it was sent elsewhere
   dev_t device = 0;
   ino_t inode = 0;
-  std::atomic<int> file{-1};  ///< opened by the first write
+  bool only = false;            ///< nothing of it is shown from this process
+  StandardStream* into = this;  ///< that with whose record its own is one: 2>&1
+  std::atomic<int> file{-1};    ///< opened by the first write
   std::atomic<std::uint64_t> bytes{0};
+
+  bool leads_to(const struct stat& status) const { return device == status.st_dev && inode == status.st_ino; }
 };
 
 /// Made once and never gone: programs write in exit handlers.
 struct Recording {
   std::array<StandardStream, 2> streams;
-  bool only = false;  ///< nothing is shown from this process
+  bool all_to_files = false;  ///< the launcher shows what is recorded, of whichever replica
+  bool first = false;         ///< of the replicas
 };
 Recording* prepared = nullptr;
 std::atomic<const Recording*> present{nullptr};
@@ -129,6 +137,38 @@ bool placed_by_parent(const std::string& stem) {
   return true;
 }
 
+/// Whether the path is this replica's own copy of a file (docs/design/files.md).
+bool is_own_copy(const std::string& path) {
+  char whole[PATH_MAX];
+  const char* const directory = ::realpath(run_directory(), whole);
+  return directory && path.starts_with(std::string(directory) + "/holdfast-files/replica-");
+}
+
+std::string path_of(int descriptor) {
+  char path[PATH_MAX];
+  const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
+  const ssize_t length = ::readlink(link.c_str(), path, sizeof path);
+  return {path, length > 0 ? static_cast<std::size_t>(length) : 0};
+}
+
+/// What started the program may have sent its stream to a file or into a pipe of its own, or to the other stream: there
+/// it goes. A pipe is each replica's own, and so may a file be; else one of its writers is enough.
+void follow_redirection(int number) {
+  StandardStream& stream = stream_of(number);
+  StandardStream& other = stream_of(STDOUT_FILENO + STDERR_FILENO - number);
+  struct stat status {};
+  if (::stat(stream.placed.c_str(), &status) != 0 || stream.leads_to(status)) return;
+  if (::stat(other.placed.c_str(), &status) == 0 && stream.leads_to(status)) {
+    if (prepared->all_to_files) stream.into = &other;
+    return;
+  }
+  const bool is_file = ::fstat(number, &status) == 0 && !S_ISFIFO(status.st_mode) && !S_ISSOCK(status.st_mode);
+  const std::string path = is_file ? path_of(number) : "";
+  const bool own = is_own_copy(path);
+  stream.only = is_file && !prepared->first && !own;
+  if (prepared->all_to_files) std::ofstream(stream.elsewhere) << (own ? "" : path);
+}
+
 void place_streams(const Place& place, const std::string& stem, bool shown) {
   if (const char* input = std::getenv("HOLDFAST_RUN_STDIN"); input && place.rank == 0) read_from(input, place.replica);
   if (!shown) {
@@ -137,7 +177,7 @@ void place_streams(const Place& place, const std::string& stem, bool shown) {
     send_to_file(STDOUT_FILENO, rest + ".out");
     send_to_file(STDERR_FILENO, rest + ".err");
   }
-  ::setenv(placed_variable, (std::to_string(original_stderr) + " " + stem).c_str(), 1);
+  set_variable(placed_variable, std::to_string(original_stderr) + " " + stem);
 }
 
 __attribute__((constructor)) void prepare_streams() {
@@ -150,9 +190,15 @@ __attribute__((constructor)) void prepare_streams() {
       std::string(directory) + "/rank-" + std::to_string(place->rank) + ".replica-" + std::to_string(place->replica);
   if (compared()) {
     prepared = new Recording();
-    prepared->streams[0].path = stem + ".out";
-    prepared->streams[1].path = stem + ".err";
-    prepared->only = !shown;
+    prepared->all_to_files = all_to_files;
+    prepared->first = place->replica == 0;
+    for (const int number : {STDOUT_FILENO, STDERR_FILENO}) {
+      const std::string ending = number == STDOUT_FILENO ? ".out" : ".err";
+      stream_of(number).path = stem + ending;
+      stream_of(number).placed = stem + ".other" + ending;
+      stream_of(number).elsewhere = stem + ".elsewhere" + ending;
+      stream_of(number).only = !shown;
+    }
   }
   if (!placed_by_parent(stem)) place_streams(*place, stem, shown);
   if (all_to_files)
@@ -186,11 +232,13 @@ bool to_be_recorded() {
 
 void record_streams() {
   if (!prepared || present.load()) return;
+  const Depth inside;
   for (const int number : {STDOUT_FILENO, STDERR_FILENO}) {
     struct stat status {};
     if (::fstat(number, &status) != 0) continue;
     stream_of(number).device = status.st_dev;
     stream_of(number).inode = status.st_ino;
+    follow_redirection(number);
   }
   ::pthread_atfork(nullptr, nullptr, stop_in_child);
   on_recording_thread = true;
@@ -213,16 +261,17 @@ bool is_stream(int descriptor, int stream) {
          status.st_dev == begun.device;
 }
 
-bool recorded_only() {
-  return prepared->only;
+bool recorded_only(int stream) {
+  return stream_of(stream).only;
 }
 
 ssize_t record(int stream, std::span<const iovec> pieces) {
-  const int file = record_file(stream_of(stream));
+  StandardStream& recorded = *stream_of(stream).into;
+  const int file = record_file(recorded);
   if (file < 0) return -1;
   const Depth inside;  // not the program's own write
   const ssize_t written = ::writev(file, pieces.data(), static_cast<int>(pieces.size()));
-  if (written > 0) stream_of(stream).bytes.fetch_add(static_cast<std::uint64_t>(written), std::memory_order_relaxed);
+  if (written > 0) recorded.bytes.fetch_add(static_cast<std::uint64_t>(written), std::memory_order_relaxed);
   return written;
 }
 

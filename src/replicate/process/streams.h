@@ -39,8 +39,9 @@ bool recording();
 /// Whether a descriptor that was 1 or 2 (`stream`) when the program began still is that stream.
 bool is_stream(int descriptor, int stream);
 /// Whether the record takes the place of what the stream would show.
-bool recorded_only();
-/// Appends to the record of stream 1 or 2: how many bytes, or -1 with errno. Any thread.
+bool recorded_only(int stream);
+/// Appends to the record of stream 1 or 2, or of the other one where both lead to the same (2>&1): how many bytes, or
+/// -1 with errno. Any thread.
 ssize_t record(int stream, std::span<const iovec> pieces);
 /// How many bytes the record of stream 1 or 2 has got from this process. Any thread.
 std::uint64_t recorded_bytes(int stream);

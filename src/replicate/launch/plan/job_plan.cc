@@ -380,9 +380,12 @@ Result<JobPlan> plan_job(const JobRequest& request) {
   }
   // Who leads may change, or what is shown depends on all, or a program is not to have another buffer for a pipe than
   // for a file, or the launcher is PRRTE, which shows pieces of lines twice, late or not at all
-  // (docs/results/debian-13.md): what all replicas write goes to files, from which it is shown.
-  const bool garbled = spec.value().ulfm && plan.map.degree() > 1 && plan.one_host;
-  plan.shows_files = plan.goes_on || plan.holds_output || plan.same_memory || garbled;
+  // (docs/results/debian-13.md), or something starts the program, whose output is recorded from MPI_Init on, and what
+  // is in a buffer by then must be the same in all replicas: what all write goes to files, from which it is shown.
+  const bool garbled = spec.value().ulfm && plan.one_host;
+  const bool started = plan.program.library.empty() && plan.one_host;
+  plan.shows_files =
+      plan.goes_on || plan.holds_output || plan.same_memory || (plan.map.degree() > 1 && (garbled || started));
   if (plan.shows_files) {
     spec.value().variables.emplace_back("HOLDFAST_RUN_OUTPUT", "files");
     spec.value().variables.emplace_back("GFORTRAN_UNBUFFERED_PRECONNECTED", "y");

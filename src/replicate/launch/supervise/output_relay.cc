@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -61,6 +62,16 @@ std::string stem_of(const std::string& folder, int rank, int replica) {
   return folder + "/rank-" + std::to_string(rank) + ".replica-" + std::to_string(replica);
 }
 
+/// Of a record, the mark that what started the program sent the stream elsewhere: to the file that it names, which
+/// replica 0 alone writes to, or where each replica has its own (replicate/process/streams.cc leaves it).
+std::string mark_of(const std::filesystem::path& record) {
+  std::filesystem::path mark = record;
+  return mark.replace_filename(record.stem().string() + ".elsewhere" + record.extension().string()).string();
+}
+bool went_elsewhere(const std::string& record) {
+  return ::access(mark_of(record).c_str(), F_OK) == 0;
+}
+
 /// One stream of one rank, from whichever replica.
 struct Shown {
   int rank = 0;
@@ -106,6 +117,7 @@ class OutputRelay::Relay {
     constexpr std::string_view note =
         "holdfast: the end of the output above was not confirmed by a majority of the replicas\n";
     if (unconfirmed_) err_.write(note);
+    if (last_ > 0) tell_of_half_written_files();
   }
 
   /// After run().
@@ -133,8 +145,19 @@ class OutputRelay::Relay {
       for (Shown& stream : *list) {
         const std::string path = stem_of(folder_, stream.rank, last_) + stream.ending;
         const bool rests = note_size(stream, path);  // a question perhaps, whose answer is waited for
+        if (stream.size > stream.bytes && went_elsewhere(path)) continue;
         stream.bytes += relay_lines(path, stream.bytes, *stream.to, all || rests);
       }
+  }
+  /// Replica 0 alone wrote to the files that what started the program had opened for its output.
+  void tell_of_half_written_files() {
+    for (const Shown& stream : shown_) {
+      const std::string record = stem_of(folder_, stream.rank, last_) + stream.ending;
+      const std::string file = block_of(mark_of(record), 0);
+      if (file.empty()) continue;
+      err_.write("holdfast: replica 0, which wrote rank " + std::to_string(stream.rank) + "'s output to " + file +
+                 ", was taken out: all of it is in " + record + "\n");
+    }
   }
   /// Whether the file has not grown for a while.
   static bool note_size(Shown& stream, const std::string& path) {
@@ -167,6 +190,7 @@ class OutputRelay::Relay {
 };
 
 bool HeldStream::show_next(bool whole_lines) {
+  if (went_elsewhere(paths_[0])) return false;
   std::vector<std::string> blocks;
   for (const std::string& path : paths_) blocks.push_back(block_of(path, shown_));
   std::string_view text = agreed(blocks);
@@ -188,7 +212,7 @@ void HeldStream::show() {
 bool HeldStream::show_rest() {
   while (show_next(false)) {
   }
-  return relay_lines(paths_[0], shown_, to_, true) > 0;
+  return !went_elsewhere(paths_[0]) && relay_lines(paths_[0], shown_, to_, true) > 0;
 }
 
 long long relay_lines(const std::string& path, long long from, Outlet& to, bool all) {

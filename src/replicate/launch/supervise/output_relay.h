@@ -32,7 +32,8 @@ struct Arrival {
 
 /// Shows the output of a job in which every replica writes to files of the run directory (rank-<v>.replica-<k>.out,
 /// .err: what the program writes; .other.out, .other.err: what comes from elsewhere), each rank's lines whole and in
-/// order. Runs in a thread of its own from the constructor to finish(), which shows all that is there by then.
+/// order, but for streams that what starts the program sends to files or pipes of its own. Runs in a thread of its own
+/// from the constructor to finish(), which shows all that is there by then.
 class OutputRelay {
  public:
   /// Shows what the replica writes that leads at the time, and from the same place on what the next one writes when it

@@ -86,6 +86,26 @@ TEST_F(RelayLines, WhatComesFromElsewhereGoesToWhoKnowsMpisWords) {
   EXPECT_EQ(shown(), words + words);
 }
 
+TEST_F(RelayLines, WhatWentToAFileOrAPipeIsNotShown) {
+  write("rank-0.replica-0.err", "to a file\n");
+  write("rank-0.replica-1.err", "to a file, and all of it\n");
+  write("rank-0.replica-0.elsewhere.err", "/log");
+  write("rank-0.replica-1.elsewhere.err", "/log");
+  write("rank-1.replica-1.err", "into a pipe\n");
+  write("rank-1.replica-1.elsewhere.err", "");
+  const int before = ::dup(STDERR_FILENO);
+  ::dup2(file_, STDERR_FILENO);
+  OutputRelay(folder_, 2, file_, [] { return 0; }).finish();
+  OutputRelay(folder_, 2, file_, 2).finish();
+  const std::string while_it_lived = shown();
+  OutputRelay(folder_, 2, file_, [] { return 1; }).finish();
+  ::dup2(before, STDERR_FILENO);
+  ::close(before);
+  EXPECT_EQ(while_it_lived, "");
+  EXPECT_EQ(shown(), "holdfast: replica 0, which wrote rank 0's output to /log, was taken out: all of it is in " +
+                         folder_ + "/rank-0.replica-1.err\n");
+}
+
 class HeldLines : public RelayLines {
  protected:
   HeldStream held(int degree) {
