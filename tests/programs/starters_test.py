@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The program is started by a script or a tool: what the system tells it is the same in all replicas.
+"""The program is started by a script or a tool: what the system tells it is the same in all replicas, and the script's
+own status is the job's, whether it fails before the program or after it.
 
 Usage: starters_test.py --holdfast HOLDFAST --program SYSTEM_ANSWERS --mpi openmpi|mpich"""
 import argparse
@@ -18,6 +19,19 @@ def script(folder, name, text, shell="sh"):
         file.write(f"#!/bin/{shell}\n" + text)
     os.chmod(path, 0o755)
     return path
+
+
+def check_statuses(args, folder):
+    for text, wanted in (("exit 3\n", "its status is 3 "), ("no-such-command\n", "its status is 127 "),
+                         ('"$@"\nexit 4\n', "its status is 4 "), ('"$@" || exit 1\nfalse\nexit 0\n', None)):
+        for replicas in ("2", "3"):
+            words = [script(folder, "ending", text, ("sh", "bash")[int(replicas) % 2]), args.program, "numbers"]
+            ended = subprocess.run([args.holdfast, "run", "-n", "2", "--replicas", replicas, "--mpi", args.mpi, "--", *words],
+                                   cwd=folder, capture_output=True, text=True, timeout=150, stdin=subprocess.DEVNULL,
+                                   check=False)
+            if ended.returncode != (1 if wanted else 0) or (wanted and wanted not in ended.stderr):
+                sys.exit(f"FAILED: {text!r}, {replicas} replicas, ended with {ended.returncode}\n{ended.stdout}\n"
+                         f"{ended.stderr}")
 
 
 def main():
@@ -39,6 +53,7 @@ def main():
             right = all(f"{name}: right" in ended.stdout for name in SCENARIOS)
             if ended.returncode != 0 or not right or " 0 mismatches" not in ended.stderr:
                 sys.exit(f"FAILED: {words} ended with {ended.returncode}\n{ended.stdout}\n{ended.stderr}")
+        check_statuses(args, folder)
         told = {path.name: path.read_text() for path in pathlib.Path(folder).glob("told.*")}
         if told != {"told.0": "0\n", "told.1": "1\n"}:
             sys.exit(f"FAILED: the shells were told other ranks: {told}")

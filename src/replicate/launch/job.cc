@@ -26,6 +26,7 @@
 #include "replicate/launch/plan/run_directory.h"
 #include "replicate/launch/plan/transport.h"
 #include "replicate/launch/plan/window_folders.h"
+#include "replicate/launch/report/launched.h"
 #include "replicate/launch/report/outcome.h"
 #include "replicate/launch/report/summary.h"
 #include "replicate/launch/report/tally.h"
@@ -206,6 +207,7 @@ Evidence gather(const JobPlan& plan, const Finished& finished) {
   if (plan.goes_on) evidence.missing = missing_record(plan.run_directory, plan.job, left);
   if (evidence.missing.empty() && evidence.degree > 1)
     evidence.missing = missing_evidence(plan.run_directory, plan.job, plan.map, left);
+  if (plan.program.library.empty()) evidence.launched = launched_status(plan.run_directory, plan.job, plan.map, left);
   evidence.disk_full = takes_no_more(plan.run_directory);
   evidence.began = evidence.degree < 2 || !evidence.record.is_null() || any_replica_began(plan.run_directory);
   return evidence;

@@ -13,6 +13,7 @@
 #include "replicate/process/program.h"
 #include "replicate/process/stack.h"
 #include "replicate/process/standing_clocks.h"
+#include "replicate/process/streams.h"
 
 namespace {
 
@@ -33,6 +34,7 @@ int settled_end(int status) {
 
 [[noreturn]] void end_now(int status) {
   status = settled_end(status);
+  holdfast::replicate::leave_launched_status(status);
   if (real_end) real_end(status);
   ::syscall(SYS_exit_group, status);
   __builtin_unreachable();
@@ -41,6 +43,7 @@ int settled_end(int status) {
 int settled_main(int count, char** arguments, char** environment) {
   holdfast::replicate::clear_startup();
   const int status = holdfast::replicate::settle_exit_status(program_main(count, arguments, environment));
+  holdfast::replicate::leave_launched_status(status);
   holdfast::replicate::program_ends();
   return status;
 }
@@ -68,6 +71,7 @@ extern "C" {
 [[gnu::visibility("default"), noreturn]] void exit(int status) noexcept {
   const auto function = reinterpret_cast<void (*)(int)>(dlsym(RTLD_NEXT, "exit"));
   const int settled = holdfast::replicate::settle_exit_status(status);
+  holdfast::replicate::leave_launched_status(settled);
   holdfast::replicate::program_ends();
   function(settled);
   __builtin_unreachable();

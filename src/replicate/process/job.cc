@@ -1,9 +1,12 @@
 #include "replicate/process/job.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
 
 namespace holdfast::replicate {
@@ -40,6 +43,16 @@ const std::string& job_identity() {
 
 const char* run_directory() {
   return job().directory.empty() ? nullptr : job().directory.c_str();
+}
+
+bool leave_status(const std::string& path, int status) {
+  const std::string draft = path + ".draft";
+  const int file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (file < 0) return false;
+  const std::string text = std::to_string(status) + " " + job_identity() + "\n";
+  const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  ::close(file);
+  return written && std::rename(draft.c_str(), path.c_str()) == 0;
 }
 
 void set_variable(const char* name, const std::string& value) {

@@ -12,6 +12,9 @@ const std::string& job_identity();
 /// `holdfast run`. Lives as long as the process.
 const char* run_directory();
 
+/// Leaves a status in a file of the run directory, with the job's name: whole or not at all.
+bool leave_status(const std::string& path, int status);
+
 /// Sets a variable of the environment, by the C library's own function: bash brings one that knows its variables alone.
 void set_variable(const char* name, const std::string& value);
 

@@ -24,12 +24,17 @@
 #include "replicate/engine/replica_map.h"
 #include "replicate/process/depth.h"
 #include "replicate/process/job.h"
+#include "replicate/process/program.h"
 
 namespace holdfast::replicate {
 
 namespace {
 
-int original_stderr = STDERR_FILENO;
+/// Of this process, or of the one that started it.
+struct {
+  int job_stderr = STDERR_FILENO;
+  pid_t launched = 0;  ///< the one that the launcher started
+} placing;
 
 int announced_number(const char* name) {
   const Depth inside;  // what the launcher says, not what the program is told
@@ -122,18 +127,20 @@ int record_file(StandardStream& stream) {
   return file;
 }
 
-/// In the environment of what a process starts whose streams were placed: where its output goes, and which descriptor
-/// the standard error of the job is. A child has its parent's streams, or those that the parent gave it (a pipe, a
-/// file).
+/// In the environment of what a process starts whose streams were placed: which descriptor the standard error of the
+/// job is, which process the launcher started, and where its output goes. A child has its parent's streams, or those
+/// that the parent gave it (a pipe, a file).
 constexpr const char* placed_variable = "HOLDFAST_RUN_PLACED";
 
 bool placed_by_parent(const std::string& stem) {
   const char* text = std::getenv(placed_variable);
   if (!text) return false;
   char* rest = nullptr;
-  const long descriptor = std::strtol(text, &rest, 10);
+  const auto descriptor = static_cast<int>(std::strtol(text, &rest, 10));
+  const auto launched = static_cast<pid_t>(std::strtol(rest, &rest, 10));
   if (stem != rest + (*rest == ' ')) return false;  // that of another job
-  if (::fcntl(static_cast<int>(descriptor), F_GETFD) >= 0) original_stderr = static_cast<int>(descriptor);
+  if (::fcntl(descriptor, F_GETFD) >= 0) placing.job_stderr = descriptor;
+  placing.launched = launched;
   return true;
 }
 
@@ -172,12 +179,14 @@ void follow_redirection(int number) {
 void place_streams(const Place& place, const std::string& stem, bool shown) {
   if (const char* input = std::getenv("HOLDFAST_RUN_STDIN"); input && place.rank == 0) read_from(input, place.replica);
   if (!shown) {
-    original_stderr = ::fcntl(STDERR_FILENO, F_DUPFD, lowest_descriptor);
+    placing.job_stderr = ::fcntl(STDERR_FILENO, F_DUPFD, lowest_descriptor);
     const std::string rest = stem + (prepared ? ".other" : "");
     send_to_file(STDOUT_FILENO, rest + ".out");
     send_to_file(STDERR_FILENO, rest + ".err");
   }
-  set_variable(placed_variable, std::to_string(original_stderr) + " " + stem);
+  placing.launched = real_process_id();
+  set_variable(placed_variable,
+               std::to_string(placing.job_stderr) + " " + std::to_string(placing.launched) + " " + stem);
 }
 
 __attribute__((constructor)) void prepare_streams() {
@@ -208,7 +217,17 @@ __attribute__((constructor)) void prepare_streams() {
 }  // namespace
 
 int job_stderr() {
-  return original_stderr;
+  return placing.job_stderr;
+}
+
+void leave_launched_status(int status) {
+  const Depth inside;
+  if (placing.launched == 0 || placing.launched != real_process_id() || !std::getenv("HOLDFAST_RUN_STARTER")) return;
+  const std::optional<Place> place = launched_place();
+  if (!place || !run_directory()) return;
+  (void)leave_status(
+      std::string(run_directory()) + "/launched-" + std::to_string(place->rank) + "." + std::to_string(place->replica),
+      status & 0xff);
 }
 
 int launched_rank() {

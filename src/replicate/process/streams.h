@@ -11,6 +11,12 @@ namespace holdfast::replicate {
 /// The standard error of the job: this process's own before it was redirected to a file.
 int job_stderr();
 
+/// This process ends with that status. Where it is the one that the launcher started, a script's shell perhaps, which
+/// ends after the program does, it leaves it in the run directory, as `launched-<v>.<k>`: Open MPI's mpirun does not
+/// tell the status of a process where the job is to go on without one that died. Nothing in any other process, and
+/// nothing where the launcher starts the program itself.
+void leave_launched_status(int status);
+
 /// Own rank in the real world as the launcher's environment tells it before MPI_Init; -1 when it does not.
 int launched_rank();
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "core/status/hint.h"
 #include "replicate/launch/detect/capture.h"
@@ -94,7 +95,23 @@ Result<Linked> linked_mpis(const std::string& path, const std::string& interpret
   return linked;
 }
 
+/// Whether the kernel finds what a script's first line names. With Windows' line ends it looks for a name with a
+/// carriage return at its end.
+Status interpreter_of(const std::string& path, std::string_view command) {
+  const std::size_t start = std::min(command.find_first_not_of(" \t"), command.size());
+  const std::string_view name = command.substr(start, command.find_first_of(" \t\n", start) - start);
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(name, ignored) && ::access(std::string(name).c_str(), X_OK) == 0) return {};
+  const bool of_windows = name.ends_with('\r');
+  const std::string_view shown = name.substr(0, std::min<std::size_t>(name.size() - (of_windows ? 1 : 0), 200));
+  return refuse(path,
+                "its first line names the interpreter '" + std::string(shown) +
+                    (of_windows ? "' and ends as lines do in Windows" : "', which cannot be run"),
+                of_windows ? "end its lines with a line feed alone" : "correct that line, or install the interpreter");
+}
+
 Result<Program> judge_script(const std::string& path, std::string_view command, std::optional<Mpi> told) {
+  if (Status interpreter = interpreter_of(path, command); !interpreter.ok()) return interpreter;
   if (!told)
     return refuse(path, "it is a script, so which MPI it uses cannot be seen", "add --mpi openmpi or --mpi mpich");
   return Program{path, *told, true, !runs_in_shell(command), ""};

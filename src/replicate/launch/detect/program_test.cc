@@ -268,6 +268,21 @@ TEST_F(InspectProgram, RefusesOtherFiles) {
   EXPECT_EQ(inspect_program(folder_ + "/none", {}).status().code(), Code::not_found);
 }
 
+TEST_F(InspectProgram, RefusesScriptsThatTheKernelDoesNotRun) {
+  const auto words = [&](const std::string& first) {
+    const auto program = inspect_program(write("job", first), Mpi::openmpi);
+    return program.ok() ? std::string("taken") : program.status().message();
+  };
+  EXPECT_EQ(words("#!/bin/sh\ntrue\n"), "taken");
+  EXPECT_EQ(words("#! \t/bin/sh -e\ntrue\n"), "taken");
+  EXPECT_THAT(words("#!/bin/sh\r\ntrue\r\n"), HasSubstr("'/bin/sh' and ends as lines do in Windows"));
+  EXPECT_THAT(words("#!/no/such/shell -e\n"), HasSubstr("'/no/such/shell', which cannot be run"));
+  EXPECT_THAT(words("#!/etc/passwd\n"), HasSubstr("cannot be run"));
+  EXPECT_THAT(words("#!/tmp\n"), HasSubstr("cannot be run"));
+  EXPECT_THAT(words("#!\ntrue\n"), HasSubstr("''"));
+  EXPECT_LT(words("#!/" + std::string(4000, 'x')).size(), 700U);
+}
+
 TEST_F(InspectProgram, SurvivesEveryTruncationOfAnElfFile) {
   std::ifstream in("/bin/true", std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(in)), {});

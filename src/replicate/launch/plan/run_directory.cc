@@ -29,8 +29,8 @@ bool is_output(std::string_view base) {
 
 bool is_result(std::string_view base) {
   return is_output(base) || base.starts_with("incident-") || base.starts_with("status-") ||
-         base.starts_with("finished-") || base.starts_with("evidence-") || base.starts_with("counted-") ||
-         base.starts_with("record.") || base == "launcher.err";
+         base.starts_with("finished-") || base.starts_with("launched-") || base.starts_with("evidence-") ||
+         base.starts_with("counted-") || base.starts_with("record.") || base == "launcher.err";
 }
 
 bool is_plumbing(std::string_view base) {

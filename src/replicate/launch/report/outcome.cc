@@ -144,11 +144,11 @@ Outcome judge_launcher(const Ended& ended) {
 
 /// The launcher that goes on when processes die has no word for how the others ended.
 Outcome judge_survivors(const Evidence& evidence) {
-  if (!evidence.status && !evidence.began && evidence.ended.exit_status != 0) return judge_launcher(evidence.ended);
-  if (!evidence.status)
-    return make(Exit::diverged, "processes ended without a status, after the launcher or at its end");
-  const bool alone = evidence.deaths.empty();  // then the launcher knows too, also of a script around the program
-  if (const int status = *evidence.status != 0 ? *evidence.status : alone ? evidence.ended.exit_status : 0; status != 0)
+  const std::optional<int> said = evidence.launched ? evidence.launched : evidence.status;
+  if (!said && !evidence.began && evidence.ended.exit_status != 0) return judge_launcher(evidence.ended);
+  if (!said) return make(Exit::diverged, "processes ended without a status, after the launcher or at its end");
+  const bool alone = evidence.deaths.empty();  // then the launcher may know more
+  if (const int status = *said != 0 ? *said : alone ? evidence.ended.exit_status : 0; status != 0)
     return make(Exit::application, "the application failed by itself: its status is " + std::to_string(status));
   return judge_proof(evidence);
 }

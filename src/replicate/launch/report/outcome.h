@@ -28,6 +28,7 @@ struct Evidence {
   bool programs_doing = false;         ///< the verdict is on the program itself
   std::string early_end;               ///< of a rank that ended without MPI_Finalize, in most of its replicas
   std::optional<int> status;           ///< goes_on: with what the processes that were left ended
+  std::optional<int> launched;         ///< with what the scripts around the program ended, as far as they said so
   int ranks = 1;
   int degree = 1;            ///< the most replicas that a rank has
   std::vector<int> degrees;  ///< by rank, where they have different numbers; else empty

@@ -81,6 +81,23 @@ TEST(Judge, WhereNobodyDiedTheLaunchersStatusCountsToo) {
   EXPECT_EQ(judge(script).code, 0) << "after a death it is the dead one's";
 }
 
+TEST(Judge, OfAScriptAroundTheProgramItsOwnStatusCounts) {
+  Evidence script = evidence({}, 0);
+  script.goes_on = true;
+  script.status = 0;
+  script.launched = 4;
+  EXPECT_EQ(judge(script).code, 1) << "it failed after the program";
+  script.deaths = {{0, 1, 1.0, 2}};
+  EXPECT_EQ(judge(script).code, 1);
+  script.status.reset();
+  script.record = nullptr;
+  script.deaths.clear();
+  EXPECT_EQ(judge(script).code, 1) << "before it";
+  EXPECT_THAT(judge(script).message, HasSubstr("its status is 4"));
+  script.launched = 0;
+  EXPECT_EQ(judge(script).code, 7) << "no program was there";
+}
+
 Corruption struck(int rank, int replica, std::int64_t at_ns) {
   return {at_ns, 0, rank, replica};
 }

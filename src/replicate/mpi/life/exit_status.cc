@@ -1,11 +1,9 @@
 #include "replicate/mpi/life/exit_status.h"
 
-#include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
@@ -28,17 +26,6 @@ pid_t comparing = 0;  // this process; a child of it ends for itself
 
 std::string path_of(int replica) {
   return std::string(run_directory()) + "/status-" + std::to_string(runtime().rank) + "." + std::to_string(replica);
-}
-
-bool leave(int status) {
-  const std::string path = path_of(runtime().replica);
-  const std::string draft = path + ".draft";
-  const int file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) return false;
-  const std::string text = std::to_string(status) + " " + job_identity() + "\n";
-  const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  ::close(file);
-  return written && std::rename(draft.c_str(), path.c_str()) == 0;
 }
 
 std::optional<int> left_by(int replica) {
@@ -92,7 +79,7 @@ int settled_status(int status) {
   comparing = 0;
   const Depth inside;
   status &= 0xff;  // what the kernel keeps of it
-  if (!leave(status) || status == 0) return status;
+  if (!leave_status(path_of(runtime().replica), status) || status == 0) return status;
   const std::vector<int> all = statuses_of_all();
   const auto alike = std::count(all.begin(), all.end(), status);
   if (all.empty() || alike == static_cast<long>(all.size())) return status;
