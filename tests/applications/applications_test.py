@@ -205,6 +205,15 @@ def mpi4py(holdfast, folder):
         expect((counters["corrections"] > 0) == ("--inject" in options), f"{options}: a flip, and nothing else, is corrected",
                counters)
 
+    # A job's script starts Python, after something else: MPI's library is preloaded there alone.
+    job = folder / "job.sh"
+    for shell in ("sh", "bash"):
+        job.write_text(f"#!/bin/{shell}\n/usr/bin/python3 -c pass\n/usr/bin/python3 {script} > answer.$OMPI_COMM_WORLD_RANK\n")
+        job.chmod(0o755)
+        for replicas in ("2", "3"):
+            out, counters = replicated(holdfast, ["--mpi", "openmpi", "--replicas", replicas], [str(job)], folder)
+            expect(out == "" and (folder / "answer.0").read_text() == right, f"{shell}, {replicas} replicas: another answer", out)
+            expect(counters["messages"] > 100 and counters["mismatches"] == 0, "messages were verified", counters)
 
     # A module that the job writes is found, compiled and compared: replicas agree on times, numbers and order of files.
     script.write_text(IMPORTING_SCRIPT)

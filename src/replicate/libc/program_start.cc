@@ -6,6 +6,7 @@
 
 #include "replicate/libc/environment.h"
 #include "replicate/libc/files.h"
+#include "replicate/libc/interpreter.h"
 #include "replicate/libc/same_memory.h"
 #include "replicate/libc/writes.h"
 #include "replicate/mpi/life/exit_status.h"
@@ -56,6 +57,7 @@ extern "C" {
 // (Linux Standard Base, Core, __libc_start_main).
 [[gnu::visibility("default")]] __attribute__((no_stack_protector)) int __libc_start_main(
     Main main, int count, char** arguments, void (*init)(), void (*fini)(), void (*loader_fini)(), void* stack) {
+  holdfast::replicate::begin_with_mpi(arguments);
   holdfast::replicate::begin_with_same_memory(arguments);
   const auto start = reinterpret_cast<Start>(dlsym(RTLD_NEXT, "__libc_start_main"));
   real_end = reinterpret_cast<End>(dlsym(RTLD_NEXT, "_exit"));

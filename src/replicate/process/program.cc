@@ -57,9 +57,12 @@ bool program_is_named() {
   return program && own_path() == program;
 }
 
+bool starts_before_mpi() {
+  return has_replicas() && std::getenv("HOLDFAST_RUN_STARTER") && !std::getenv(program_runs_mpi);
+}
+
 bool shell_starts_program() {
-  return has_replicas() && std::getenv("HOLDFAST_RUN_STARTER") && !std::getenv(program_runs_mpi) &&
-         is_shell(own_path());
+  return starts_before_mpi() && is_shell(own_path());
 }
 
 bool program_is_loaded() {

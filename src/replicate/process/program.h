@@ -20,7 +20,9 @@ bool program_asks();
 /// Whether the process was started as HOLDFAST_RUN_PROGRAM itself.
 bool program_is_named();
 
-/// Whether it is a shell that runs before the program does, and may start it.
+/// Whether what starts the program is at work, before any process has called MPI_Init.
+bool starts_before_mpi();
+/// Whether this is a shell that does.
 bool shell_starts_program();
 
 /// Whether the process is the program and its shared libraries' constructors are at work, of which some are the

@@ -359,7 +359,11 @@ Result<JobPlan> plan_job(const JobRequest& request) {
         Variable("HOLDFAST_RUN_DIRECTORY", plan.run_directory), Variable("HOLDFAST_RUN_STDIN", plan.input.path),
         Variable("HOLDFAST_RUN_PROGRAM", real_path(plan.program.path))})
     spec.value().variables.push_back(std::move(variable));
-  if (plan.program.library.empty()) spec.value().variables.emplace_back("HOLDFAST_RUN_STARTER", "1");
+  if (plan.program.library.empty()) {
+    spec.value().variables.emplace_back("HOLDFAST_RUN_STARTER", "1");
+    if (const std::string_view mpi = mpi_library(plan.program.mpi); !mpi.empty() && !plan.program.loads_mpi)
+      spec.value().variables.emplace_back("HOLDFAST_RUN_MPI_LIBRARY", mpi);
+  }
   if (plan.program.mpi == Mpi::openmpi && plan.map.degree() > 1) {
     plan.window_folders = window_folders(random_bits());
     spec.value().variables.emplace_back("HOLDFAST_RUN_WINDOWS", plan.window_folders);
