@@ -177,6 +177,9 @@ class Cases:
                 shown = [sorted(lines(shown)) for shown in (out, err, *self.logs())]
                 expect(shown == natively, f"{text}, {degree} replicas, {options}: goes elsewhere", f"{natively}\n{shown}")
                 expect(streams["differences"] == [] and streams["streams"] >= 1, "compared", streams)
+        script.write_text(f'#!/bin/sh\n"$@" 2>&1 > {own}\n')  # what goes to standard output by way of the other is shown
+        out, err, _ = self.replicated(3, program, ["--mpi", mpi])
+        expect("to standard error" in out + err, "2>&1 > log: nothing is lost", out + err)
 
     def logs(self):
         """What the ranks' logs hold, which are taken away."""

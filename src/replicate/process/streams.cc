@@ -166,7 +166,7 @@ void follow_redirection(int number) {
   struct stat status {};
   if (::stat(stream.placed.c_str(), &status) != 0 || stream.leads_to(status)) return;
   if (::stat(other.placed.c_str(), &status) == 0 && stream.leads_to(status)) {
-    if (prepared->all_to_files) stream.into = &other;
+    if (prepared->all_to_files && other.leads_to(status)) stream.into = &other;
     return;
   }
   const bool is_file = ::fstat(number, &status) == 0 && !S_ISFIFO(status.st_mode) && !S_ISSOCK(status.st_mode);
@@ -257,8 +257,8 @@ void record_streams() {
     if (::fstat(number, &status) != 0) continue;
     stream_of(number).device = status.st_dev;
     stream_of(number).inode = status.st_ino;
-    follow_redirection(number);
   }
+  for (const int number : {STDOUT_FILENO, STDERR_FILENO}) follow_redirection(number);
   ::pthread_atfork(nullptr, nullptr, stop_in_child);
   on_recording_thread = true;
   recorded_printing = stdout;
