@@ -61,6 +61,8 @@ C_LIBRARY = """clock_gettime gettimeofday time getrusage clock times timespec_ge
                fopen fopen64 freopen freopen64 opendir
                mkstemp mkstemp64 mkostemp mkostemp64 mkstemps mkstemps64 mkostemps mkostemps64 mkdtemp
                mktemp tmpnam tmpnam_r tempnam
+               malloc realloc aligned_alloc memalign posix_memalign
+               isatty tcgetattr ioctl
                unlink unlinkat rmdir remove rename renameat renameat2 mkdir mkdirat symlink symlinkat link linkat
                truncate truncate64 chmod fchmodat utime utimes utimensat
                stat stat64 lstat lstat64 __xstat __xstat64 __lxstat __lxstat64 fstatat fstatat64 statx

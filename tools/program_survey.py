@@ -78,7 +78,12 @@ def answer_of(program, folder, out):
     return [match.group(0).rstrip() for match in re.finditer(program["answer"], text)]
 
 
-def launcher(program, processes):
+def ranks(program):
+    return program.get("ranks", 2)
+
+
+def launcher(program):
+    processes = ranks(program)
     if program.get("mpi", "openmpi") == "mpich":
         return ["mpiexec.mpich", "-np", str(processes)]
     return ["mpirun.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-np", str(processes)]
@@ -104,7 +109,7 @@ def replicated_once(program, options, holdfast, place, native, limit):
     flip = str(program.get("flip", 40))
     options = [option.replace("{flip}", flip) for option in options] + program.get("options", [])
     mpi = program.get("mpi", "openmpi")
-    code, out, err = run([holdfast, "run", "--mpi", mpi, "-n", "2", "--json", "record.json", *options, "--",
+    code, out, err = run([holdfast, "run", "--mpi", mpi, "-n", str(ranks(program)), "--json", "record.json", *options, "--",
                           *program["command"]], folder, limit, program)
     if code is None:
         return "not ended"
@@ -124,12 +129,12 @@ def replicated_once(program, options, holdfast, place, native, limit):
 
 def survey(program, args, place):
     folder = prepare(program, place)
-    code, out, err = run([*launcher(program, 2), *program["command"]], folder, args.limit, program)
+    code, out, err = run([*launcher(program), *program["command"]], folder, args.limit, program)
     native = answer_of(program, folder, out)
     if code != 0 or not native:
         return [f"ends with {code}, {len(native)} lines of an answer: {(err or out).strip()[-200:]!r}"]
     again = prepare(program, place)
-    _, out, _ = run([*launcher(program, 2), *program["command"]], again, args.limit, program)
+    _, out, _ = run([*launcher(program), *program["command"]], again, args.limit, program)
     results = ["right" if answer_of(program, again, out) == native else "two native runs differ"]
     for _, options in RUNS:
         tries = [replicated(program, options, args.holdfast, place, native, args.limit) for _ in range(args.repeat)]

@@ -9,7 +9,7 @@ _holdfast_words() {
       ;;
     'holdfast run')
       commands=''
-      flags='-h --help -n --ranks --launcher --launcher-args --mpi --hostfile --slots --colocate --same-memory --hold-output --transport --rails --time-limit --output --keep --json --record --config --dry-run -q --quiet -r --replicas --protocol --collectives --inject --seed --map --on-corruption --on-failure --tolerate --files-may-differ --silence-limit --same-thread-order --chain --replicate.degree --replicate.protocol --replicate.digest --replicate.on-corruption --replicate.on-failure --replicate.collectives --replicate.collective-entry --replicate.clocks --replicate.files --replicate.files-may-differ --replicate.random --replicate.identity --replicate.shared-records --replicate.chain --replicate.same-thread-order --replicate.inject --replicate.seed --replicate.map --replicate.tolerate --replicate.silence-limit'
+      flags='-h --help -n --ranks --launcher --launcher-args --mpi --hostfile --slots --colocate --same-memory --hold-output --transport --rails --time-limit --output --keep --json --record --config --dry-run -q --quiet -r --replicas --protocol --collectives --inject --seed --map --on-corruption --on-failure --tolerate --files-may-differ --silence-limit --same-thread-order --chain --replicate.degree --replicate.protocol --replicate.digest --replicate.on-corruption --replicate.on-failure --replicate.collectives --replicate.collective-entry --replicate.clocks --replicate.clear-blocks --replicate.files --replicate.files-may-differ --replicate.random --replicate.identity --replicate.shared-records --replicate.chain --replicate.same-thread-order --replicate.inject --replicate.seed --replicate.map --replicate.tolerate --replicate.silence-limit'
       ;;
     'holdfast doctor')
       commands=''
@@ -192,6 +192,7 @@ _holdfast_value() {
     'holdfast run --replicate.collectives') value='native p2p' ;;
     'holdfast run --replicate.collective-entry') value='auto polled direct' ;;
     'holdfast run --replicate.clocks') value='on off' ;;
+    'holdfast run --replicate.clear-blocks') value='on off' ;;
     'holdfast run --replicate.files') value='on off' ;;
     'holdfast run --replicate.files-may-differ') value='OTHER' ;;
     'holdfast run --replicate.random') value='on off' ;;

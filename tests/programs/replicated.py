@@ -128,6 +128,7 @@ def replicated(args, degrees, settings, silence, directory):
         "HOLDFAST_RUN_RANKS": str(args.ranks),
         "HOLDFAST_RUN_EPOCH": epoch(args.launcher_ahead),
         "HOLDFAST_RUN_ENTROPY": str(time.time_ns() % 2**64),
+        "HOLDFAST_RUN_CLEAR_BLOCKS": "1",
         "HOLDFAST_RUN_IDENTITY": str(time.time_ns() % 2**64),
         "HOLDFAST_RUN_PROGRAM": os.path.realpath(args.program[0]),
         "HOLDFAST_RUN_DIRECTORY": str(directory),

@@ -15,12 +15,12 @@ def addresses_are_random():
     return pathlib.Path("/proc/sys/kernel/randomize_va_space").read_text().strip() != "0"
 
 
-def run(args, options, folder):
+def run(args, options, folder, scenarios=()):
     """The exit code, what it printed, and the counters of its record."""
     record = pathlib.Path(folder) / "record.json"
     record.unlink(missing_ok=True)
-    job = subprocess.run([args.holdfast, "run", "-n", "3", "--json", str(record), *options, "--", args.program],
-                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder)
+    job = subprocess.run([args.holdfast, "run", "-n", "3", "--json", str(record), *options, "--", args.program,
+                          *scenarios], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder)
     counters = json.loads(record.read_text()).get("counters", {}) if record.exists() else {}
     return job.returncode, job.stdout, job.stderr, counters
 
@@ -52,6 +52,11 @@ def main():
         if addresses_are_random():
             code, out, err, _ = run(args, ["--replicas", "2"], folder)
             expect(code == UNCORRECTED and "--same-memory" in err, f"without the option it ended with {code}", out, err)
+        for replicas in ("2", "3"):  # blocks are cleared without it
+            code, out, err, counters = run(args, ["--replicas", replicas], folder, ["heap"])
+            expect(code == 0 and "heap: right" in out and counters["mismatches"] == 0, "blocks differ", counters, out, err)
+        code, out, err, _ = run(args, ["--replicas", "2", "--replicate.clear-blocks", "off"], folder, ["heap"])
+        expect(code == UNCORRECTED or not addresses_are_random(), f"with neither it ended with {code}", out, err)
 
 
 if __name__ == "__main__":

@@ -156,7 +156,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   right = (rank + 1) % ranks;
   from_the_start[0] = 'm';
-  give(from_the_start, sizeof from_the_start);
+  if (argc < 2) give(from_the_start, sizeof from_the_start);
   const struct Scenario scenarios[] = {
       {"stack", stack}, {"registers", registers}, {"heap", heap}, {"addresses", addresses}};
   const int code = run_scenarios(argc, argv, scenarios, 4);

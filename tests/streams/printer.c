@@ -2,7 +2,8 @@
  * prints one other character than it should, to the stream that --on names. Only one rank prints, so that the launcher
  * has nothing to mix: rank 0, and with --bad rank 1.
  *
- * usage: printer [--bad REPLICA[,REPLICA...]] [--alike] [--on stdout|stderr] [--threads] [--ask] [--process] */
+ * usage: printer [--bad REPLICA[,REPLICA...]] [--alike] [--on stdout|stderr] [--threads] [--ask] [--process]
+ * [--terminals] */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "../programs/replica.h"
@@ -120,6 +123,17 @@ static void ask(void) {
   if (system("cat >&2") != 0) perror("system");
 }
 
+/* What programs go by where they choose colours and the length of their lines. */
+static void print_terminals(void) {
+  for (int stream = STDOUT_FILENO; stream <= STDERR_FILENO; ++stream) {
+    struct termios settings;
+    struct winsize size;
+    const int terminal = isatty(stream), set = tcgetattr(stream, &settings) == 0;
+    const int wide = ioctl(stream, TIOCGWINSZ, &size) == 0, asked = ioctl(stream, TCGETS, &settings) == 0;
+    printf("stream %d: %d %d %d %d\n", stream, terminal, set, wide, asked);
+  }
+}
+
 static int has(int argc, char** argv, const char* option) {
   for (int a = 1; a < argc; ++a)
     if (strcmp(argv[a], option) == 0) return a;
@@ -141,6 +155,7 @@ int main(int argc, char** argv) {
     if (has(argc, argv, "--threads")) threads();
     if (has(argc, argv, "--process")) printf("process %ld\n", syscall(SYS_getpid)); /* the kernel's number */
     if (has(argc, argv, "--ask")) ask();
+    if (has(argc, argv, "--terminals")) print_terminals();
   }
   const int on = has(argc, argv, "--on");
   FILE* stream = on && strcmp(argv[on + 1], "stderr") == 0 ? stderr : stdout;

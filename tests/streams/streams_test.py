@@ -148,6 +148,13 @@ class Cases:
             expect(b"You said nothing\nand more\n" in rest and job.returncode == 0, f"{options}: it goes on",
                    (seen + rest + err).decode())
 
+    def terminals(self):
+        """No replica's output is a terminal, whatever the launcher gave each: their choices of colours are alike."""
+        for degree, options in ((2, []), (3, []), (2, ["--hold-output"])):
+            out, err, streams = self.replicated(degree, [*self.args.program, "--terminals"], options)
+            expect(streams["differences"] == [], "what was chosen differs", streams)
+            expect("stream 1: 0 0 0 0" in out and "stream 2: 0 0 0 0" in out, "a terminal", out + err)
+
     def vanished(self):
         """Replicas that print different text are not alike because their records are gone."""
         script = self.folder / "script"

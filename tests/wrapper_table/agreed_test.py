@@ -26,7 +26,8 @@ def strings(name, array):
 
 
 def answered():
-    functions = set().union(*(exported(name) for name in ("clocks.cc", "timed_waits.cc", "system.cc", "identity.cc", "random.cc", "environment.cc")))
+    functions = set().union(*(exported(name) for name in ("clocks.cc", "timed_waits.cc", "system.cc", "identity.cc", "random.cc", "environment.cc",
+                                                         "cleared_blocks.cc", "terminals.cc")))
     files = {f"/proc/self/{name}" for name in strings("made_files.cc", "of_process")} | strings("made_files.cc", "of_host")
     variables = set().union(*(strings("environment.cc", f"{which}_names") for which in ("rank", "size", "local_rank", "local_size", "member", "folder", "descriptor")))
     return functions | files | variables | {"/dev/urandom", "/dev/random", "/proc/sys/kernel/random/uuid"}

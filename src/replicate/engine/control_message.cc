@@ -23,10 +23,10 @@ constexpr std::uint16_t own_may_be_cut = 0x200;
 constexpr std::uint16_t below_known = 0x400;
 constexpr std::uint16_t statement_bits = statement_kind_bits | own_known | own_may_be_cut | below_known;
 
-constexpr std::array<std::string_view, 17> kind_names = {
-    "empty",           "digest",       "payload",     "correction",  "statement",  "collective",       "decision",
-    "state question",  "state answer", "finish",      "partitioned", "succession", "contested result", "parting",
-    "answer question", "repetition",   "written file"};
+constexpr std::array<std::string_view, 18> kind_names = {
+    "empty",           "digest",       "payload",      "correction",  "statement",  "collective",       "decision",
+    "state question",  "state answer", "finish",       "partitioned", "succession", "contested result", "parting",
+    "answer question", "repetition",   "written file", "no answer"};
 
 std::uint32_t check_of(std::span<const std::byte> bytes, std::uint32_t place) {
   const std::uint32_t of_place = integrity::crc32c_extend(0, std::as_bytes(std::span(&place, 1)));
@@ -66,6 +66,7 @@ bool of_team(RecordKind kind) {
     case RecordKind::parted:
     case RecordKind::ask_answer:
     case RecordKind::written:
+    case RecordKind::no_answer:
       return true;
     default:
       return false;
@@ -162,7 +163,7 @@ Flaw ControlReader::find_flaw(std::span<std::byte> bytes, std::uint32_t place) {
 }
 
 const char* ControlReader::unsound(Process from, const Record& record, std::span<const std::byte> tail) const {
-  if (record.kind == RecordKind::none || record.kind > RecordKind::written) return "is of no known kind";
+  if (record.kind == RecordKind::none || record.kind > RecordKind::no_answer) return "is of no known kind";
   if (record.tail_bytes != tail.size() || !tail_fits(record.kind, tail.size())) return "has a wrong length";
   if (of_team(record.kind)) {
     if (from.rank != self_.rank || from == self_) return "is for other processes";
@@ -202,6 +203,8 @@ const char* ControlReader::unsound_in_team(const Record& record, std::span<const
       return sound_decisions(tail) ? nullptr : "decides nothing known";
     case RecordKind::parted:
       return record.source >= 0 && record.source < map_.degree() ? nullptr : "names no replica";
+    case RecordKind::ask_answer:
+      return record.flags <= asked_unequally ? nullptr : "asks nothing known";
     case RecordKind::succession:
       return record.flags <= map_.degree() ? nullptr : "counts more leaders than there are replicas";
     default:

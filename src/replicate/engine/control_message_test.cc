@@ -92,6 +92,20 @@ TEST_F(Reader, GivesTheStatementThatWasSealed) {
   EXPECT_TRUE(said.own_may_be_cut);
 }
 
+TEST_F(Reader, TakesAnswerQuestionsAndWhatIsAnsweredInTheTeamAlone) {
+  Record question;
+  question.kind = RecordKind::ask_answer;
+  question.flags = asked_unequally;
+  EXPECT_EQ(read(question), Flaw::none);
+  EXPECT_EQ(message_.record.flags, asked_unequally);
+  question.flags = 2 * asked_unequally;
+  EXPECT_EQ(read(question), Flaw::unsound);
+  Record answer;
+  answer.kind = RecordKind::no_answer;
+  EXPECT_EQ(read(answer), Flaw::none);
+  EXPECT_EQ(read(answer, {}, stranger), Flaw::unsound);
+}
+
 TEST_F(Reader, PutsEverySingleBitRight) {
   for (std::size_t bit = 0; bit < (sizeof(Record) + sizeof(StatementTail)) * 8; ++bit) {
     const auto place = static_cast<std::uint32_t>(bit);
@@ -160,7 +174,7 @@ TEST_F(Reader, RefusesWhatNoneCanSay) {
     EXPECT_EQ(read(record, {}, from), Flaw::unsound) << reader_.what_was_wrong();
   };
   wrong([](Record& r) { r.kind = RecordKind::none; });
-  wrong([](Record& r) { r.kind = static_cast<RecordKind>(17); });
+  wrong([](Record& r) { r.kind = static_cast<RecordKind>(18); });
   wrong([](Record& r) { r.kind = static_cast<RecordKind>(255); });
   wrong([](Record& r) { r.flags = 2; });
   wrong([](Record& r) { r.source = -1; });

@@ -79,6 +79,8 @@ class Decisions {
 
   Reply follow_flag(std::uint64_t order, bool& flag, std::uint32_t asker);
   Reply follow_number(std::uint64_t order, std::int64_t& number, std::uint32_t asker);
+  /// Whether the leader has said more in that order than this replica has asked.
+  bool is_behind(std::uint64_t order) { return !order_of(order).follower.caught_up(); }
   /// What the leader did where this replica asked for something else.
   const char* leader_did(std::uint64_t order) { return order_of(order).follower.leader_did(); }
   NextTurn next_turn(std::uint64_t thread);

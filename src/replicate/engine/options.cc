@@ -64,6 +64,12 @@ const config::Table<Options>& options_table() {
               {.name = "replicate.clocks",
                .initial = "on",
                .doc = "Whether replicas are given the same answers by clocks and by what else the system tells."}),
+          option<&Options::clear_blocks>(
+              {.name = "replicate.clear_blocks",
+               .initial = "on",
+               .doc =
+                   "Whether blocks that malloc() gives the program, up to 1 MiB, have zero in them, so that replicas\n"
+                   "agree where it sends what it never set. --same-memory does more, and costs more."}),
           option<&Options::files>({.name = "replicate.files",
                                    .initial = "on",
                                    .doc = "Whether what the program does to files takes effect once and is compared,\n"

@@ -34,6 +34,7 @@ struct Options {
   Collectives collectives{};
   CollectiveEntry collective_entry{};
   bool clocks{};
+  bool clear_blocks{};
   bool files{};
   std::string files_may_differ;
   bool random{};

@@ -58,6 +58,7 @@ enum class RecordKind : std::uint8_t {
   ask_answer,   ///< "have you gone on from there?", of a book of answers (answer_book.h)
   again,        ///< of a reduction: whether its sender found a majority; see replica_repeat.cc
   written,      ///< digest of a stretch of what was written to a file, see written_ballots.h
+  no_answer,    ///< to an answer question, by its number: "my thread sleeps, and has not asked that"
 };
 
 /// A process of the job as the engine names it: which rank of the application it plays, in which replica. How processes
@@ -71,6 +72,9 @@ struct Process {
 /// Of a digest record: some bytes of the elements have no value, which its digest leaves out; `extra` is the lower half
 /// of the digest with them.
 constexpr std::uint16_t padded_elements = 1;
+
+/// Of an answer question: it concerns what threads have asked unequally often before.
+constexpr std::uint16_t asked_unequally = 1;
 
 /// How many bytes may follow a record in its message.
 inline constexpr std::size_t most_tail_bytes = 192;

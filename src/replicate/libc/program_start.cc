@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "replicate/libc/cleared_blocks.h"
 #include "replicate/libc/environment.h"
 #include "replicate/libc/files.h"
 #include "replicate/libc/interpreter.h"
@@ -59,6 +60,7 @@ extern "C" {
     Main main, int count, char** arguments, void (*init)(), void (*fini)(), void (*loader_fini)(), void* stack) {
   holdfast::replicate::begin_with_mpi(arguments);
   holdfast::replicate::begin_with_same_memory(arguments);
+  holdfast::replicate::clear_blocks_from_now_on();
   const auto start = reinterpret_cast<Start>(dlsym(RTLD_NEXT, "__libc_start_main"));
   real_end = reinterpret_cast<End>(dlsym(RTLD_NEXT, "_exit"));
   holdfast::replicate::program_begins();

@@ -1,6 +1,9 @@
 // Waits until a moment that a program reckoned from what it was told to be the time: they go by this host's clock, so
 // the moment is moved by what the two differ. Only for the thread whose readings are agreed on. And waits for a while,
 // by which the clocks go on that stand before MPI_Init and after MPI_Finalize.
+//
+// A sleep is over at once where the leader has slept and gone on (repeats_leader()): a follower that repeats its polls,
+// with a sleep after each, would stay behind for ever, and every answer that others wait for would come so much later.
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
@@ -12,6 +15,7 @@
 #include <unistd.h>
 
 #include "replicate/libc/clocks.h"
+#include "replicate/mpi/agree/decide.h"
 #include "replicate/process/standing_clocks.h"
 
 namespace holdfast::replicate {
@@ -93,6 +97,7 @@ extern "C" {
 [[gnu::visibility("default")]] int clock_nanosleep(clockid_t clock, int flags, const timespec* request,
                                                    timespec* remain) {
   static const auto real = hr::real_function<decltype(clock_nanosleep)>("clock_nanosleep");
+  if (hr::repeats_leader()) return 0;
   if ((flags & TIMER_ABSTIME) == 0) {
     const long long asked = hr::in_ns(*request);
     return hr::slept(asked, 0, real(clock, flags, request, remain));
@@ -103,23 +108,27 @@ extern "C" {
 
 [[gnu::visibility("default")]] int nanosleep(const timespec* request, timespec* remain) {
   static const auto real = hr::real_function<decltype(nanosleep)>("nanosleep");
+  if (hr::repeats_leader()) return 0;
   const long long asked = hr::in_ns(*request);  // `remain` may be the same object
   return hr::slept(asked, 0, real(request, remain));
 }
 
 [[gnu::visibility("default")]] int thrd_sleep(const timespec* request, timespec* remain) {
   static const auto real = hr::real_function<decltype(thrd_sleep)>("thrd_sleep");
+  if (hr::repeats_leader()) return 0;
   const long long asked = hr::in_ns(*request);
   return hr::slept(asked, 0, real(request, remain));
 }
 
 [[gnu::visibility("default")]] unsigned int sleep(unsigned int seconds) {
   static const auto real = hr::real_function<decltype(sleep)>("sleep");
+  if (hr::repeats_leader()) return 0;
   return hr::slept(seconds * hr::one_second_ns, 0U, real(seconds));
 }
 
 [[gnu::visibility("default")]] int usleep(useconds_t microseconds) {
   static const auto real = hr::real_function<decltype(usleep)>("usleep");
+  if (hr::repeats_leader()) return 0;
   return hr::slept(microseconds * 1000LL, 0, real(microseconds));
 }
 

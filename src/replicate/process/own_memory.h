@@ -1,8 +1,16 @@
 #pragma once
 
+#include <atomic>
+#include <cstddef>
+
 #include "replicate/process/depth.h"
 
 namespace holdfast::replicate {
+
+/// Whether blocks that the program is given have zero in them, up to so many bytes: a mebibyte, and what the C library
+/// rounds up (libc/cleared_blocks.h).
+inline constinit std::atomic<bool> clears_blocks{false};
+inline constexpr std::size_t longest_cleared = (std::size_t{1} << 20) + 4096;
 
 /// How many calls of the C library this thread is in that Holdfast answers, and whether it is in one of them for the
 /// program just now.

@@ -126,6 +126,7 @@ struct Asker {
   std::uint32_t calls = 0;
   std::uint64_t channels = 0;  ///< of all its calls, in their order; where threads are told apart by them
   std::uint64_t points = 0;    ///< where the replicas agreed, in calls and in decisions (answers.h)
+  std::int32_t thread = 0;     ///< the kernel's number of this one, once it was asked for
 };
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local Asker asking{};
 

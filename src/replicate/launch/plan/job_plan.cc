@@ -134,6 +134,7 @@ std::vector<Variable> agreed_before_init(const config::AnySettings& settings) {
   };
   add("replicate.clocks", "HOLDFAST_RUN_EPOCH", clocks_now());
   add("replicate.random", "HOLDFAST_RUN_ENTROPY", std::to_string(bits));
+  add("replicate.clear_blocks", "HOLDFAST_RUN_CLEAR_BLOCKS", "1");
   add("replicate.identity", "HOLDFAST_RUN_IDENTITY", std::to_string(bits));
   return variables;
 }

@@ -26,5 +26,9 @@ void flush_answers();
 /// From the leader: a part of the book with that name.
 void receive_answers(std::uint64_t book, std::span<const Decision> decisions);
 /// From a follower that finds no answer: whether there will be one.
-void receive_answer_question(const Record& record);
+void receive_answer_question(int replica, const Record& record);
+/// From the leader: its thread sleeps, and has not asked this.
+void receive_no_answer(const Record& record);
+/// On the leader: tells those who ask what a thread was told that it sleeps, and waits for another thread.
+void answer_for_sleepers();
 }  // namespace holdfast::replicate

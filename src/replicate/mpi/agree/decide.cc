@@ -4,11 +4,13 @@
 #include <string>
 
 #include "replicate/engine/mix.h"
+#include "replicate/mpi/agree/agreeing_thread.h"
 #include "replicate/mpi/agree/answers.h"
 #include "replicate/mpi/agree/divergence.h"
 #include "replicate/mpi/agree/progress.h"
 #include "replicate/mpi/agree/threads_advice.h"
 #include "replicate/mpi/context/failure.h"
+#include "replicate/mpi/intercept/guard.h"
 #include "replicate/process/threads.h"
 
 namespace holdfast::replicate {
@@ -108,6 +110,14 @@ std::int64_t decide_index(std::int64_t own) {
     fail(Incident::diverged, "the leader of rank " + std::to_string(runtime().rank) +
                                  " died in a call that it makes for all replicas, and nobody knows how far it came");
   });
+}
+
+bool repeats_leader() {
+  if (depth > 0 || !active() || (many_threads() ? asking.order == 0 : !agreeing_thread())) return false;
+  const Runtime& state = runtime();
+  if (!state.verifying || !state.options.clocks) return false;
+  const Inside inside;
+  return decisions().is_behind(order());
 }
 
 void flush_decisions() {

@@ -29,6 +29,10 @@ void publish_number(std::int64_t number);
 std::optional<bool> follow_flag();
 std::optional<std::int64_t> follow_number();
 
+/// Whether the calling thread, outside MPI, repeats what its leader has done already: what it will ask next has been
+/// answered. Any thread.
+bool repeats_leader();
+
 /// Who posts a wildcard receive, of several threads.
 std::uint32_t poster_of_wildcard();
 

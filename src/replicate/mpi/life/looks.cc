@@ -18,12 +18,16 @@ void LooksOfAllRooms::advance() {
   compare_what_was_written();
   advance_background();
   finish_orphans();
+  answer_for_sleepers();
 }
 
 void LooksOfAllRooms::hear(int replica, const Record& record) {
   switch (record.kind) {
     case RecordKind::ask_answer:
-      receive_answer_question(record);
+      receive_answer_question(replica, record);
+      break;
+    case RecordKind::no_answer:
+      receive_no_answer(record);
       break;
     case RecordKind::finished:
       file_finished(replica);
