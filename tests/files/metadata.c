@@ -271,6 +271,13 @@ static void walk_by_fts(const char* folder) {
   }
 }
 
+/* The library's own compares with a number of a device that it never set where a walk on one device begins at a link
+ * that fts_set() has followed. */
+static int library_is_sure(const char* folder, int flags) {
+  struct stat status;
+  return (flags & FTS_XDEV) == 0 || (lstat(folder, &status) == 0 && !S_ISLNK(status.st_mode));
+}
+
 static void walk_by_fts_as_the_library(const char* folder) {
   static char wanted[most_met][200];
   void* library = dlopen("libc.so.6", RTLD_NOW);
@@ -280,6 +287,7 @@ static void walk_by_fts_as_the_library(const char* folder) {
                     (int (*)(FTS*))dlsym(library, "fts_close")};
   met_numbers = 0;
   for (int i = 0; i < fts_kinds; ++i) {
+    if (!library_is_sure(folder, fts_flags[i])) continue;
     met_count = 0;
     note_fts(&real, folder, fts_flags[i], 1);
     const int count = met_count;

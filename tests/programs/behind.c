@@ -59,14 +59,34 @@ enum { trips = 10 };
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static sem_t begin, ended;
 
-/* Each trip needs the lock, and rank 1, whose replicas compare what they receive. */
-static void* communicate(void* unused) {
-  (void)unused;
+/* To rank 1, whose replicas compare what they receive, and back. */
+static void there_and_back(int trip) {
+  int number = trip;
+  if (rank == 1) MPI_Recv(&number, 1, MPI_INT, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  CHECK(number == trip);
+  MPI_Send(&number, 1, MPI_INT, 1 - rank, 4, MPI_COMM_WORLD);
+  if (rank == 0) MPI_Recv(&number, 1, MPI_INT, 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* The same one way, and a call in which MPI itself waits for the other rank. */
+static void there_and_apart(int trip) {
+  MPI_Comm apart;
+  int number = trip;
+  MPI_Comm_dup(MPI_COMM_WORLD, &apart);
+  if (rank == 0) MPI_Send(&number, 1, MPI_INT, 1, 4, apart);
+  if (rank == 1) MPI_Recv(&number, 1, MPI_INT, 0, 4, apart, MPI_STATUS_IGNORE);
+  CHECK(number == trip);
+  MPI_Comm_disconnect(&apart);
+}
+
+/* Each trip needs the lock. */
+static void* communicate(void* trip_of) {
+  void (*const travel)(int) = *(void (**)(int))trip_of;
   for (int trip = 0; trip < trips; ++trip) {
     sem_wait(&begin);
     pthread_mutex_lock(&mutex);
     pthread_mutex_unlock(&mutex);
-    MPI_Sendrecv_replace(&trip, 1, MPI_INT, 1, 4, 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    travel(trip);
     sem_post(&ended);
   }
   return NULL;
@@ -74,12 +94,12 @@ static void* communicate(void* unused) {
 
 /* As an interpreter does that has a lock: the first thread of a replica reads the clock with the lock in its hands,
  * where its leader did not have to wait for the lock, and sleeps already until the other thread has communicated. */
-static void under_a_lock(void) {
+static void read_under_a_lock(void (*travel)(int)) {
   if (rank == 0) {
     pthread_t thread;
     sem_init(&begin, 0, 0);
     sem_init(&ended, 0, 0);
-    pthread_create(&thread, NULL, communicate, NULL);
+    pthread_create(&thread, NULL, communicate, &travel);
     for (int trip = 0; trip < trips; ++trip) {
       pthread_mutex_lock(&mutex);
       sem_post(&begin);
@@ -92,17 +112,21 @@ static void under_a_lock(void) {
     }
     pthread_join(thread, NULL);
   }
-  for (int trip = 0; rank == 1 && trip < trips; ++trip) {
-    int number = -1;
-    MPI_Recv(&number, 1, MPI_INT, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    CHECK(number == trip);
-    MPI_Send(&number, 1, MPI_INT, 0, 4, MPI_COMM_WORLD);
-  }
+  for (int trip = 0; rank == 1 && trip < trips; ++trip) travel(trip);
   double now = MPI_Wtime(); /* agreed, as before */
   MPI_Bcast(&now, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 }
 
-static const struct Scenario scenarios[] = {{"polls", polls}, {"under_a_lock", under_a_lock}};
+static void under_a_lock(void) {
+  read_under_a_lock(there_and_back);
+}
+
+static void in_a_disconnect(void) {
+  read_under_a_lock(there_and_apart);
+}
+
+static const struct Scenario scenarios[] = {
+    {"polls", polls}, {"under_a_lock", under_a_lock}, {"in_a_disconnect", in_a_disconnect}};
 
 int main(int argc, char** argv) {
   int provided;

@@ -57,9 +57,9 @@ const config::Table<Options>& options_table() {
               {.name = "replicate.collective_entry",
                .initial = "auto",
                .choices = entries,
-               .doc =
-                   "Whether a blocking collective first waits for its members by polling.\n"
-                   "auto polls where processes outnumber cores, and with four replicas or more under msg-plus-hash."}),
+               .doc = "Whether a blocking collective first waits for its members by polling.\n"
+                      "auto polls where processes outnumber cores, with MPI_THREAD_MULTIPLE, and with four\n"
+                      "replicas or more under msg-plus-hash."}),
           option<&Options::clocks>(
               {.name = "replicate.clocks",
                .initial = "on",

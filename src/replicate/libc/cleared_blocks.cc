@@ -52,6 +52,13 @@ bool is_for_program() {
   return depth == 0 && clears_blocks.load(std::memory_order_relaxed);
 }
 
+/// Whether both are of one library, so that the one knows the other's blocks.
+bool of_one_library(const void* one, const void* other) {
+  Dl_info here{};
+  Dl_info there{};
+  return one && other && ::dladdr(one, &here) != 0 && ::dladdr(other, &there) != 0 && here.dli_fbase == there.dli_fbase;
+}
+
 /// Of a block that has so many bytes already, those that it has got.
 void* cleared(void* block, std::size_t had = 0) {
   if (!block || !is_for_program()) return block;
@@ -64,8 +71,9 @@ void* cleared(void* block, std::size_t had = 0) {
 
 void clear_blocks_from_now_on() {
   const bool filled_otherwise = std::getenv("HOLDFAST_RUN_SAME_MEMORY") != nullptr;
-  if (std::getenv("HOLDFAST_RUN_CLEAR_BLOCKS") && !filled_otherwise && next_allocator.usable_size.get())
-    clears_blocks = true;
+  if (!std::getenv("HOLDFAST_RUN_CLEAR_BLOCKS") || filled_otherwise) return;
+  clears_blocks = of_one_library(reinterpret_cast<const void*>(next_allocator.malloc.get()),
+                                 reinterpret_cast<const void*>(next_allocator.usable_size.get()));
 }
 
 #endif

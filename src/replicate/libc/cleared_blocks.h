@@ -8,7 +8,8 @@ namespace holdfast::replicate {
 /// and so do those of more than 1 MiB: filling them would cost memory that a program asks for and does not use,
 /// and would place it near the thread that asks for it.
 ///
-/// By malloc() and so on of the next library (dlsym(3)), which may be another allocator than the C library's. Not in
+/// By malloc() and so on of the next library (dlsym(3)), which may be another allocator than the C library's; one
+/// without a malloc_usable_size() of its own keeps its blocks as they are. Not in
 /// builds with a sanitizer, which has an allocator of its own.
 
 /// From here on, where `holdfast run` wants it (HOLDFAST_RUN_CLEAR_BLOCKS). The program begins.

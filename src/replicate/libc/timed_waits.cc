@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <sys/select.h>
 #include <threads.h>
@@ -43,6 +44,14 @@ clockid_t clock_of(const pthread_cond_t& condition) {
 
 long long in_ns(const timespec& time) {
   return time.tv_sec * one_second_ns + time.tv_nsec;
+}
+
+/// Whether a sleep of the program's is over at once. A program that waits for something else than its replica's leader
+/// has seen, a file perhaps, gives the core away at least.
+bool leader_has_slept() {
+  if (!repeats_leader()) return false;
+  ::sched_yield();
+  return true;
 }
 
 /// What a wait for a while answers: `whole` where all of it has passed.
@@ -97,7 +106,7 @@ extern "C" {
 [[gnu::visibility("default")]] int clock_nanosleep(clockid_t clock, int flags, const timespec* request,
                                                    timespec* remain) {
   static const auto real = hr::real_function<decltype(clock_nanosleep)>("clock_nanosleep");
-  if (hr::repeats_leader()) return 0;
+  if (hr::leader_has_slept()) return 0;
   if ((flags & TIMER_ABSTIME) == 0) {
     const long long asked = hr::in_ns(*request);
     return hr::slept(asked, 0, real(clock, flags, request, remain));
@@ -108,27 +117,27 @@ extern "C" {
 
 [[gnu::visibility("default")]] int nanosleep(const timespec* request, timespec* remain) {
   static const auto real = hr::real_function<decltype(nanosleep)>("nanosleep");
-  if (hr::repeats_leader()) return 0;
+  if (hr::leader_has_slept()) return 0;
   const long long asked = hr::in_ns(*request);  // `remain` may be the same object
   return hr::slept(asked, 0, real(request, remain));
 }
 
 [[gnu::visibility("default")]] int thrd_sleep(const timespec* request, timespec* remain) {
   static const auto real = hr::real_function<decltype(thrd_sleep)>("thrd_sleep");
-  if (hr::repeats_leader()) return 0;
+  if (hr::leader_has_slept()) return 0;
   const long long asked = hr::in_ns(*request);
   return hr::slept(asked, 0, real(request, remain));
 }
 
 [[gnu::visibility("default")]] unsigned int sleep(unsigned int seconds) {
   static const auto real = hr::real_function<decltype(sleep)>("sleep");
-  if (hr::repeats_leader()) return 0;
+  if (hr::leader_has_slept()) return 0;
   return hr::slept(seconds * hr::one_second_ns, 0U, real(seconds));
 }
 
 [[gnu::visibility("default")]] int usleep(useconds_t microseconds) {
   static const auto real = hr::real_function<decltype(usleep)>("usleep");
-  if (hr::repeats_leader()) return 0;
+  if (hr::leader_has_slept()) return 0;
   return hr::slept(microseconds * 1000LL, 0, real(microseconds));
 }
 

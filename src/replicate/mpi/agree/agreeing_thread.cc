@@ -1,5 +1,8 @@
 #include "replicate/mpi/agree/agreeing_thread.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
 
@@ -19,6 +22,7 @@ bool agreeing_thread() {
 
 void agree_on_this_thread() {
   agreeing = true;
+  runtime().agreeing_thread = static_cast<int>(::syscall(SYS_gettid));
 }
 
 }  // namespace holdfast::replicate

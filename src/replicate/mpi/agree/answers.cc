@@ -248,13 +248,19 @@ void receive_no_answer(const Record& record) {
 
 namespace {
 
+/// The thread whose book it is, of those with points of their own; 0 where that is not known.
+pid_t thread_of(std::uint64_t name, const Book& book) {
+  return book.thread == 0 && name == first_book ? runtime().agreeing_thread : book.thread;
+}
+
 /// How long the book's thread has slept while no other thread ran, but for the one that looks; -1 where it does not.
-std::int64_t slept_ns(Book& book, std::int64_t now) {
-  if (book.thread == 0 || book.thread == calling_thread() || !waits_for_thread(book.thread) || !others_sleep()) {
+std::int64_t slept_ns(std::uint64_t name, Book& book, std::int64_t now) {
+  const pid_t thread = thread_of(name, book);
+  if (thread == 0 || thread == calling_thread() || !waits_for_thread(thread) || !others_sleep()) {
     book.sleep = {};
     return -1;
   }
-  const std::int64_t used = processor_time_ns(book.thread);
+  const std::int64_t used = processor_time_ns(thread);
   if (book.sleep.since_ns == 0 || used != book.sleep.used_ns) book.sleep = {now, used};
   return now - book.sleep.since_ns;
 }
@@ -279,7 +285,7 @@ void answer_for_sleepers() {
   all_books.next_look_ns = now + between_looks_ns;
   for (auto& [name, book] : all_books.by_name) {
     if (book.asked.empty()) continue;
-    const std::int64_t slept = slept_ns(book, now);
+    const std::int64_t slept = slept_ns(name, book, now);
     const auto answered =
         std::remove_if(book.asked.begin(), book.asked.end(), [&, &name = name, &book = book](const OpenQuestion& each) {
           if (slept < (each.unequal ? between_looks_ns : long_ns)) return false;

@@ -189,8 +189,8 @@ void Collective::enter() {
     return !comm_->being_copied();
   });
   const CollectiveEntry how = state.options.collective_entry;
-  if (how == CollectiveEntry::direct || (how == CollectiveEntry::automatic && !state.crowded && !state.must_answer()))
-    return say_point();
+  const bool must_poll = state.crowded || state.threaded || state.must_answer();
+  if (how == CollectiveEntry::direct || (how == CollectiveEntry::automatic && !must_poll)) return say_point();
   std::vector<MPI_Request> arrived(1 + comm_->other_worlds.size());
   real().Ibarrier(comm_->handle, &arrived[0]);
   for (std::size_t i = 0; i < comm_->other_worlds.size(); ++i)

@@ -93,7 +93,7 @@ class Collective {
     compare_operand();
     return run(call, build);
   }
-  /// Runs a call that makes a communicator.
+  /// Runs a call that makes or disconnects a communicator.
   template <class Call>
   int create(Call call) {
     let_copies_end();

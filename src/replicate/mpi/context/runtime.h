@@ -44,7 +44,9 @@ struct Runtime : Membership {
   bool partial = false;     ///< other ranks have more or fewer
   bool verifying = false;   ///< some rank has more than one
   std::string leader_host;  ///< what gethostname() says where replica 0 of this rank runs
-  bool crowded = false;     ///< more processes than cores on this host: give the core away while waiting
+  bool crowded = false;     ///< more processes than cores on some host: give the core away while waiting
+  bool threaded = false;    ///< some process has MPI_THREAD_MULTIPLE
+  int agreeing_thread = 0;  ///< the kernel's number of the thread that called MPI_Init
 
   MPI_Comm real_world = MPI_COMM_NULL;
   MPI_Comm world = MPI_COMM_NULL;     ///< this replica's own world

@@ -367,7 +367,7 @@ int free_communicator(MPI_Comm* comm, Free call) {
     *comm = MPI_COMM_NULL;
     return MPI_SUCCESS;
   }
-  const int code = call_that_waits([&] { return call(comm); });
+  const int code = call(comm);
   if (code == MPI_SUCCESS) runtime().comms.remove(freed);
   return code;
 }
@@ -376,10 +376,15 @@ int free_communicator(MPI_Comm* comm, Free call) {
 
 // A delete callback may refuse, and the communicator then lives on (MPI 3.1, 6.7.2).
 int hook::Comm_free(MPI_Comm* comm) {
-  return free_communicator(comm, real().Comm_free);
+  return free_communicator(comm,
+                           [](MPI_Comm* freed) { return call_that_waits([&] { return real().Comm_free(freed); }); });
 }
+/// Waits for all members, in Open MPI by a barrier, in which a thread would answer nobody.
 int hook::Comm_disconnect(MPI_Comm* comm) {
-  return free_communicator(comm, real().Comm_disconnect);
+  return free_communicator(comm, [](MPI_Comm* freed) {
+    if (!known(*freed)) return real().Comm_disconnect(freed);
+    return Collective(Function::Comm_disconnect, *freed).create([&] { return real().Comm_disconnect(freed); });
+  });
 }
 
 }  // namespace holdfast::replicate

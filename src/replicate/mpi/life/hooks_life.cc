@@ -133,16 +133,20 @@ void share_leader_name(MPI_Comm team) {
   runtime().leader_host = host;
 }
 
-bool more_processes_than_cores() {
+/// What is alike in all processes, because all members of a collective must enter it alike.
+void look_around(Runtime& state) {
   MPI_Comm host = MPI_COMM_NULL;
   int here = 0;
   real().Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
   real().Comm_size(host, &here);
   real().Comm_free(&host);
-  int crowded = here > sysconf(_SC_NPROCESSORS_ONLN) ? 1 : 0;
-  int anywhere = 0;  // the same answer everywhere, because all members of a collective must enter it alike
-  real().Allreduce(&crowded, &anywhere, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  return anywhere != 0;
+  int level = MPI_THREAD_SINGLE;
+  real().Query_thread(&level);
+  const int seen[] = {here > sysconf(_SC_NPROCESSORS_ONLN) ? 1 : 0, level == MPI_THREAD_MULTIPLE ? 1 : 0};
+  int anywhere[] = {0, 0};
+  real().Allreduce(seen, anywhere, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  state.crowded = anywhere[0] != 0;
+  state.threaded = anywhere[1] != 0;
 }
 
 /// Ranks have different numbers of replicas. Each receiver then counts for itself, since the ring of msg-plus-hash
@@ -235,7 +239,7 @@ void divide_world() {
   real().Comm_free(&team);
   state.comms.open(state.world, state.other_worlds, state.rank,
                    state.verifying && state.options.collectives == Collectives::p2p);
-  state.crowded = more_processes_than_cores();
+  look_around(state);
   if (state.verifying) {
     MPI_Comm records = MPI_COMM_NULL;
     MPI_Comm payloads = MPI_COMM_NULL;
