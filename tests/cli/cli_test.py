@@ -298,7 +298,7 @@ class DryRun(Case):
             "-x 'HOLDFAST_REPLICATE_INJECT=flip rank 1 message 40 bit 7; flip rate 1/9' -x HOLDFAST_REPLICATE_SEED=5 "
             "-x HOLDFAST_RUN_RANKS=2 -x HOLDFAST_RUN_DIRECTORY=DIR/out -x HOLDFAST_RUN_STDIN=/dev/null "
             "-x HOLDFAST_RUN_PROGRAM=JOBS/job-openmpi -x HOLDFAST_RUN_WINDOWS=WINDOWS -x HOLDFAST_RUN_EPOCH=EPOCH -x HOLDFAST_RUN_ENTROPY=BITS "
-            "-x HOLDFAST_RUN_IDENTITY=BITS "
+            "-x HOLDFAST_RUN_CLEAR_BLOCKS=1 -x HOLDFAST_RUN_IDENTITY=BITS "
             "-x LD_PRELOAD=DIR/lib/libholdfast-replicate-openmpi.so "
             "JOBS/job-openmpi 'it'\\''s' -n\n")
 
@@ -311,7 +311,7 @@ class DryRun(Case):
             "mpirun.openmpi -n 6 --map-by seq --hostfile DIR/out/hosts -x HOLDFAST_REPLICATE_DEGREE=3 "
             "-x HOLDFAST_RUN_RANKS=2 -x HOLDFAST_RUN_DIRECTORY=DIR/out -x HOLDFAST_RUN_STDIN=/dev/null "
             "-x HOLDFAST_RUN_PROGRAM=JOBS/job-openmpi -x HOLDFAST_RUN_WINDOWS=WINDOWS -x HOLDFAST_RUN_EPOCH=EPOCH -x HOLDFAST_RUN_ENTROPY=BITS "
-            "-x HOLDFAST_RUN_IDENTITY=BITS "
+            "-x HOLDFAST_RUN_CLEAR_BLOCKS=1 -x HOLDFAST_RUN_IDENTITY=BITS "
             "-x LD_PRELOAD=DIR/lib/libholdfast-replicate-openmpi.so JOBS/job-openmpi\n")
 
     @unittest.skipUnless("mpich" in FLAVOURS, "MPICH is not installed")
@@ -323,7 +323,7 @@ class DryRun(Case):
             "mpiexec.mpich -n 4 -f DIR/out/hosts -genv HOLDFAST_REPLICATE_DEGREE 2 "
             "-genv HOLDFAST_RUN_RANKS 2 -genv HOLDFAST_RUN_DIRECTORY DIR/out -genv HOLDFAST_RUN_STDIN /dev/null "
             "-genv HOLDFAST_RUN_PROGRAM JOBS/job-mpich -genv HOLDFAST_RUN_EPOCH EPOCH -genv HOLDFAST_RUN_ENTROPY BITS "
-            "-genv HOLDFAST_RUN_IDENTITY BITS "
+            "-genv HOLDFAST_RUN_CLEAR_BLOCKS 1 -genv HOLDFAST_RUN_IDENTITY BITS "
             "-genv LD_PRELOAD DIR/lib/libholdfast-replicate-mpich.so:libm.so.6 "
             "JOBS/job-mpich\n")
 
@@ -363,7 +363,7 @@ class DryRun(Case):
             "HOLDFAST_REPLICATE_DEGREE=3 HOLDFAST_REPLICATE_CHAIN=true HOLDFAST_RUN_RANKS=2 "
             "HOLDFAST_RUN_DIRECTORY=DIR/out HOLDFAST_RUN_STDIN=/dev/null "
             f"HOLDFAST_RUN_PROGRAM=JOBS/job-{flavour} {windows}HOLDFAST_RUN_EPOCH=EPOCH HOLDFAST_RUN_ENTROPY=BITS "
-            "HOLDFAST_RUN_IDENTITY=BITS "
+            "HOLDFAST_RUN_CLEAR_BLOCKS=1 HOLDFAST_RUN_IDENTITY=BITS "
             "SLURM_HOSTFILE=DIR/out/hosts srun -n 6 --export=ALL --input=none --quit-on-interrupt "
             f"--mpi={plugin} --distribution=arbitrary "
             f"env LD_PRELOAD=libm.so.6:DIR/lib/libholdfast-replicate-{flavour}.so JOBS/job-{flavour}\n")
