@@ -53,10 +53,12 @@ struct Book {
   std::uint64_t unanswered = 0;               ///< the last of them to which the leader has said that there is no answer
   std::unordered_set<std::uint32_t> unequal;  ///< subjects that threads have asked unequally often
 };
+
+/// The books, and what is counted over all of them.
 struct AllBooks {
   std::unordered_map<std::uint64_t, Book> by_name;
-  std::uint64_t unsent = 0;  ///< those with answers that are not sent
-  std::uint64_t questions = 0;
+  std::uint64_t unsent = 0;       ///< books with answers that are not sent
+  std::uint64_t questions = 0;    ///< open ones
   std::int64_t next_look_ns = 0;  ///< at threads that sleep
 };
 AllBooks all_books;
