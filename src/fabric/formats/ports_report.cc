@@ -26,8 +26,8 @@ struct End {
   std::uint8_t number = 0;
   std::uint64_t guid = 0;
   std::string_view name;
-  /// The same for all ports of a node.
-  std::pair<bool, std::uint64_t> key() const { return {is_switch, is_switch ? guid : guid - number}; }
+  /// The same for all ports of a node: an adapter's ports have its GUID and their number added, where it is that large.
+  std::pair<bool, std::uint64_t> key() const { return {is_switch, is_switch || guid < number ? guid : guid - number}; }
 };
 
 struct ReportLine {

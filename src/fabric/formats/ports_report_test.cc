@@ -55,6 +55,18 @@ TEST(PortsReport, OdditiesAreNotes) {
                                    HasSubstr("LID 67 is used twice")));
 }
 
+TEST(PortsReport, AGuidThatIsLessThanThePortsNumberIsTheNodes) {
+  const std::pair<const char*, std::uint64_t> cases[] = {{"CA 7 2 0x1 4x EDR 'a'\n", 1},
+                                                         {"RT 2 42 0x0d 4x EDR 'a'\n", 13}};
+  for (const auto& [text, guid] : cases) {
+    const auto read = read_fabric(text, "report");
+    ASSERT_TRUE(read.ok()) << read.status().message();
+    ASSERT_EQ(read.value().fabric.adapter_count(), 1U);
+    EXPECT_EQ(read.value().fabric.node(0).guid, guid);
+  }
+  EXPECT_TRUE(read_fabric("CA 7 2 0x0 4x EDR 'a'\n", "report").ok());
+}
+
 TEST(PortsReport, DamageHasAPlace) {
   auto read = read_fabric("SW 48 1 0xec0d9a0300ec8240 4x EDR - XX 1 1 0x1 ( 'a' - 'b' )\n", "report");
   ASSERT_FALSE(read.ok());

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <limits>
 #include <thread>
+#include <unordered_map>
+#include <utility>
 
 #include "replicate/launch/detect/capture.h"
 #include "replicate/launch/detect/executable.h"
@@ -13,7 +16,8 @@
 namespace holdfast::launch {
 namespace {
 
-constexpr int most_slots = 1'000'000;
+constexpr int most_slots = 1'000'000;  ///< in a line; as many hosts
+constexpr int most_in_all = std::numeric_limits<int>::max();
 constexpr std::string_view blanks = " \t\r";
 
 /// A positive number that is all of `text`, 0 when it is none.
@@ -73,13 +77,29 @@ Result<Host> parse_line(Line line) {
   return host;
 }
 
-void add(std::vector<Host>& hosts, Host host) {
-  auto same = std::find_if(hosts.begin(), hosts.end(), [&](const Host& other) { return other.name == host.name; });
-  if (same == hosts.end())
-    hosts.push_back(std::move(host));
-  else
-    same->slots += host.slots;
-}
+/// Hosts in the order in which they were first named, each with the slots of all its lines.
+class HostList {
+ public:
+  /// Error: bad_input, in the words of the caller, when there are too many slots.
+  Status add(Host host, const std::string& doing) {
+    if (host.slots > most_in_all - slots_)
+      return {Code::bad_input, doing, "there are more than " + std::to_string(most_in_all) + " slots",
+              "name fewer hosts, or fewer slots of each"};
+    slots_ += host.slots;
+    const auto [place, is_new] = places_.try_emplace(host.name, hosts_.size());
+    if (is_new)
+      hosts_.push_back(std::move(host));
+    else
+      hosts_[place->second].slots += host.slots;
+    return {};
+  }
+  std::vector<Host> take() { return std::move(hosts_); }
+
+ private:
+  std::vector<Host> hosts_;
+  std::unordered_map<std::string, std::size_t> places_;
+  int slots_ = 0;
+};
 
 std::string_view variable(const char* name) {
   const char* text = std::getenv(name);
@@ -107,14 +127,17 @@ Result<std::vector<std::string>> slurm_names(std::string_view list) {
 }  // namespace
 
 Result<std::vector<Host>> parse_hostfile(std::string_view text, std::string_view name) {
-  std::vector<Host> hosts;
+  HostList list;
   for (int number = 1; !text.empty(); ++number) {
     std::size_t end = std::min(text.find('\n'), text.size());
     auto host = parse_line(Line(text.substr(0, end), name, number));
     if (!host.ok()) return host.status();
-    if (!host.value().name.empty()) add(hosts, host.value());
     text.remove_prefix(std::min(end + 1, text.size()));
+    if (host.value().name.empty()) continue;
+    const std::string doing = "reading the host file " + std::string(name) + ":" + std::to_string(number);
+    if (Status room = list.add(std::move(host).value(), doing); !room.ok()) return room;
   }
+  std::vector<Host> hosts = list.take();
   if (hosts.empty())
     return Status(Code::bad_input, "reading the host file " + std::string(name), "it names no host",
                   "write one host a line, as in 'node1 slots=4'");
@@ -123,7 +146,7 @@ Result<std::vector<Host>> parse_hostfile(std::string_view text, std::string_view
 
 Result<std::vector<int>> parse_slurm_counts(std::string_view text) {
   const Status bad(Code::bad_input, "reading Slurm's processes per node",
-                   "'" + std::string(text) + "' is not understood", "give --hostfile");
+                   "'" + std::string(text.substr(0, 80)) + "' is not understood", "give --hostfile");
   std::vector<int> counts;
   while (!text.empty()) {
     std::string_view item = text.substr(0, text.find(','));
@@ -133,7 +156,7 @@ Result<std::vector<int>> parse_slurm_counts(std::string_view text) {
     if (times != std::string_view::npos)
       repeat = item.ends_with(')') ? positive(item.substr(times + 2, item.size() - times - 3)) : 0;
     int count = positive(item.substr(0, times));
-    if (count == 0 || repeat == 0) return bad;
+    if (count == 0 || repeat == 0 || static_cast<std::size_t>(repeat) > most_slots - counts.size()) return bad;
     counts.insert(counts.end(), repeat, count);
   }
   if (counts.empty()) return bad;
@@ -151,9 +174,12 @@ Result<std::vector<Host>> slurm_hosts() {
   if (counts.value().size() != names.value().size())
     return Status(Code::bad_input, "listing the hosts of this Slurm job",
                   "Slurm's names and counts do not fit together", "give --hostfile");
-  std::vector<Host> hosts;
-  for (std::size_t i = 0; i < names.value().size(); ++i) add(hosts, {names.value()[i], counts.value()[i]});
-  return hosts;
+  HostList hosts;
+  for (std::size_t i = 0; i < names.value().size(); ++i)
+    if (Status room = hosts.add({names.value()[i], counts.value()[i]}, "listing the hosts of this Slurm job");
+        !room.ok())
+      return room;
+  return hosts.take();
 }
 
 int usable_cores() {

@@ -30,6 +30,32 @@ TEST(ParseHostfile, NamesLineAndColumn) {
   EXPECT_THAT(parse_hostfile("# nothing\n", "h").status().message(), HasSubstr("names no host"));
 }
 
+TEST(ParseHostfile, RefusesMoreSlotsThanCanBeCounted) {
+  std::string text;
+  for (int line = 0; line < 2200; ++line) text += "alpha slots=1000000\n";
+  EXPECT_THAT(parse_hostfile(text, "h").status().message(), HasSubstr("h:2148: there are more than 2147483647 slots"));
+  EXPECT_EQ(parse_hostfile("alpha slots=999999\nalpha\nalpha\n", "h").value().front().slots, 1'000'001);
+}
+
+TEST(ParseHostfile, FindsHostsAgainAmongMany) {  // took half a minute with a search through the list for each line
+  std::string text;
+  for (int pass = 0; pass < 2; ++pass)
+    for (int host = 0; host < 200'000; ++host) text += "node" + std::to_string(host) + "\n";
+  const auto hosts = parse_hostfile(text, "h");
+  ASSERT_TRUE(hosts.ok()) << hosts.status().message();
+  ASSERT_EQ(hosts.value().size(), 200'000U);
+  EXPECT_EQ(hosts.value().back(), (Host{"node199999", 2}));
+}
+
+TEST(ParseSlurmCounts, RefusesMoreThanAMillionHosts) {
+  EXPECT_EQ(parse_slurm_counts("1(x999999),2").value().size(), 1'000'000U);
+  EXPECT_FALSE(parse_slurm_counts("1(x999999),1,1").ok());
+  std::string giant = "1(x1000000)";
+  for (int i = 0; i < 8000; ++i) giant += ",1(x1000000)";
+  EXPECT_FALSE(parse_slurm_counts(giant).ok());
+  EXPECT_LT(parse_slurm_counts(giant).status().message().size(), 300U);
+}
+
 TEST(ParseSlurmCounts, ExpandsRepeats) {
   EXPECT_THAT(parse_slurm_counts("2(x3),1").value(), ElementsAre(2, 2, 2, 1));
   EXPECT_THAT(parse_slurm_counts("16").value(), ElementsAre(16));

@@ -12,6 +12,7 @@
 
 #include "core/input/text_file.h"
 #include "core/time/duration.h"
+#include "replicate/engine/tolerance_place.h"
 #include "replicate/launch/detect/host_capacity.h"
 #include "replicate/launch/detect/launcher.h"
 #include "replicate/launch/detect/library.h"
@@ -328,6 +329,8 @@ Result<JobPlan> plan_job(const JobRequest& request) {
   plan.faults = faults_in(value_of(*request.library, "replicate.inject"));
   if (!plan.faults.empty()) plan.seed = value_of(*request.library, "replicate.seed");
 
+  const auto tolerated = replicate::parse_tolerance(value_of(*request.library, "replicate.tolerate"));
+  if (!tolerated.ok()) return tolerated.status();
   const auto silence = time::parse_duration(value_of(*request.library, "replicate.silence_limit"));
   if (!silence.ok()) return silence.status();
   plan.silence_limit_ns = silence.value();
