@@ -67,7 +67,8 @@ Result<Host> parse_line(Line line) {
     if (host.slots == 0) return line.refuse(first, "has no valid number of slots after the ':'");
   }
   for (std::string_view word = line.word(); !word.empty(); word = line.word()) {
-    int number = positive(word.substr(std::min(word.find('=') + 1, word.size())));
+    const std::size_t equals = std::min(word.find('='), word.size());
+    int number = positive(word.substr(std::min(equals + 1, word.size())));
     bool slots = word.starts_with("slots=");
     if (!slots && !word.starts_with("max_slots=") && !word.starts_with("max-slots="))
       return line.refuse(word, "is not understood");
