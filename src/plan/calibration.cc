@@ -10,7 +10,9 @@
 namespace holdfast::plan {
 namespace {
 
-constexpr double most_seconds = 1;  ///< of an overhead, as of transport.fragment_cost
+constexpr double most_seconds = 1;        ///< of an overhead, as of transport.fragment_cost
+constexpr double bits_of_byte_ps = 8e12;  ///< bit/s of a picosecond a byte
+constexpr double least_byte_ps = 0.008;   ///< of a copy that is the fastest of transport.copy
 constexpr double most_byte_ps = 1e9;
 
 Status bad(std::string_view name, std::string what) {
@@ -46,14 +48,14 @@ Status take_calibration(std::string_view text, std::string_view name, Machine& m
   std::optional<double> copy_ps;
   if (mpi->contains("receive_byte")) {
     copy_ps = (*mpi)["receive_byte"].value<double>();
-    if (!copy_ps || !(*copy_ps >= 0 && *copy_ps <= most_byte_ps))
-      return bad(name, "mpi.receive_byte is no number of ps from 0 to 1,000,000,000");
+    if (!copy_ps || !(*copy_ps == 0 || (*copy_ps >= least_byte_ps && *copy_ps <= most_byte_ps)))
+      return bad(name, "mpi.receive_byte is no number of ps, 0 or from 0.008 to 1,000,000,000");
   }
   const std::string from(name);
   if (sends.value() || receives.value())
     take(machine.fragment_cost_s, std::max(sends.value().value_or(0), receives.value().value_or(0)),
          from + ": the greater of mpi.send_overhead and mpi.receive_overhead");
-  if (copy_ps && *copy_ps > 0) take(machine.copy_bit_per_s, 8e12 / *copy_ps, from + ": mpi.receive_byte");
+  if (copy_ps && *copy_ps > 0) take(machine.copy_bit_per_s, bits_of_byte_ps / *copy_ps, from + ": mpi.receive_byte");
   return {};
 }
 

@@ -44,6 +44,7 @@ TEST(Calibration, RefusesWhatIsNone) {
                                    {"[mpi]\nsend_overhead = 3\n", "mpi.send_overhead is no time"},
                                    {"[mpi]\nreceive_overhead = \"3 h\"\n", "mpi.receive_overhead is no time"},
                                    {"[mpi]\nreceive_byte = -1\n", "mpi.receive_byte is no number"},
+                                   {"[mpi]\nreceive_byte = 1e-320\n", "mpi.receive_byte is no number"},
                                    {"[mpi]\nreceive_byte = nan\n", "mpi.receive_byte is no number"}}) {
     Machine at = machine();
     const Status status = take_calibration(text, "here.toml", at);

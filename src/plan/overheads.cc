@@ -4,10 +4,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/event/json.h"
+
 namespace holdfast::plan {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 const Json* member(const Json* object, const char* name) {
   if (object == nullptr || !object->is_object()) return nullptr;
@@ -39,7 +41,7 @@ Overheads paper_overheads(std::string_view program) {
 }
 
 Result<Overheads> read_overheads(std::string_view text, std::string_view name) {
-  const Json result = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json result = event::parse_json(text);
   const auto dual = median_of(result, "2 msg-plus-hash");
   const auto triple = median_of(result, "3 msg-plus-hash");
   if (!dual || !triple) {

@@ -262,8 +262,9 @@ WORKS = [
 
 INPUT_KINDS = ["missing", "directory", "empty", "binary", "unreadable", "too long", "loop", "INT", "TERM"]
 NUMBER_KINDS = ["10^26", "2^32 - 1", "-1", "NaN", "word", "twice"]
-OUTPUT_KINDS = ["read-only", "no folder", "directory", "disk full"]
-ANSWER_KINDS = ["disk full", "reader gone"]
+LATIN = "no UTF-8"
+OUTPUT_KINDS = ["read-only", "no folder", "directory", "disk full", LATIN]
+ANSWER_KINDS = ["disk full", "reader gone", LATIN]
 SIGNAL_KINDS = ["INT", "TERM"]
 NUMBER_TEXT = {"10^26": "1" + 26 * "0", "2^32 - 1": "4294967295", "-1": "-1", "NaN": "nan", "word": "seven"}
 
@@ -511,7 +512,25 @@ def seconds_used(process):
     return sum(int(ticks) for ticks in fields[11:15]) / os.sysconf("SC_CLK_TCK")
 
 
+def latin(name):
+    """As a file is called that was named in ISO 8859-1."""
+    return name + "\udce9"
+
+
+def latin_try(bench, one, folder):
+    """Good input, of which every name has a byte that is no UTF-8."""
+    inputs = os.listdir(folder)
+    for name in inputs:
+        os.symlink(name, os.path.join(folder, latin(name)))
+    words = [latin(word) if word in inputs else word for word in bench.words(one.line, latin("file"))]
+    one.judge(bench.run(words, folder, one.number))
+    if one.table == "output" and not os.path.exists(os.path.join(folder, latin("file"))):
+        one.wrong.append("it wrote no file of that name")
+
+
 def output_try(bench, one, folder):
+    if one.kind == LATIN:
+        return latin_try(bench, one, folder)
     place = {"read-only": "kept/file", "no folder": "no-such-folder/file", "directory": "target",
              "disk full": "/dev/full"}[one.kind]
     os.mkdir(os.path.join(folder, "kept"))
@@ -535,6 +554,8 @@ def output_try(bench, one, folder):
 
 
 def answer_try(bench, one, folder):
+    if one.kind == LATIN:
+        return latin_try(bench, one, folder)
     words = bench.words(one.line, None)
     if one.kind == "disk full":
         with open("/dev/full", "wb") as full:
@@ -571,10 +592,12 @@ def all_tries(words):
         for kind in OUTPUT_KINDS:
             if kind in ("directory", "no folder") and command in MAKES_A_FOLDER:
                 continue
-            add("output", command, kind, line, {2, 5} if kind == "directory" or command in MAKES_A_DATABASE else {5})
+            full = {2, 5} if kind == "directory" or command in MAKES_A_DATABASE else {5}
+            add("output", command, kind, line, {0, 1} if kind == LATIN else full)
     for command, line in ANSWERS:
         for kind in ANSWER_KINDS:
-            add("answer", command, kind, line, {5} if kind == "disk full" else {0, 1, 128 + signal.SIGPIPE})
+            gone = {0, 1, 128 + signal.SIGPIPE}
+            add("answer", command, kind, line, {"disk full": {5}, "reader gone": gone, LATIN: {0, 1}}[kind])
     for command, line in WORKS:
         for kind in SIGNAL_KINDS:
             add("work", command, kind, line, {130} if kind == "INT" else {143})
@@ -642,9 +665,11 @@ what was run.
     page += table(tries, "number", NUMBER_KINDS, "## Numbers\n\nWhere 2^32 - 1 is a good number, as of a seed, the command "
                   "ends as usual. Twice: the same option or key again.")
     page += table(tries, "output", OUTPUT_KINDS, "## Files that are written\n\nRead-only: a file of mode 0444 in a folder "
-                  "of mode 0555. Disk full: /dev/full.")
+                  "of mode 0555. Disk full: /dev/full. No UTF-8: all is good, and the names\nof files have a byte "
+                  "of ISO 8859-1.")
     page += table(tries, "answer", ANSWER_KINDS, "## Standard output\n\nReader gone: a pipe whose other end is closed, as "
-                  "`| head -1` leaves it; 141 is 128 + SIGPIPE, as of other\nprograms, and nothing is said.")
+                  "`| head -1` leaves it; 141 is 128 + SIGPIPE, as of other\nprograms, and nothing is said. No UTF-8: all is "
+                  "good, and the names of files have a byte of\nISO 8859-1.")
     page += table(tries, "work", SIGNAL_KINDS, "## Signals at work\n\nINT is Ctrl-C. What a study has finished is kept: the "
                   "same command goes on from there.")
     return page

@@ -51,14 +51,16 @@ class Reader {
     return {};
   }
 
-  // A table inside a component stands for a name with another dot.
-  Status read_options(const toml::table& options, const std::string& prefix, AnySettings& component) const {
+  // A table inside a component stands for a name with another dot. No option's name has `deepest` of them.
+  Status read_options(const toml::table& options, const std::string& prefix, AnySettings& component,
+                      int depth = 0) const {
     for (const auto& [key, node] : options) {
       const std::string name = prefix + "." + std::string(key.str());
       const toml::table* inner = node.as_table();
       const bool option_itself = component.table().find(name) != nullptr;
-      Status status = inner != nullptr && !option_itself ? read_options(*inner, name, component)
-                                                         : read_option(name, key, node, component);
+      const bool goes_on = inner != nullptr && !option_itself && depth < deepest;
+      Status status =
+          goes_on ? read_options(*inner, name, component, depth + 1) : read_option(name, key, node, component);
       if (!status) return status;
     }
     return {};
@@ -84,12 +86,14 @@ class Reader {
                      AnySettings& component) const {
     Origin origin{Source::file, place(file_, key.source())};
     const std::optional<std::string> text = scalar_text(node);
-    if (!text) {
+    if (!text && component.table().find(name) != nullptr) {
       return {Code::bad_input, "reading " + origin.place, "the value of '" + name + "' is no string, number or boolean",
               "write it in quotes"};
     }
-    return component.set(name, *text, std::move(origin));
+    return component.set(name, text.value_or(""), std::move(origin));
   }
+
+  static constexpr int deepest = 8;
 
   std::string_view file_;
   std::span<AnySettings* const> settings_;

@@ -1,5 +1,6 @@
 #include "core/config/toml_file.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -55,6 +56,9 @@ TEST(TomlFile, ErrorsNameFileAndLineAndHint) {
   EXPECT_EQ(
       error("[replicate]\nwindow = {a = 1}\n"),
       "reading x.toml line 2: the value of 'replicate.window' is no string, number or boolean: write it in quotes");
+  std::string deep = "[replicate";
+  for (int i = 0; i < 60; ++i) deep += ".a";
+  EXPECT_THAT(error(deep + "]\nb = 1\n"), testing::StartsWith("reading x.toml line 1: unknown option 'replicate.a.a."));
   EXPECT_TRUE(error("[replicate\n").starts_with("reading x.toml line 1: ")) << error("[replicate\n");
 }
 

@@ -26,7 +26,10 @@ bool is_space(char letter) {
   return letter == ' ' || letter == '\t' || letter == '\n' || letter == '\r';
 }
 
-/// Reads a document that is good TOML but for letters, as far as to know where its strings and comments are.
+constexpr int most_dots = 64;  ///< of a key; a table each, whose destructor calls the next one's
+
+/// Reads a document that is good TOML but for letters, as far as to know where its strings and comments are. Where the
+/// syntax is wrong, toml++ goes no further than this can be trusted.
 class Scan {
  public:
   struct Problem {
@@ -36,8 +39,25 @@ class Scan {
 
   explicit Scan(std::string_view text) : text_(text) {}
 
-  /// What toml++ must not see.
-  std::optional<Problem> problem() {
+  /// A key of more tables in each other than the stack may hold.
+  std::optional<Problem> deep_key() {
+    int dots = 0;
+    while (at_ < text_.size()) {
+      if (!closing_.empty()) {
+        beyond_ascii_behind_backslash();
+        continue;
+      }
+      const char letter = text_[at_];
+      if (std::string_view("=,[]{}\n").find(letter) != std::string_view::npos) dots = 0;
+      if (letter == '.' && ++dots > most_dots)
+        return Problem{line_, "a key has more than " + std::to_string(most_dots) + " dots", "give it fewer"};
+      step_outside();
+    }
+    return std::nullopt;
+  }
+
+  /// Letters that toml++ must not see.
+  std::optional<Problem> letters() {
     if (text_.starts_with(byte_order_mark)) at_ = byte_order_mark.size();
     while (at_ < text_.size()) {
       if (closing_.empty() ? beyond_ascii_outside() : beyond_ascii_behind_backslash()) return problem_;
@@ -57,14 +77,18 @@ class Scan {
       problem_ = {line_, "a letter that is no ASCII stands outside quotes", "put it in quotes"};
       return true;
     }
+    step_outside();
+    return false;
+  }
+
+  /// One letter further, or into a string or comment.
+  void step_outside() {
     for (const std::string_view opening : {R"(""")", "'''", "\"", "'", "#"}) {
       if (!at(opening)) continue;
       closing_ = opening == "#" ? "\n" : opening;
-      take(opening.size());
-      return false;
+      return take(opening.size());
     }
     take();
-    return false;
   }
 
   /// In a string or comment, one letter or escape further.
@@ -110,12 +134,15 @@ Result<toml::table> parse_toml(std::string_view text, std::string_view place) {
         what, [](char letter) { return static_cast<unsigned char>(letter) < ' '; }, ' ');
     return refused(error.source().begin.line, std::move(what), "see https://toml.io for the syntax");
   };
+  const auto refused_for = [&](Scan::Problem problem) {
+    return refused(problem.line, std::move(problem.what), std::move(problem.hint));
+  };
+  if (auto problem = Scan(text).deep_key()) return refused_for(*std::move(problem));
   if (!std::ranges::all_of(text, is_ascii)) {
     std::string plain(text.substr(text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0));
     std::ranges::transform(plain, plain.begin(), in_ascii);
     if (const toml::parse_result parsed = toml::parse(plain); !parsed) return syntax_of(parsed.error());
-    if (auto problem = Scan(text).problem())
-      return refused(problem->line, std::move(problem->what), std::move(problem->hint));
+    if (auto problem = Scan(text).letters()) return refused_for(*std::move(problem));
   }
   toml::parse_result parsed = toml::parse(text);
   if (!parsed) return syntax_of(parsed.error());

@@ -49,6 +49,30 @@ TEST(TomlText, SyntaxIsWrongBeforeLettersAre) {
   EXPECT_EQ(value_of("a = {b=\"é\"}\nv='''é'''\n"), "é");
 }
 
+std::string dotted(std::size_t dots) {
+  std::string key = "a";
+  for (std::size_t i = 0; i < dots; ++i) key += ".a";
+  return key;
+}
+
+/// Each dot is a table whose destructor calls that of the next: a megabyte of them took the stack.
+TEST(TomlText, RefusesKeysOfMoreTablesThanTheStackMayHold) {
+  for (const std::size_t dots : {std::size_t{65}, std::size_t{1'000'000}})
+    for (const std::string& text : {"\n" + dotted(dots) + " = 1\n", "# .\n[" + dotted(dots) + "]\nb = 1\n",
+                                    "# \"\nv = {" + dotted(dots) + " = 1}\n", "\n[[" + dotted(dots) + "]]\n"})
+      EXPECT_EQ(value_of(text), "reading x.toml line 2: a key has more than 64 dots: give it fewer");
+  EXPECT_EQ(value_of(dotted(64) + " = 1\nv = 'good'\n"), "good");
+}
+
+TEST(TomlText, DotsOfValuesAreNoKeys) {
+  std::string numbers = "1.5";
+  for (int i = 0; i < 1000; ++i) numbers += i % 2 == 0 ? ", 1.5" : ", # .\n 1.5";
+  EXPECT_EQ(value_of("# " + std::string(100, '.') + "\na = [" + numbers + "]\nv = 'good'\n"), "good");
+  const std::string text = "\\\"'" + std::string(100, '.');
+  EXPECT_EQ(value_of("v = \"" + text + "\"\n"), "\"'" + std::string(100, '.'));
+  EXPECT_EQ(value_of("v = '" + std::string(100, '.') + "'\n"), std::string(100, '.'));
+}
+
 TEST(TomlText, SaysWhereTheSyntaxIsWrong) {
   EXPECT_THAT(value_of("v = 1\n[v\n"), StartsWith("reading x.toml line 2: "));
   EXPECT_EQ(value_of("v = \"a\x01\x02\"\n").find('\x01'), std::string::npos);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "core/event/json.h"
 #include "core/output/output_file.h"
 
 namespace holdfast::event {
@@ -43,7 +44,7 @@ std::string record_text(const Json& record) {
 
 Result<Json> read_record(std::string_view text, std::string_view kind, std::string_view name) {
   const std::string doing = "reading the record " + std::string(name);
-  Json record = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Json record = parse_json(text);
   if (record.is_discarded()) return Status(Code::bad_input, doing, "it is no JSON", "give a record of holdfast");
   const auto says = record.is_object() ? record.find("record") : record.end();
   if (says == record.end() || !says->is_string() || says->get_ref<const std::string&>() != kind) {

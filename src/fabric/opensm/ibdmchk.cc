@@ -109,7 +109,8 @@ Result<Judgement> read_judgement(std::string_view text) {
     judgement.loop = line_at(text, loop);
   judgement.looked_for_loops =
       judgement.credit_loops || text.find("-I- no credit loops found") != std::string_view::npos;
-  if ((scanned && judgement.looked_for_loops) || (missing && judgement.scanned_paths != 0)) return judgement;
+  const bool whole = (scanned && judgement.looked_for_loops) || (missing && judgement.scanned_paths != 0);
+  if (whole && judgement.lost_paths <= judgement.scanned_paths) return judgement;
   const std::size_t error = text.find("-E- ");
   return Status(Code::internal, asking,
                 "it gave no verdict: " + (error == std::string_view::npos ? "it said nothing" : line_at(text, error)),

@@ -70,6 +70,7 @@ TEST(Ibdmchk, NoVerdictIsAnError) {
   EXPECT_EQ(read_judgement("").status().code(), Code::internal);
   EXPECT_THAT(read_judgement("-E- Could not find it\n").status().message(), testing::HasSubstr("Could not find it"));
   EXPECT_FALSE(read_judgement("-I- no credit loops found\n").ok()) << "nothing was scanned";
+  EXPECT_FALSE(read_judgement("-E- Found 7 missing paths out of:6 paths\n").ok()) << "more than there are";
   auto good = read_judgement("-I- Scanned:306 CA to CA paths \n-E- credit loops in routing\n");
   ASSERT_TRUE(good.ok());
   EXPECT_EQ(good.value().scanned_paths, 306U);

@@ -20,6 +20,7 @@
 #include "replicate/launch/compare/record_merge.h"
 #include "replicate/launch/compare/stream_comparison.h"
 #include "replicate/launch/plan/launcher_words.h"
+#include "replicate/launch/plan/left_file.h"
 #include "replicate/launch/plan/library_options.h"
 #include "replicate/launch/plan/rail_files.h"
 #include "replicate/launch/plan/recording.h"
@@ -112,14 +113,14 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, co
   std::unique_ptr<MembershipServer> membership;
   if (plan.map.degree() > 1) {
     const double silence_limit_s = static_cast<double>(plan.silence_limit_ns) / 1e9;
-    auto started =
-        MembershipServer::start({.run_directory = plan.run_directory,
-                                 .one_host = plan.one_host,
-                                 .secret = key,
-                                 .living = [&plan] { return living_members(plan); },
-                                 .limit_s = silence_limit_s},
-                                JobMembership(plan.map.degrees(), plan.goes_on, silence_limit_s),
-                                [&err](const Death& death) { err << "holdfast: " << death_line(death) << std::endl; });
+    auto started = MembershipServer::start(
+        {.run_directory = plan.run_directory,
+         .one_host = plan.one_host,
+         .secret = key,
+         .living = [&plan] { return living_members(plan); },
+         .limit_s = silence_limit_s},
+        JobMembership(plan.map.degrees(), plan.goes_on, silence_limit_s),
+        [&err](const Death& death) { err << "holdfast: " << printable(death_line(death)) << std::endl; });
     if (!started.ok()) return started.status();
     membership = std::move(started).value();
   }
@@ -217,10 +218,10 @@ void print_outcome(const Evidence& evidence, const Outcome& outcome, bool quiet,
   if (!quiet || outcome.code != 0) err << "holdfast: " << summary_line(evidence) << "\n";
   if (const std::string missed = missed_line(evidence); !missed.empty()) err << "holdfast: " << missed << "\n";
   for (const Incident& incident : evidence.incidents)
-    if (incident.kind == "outvoted") err << "holdfast: " << incident.message << "\n";
+    if (incident.kind == "outvoted") err << "holdfast: " << printable(incident.message) << "\n";
   if (outcome.code != 0)
-    err << "holdfast: " << outcome.message << " (exit code " << outcome.code << ": " << exit_meaning(outcome.code)
-        << ")\n";
+    err << "holdfast: " << printable(outcome.message) << " (exit code " << outcome.code << ": "
+        << exit_meaning(outcome.code) << ")\n";
 }
 
 /// What the replicas left, held to each other.
@@ -245,7 +246,7 @@ void tell(const Difference& difference, const JobRequest& request, bool disk_ful
   else if (ends && outcome.code == 0)
     outcome = {static_cast<int>(Exit::uncorrected), line};
   else
-    err << "holdfast: " << line << "\n";
+    err << "holdfast: " << printable(line) << "\n";
 }
 
 /// After a success: holds the files of the replicas, and what they printed, to each other.

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "core/event/json.h"
 #include "core/stats/confidence.h"
 #include "core/stats/moments.h"
 #include "simulate/predict/isolation.h"
@@ -435,7 +436,7 @@ PredictionRecord draw_one(const std::string& name, const Json& about, const std:
 Result<std::vector<PredictionRecord>> draw_together(const study::Study& study, const Database& database) {
   auto rows = database.rows();
   if (!rows.ok()) return rows.status();
-  const Json about = Json::parse(study.text, nullptr, false);
+  const Json about = event::parse_json(study.text);
   std::vector<PredictionRecord> records;
   const auto parts = about.is_object() ? about.find("parts") : about.end();
   if (parts == about.end() || !parts->is_array()) {

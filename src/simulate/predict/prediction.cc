@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "core/event/json.h"
 #include "core/fault/grammar.h"
 #include "core/input/text_file.h"
 #include "fabric/compare/contender.h"
@@ -181,7 +182,7 @@ class Prediction final : public study::Study {
     inputs_["trace"] = digest.value();
     if (Status status = open_fabric(); !status.ok()) return status;
     if (Status status = make_runs(); !status.ok()) return status;
-    text = about().dump();
+    text = event::json_line(about());
     return {};
   }
 
@@ -260,14 +261,13 @@ class Prediction final : public study::Study {
       for (const int degree : question_.replicas)
         if (auto placed = hosts_of(placements.back(), degree, network_); !placed.ok()) return placed.status();
     }
+    if (Status status = check_size(scenarios, placements); !status.ok()) return status;
     // Seeds outermost: what was cut short has a whole picture with fewer seeds.
     for (std::uint64_t seed = 1; seed <= question_.seeds; ++seed)
       for (const Failures& scenario : scenarios)
         for (std::size_t i = 0; i < placements.size(); ++i)
           for (const int degree : question_.replicas) {
-            const bool random = placements[i].distribution == job::Distribution::random || is_random(scenario) ||
-                                (degree > 1 && flips_by_chance_);
-            if (!random && seed > 1) continue;
+            if (seed > 1 && !by_chance(scenario, placements[i], degree)) continue;
             for (const std::string& sender : question_.senders)
               for (const std::string& collectives : question_.collectives) {
                 const Manner manner{degree, sender == over_transport, collectives == "in-network"};
@@ -278,6 +278,26 @@ class Prediction final : public study::Study {
               }
           }
     return {};
+  }
+
+  /// Whether the seed matters.
+  bool by_chance(const Failures& scenario, const job::PlacementRules& placement, int degree) const {
+    return placement.distribution == job::Distribution::random || is_random(scenario) ||
+           (degree > 1 && flips_by_chance_);
+  }
+
+  Status check_size(const std::vector<Failures>& scenarios, const std::vector<job::PlacementRules>& placements) const {
+    double ways = 0;
+    for (const Failures& scenario : scenarios)
+      for (const job::PlacementRules& placement : placements)
+        for (const int degree : question_.replicas)
+          ways += by_chance(scenario, placement, degree) ? static_cast<double>(question_.seeds) : 1;
+    for (const std::size_t list : {question_.senders.size(), question_.collectives.size(),
+                                   question_.engines.size() + (question_.tables.forwarding.empty() ? 0 : 1)})
+      ways *= static_cast<double>(list);
+    if (ways <= study::most_points) return {};
+    return {Code::bad_input, "laying out the prediction", "it would be more than 1,000,000 runs",
+            "give fewer seeds, failures, engines or placements"};
   }
 
   bool any_plain() const { return std::ranges::find(question_.senders, "plain") != question_.senders.end(); }
@@ -404,7 +424,7 @@ class Prediction final : public study::Study {
     if (engine != nullptr) parameters["inputs"].erase("tables");
     if (engine != nullptr && engine->in_opensm) parameters["inputs"]["opensm"] = study::opensm_digest();
     parameters["computed_by"] = study::computed_by(kind);
-    std::string key = parameters.dump();
+    std::string key = event::json_line(parameters);
     points.push_back({name, std::move(parameters), std::move(key)});
     runs_.push_back(std::move(run));
   }

@@ -54,8 +54,8 @@ struct Question {
 
 /// Reads the recording, the fabric and the tables, and makes the study, kind "prediction". What its runs come to
 /// depends on the contents of those files, of which the keys of its points have digests. Errors: bad_input (a fault
-/// that is none of a fabric from the start; more ranks than places, a host that the fabric lacks, and what readers
-/// find), not_found, io.
+/// that is none of a fabric from the start; more ranks than places, a host that the fabric lacks, more runs than
+/// study::most_points, and what readers find), not_found, io.
 Result<std::unique_ptr<study::Study>> make_prediction(const Question& question);
 
 /// Draws the runs of `study`, of kind "prediction", together: one record for each recording on a fabric, in the order

@@ -6,6 +6,7 @@
 
 #include "core/config/toml_keys.h"
 #include "core/config/toml_text.h"
+#include "core/event/json.h"
 #include "fabric/topology/notation.h"
 #include "simulate/predict/prediction.h"
 
@@ -16,7 +17,6 @@ using study::Finished;
 using study::Json;
 
 constexpr std::string_view spec = "docs/spec/study.md";
-constexpr std::size_t most_points = 1'000'000;
 
 /// Predictions one after the other as one study.
 class PredictionStudy final : public study::Study {
@@ -29,13 +29,13 @@ class PredictionStudy final : public study::Study {
       points.back().group = group;
       places_.push_back({parts_.size(), i});
     }
-    Json about = Json::parse(part->text);
+    Json about = event::parse_json(part->text);
     about["group"] = std::move(group);
     about["trace"] = part->name;
     abouts_.push_back(std::move(about));
     parts_.push_back(std::move(part));
   }
-  void finish(std::string_view file) { text = Json({{"file", file}, {"parts", abouts_}}).dump(); }
+  void finish(std::string_view file) { text = event::json_line({{"file", file}, {"parts", abouts_}}); }
 
   Result<Finished> run(std::size_t index) const override {
     const auto [part, point] = places_[index];
@@ -81,6 +81,8 @@ class GroupReader {
     keys_.finish();
     if (traces_.empty()) keys_.fail(table_, "the group has no trace", "write trace = [\"job.trace\"]");
     if (fabrics_.empty()) keys_.fail(table_, "the group has no fabric", "write fabric = [\"16-ary-2-tree\"]");
+    if (static_cast<double>(traces_.size()) * static_cast<double>(fabrics_.size()) > study::most_points)
+      keys_.fail(table_, "more than 1,000,000 points", "split the study");
     return keys_.status();
   }
 
@@ -204,7 +206,7 @@ class FileReader {
       if (!pairs_.insert({group.name(), part.value()->name, question.fabric}).second)
         return {Code::bad_input, here, part.value()->name + " on " + question.fabric + " stands twice in one group",
                 "give the groups, or the recordings' folders, names of their own"};
-      if (study.points.size() + part.value()->points.size() > most_points)
+      if (study.points.size() + part.value()->points.size() > study::most_points)
         return {Code::bad_input, here, "more than 1,000,000 points", "split the study"};
       study.add(group.name(), std::move(part).value());
     }

@@ -7,7 +7,10 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <utility>
+
+#include "core/event/json.h"
 
 namespace holdfast::simulate::study {
 
@@ -25,7 +28,7 @@ Channel::~Channel() {
 }
 
 Status Channel::send(const Json& message) const {
-  const std::string text = message.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text = event::json_line(message);
   std::string frame(4, '\0');
   for (std::size_t i = 0; i < 4; ++i) frame[i] = static_cast<char>((text.size() >> (8 * i)) & 0xFF);
   frame += text;
@@ -54,8 +57,7 @@ std::optional<Json> Channel::next() {
     length |= static_cast<std::size_t>(static_cast<unsigned char>(read_[i])) << (8 * i);
   if (length > longest_bytes) return Json(Json::value_t::discarded);
   if (read_.size() < 4 + length) return std::nullopt;
-  Json message =
-      Json::parse(read_.begin() + 4, read_.begin() + 4 + static_cast<std::ptrdiff_t>(length), nullptr, false);
+  Json message = event::parse_json(std::string_view(read_).substr(4, length));
   read_.erase(0, 4 + length);
   return message;
 }

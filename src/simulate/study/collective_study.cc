@@ -1,3 +1,4 @@
+#include "core/event/json.h"
 #include "fabric/topology/generate.h"
 #include "simulate/collective/study.h"
 #include "simulate/study/provenance.h"
@@ -18,7 +19,7 @@ class CollectiveStudy final : public Study {
       Json parameters = {{"fabric", study_.fabric}};
       parameters.update(collective::parameters_json(point));
       parameters["computed_by"] = computed_by(kind);
-      std::string key = parameters.dump();
+      std::string key = event::json_line(parameters);
       points.push_back({point.group, std::move(parameters), std::move(key)});
     }
   }

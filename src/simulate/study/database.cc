@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/database/sqlite_header.h"
+#include "core/event/json.h"
 #include "simulate/study/provenance.h"
 
 namespace holdfast::simulate::study {
@@ -45,26 +46,6 @@ CREATE VIEW collectives AS SELECT p.group_name, p.key ->> 'assumptions' AS assum
   r.result ->> '$.last_host.low_ns' AS last_host_low_ns, r.result ->> '$.last_host.high_ns' AS last_host_high_ns,
   r.cpu_s FROM point p JOIN run r USING (key) WHERE (SELECT kind FROM study) = 'collectives';
 )sql";
-
-constexpr int deepest = 64;  ///< of JSON in a cell; ours nests four deep
-
-bool nests_too_deep(std::string_view text) {
-  int depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted && c == '\\') ++i;
-    if (c == '"') quoted = !quoted;
-    if (!quoted && (c == '{' || c == '[') && ++depth > deepest) return true;
-    if (!quoted && (c == '}' || c == ']')) --depth;
-  }
-  return false;
-}
-
-/// Discarded JSON when it is none, or nests so deep that to copy or to print it could exhaust the stack.
-Json read_cell(const std::string& text) {
-  return nests_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
-}
 
 Status not_ours(const std::string& path) {
   return {Code::bad_input, "opening the database " + path, "it is not one of 'holdfast study'", "name another file"};
@@ -305,14 +286,14 @@ Result<std::map<std::string, std::size_t>> Database::outdated() const {
   std::map<std::string, Json> asked_today;
   Statement points(*this, "SELECT DISTINCT key FROM point");
   while (points.step()) {
-    Json parameters = read_cell(points.column(0));
+    Json parameters = event::parse_json(points.column(0));
     if (parameters.is_object()) asked_today.emplace(identity(parameters), std::move(parameters));
   }
   if (Status status = points.finish("reading"); !status.ok()) return status;
   std::map<std::string, std::size_t> found;
   Statement runs(*this, "SELECT key FROM run WHERE key NOT IN (SELECT key FROM point)");
   while (runs.step()) {
-    const Json parameters = read_cell(runs.column(0));
+    const Json parameters = event::parse_json(runs.column(0));
     if (!parameters.is_object()) continue;
     const auto point = asked_today.find(identity(parameters));
     if (point != asked_today.end()) ++found[difference(parameters, point->second)];
@@ -340,7 +321,7 @@ Result<std::unique_ptr<Study>> Database::study() const {
   made->title = about_.title;
   made->text = about_.text;
   Statement asked(*this, "SELECT group_name, key FROM point ORDER BY number");
-  while (asked.step()) made->points.push_back({asked.column(0), read_cell(asked.column(1)), asked.column(1)});
+  while (asked.step()) made->points.push_back({asked.column(0), event::parse_json(asked.column(1)), asked.column(1)});
   if (Status status = asked.finish("reading"); !status.ok()) return status;
   return std::unique_ptr<Study>(std::move(made));
 }
@@ -349,7 +330,7 @@ Status Database::add(const Point& point, const Finished& finished) {
   Statement added(*this, "INSERT OR IGNORE INTO run VALUES (?, ?, ?, ?)");
   return added.text(1, point.key)
       .text(2, finished.outcome)
-      .text(3, finished.result.dump(-1, ' ', false, Json::error_handler_t::replace))
+      .text(3, event::json_line(finished.result))
       .real(4, finished.cpu_s)
       .finish("writing to");
 }
@@ -360,8 +341,9 @@ Result<std::vector<Database::Row>> Database::rows() const {
                   "SELECT p.group_name, p.key, r.outcome, r.result, r.cpu_s FROM point p LEFT JOIN run r "
                   "USING (key) ORDER BY p.number");
   while (asked.step()) {
-    Row row{asked.column(0), read_cell(asked.column(1)), {}};
-    if (!asked.is_null(2)) row.finished = Finished{asked.column(2), read_cell(asked.column(3)), asked.real_column(4)};
+    Row row{asked.column(0), event::parse_json(asked.column(1)), {}};
+    if (!asked.is_null(2))
+      row.finished = Finished{asked.column(2), event::parse_json(asked.column(3)), asked.real_column(4)};
     if (!row.parameters.is_object() || (row.finished && !row.finished->result.is_object()))
       return Status{Code::bad_input, "reading the database " + path_, "a run is no JSON object", "the file is damaged"};
     rows.push_back(std::move(row));

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "core/event/json.h"
 #include "simulate/study/mpi/module.h"
 
 namespace holdfast::simulate::study {
@@ -43,7 +44,7 @@ class MpiMessages final : public Messages {
   std::size_t size() const override { return place_.size; }
 
   Status send(std::size_t to, const Json& message) override {
-    const std::string text = message.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string text = event::json_line(message);
     const int error = functions_.send(static_cast<int>(to), text.data(), text.size());
     return error == 0 ? Status() : failed(error, "is rank " + std::to_string(to) + " alive?");
   }
@@ -54,7 +55,7 @@ class MpiMessages final : public Messages {
     const int error = functions_.receive(static_cast<int>(from), &there, &bytes, &size);
     if (error != 0) return failed(error, "is rank " + std::to_string(from) + " alive?");
     if (there == 0) return std::optional<Json>();
-    return std::optional<Json>(Json::parse(bytes, bytes + size, nullptr, false));
+    return std::optional<Json>(event::parse_json({bytes, size}));
   }
   void end(bool all_alive) override { functions_.end(all_alive ? 1 : 0); }
 

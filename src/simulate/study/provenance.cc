@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <span>
 
+#include "core/event/json.h"
 #include "core/input/text_file.h"
 #include "core/integrity/xxh3.h"
 #include "fabric/opensm/programs.h"
@@ -61,7 +62,7 @@ std::string identity(const Json& parameters) {
   Json bare = parameters;
   bare.erase("inputs");
   bare.erase("computed_by");
-  return bare.dump();
+  return event::json_line(bare);
 }
 
 std::string Staleness::digest_of_file(const std::string& path) {

@@ -14,6 +14,8 @@ namespace holdfast::simulate::study {
 
 using Json = nlohmann::ordered_json;
 
+inline constexpr std::size_t most_points = 1'000'000;  ///< of a study, whose points are all in memory
+
 /// One run of a study. The parameters say everything that its result depends on, with the contents of files and the
 /// version of what computes it (provenance.h); `key` is their text, and two points with one key are one run.
 struct Point {

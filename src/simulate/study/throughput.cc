@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "core/event/json.h"
 #include "simulate/packet/simulate.h"
 #include "simulate/study/prepared.h"
 #include "simulate/study/provenance.h"
@@ -60,7 +61,7 @@ class ThroughputStudy final : public Study {
       Json parameters = parameters_of(placed.point);
       if (!changed[placed.options].empty()) parameters["options"] = changed[placed.options];
       add_provenance(placed.point, parameters);
-      std::string key = parameters.dump();
+      std::string key = event::json_line(parameters);
       points.push_back({placed.group, std::move(parameters), std::move(key)});
     }
   }

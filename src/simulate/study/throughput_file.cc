@@ -18,7 +18,6 @@ namespace holdfast::simulate::study {
 namespace {
 
 constexpr std::string_view spec = "docs/spec/study.md";
-constexpr std::size_t most_points = 1'000'000;
 
 using Ageings = std::map<std::string, fabric::Ageing, std::less<>>;
 using Texts = std::map<std::string, std::shared_ptr<const std::string>>;  // of files, by path

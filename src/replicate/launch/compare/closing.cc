@@ -3,11 +3,15 @@
 #include <sys/stat.h>
 
 #include <cstdint>
-#include <fstream>
 #include <optional>
+#include <sstream>
+
+#include "replicate/launch/plan/left_file.h"
 
 namespace holdfast::launch {
 namespace {
+
+constexpr std::uint64_t most_statement_bytes = 4096;  ///< of a closing statement that are looked at
 
 struct Closing {
   std::string job;
@@ -17,7 +21,7 @@ struct Closing {
 };
 
 std::optional<Closing> read_closing(const std::string& path) {
-  std::ifstream file(path);
+  std::istringstream file(read_left_file(path, most_statement_bytes));
   Closing closing;
   std::string words[4];
   if (!(file >> words[0] >> closing.job >> words[1] >> closing.output >> words[2] >> closing.errors >> words[3] >>

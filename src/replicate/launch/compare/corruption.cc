@@ -1,37 +1,25 @@
 #include "replicate/launch/compare/corruption.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <optional>
 #include <sstream>
 #include <tuple>
+
+#include "replicate/launch/plan/left_file.h"
 
 namespace holdfast::launch {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_lines = 1'000'000;  ///< of all files: a damaged one must not fill the memory
+constexpr std::size_t most_lines = 1'000'000;              ///< of all files: damaged ones must not fill the memory
+constexpr std::uint64_t most_evidence_bytes = 16U << 20U;  ///< of each
 constexpr std::int64_t second_ns = 1'000'000'000;
 
-struct Witness {
-  int rank = -1;
-  int replica = -1;
-};
-
-std::optional<Witness> witness_of(const std::string& base) {
-  Witness witness;
-  int end = 0;
-  const int got = std::sscanf(base.c_str(), "evidence-%d.%d%n", &witness.rank, &witness.replica, &end);
-  if (got != 2 || end != static_cast<int>(base.size()) || witness.rank < 0 || witness.replica < 0) return std::nullopt;
-  return witness;
-}
-
 /// "JOB SECONDS NANOSECONDS struck FAULT 0" or "JOB SECONDS NANOSECONDS wrong RANK REPLICA".
-std::optional<Corruption> read_line(const std::string& line, const std::string& job, const Witness& witness) {
+std::optional<Corruption> read_line(const std::string& line, const std::string& job, const ProcessName& witness) {
   std::istringstream words(line);
   std::string said_job;
   std::string kind;
@@ -49,17 +37,21 @@ std::optional<Corruption> read_line(const std::string& line, const std::string& 
   return std::nullopt;
 }
 
+void add_lines(const std::string& text, const std::string& job, const ProcessName& witness,
+               std::vector<Corruption>& seen) {
+  std::istringstream lines(text);
+  for (std::string line; seen.size() < most_lines && std::getline(lines, line);)
+    if (const auto corruption = read_line(line, job, witness)) seen.push_back(*corruption);
+}
+
 }  // namespace
 
 std::vector<Corruption> read_corruption(const std::string& run_directory, const std::string& job) {
   std::vector<Corruption> seen;
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(run_directory, failed)) {
-    const auto witness = witness_of(entry.path().filename().string());
-    if (!witness || !entry.is_regular_file(failed)) continue;
-    std::ifstream file(entry.path());
-    for (std::string line; seen.size() < most_lines && std::getline(file, line);)
-      if (const auto corruption = read_line(line, job, *witness)) seen.push_back(*corruption);
+    const auto witness = process_named(entry.path().filename().string(), "evidence-");
+    if (witness) add_lines(read_left_file(entry.path().string(), most_evidence_bytes), job, *witness, seen);
   }
   std::sort(seen.begin(), seen.end(), [](const Corruption& a, const Corruption& b) {
     return std::tie(a.at_ns, a.rank, a.replica) < std::tie(b.at_ns, b.rank, b.replica);

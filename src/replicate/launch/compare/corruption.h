@@ -6,7 +6,7 @@
 
 namespace holdfast::launch {
 
-/// Corruption that a process of the job has seen, at the moment when it saw it (mpi/verify/evidence.h).
+/// Corruption that a process of the job has seen, at the moment when it saw it (mpi/context/evidence.h).
 struct Corruption {
   std::int64_t at_ns = 0;  ///< since 1970
   int fault = -1;          ///< the injected fault that struck, by its index; -1: none, a copy was wrong

@@ -37,7 +37,8 @@ TEST_F(CorruptionSeen, DamagedLinesAndOtherJobsSayNothing) {
   write("evidence-0.0",
         "other 100 7 wrong 1 2\nthis 100 7 wrong 1\nthis -1 7 wrong 1 2\nthis 99999999999999999 0 wrong 1 2\n"
         "this 1 1 wrong -1 0\nthis 1 1 lost 1 0\nthis 1 1 struck 9 0\n");
-  write("evidence-0.0.x", "this 1 1 wrong 0 0\n");
+  for (const char* nobodys : {"0.0.x", "4294967296.0", "+1.0", " 1.0", "-1.0"})
+    write(std::string("evidence-") + nobodys, "this 1 1 wrong 0 0\n");
   std::filesystem::create_directories(folder_ + "/evidence-3.3");
   const auto seen = read();
   ASSERT_EQ(seen.size(), 1U);

@@ -4,7 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "replicate/launch/supervise/incident.h"
+#include "core/arithmetic/totals.h"
+#include "replicate/launch/plan/left_file.h"
 
 namespace holdfast::launch {
 
@@ -33,12 +34,15 @@ Json merge_records(const std::string& run_directory, const std::string& job, int
     if (part.contains("counters") && part["counters"].is_object())
       for (const auto& [name, value] : part["counters"].items())
         if (value.is_number_unsigned())
-          whole["counters"][name] = value.get<std::uint64_t>() +
-                                    (whole.contains("counters") ? unsigned_of(whole["counters"], name.c_str()) : 0);
+          whole["counters"][name] = arithmetic::add_or_most(
+              value.get<std::uint64_t>(),
+              whole.contains("counters") ? unsigned_of(whole["counters"], name.c_str()) : std::uint64_t{0});
     if (!part.contains("corrupted") || !part["corrupted"].is_array()) continue;
     for (const Json& entry : part["corrupted"])
-      if (entry.is_object())
-        corrupted[{unsigned_of(entry, "rank"), unsigned_of(entry, "replica")}] += unsigned_of(entry, "copies");
+      if (entry.is_object()) {
+        std::uint64_t& copies = corrupted[{unsigned_of(entry, "rank"), unsigned_of(entry, "replica")}];
+        copies = arithmetic::add_or_most(copies, unsigned_of(entry, "copies"));
+      }
   }
   if (whole.is_null()) return whole;
   whole["corrupted"] = Json::array();

@@ -51,6 +51,15 @@ TEST_F(RecordMerge, RecordsWithMembersOfOtherTypesAreRead) {
   EXPECT_EQ(merge_records(folder_, "this", 1)["ranks"], 0);
 }
 
+TEST_F(RecordMerge, SumsAreAtMostWhatANumberHolds) {
+  for (int k : {0, 1})
+    leave(k, R"({"counters": {"messages": 18446744073709551614},
+                 "corrupted": [{"rank": 1, "replica": 0, "copies": 18446744073709551615}]})");
+  const auto merged = merge_records(folder_, "this", 2);
+  EXPECT_EQ(merged["counters"]["messages"], 18446744073709551615U);
+  EXPECT_EQ(merged["corrupted"][0]["copies"], 18446744073709551615U) << "not few enough to be no suspect";
+}
+
 TEST_F(RecordMerge, DamagedPartsHarmNobody) {
   leave(0, "{\"ranks\": 2, \"degr");
   leave(1,

@@ -23,7 +23,8 @@ Status refuse(const std::string& path, std::string wrong, std::string remedy) {
 }
 
 std::string_view base_name(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
 /// Libraries that can be an MPI go by these names in every distribution; only their symbol tables are read.

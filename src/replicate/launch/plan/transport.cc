@@ -8,13 +8,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 
 #include "core/arithmetic/totals.h"
 #include "core/output/amounts.h"
 #include "replicate/launch/detect/elf_file.h"
 #include "replicate/launch/detect/library.h"
+#include "replicate/launch/plan/left_file.h"
 #include "replicate/launch/plan/run_directory.h"
 
 namespace holdfast::launch {
@@ -108,8 +108,7 @@ Json read_transport_counters(const std::string& folder) {
   for (const auto& entry : fs::directory_iterator(folder, failed)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with("transport-") || !name.ends_with(".json")) continue;
-    std::ifstream file(entry.path());
-    const Json one = Json::parse(file, nullptr, false);
+    const Json one = read_json_file(entry.path().string());
     const auto add = [&sums](const std::string& key, std::uint64_t count) {
       sums[key] = arithmetic::add_or_most(count, sums.contains(key) ? counter(sums, key.c_str()) : 0);
     };

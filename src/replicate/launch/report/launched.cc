@@ -1,14 +1,18 @@
 #include "replicate/launch/report/launched.h"
 
 #include <algorithm>
-#include <fstream>
 #include <map>
+#include <sstream>
+
+#include "replicate/launch/plan/left_file.h"
 
 namespace holdfast::launch {
 namespace {
 
+constexpr std::uint64_t most_status_bytes = 4096;  ///< of a file that are looked at
+
 std::optional<int> status_in(const std::string& path, const std::string& job) {
-  std::ifstream file(path);
+  std::istringstream file(read_left_file(path, most_status_bytes));
   int status = 0;
   std::string of;
   const bool whole = static_cast<bool>(file >> status >> of);

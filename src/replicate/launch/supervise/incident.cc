@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <limits>
 #include <tuple>
+#include <utility>
+
+#include "core/event/json.h"
+#include "replicate/launch/plan/left_file.h"
 
 namespace holdfast::launch {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t largest_file = 64U << 20U;
+constexpr std::uint64_t most_incident_bytes = 64U << 20U;  ///< of a file; one that is larger is cut off
 
 std::string text_of(const Json& object, const char* name) {
   auto found = object.find(name);
@@ -31,20 +32,18 @@ template <class Integer>
 Integer number_of(const Json& object, const char* name, Integer otherwise) {
   auto found = object.find(name);
   if (found == object.end() || !found->is_number_integer()) return otherwise;
-  auto number = found->get<long long>();
-  bool fits = number >= std::numeric_limits<Integer>::min() && number <= std::numeric_limits<Integer>::max();
-  return fits ? static_cast<Integer>(number) : otherwise;
-}
-
-std::string slurp(const std::string& path) {
-  std::error_code failed;
-  if (fs::file_size(path, failed) > largest_file || failed) return {};
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  const bool beyond = found->is_number_unsigned() && !std::in_range<long long>(found->get<std::uint64_t>());
+  const auto number = found->get<long long>();
+  return !beyond && std::in_range<Integer>(number) ? static_cast<Integer>(number) : otherwise;
 }
 
 void place(Incident& incident, const std::string& file_name) {
-  std::sscanf(file_name.c_str(), "incident-%d.%d.json", &incident.rank, &incident.replica);
+  for (const char* ending : {".json", ".json.draft"}) {
+    const auto name = process_named(file_name, "incident-", ending);
+    if (!name) continue;
+    incident.rank = name->rank;
+    incident.replica = name->replica;
+  }
 }
 
 Incident unreadable(const std::string& file_name, const std::string& how) {
@@ -68,7 +67,7 @@ std::int64_t written_ns(const std::string& path) {
 Incident read_incident(const std::string& text, const std::string& file_name) {
   Incident incident;
   place(incident, file_name);
-  incident.whole = Json::parse(text, nullptr, false);
+  incident.whole = event::parse_json(text);
   if (!incident.whole.is_object()) return unreadable(file_name, "is damaged");
   incident.kind = text_of(incident.whole, "kind");
   incident.message = text_of(incident.whole, "message");
@@ -90,7 +89,7 @@ std::vector<Incident> read_incidents(const std::string& folder, const std::strin
       continue;  // a later one was finished
     if (!draft && !base.ends_with(".json")) continue;
     incidents.push_back(draft ? unreadable(base, "is not finished")
-                              : read_incident(slurp(entry.path().string()), base));
+                              : read_incident(read_left_file(entry.path().string(), most_incident_bytes), base));
     const Incident& read = incidents.back();
     if (read.kind != "unreadable" && !job.empty() && text_of(read.whole, "job") != job)
       incidents.back() = unreadable(base, "is another job's");
@@ -100,16 +99,6 @@ std::vector<Incident> read_incidents(const std::string& folder, const std::strin
     return std::tie(a.rank, a.replica, a.kind) < std::tie(b.rank, b.replica, b.kind);
   });
   return incidents;
-}
-
-Json read_json_file(const std::string& path) {
-  Json object = Json::parse(slurp(path), nullptr, false);
-  return object.is_object() ? object : Json(nullptr);
-}
-
-Json read_jobs_file(const std::string& path, const std::string& job) {
-  Json object = read_json_file(path);
-  return object.is_object() && text_of(object, "job") == job ? object : Json(nullptr);
 }
 
 }  // namespace holdfast::launch

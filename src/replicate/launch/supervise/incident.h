@@ -29,9 +29,4 @@ Incident read_incident(const std::string& text, const std::string& file_name);
 /// was begun and not finished, tells that something happened and not what: its kind is "unreadable".
 std::vector<Incident> read_incidents(const std::string& folder, const std::string& job = {});
 
-/// The JSON object in a file; null when there is no such file, it is damaged, or is larger than 64 MiB.
-nlohmann::ordered_json read_json_file(const std::string& path);
-/// The same where it says that it is that job's ("job": NAME); null otherwise.
-nlohmann::ordered_json read_jobs_file(const std::string& path, const std::string& job);
-
 }  // namespace holdfast::launch

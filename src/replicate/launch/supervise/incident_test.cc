@@ -42,6 +42,24 @@ TEST(ReadIncident, IgnoresMembersOfOtherTypes) {
   EXPECT_EQ(incident.signal, 0);
 }
 
+TEST(ReadIncident, TakesNoNumberBeyondItsType) {
+  const Incident incident = read_incident(
+      R"({"kind": "crash", "rank": 18446744073709551615, "replica": 4294967297, "call": 9223372036854775808})",
+      "incident-4.1.json");
+  EXPECT_EQ(incident.rank, 4);
+  EXPECT_EQ(incident.replica, 1);
+  EXPECT_EQ(incident.call, -1);
+  EXPECT_EQ(read_incident("{}", "incident-4294967297.0.json").rank, -1) << "nor does a file's name";
+}
+
+TEST(ReadIncident, OneThatNestsTooDeepToBePrintedIsDamaged) {
+  const std::string deep(500'000, '[');
+  const std::string text = R"({"kind": "crash", "a": )" + deep + std::string(deep.size(), ']') + "}";
+  const Incident incident = read_incident(text, "incident-4.1.json");
+  EXPECT_EQ(incident.kind, "unreadable");
+  EXPECT_LT(incident.whole.dump().size(), 200U);
+}
+
 TEST(ReadIncidents, ReadsAFolderInOrder) {
   std::string pattern = testing::TempDir() + "holdfast-incidents-XXXXXX";
   ASSERT_NE(mkdtemp(pattern.data()), nullptr);
@@ -49,9 +67,6 @@ TEST(ReadIncidents, ReadsAFolderInOrder) {
   std::ofstream(pattern + "/incident-2.1.json") << R"({"kind": "cra)";
   std::ofstream(pattern + "/record.json") << "{}";
   auto incidents = read_incidents(pattern);
-  EXPECT_TRUE(read_json_file(pattern + "/record.json").is_object());
-  EXPECT_TRUE(read_json_file(pattern + "/none.json").is_null());
-  EXPECT_TRUE(read_json_file(pattern + "/incident-2.1.json").is_null());
   std::filesystem::remove_all(pattern);
   ASSERT_EQ(incidents.size(), 2U);
   EXPECT_EQ(incidents[0].kind, "unreadable");

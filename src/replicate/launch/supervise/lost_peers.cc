@@ -7,6 +7,8 @@
 #include <chrono>
 #include <filesystem>
 
+#include "replicate/launch/plan/left_file.h"
+
 namespace holdfast::launch {
 namespace {
 
