@@ -30,7 +30,9 @@ std::vector<std::string> library_folders(const std::string& program_folder, cons
   std::string_view rest = users;
   while (!rest.empty()) {
     std::size_t colon = std::min(rest.find(':'), rest.size());
-    if (colon > 0) folders.push_back(fs::absolute(rest.substr(0, colon)).lexically_normal().string());
+    std::error_code nowhere;  // the working folder is gone
+    const fs::path folder = fs::absolute(rest.substr(0, colon), nowhere);
+    if (colon > 0 && !nowhere) folders.push_back(folder.lexically_normal().string());
     rest.remove_prefix(std::min(colon + 1, rest.size()));
   }
   for (const char* relative : {"../lib", HOLDFAST_INSTALLED_LIBRARIES})

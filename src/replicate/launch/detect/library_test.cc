@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/scratch/scratch_folder.h"
+
 namespace holdfast::launch {
 namespace {
 
@@ -20,6 +22,18 @@ TEST(LibraryFolders, TheUsersComeFirst) {
   EXPECT_EQ(folders[2], "/opt/h/lib");
   EXPECT_THAT(folders[3], testing::MatchesRegex("/opt/h/lib.*/holdfast"));
   EXPECT_EQ(folders[4], "/opt/h/bin");
+}
+
+TEST(LibraryFolders, ARelativeOneIsNowhereWhenTheWorkingFolderIsGone) {
+  const auto before = std::filesystem::current_path();
+  {
+    const scratch::ScratchFolder folder;
+    std::filesystem::current_path(folder.path());
+  }
+  const auto folders = library_folders("/opt/h/bin", "a:/b");
+  std::filesystem::current_path(before);
+  ASSERT_EQ(folders.size(), 4U);
+  EXPECT_EQ(folders[0], "/b");
 }
 
 TEST(FindLibrary, LooksWhereTheUserSays) {

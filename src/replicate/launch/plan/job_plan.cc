@@ -96,7 +96,9 @@ Result<std::vector<Variable>> library_variables(const config::AnySettings& setti
     std::string value = row.value;
     if (row.option->row.name == "replicate.degree" && !(map.partial() && value_of(settings, "replicate.map").empty()))
       value = std::to_string(map.degree());
-    if (row.option->row.name == "replicate.map" && !value.empty()) value = std::filesystem::absolute(value).string();
+    std::error_code nowhere;  // the working folder is gone, where the map could not be read
+    if (row.option->row.name == "replicate.map" && !value.empty())
+      value = std::filesystem::absolute(value, nowhere).string();
     if (row.option->row.name == "replicate.inject") {
       auto faults = check_injection(value, map);
       if (!faults.ok()) return faults.status();
