@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -127,6 +128,27 @@ def pairs(args, root):
                "\n".join(difflib.unified_diff(out.splitlines(), got.splitlines(), "native", "replicated", "", "", 0, "")))
         expect(not differing(files, tree(folder)), f"files differ from the native run's at degree {degree}",
                differing(files, tree(folder)))
+        expect(record["files"]["differences"] == [], "the replicas differ", record["files"])
+
+
+def pipes(args, root):
+    """Ranks that talk by pipes with names: each replica's ranks have pipes of their own (pipes.c)."""
+    def folder_of(name):
+        folder = root / name
+        folder.mkdir()
+        os.mkfifo(folder / "before")
+        return folder
+
+    line = [args.launcher] + (["--oversubscribe"] if "openmpi" in args.launcher else [])
+    code, out, err = run([*line, "-n", "2", args.program], folder_of("native"))
+    expect(code == 0, f"the native run ended with {code}", err)
+    expect("folder/second: pipe, 499500" in out, "the native run", out)
+    for degree in (2, 3):
+        folder = folder_of(f"degree-{degree}")
+        got, err, record = replicated(args, degree, [args.program], folder, root)
+        expect(got == out, f"at degree {degree} other things came through", f"{out}\n{got}")
+        expect(sorted(os.listdir(folder)) == ["new"], "what is left", os.listdir(folder))
+        expect(stat.S_ISFIFO((folder / "new").stat().st_mode), "a pipe")
         expect(record["files"]["differences"] == [], "the replicas differ", record["files"])
 
 
@@ -266,8 +288,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--holdfast", required=True)
     parser.add_argument("--launcher", required=True)
-    parser.add_argument("case", choices=["same", "pairs", "metadata", "runs", "detected", "reported", "stays_open", "scratch", "corrected",
-                                         "tolerated", "dies", "lammps"])
+    parser.add_argument("case", choices=["same", "pairs", "metadata", "runs", "pipes", "detected", "reported", "stays_open",
+                                         "scratch", "corrected", "tolerated", "dies", "lammps"])
     parser.add_argument("program")
     parser.add_argument("--libraries", help="folder of libraries that the program opens")
     args = parser.parse_args()

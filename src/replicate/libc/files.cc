@@ -129,6 +129,8 @@ const char* words(FileCall call) {
       return "renames";
     case FileCall::make_directory:
       return "makes the directory";
+    case FileCall::make_node:
+      return "makes the special file";
     case FileCall::link:
       return "makes a link at";
     case FileCall::change:
@@ -143,9 +145,9 @@ const char* words(FileCall call) {
                                std::to_string(state.replica) + " " + words(call) + " " + name + but);
 }
 
-/// Another rank of this replica may still be about to do what makes it succeed.
+/// Another rank of this replica may still be about to do what makes it succeed. ENXIO: nobody reads the pipe yet.
 bool may_change(int error) {
-  return error == ENOENT || error == EEXIST || error == ENOTEMPTY || error == ENOTDIR;
+  return error == ENOENT || error == EEXIST || error == ENOTEMPTY || error == ENOTDIR || error == ENXIO;
 }
 
 void repeat(FileCall call, const std::string& name, const std::function<bool(Manner)>& act) {

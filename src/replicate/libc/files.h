@@ -30,6 +30,7 @@ enum class FileCall : std::uint8_t {
   remove,
   rename,
   make_directory,
+  make_node,
   link,
   change,
 };

@@ -122,6 +122,21 @@ int make_directory(int folder, const char* path, mode_t mode) {
   }));
 }
 
+/// A pipe, the file of a socket, or a file: each replica has its own, between its own ranks.
+int make_node(int folder, const char* path, mode_t mode, dev_t device) {
+  const Answering answering;
+  const auto real = next_function<int (*)(int, const char*, mode_t, dev_t)>("mknodat");  // seldom enough to look it up
+  std::string name;
+  if (!file_call(folder, path, name)) return real(folder, path, mode, device);
+  return code(agree_on_file(FileCall::make_node, name, [&](Manner manner) {
+    return make(name, manner, [&](const std::string& at) { return real(AT_FDCWD, at.c_str(), mode, device) == 0; });
+  }));
+}
+
+int make_pipe(int folder, const char* path, mode_t mode) {
+  return make_node(folder, path, (mode & ~static_cast<mode_t>(S_IFMT)) | S_IFIFO, 0);
+}
+
 int make_symbolic_link(const char* text, int folder, const char* path) {
   const Answering answering;
   static const auto real = next_function<int (*)(const char*, int, const char*)>("symlinkat");
@@ -198,6 +213,23 @@ extern "C" {
 }
 [[gnu::visibility("default")]] int mkdirat(int folder, const char* path, mode_t mode) noexcept {
   return hr::make_directory(folder, path, mode);
+}
+
+[[gnu::visibility("default")]] int mkfifo(const char* path, mode_t mode) noexcept {
+  return hr::make_pipe(AT_FDCWD, path, mode);
+}
+[[gnu::visibility("default")]] int mkfifoat(int folder, const char* path, mode_t mode) noexcept {
+  return hr::make_pipe(folder, path, mode);
+}
+[[gnu::visibility("default")]] int mknod(const char* path, mode_t mode, dev_t device) noexcept {
+  return hr::make_node(AT_FDCWD, path, mode, device);
+}
+[[gnu::visibility("default")]] int mknodat(int folder, const char* path, mode_t mode, dev_t device) noexcept {
+  return hr::make_node(folder, path, mode, device);
+}
+/// As programs call it that were compiled before glibc 2.33.
+[[gnu::visibility("default")]] int __xmknod(int, const char* path, mode_t mode, dev_t* device) noexcept {
+  return hr::make_node(AT_FDCWD, path, mode, *device);
 }
 
 [[gnu::visibility("default")]] int symlink(const char* text, const char* path) noexcept {

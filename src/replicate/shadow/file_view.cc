@@ -145,6 +145,11 @@ int copy_link(const std::string& from, const std::string& to) {
   return ::symlink(link_target(from).c_str(), to.c_str()) == 0 || errno == EEXIST ? 0 : errno;
 }
 
+/// A pipe, or the file of a socket, like that one.
+int make_special(const std::string& path, const struct stat& status) {
+  return ::mknod(path.c_str(), status.st_mode, status.st_rdev) == 0 || errno == EEXIST ? 0 : errno;
+}
+
 }  // namespace
 
 /// Goes down a path, and knows which of the trees reach as far.
@@ -405,7 +410,8 @@ int FileView::keep(const std::string& path, Change change, Prepared& prepared) c
   }
   if (const int error = make_parents(kept_ + path)) return error;
   if (S_ISLNK(status.st_mode)) return copy_link(path, kept_ + path);
-  return S_ISREG(status.st_mode) ? keep_file(path, status, change, prepared) : 0;
+  if (S_ISREG(status.st_mode)) return keep_file(path, status, change, prepared);
+  return change == Change::name ? keep_special(path, status) : 0;
 }
 
 /// What followers are to see from now on in place of the common file. That stays where it is, since MPI may have it
@@ -439,6 +445,12 @@ int FileView::keep_file(const std::string& path, const struct stat& status, Chan
     ::unlink(kept.c_str());
   }
   return replace_with_copy(path, kept, true, draft);
+}
+
+/// Pipes and sockets: what matters to those who remove or rename them later is that they were there.
+int FileView::keep_special(const std::string& path, const struct stat& status) const {
+  const std::string kept = kept_ + path;
+  return ::link(path.c_str(), kept.c_str()) == 0 ? 0 : make_special(kept, status);
 }
 
 void FileView::undo(const std::string& path, const Prepared& prepared) const {
@@ -498,6 +510,7 @@ int FileView::move(const std::string& from, const std::string& to) const {
     error = make_parents(shadow_ + from);
     if (!error && source.is(S_IFREG)) error = bring_up(from, Change::contents);
     if (!error && source.is(S_IFLNK)) error = copy_link(source.path, shadow_ + from);
+    if (!error && !source.is(S_IFREG) && !source.is(S_IFLNK)) error = make_special(shadow_ + from, source.status);
   }
   if (error) return error;
   const bool before = find_before(from).exists();

@@ -105,6 +105,7 @@ class FileView {
   int keep(const std::string& path, Change change, Prepared& prepared) const;
   int keep_common(const std::string& path, Change change) const;
   int keep_file(const std::string& path, const struct stat& status, Change change, Prepared& prepared) const;
+  int keep_special(const std::string& path, const struct stat& status) const;
   int bring_up(const std::string& path, Change change) const;
 
   std::string run_directory_;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -264,6 +265,35 @@ TEST_F(FileViewTest, SymbolicLinksAreFollowedAsThisReplicaSeesThem) {
   ASSERT_EQ(leader().prepare(at("latest"), Change::name, prepared), 0);
   fs::create_symlink("real", at("latest"));
   EXPECT_EQ(other().resolve(at("latest/a"), true, resolved), ENOENT);
+}
+
+TEST_F(FileViewTest, APipeIsRemovedAndMadeAgainByEachReplica) {
+  ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
+  const auto make = [this](const FileView& view) {
+    Prepared prepared;
+    EXPECT_EQ(view.prepare(at("pipe"), Change::name, prepared), 0);
+    EXPECT_EQ(::mkfifo(prepared.path.c_str(), 0600), 0);
+    return prepared.path;
+  };
+  remove(leader(), "pipe");
+  EXPECT_TRUE(other().find(at("pipe")).is(S_IFIFO)) << "as before the job";
+  const std::string leaders = make(leader());
+  EXPECT_TRUE(other().find(at("pipe")).is(S_IFIFO));
+  remove(other(), "pipe");
+  EXPECT_FALSE(other().find(at("pipe")).exists());
+  EXPECT_NE(make(other()), leaders);
+  EXPECT_TRUE(other().find(at("pipe")).is(S_IFIFO));
+  ASSERT_EQ(other().move(at("pipe"), at("moved")), 0);
+  EXPECT_TRUE(other().find(at("moved")).is(S_IFIFO));
+  EXPECT_TRUE(leader().find(at("pipe")).is(S_IFIFO));
+}
+
+TEST_F(FileViewTest, APipeFromBeforeTheJobIsRenamed) {
+  ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0640), 0);
+  rename_leader("pipe", "moved");
+  ASSERT_EQ(other().move(at("pipe"), at("moved")), 0);
+  EXPECT_FALSE(other().find(at("pipe")).exists());
+  EXPECT_TRUE(other().find(at("moved")).is(S_IFIFO));
 }
 
 TEST_F(FileViewTest, TellsWhatChanged) {
