@@ -282,7 +282,7 @@ class DryRun(Case):
         line = re.sub(r"(-x |-genv )?HOLDFAST_(REPLICATE_ON_FAILURE|RUN_JOB)[= ]\w+ ", "", line)
         line = re.sub(r"HOLDFAST_RUN_EPOCH([= ])\d+(:\d+){4}", r"HOLDFAST_RUN_EPOCH\1EPOCH", line)
         line = re.sub(r"HOLDFAST_RUN_(ENTROPY|IDENTITY)([= ])\d+", r"HOLDFAST_RUN_\1\2BITS", line)
-        line = re.sub(r"HOLDFAST_RUN_WINDOWS=/dev/shm/holdfast-\S+", "HOLDFAST_RUN_WINDOWS=WINDOWS", line)
+        line = re.sub(r"HOLDFAST_RUN_WINDOWS([= ])/dev/shm/holdfast-\S+", r"HOLDFAST_RUN_WINDOWS\1WINDOWS", line)
         # Under PRRTE (Open MPI 5) what is shown comes from files.
         line = line.replace("-x HOLDFAST_RUN_OUTPUT=files -x GFORTRAN_UNBUFFERED_PRECONNECTED=y ", "")
         line = line.replace(" --allow-run-as-root", "").replace(" --mca mpi_yield_when_idle 1", "")
@@ -322,7 +322,8 @@ class DryRun(Case):
             "# DIR/out/hosts:\n#   a:2\n#   b:2\n"
             "mpiexec.mpich -n 4 -f DIR/out/hosts -genv HOLDFAST_REPLICATE_DEGREE 2 "
             "-genv HOLDFAST_RUN_RANKS 2 -genv HOLDFAST_RUN_DIRECTORY DIR/out -genv HOLDFAST_RUN_STDIN /dev/null "
-            "-genv HOLDFAST_RUN_PROGRAM JOBS/job-mpich -genv HOLDFAST_RUN_EPOCH EPOCH -genv HOLDFAST_RUN_ENTROPY BITS "
+            "-genv HOLDFAST_RUN_PROGRAM JOBS/job-mpich -genv HOLDFAST_RUN_WINDOWS WINDOWS -genv HOLDFAST_RUN_EPOCH EPOCH "
+            "-genv HOLDFAST_RUN_ENTROPY BITS "
             "-genv HOLDFAST_RUN_CLEAR_BLOCKS 1 -genv HOLDFAST_RUN_IDENTITY BITS "
             "-genv LD_PRELOAD DIR/lib/libholdfast-replicate-mpich.so:libm.so.6 "
             "JOBS/job-mpich\n")
@@ -354,7 +355,6 @@ class DryRun(Case):
         self.write("hosts", "a slots=2\nb:2\nc slots=2\n")
         flavour = FLAVOURS[0]
         plugin = {"openmpi": "pmix", "mpich": "pmi2"}[flavour]
-        windows = {"openmpi": "HOLDFAST_RUN_WINDOWS=WINDOWS ", "mpich": ""}[flavour]
         path = self.folder + ":" + os.environ["PATH"]
         self.assertEqual(
             self.command("-n", "2", "--launcher", "srun", "--hostfile", "hosts", "--chain", "--", job(flavour), PATH=path,
@@ -362,7 +362,7 @@ class DryRun(Case):
             "# DIR/out/hosts:\n#   a\n#   a\n#   b\n#   b\n#   c\n#   c\n"
             "HOLDFAST_REPLICATE_DEGREE=3 HOLDFAST_REPLICATE_CHAIN=true HOLDFAST_RUN_RANKS=2 "
             "HOLDFAST_RUN_DIRECTORY=DIR/out HOLDFAST_RUN_STDIN=/dev/null "
-            f"HOLDFAST_RUN_PROGRAM=JOBS/job-{flavour} {windows}HOLDFAST_RUN_EPOCH=EPOCH HOLDFAST_RUN_ENTROPY=BITS "
+            f"HOLDFAST_RUN_PROGRAM=JOBS/job-{flavour} HOLDFAST_RUN_WINDOWS=WINDOWS HOLDFAST_RUN_EPOCH=EPOCH HOLDFAST_RUN_ENTROPY=BITS "
             "HOLDFAST_RUN_CLEAR_BLOCKS=1 HOLDFAST_RUN_IDENTITY=BITS "
             "SLURM_HOSTFILE=DIR/out/hosts srun -n 6 --export=ALL --input=none --quit-on-interrupt "
             f"--mpi={plugin} --distribution=arbitrary "

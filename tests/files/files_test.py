@@ -152,6 +152,38 @@ def pipes(args, root):
         expect(record["files"]["differences"] == [], "the replicas differ", record["files"])
 
 
+def shared(args, root):
+    """Memory and semaphores that ranks share by names, keys and numbers (shared.c). Nothing of them is left."""
+    name, key = f"/holdfast-test-{os.getpid()}", str(0x10000000 + os.getpid())
+    outside = pathlib.Path(f"/dev/shm{name}-outside")
+    outside.write_text("outside")
+    left = {"/dev/shm": os.listdir("/dev/shm"), "segments": segments()}
+    try:
+        program = [args.program, name, key]
+        line = [args.launcher] + (["--oversubscribe"] if "openmpi" in args.launcher else [])
+        code, out, err = run([*line, "-n", "2", *program], root)
+        expect(code == 0 and "by number: 19980000" in out, f"the native run ended with {code}", out + err)
+        for degree in (2, 3):
+            got, err, record = replicated(args, degree, program, root, root)
+            expect(got == out, f"at degree {degree} other things were shared", f"{out}\n{got}")
+            expect(record["counters"]["mismatches"] == 0, "alike in all replicas", record["counters"])
+            ours = [each for each in set(os.listdir("/dev/shm")) - set(left["/dev/shm"])
+                    if each.startswith((f"holdfast-{os.getuid()}-", f"sem.holdfast-{os.getuid()}-", name[1:]))]
+            expect(not ours, "left in /dev/shm", ours)
+            expect(not segments() - left["segments"], "left of System V", segments() - left["segments"])
+    finally:
+        outside.unlink()
+
+
+def segments():
+    """Of this user's: those of the program's size, and its semaphores."""
+    found = set()
+    for kind, size in (("shm", "8000"), ("sem", "2")):
+        with open(f"/proc/sysvipc/{kind}", encoding="ascii") as file:
+            found |= {f"{kind} {line.split()[1]}" for line in file if line.split()[3] == size}
+    return found
+
+
 def metadata(args, root):
     """What replicas are told of files and directories is the same in all of them; the program compares it itself, by
     collectives, and writes it to a file."""
@@ -288,7 +320,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--holdfast", required=True)
     parser.add_argument("--launcher", required=True)
-    parser.add_argument("case", choices=["same", "pairs", "metadata", "runs", "pipes", "detected", "reported", "stays_open",
+    parser.add_argument("case", choices=["same", "pairs", "metadata", "runs", "pipes", "shared", "detected", "reported", "stays_open",
                                          "scratch", "corrected", "tolerated", "dies", "lammps"])
     parser.add_argument("program")
     parser.add_argument("--libraries", help="folder of libraries that the program opens")

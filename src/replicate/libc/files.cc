@@ -254,6 +254,10 @@ bool shared_by_all(const std::string& path) {
   return passes(path.c_str(), state) || (state.several_hosts && on_one_host(path));
 }
 
+bool programs_own_call() {
+  return depth == 0 && watched.load(std::memory_order_relaxed) != nullptr;
+}
+
 bool file_call(int folder, const char* path, std::string& name) {
   const Watched* state = watched.load(std::memory_order_relaxed);
   if (depth > 0 || !state || !path || path[0] == '\0' || passes(path, *state)) return false;

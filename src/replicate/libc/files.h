@@ -43,7 +43,9 @@ enum class Manner {
 
 /// True where the call is the program's, and files are looked after; then the path is in `name`, absolute.
 bool file_call(int folder, const char* path, std::string& name);
-/// The view of this replica. Only where file_call() said true.
+/// Whether the call is the program's, and files are looked after, whatever it names.
+bool programs_own_call();
+/// The view of this replica. Only where file_call() or programs_own_call() said true.
 const FileView& file_view();
 /// This process's rank, the same in all replicas.
 int file_rank();

@@ -1,7 +1,8 @@
 // dlsym(3). A library that puts itself in front of dlopen() by rewriting what others call looks for the next dlopen()
 // after itself or the C library's, past that of files_run.cc: UCX does so when MPI is initialised
-// (src/ucm/util/reloc.c). It gets ours, which calls the C library's. Everything else is passed on by a jump, since
-// dlsym() goes by who calls it.
+// (src/ucm/util/reloc.c). It gets ours, which calls the C library's. It also writes over the first shmat() that it
+// finds (bistro.c), and then calls the kernel; that one is to be the C library's, and not ours, which calls it with the
+// replica's number (shared_memory.cc). Everything else is passed on by a jump, since dlsym() goes by who calls it.
 #include <dlfcn.h>
 
 #include <initializer_list>
@@ -41,10 +42,15 @@ bool next_is_c_library() {
   return object_of(lookup(RTLD_NEXT, "dlopen")) == object_of(reinterpret_cast<const void*>(lookup));
 }
 
-constexpr bool names_dlopen(const char* name) {
-  const char* wanted = "dlopen";
+constexpr bool same(const char* name, const char* wanted) {
   while (*wanted != '\0' && *name == *wanted) ++name, ++wanted;
   return *name == *wanted;
+}
+
+/// What comes after this library. `volatile`: a jump would make it what comes after the caller.
+void* next_after_ours(const char* name) {
+  void* volatile found = c_library_lookup()(RTLD_NEXT, name);
+  return found;
 }
 
 /// Whether `caller`, which asks for the dlopen() of this handle, is to get ours: for the next one, or the C library's.
@@ -69,7 +75,8 @@ namespace hr = holdfast::replicate;
 extern "C" {
 
 HOLDFAST_OPTIMIZED [[gnu::visibility("default")]] void* dlsym(void* handle, const char* name) noexcept {
-  if (handle != RTLD_DEFAULT && hr::names_dlopen(name) && hr::gets_ours(handle, __builtin_return_address(0))) {
+  if ((handle == RTLD_DEFAULT || handle == RTLD_NEXT) && hr::same(name, "shmat")) return hr::next_after_ours(name);
+  if (handle != RTLD_DEFAULT && hr::same(name, "dlopen") && hr::gets_ours(handle, __builtin_return_address(0))) {
     return reinterpret_cast<void*>(&dlopen);
   }
   return hr::c_library_lookup()(handle, name);

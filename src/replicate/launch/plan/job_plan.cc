@@ -370,7 +370,7 @@ Result<JobPlan> plan_job(const JobRequest& request) {
     if (const std::string_view mpi = mpi_library(plan.program.mpi); !mpi.empty() && !plan.program.loads_mpi)
       spec.value().variables.emplace_back("HOLDFAST_RUN_MPI_LIBRARY", mpi);
   }
-  if (plan.program.mpi == Mpi::openmpi && plan.map.degree() > 1) {
+  if (plan.map.degree() > 1) {
     plan.window_folders = window_folders(random_bits());
     spec.value().variables.emplace_back("HOLDFAST_RUN_WINDOWS", plan.window_folders);
   }

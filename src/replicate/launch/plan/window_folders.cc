@@ -3,9 +3,13 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/ipc.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -19,14 +23,52 @@ std::string window_folders(unsigned long job) {
   return fmt::format("/dev/shm/holdfast-{}-{:016x}", getuid(), job);
 }
 
-void remove_window_folders(const std::string& prefix, int replicas) {
-  std::error_code gone;  // as it is where the job ended by itself, or had no window
-  for (int k = 0; k < replicas; ++k) std::filesystem::remove_all(fmt::format("{}-{}", prefix, k), gone);
-}
-
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view semaphore = "sem.";  ///< what the C library puts before a semaphore's name
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::error_code failed;
+  std::vector<std::string> found;
+  for (const auto& entry : fs::directory_iterator(folder, failed)) found.push_back(entry.path().filename().string());
+  return found;
+}
+
+/// What the links of a folder stand for. Segments that somebody is attached to stay.
+void remove_numbers(const std::string& folder) {
+  for (const std::string& name : names_in(folder)) {
+    std::error_code none;
+    const std::string text = fs::read_symlink(folder + "/" + name, none).string();
+    int number = -1;
+    if (none || std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc()) continue;
+    shmid_ds segment{};
+    if (name.starts_with("shm-") && ::shmctl(number, IPC_STAT, &segment) == 0 && segment.shm_nattch == 0)
+      (void)::shmctl(number, IPC_RMID, nullptr);
+    if (name.starts_with("sem-")) (void)::semctl(number, 0, IPC_RMID);
+  }
+}
+
+void remove_semaphores(const std::string& place, const std::string& front) {
+  for (const std::string& name : names_in(place))
+    if (name.starts_with(front)) (void)::unlink((place + "/" + name).c_str());
+}
+
+}  // namespace
+
+void remove_window_folders(const std::string& prefix, int replicas) {
+  std::error_code gone;  // as it is where the job ended by itself, or had no window
+  const std::size_t slash = prefix.rfind('/');
+  for (int k = 0; k < replicas; ++k) {
+    const std::string folder = fmt::format("{}-{}", prefix, k);
+    remove_numbers(folder);
+    fs::remove_all(folder, gone);
+  }
+  remove_semaphores(prefix.substr(0, slash), std::string(semaphore) + prefix.substr(slash + 1) + "-");
+}
+
+namespace {
 
 /// "holdfast-<uid>-<16 hexadecimal digits>-<replica>": the beginning that window_folders() made; empty for other names.
 std::string beginning_of(const std::string& base) {
@@ -52,25 +94,36 @@ bool somebody_is_told(const std::string& beginning) {
   return false;
 }
 
+bool is_own_file(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == getuid();
+}
+
 void remove_if_left(const std::string& path, const std::string& beginning) {
   const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (folder < 0) return;
   struct stat status {};
   const bool own = ::fstat(folder, &status) == 0 && status.st_uid == getuid();
   std::error_code gone;
-  if (own && ::flock(folder, LOCK_EX | LOCK_NB) == 0 && !somebody_is_told(beginning)) fs::remove_all(path, gone);
+  if (own && ::flock(folder, LOCK_EX | LOCK_NB) == 0 && !somebody_is_told(beginning)) {
+    remove_numbers(path);
+    fs::remove_all(path, gone);
+  }
   ::close(folder);
 }
 
 }  // namespace
 
 void remove_left_window_folders(const std::string& place) {
-  std::error_code failed;
-  std::vector<std::string> found;
-  for (const auto& entry : fs::directory_iterator(place, failed)) found.push_back(entry.path().filename().string());
-  for (const std::string& base : found)
+  for (const std::string& base : names_in(place)) {
     if (const std::string beginning = beginning_of(base); !beginning.empty())
       remove_if_left(place + "/" + base, beginning);
+    if (!base.starts_with(semaphore)) continue;
+    const std::string folder = base.substr(semaphore.size());
+    const std::string beginning = beginning_of(folder.substr(0, folder.find('.')));
+    if (!beginning.empty() && is_own_file(place + "/" + base) && !somebody_is_told(beginning))
+      (void)::unlink((place + "/" + base).c_str());
+  }
 }
 
 }  // namespace holdfast::launch

@@ -4,11 +4,13 @@
 
 namespace holdfast::launch {
 
-/// Where Open MPI's windows have their files, a folder for each replica on each host: `prefix`-<replica>, which the
-/// library makes before the first window and removes at MPI_Finalize (mpi/onesided/window_backing.h).
-/// HOLDFAST_RUN_WINDOWS tells it the prefix. A name that no other job has: `job` is a random number.
+/// Where Open MPI's windows have their files, and replicas what they share with their own ranks by a name
+/// (libc/shared_memory.cc), a folder for each replica on each host: `prefix`-<replica>, which the library makes when it
+/// is needed and removes at MPI_Finalize where nothing is in it. HOLDFAST_RUN_WINDOWS tells it the prefix. A name that
+/// no other job has: `job` is a random number.
 std::string window_folders(unsigned long job);
-/// Removes what a job that was killed has left of them on this host, with all that is in them.
+/// Removes what a job that was killed has left of them on this host, with all that is in them, and the semaphores and
+/// the System V segments and semaphores of the replicas but the first, whose are the program's.
 void remove_window_folders(const std::string& prefix, int replicas);
 
 /// Removes what jobs that were killed together with their `holdfast run`, or were started without it, have left of them

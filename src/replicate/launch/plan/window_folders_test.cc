@@ -4,12 +4,16 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+#include "core/scratch/scratch_folder.h"
 
 namespace holdfast::launch {
 namespace {
@@ -32,6 +36,61 @@ TEST(WindowFolders, AreRemovedWithWhatIsInThemAndNothingElseIs) {
   EXPECT_FALSE(fs::exists(prefix + "-1"));
   EXPECT_TRUE(fs::exists(prefix + "-2"));
   fs::remove_all(pattern);
+}
+
+/// What a replica calls number 7 and number 8.
+struct Numbered {
+  explicit Numbered(const std::string& folder)
+      : segment(::shmget(IPC_PRIVATE, 4096, 0600)), semaphores(::semget(IPC_PRIVATE, 1, 0600)) {
+    fs::create_directory(folder);
+    fs::create_symlink(std::to_string(segment), folder + "/shm-7");
+    fs::create_symlink(std::to_string(semaphores), folder + "/sem-8");
+    fs::create_symlink("nothing", folder + "/shm-9");
+  }
+  ~Numbered() {
+    (void)::shmctl(segment, IPC_RMID, nullptr);
+    (void)::semctl(semaphores, 0, IPC_RMID);
+  }
+  bool there() const { return ::semctl(semaphores, 0, GETVAL) >= 0; }
+  bool segment_there() const {
+    shmid_ds status{};
+    return ::shmctl(segment, IPC_STAT, &status) == 0;
+  }
+  int segment, semaphores;
+};
+
+TEST(WindowFolders, WhatReplicasHaveByNumbersAndSemaphoresGoWithThem) {
+  const scratch::ScratchFolder place;
+  const std::string prefix = place.file("holdfast-0-0123456789abcdef");
+  const Numbered left(prefix + "-1"), others(place.file("holdfast-others"));
+  for (const char* name : {"sem.holdfast-0-0123456789abcdef-1.a", "sem.a", "sem.holdfast-0-1123456789abcdef-1.a"})
+    std::ofstream(place.file(name)) << "x";
+  remove_window_folders(prefix, 2);
+  EXPECT_FALSE(left.there() || left.segment_there());
+  EXPECT_TRUE(others.there() && others.segment_there());
+  EXPECT_FALSE(fs::exists(place.file("sem.holdfast-0-0123456789abcdef-1.a")));
+  EXPECT_TRUE(fs::exists(place.file("sem.a")) && fs::exists(place.file("sem.holdfast-0-1123456789abcdef-1.a")));
+}
+
+TEST(WindowFolders, ASegmentThatSomebodyIsAttachedToStays) {
+  const scratch::ScratchFolder place;
+  const Numbered left(place.file("job-0"));
+  void* const attached = ::shmat(left.segment, nullptr, 0);
+  remove_window_folders(place.file("job"), 1);
+  EXPECT_TRUE(left.segment_there());
+  ::shmdt(attached);
+}
+
+TEST(WindowFolders, OfKilledJobsTooGoWithThem) {
+  const scratch::ScratchFolder place;
+  const std::string own = "holdfast-" + std::to_string(getuid()) + "-4123456789abcdef-1";
+  const Numbered left(place.file(own));
+  std::ofstream(place.file("sem." + own + ".a")) << "x";
+  std::ofstream(place.file("sem.holdfast-notes")) << "x";
+  remove_left_window_folders(place.path());
+  EXPECT_FALSE(left.there() || left.segment_there());
+  EXPECT_FALSE(fs::exists(place.file("sem." + own + ".a")));
+  EXPECT_TRUE(fs::exists(place.file("sem.holdfast-notes")));
 }
 
 TEST(WindowFolders, LeftBehindAreRemovedUnlessSomebodyHoldsThem) {
