@@ -103,6 +103,20 @@ static void semaphores(const char* name, key_t key) {
   sem_close(by_name);
 }
 
+/* A file where the memory of shm_open() is, by its path. */
+static void by_path(const char* name) {
+  char path[200];
+  snprintf(path, sizeof path, "/dev/shm%s-path", name);
+  int memory = -1;
+  if (rank == 0) memory = open(path, O_CREAT | O_EXCL | O_RDWR, 0600);
+  if (rank == 0) must(memory >= 0 && ftruncate(memory, numbers * sizeof(double)) == 0, path);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank != 0) memory = open(path, O_RDWR);
+  add_up("by path", mmap(NULL, numbers * sizeof(double), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0));
+  close(memory);
+  if (rank == 0) must(unlink(path) == 0, "unlink");
+}
+
 /* Somebody else's memory is the same for all. */
 static void from_outside(const char* name) {
   char text[8] = "";
@@ -121,6 +135,7 @@ int main(int argc, char** argv) {
   char outside[200];
   snprintf(outside, sizeof outside, "%s-outside", argv[1]);
   by_name(argv[1]);
+  by_path(argv[1]);
   by_key("by key", key);
   by_key("by number", IPC_PRIVATE);
   semaphores(argv[1], key);

@@ -91,8 +91,17 @@ bool below(const char* path, std::string_view folder) {
          (path[folder.size()] == '/' || path[folder.size()] == '\0');
 }
 
+/// In memory, and the program's as any other file: not Holdfast's own (launch/plan/window_folders.h).
+bool in_memory(const char* path) {
+  constexpr std::string_view inside = "/dev/shm/";
+  constexpr std::string_view own = "/dev/shm/holdfast-";
+  if (std::strncmp(path, inside.data(), inside.size()) != 0) return false;
+  return std::strncmp(path, own.data(), own.size()) != 0 || path[own.size()] < '0' || path[own.size()] > '9';
+}
+
 /// Without taking memory: signal handlers come by here.
 bool passes(const char* path, const Watched& state) {
+  if (in_memory(path)) return false;
   for (const char* folder : {"/dev", "/proc", "/sys", "/run"}) {
     if (below(path, folder)) return true;
   }
