@@ -282,7 +282,7 @@ class DryRun(Case):
         line = re.sub(r"(-x |-genv )?HOLDFAST_(REPLICATE_ON_FAILURE|RUN_JOB)[= ]\w+ ", "", line)
         line = re.sub(r"HOLDFAST_RUN_EPOCH([= ])\d+(:\d+){4}", r"HOLDFAST_RUN_EPOCH\1EPOCH", line)
         line = re.sub(r"HOLDFAST_RUN_(ENTROPY|IDENTITY)([= ])\d+", r"HOLDFAST_RUN_\1\2BITS", line)
-        line = re.sub(r"HOLDFAST_RUN_WINDOWS([= ])/dev/shm/holdfast-\S+", r"HOLDFAST_RUN_WINDOWS\1WINDOWS", line)
+        line = re.sub(r"HOLDFAST_RUN_SHARED_MEMORY([= ])/dev/shm/holdfast-\S+", r"HOLDFAST_RUN_SHARED_MEMORY\1FOLDERS", line)
         # Under PRRTE (Open MPI 5) what is shown comes from files.
         line = line.replace("-x HOLDFAST_RUN_OUTPUT=files -x GFORTRAN_UNBUFFERED_PRECONNECTED=y ", "")
         line = line.replace(" --allow-run-as-root", "").replace(" --mca mpi_yield_when_idle 1", "")
@@ -297,7 +297,7 @@ class DryRun(Case):
             "-x HOLDFAST_REPLICATE_PROTOCOL=all-to-all "
             "-x 'HOLDFAST_REPLICATE_INJECT=flip rank 1 message 40 bit 7; flip rate 1/9' -x HOLDFAST_REPLICATE_SEED=5 "
             "-x HOLDFAST_RUN_RANKS=2 -x HOLDFAST_RUN_DIRECTORY=DIR/out -x HOLDFAST_RUN_STDIN=/dev/null "
-            "-x HOLDFAST_RUN_PROGRAM=JOBS/job-openmpi -x HOLDFAST_RUN_WINDOWS=WINDOWS -x HOLDFAST_RUN_EPOCH=EPOCH -x HOLDFAST_RUN_ENTROPY=BITS "
+            "-x HOLDFAST_RUN_PROGRAM=JOBS/job-openmpi -x HOLDFAST_RUN_SHARED_MEMORY=FOLDERS -x HOLDFAST_RUN_EPOCH=EPOCH -x HOLDFAST_RUN_ENTROPY=BITS "
             "-x HOLDFAST_RUN_CLEAR_BLOCKS=1 -x HOLDFAST_RUN_IDENTITY=BITS "
             "-x LD_PRELOAD=DIR/lib/libholdfast-replicate-openmpi.so "
             "JOBS/job-openmpi 'it'\\''s' -n\n")
@@ -310,7 +310,7 @@ class DryRun(Case):
             "# DIR/out/hosts:\n#   a\n#   a\n#   b\n#   b\n#   c\n#   c\n"
             "mpirun.openmpi -n 6 --map-by seq --hostfile DIR/out/hosts -x HOLDFAST_REPLICATE_DEGREE=3 "
             "-x HOLDFAST_RUN_RANKS=2 -x HOLDFAST_RUN_DIRECTORY=DIR/out -x HOLDFAST_RUN_STDIN=/dev/null "
-            "-x HOLDFAST_RUN_PROGRAM=JOBS/job-openmpi -x HOLDFAST_RUN_WINDOWS=WINDOWS -x HOLDFAST_RUN_EPOCH=EPOCH -x HOLDFAST_RUN_ENTROPY=BITS "
+            "-x HOLDFAST_RUN_PROGRAM=JOBS/job-openmpi -x HOLDFAST_RUN_SHARED_MEMORY=FOLDERS -x HOLDFAST_RUN_EPOCH=EPOCH -x HOLDFAST_RUN_ENTROPY=BITS "
             "-x HOLDFAST_RUN_CLEAR_BLOCKS=1 -x HOLDFAST_RUN_IDENTITY=BITS "
             "-x LD_PRELOAD=DIR/lib/libholdfast-replicate-openmpi.so JOBS/job-openmpi\n")
 
@@ -322,7 +322,7 @@ class DryRun(Case):
             "# DIR/out/hosts:\n#   a:2\n#   b:2\n"
             "mpiexec.mpich -n 4 -f DIR/out/hosts -genv HOLDFAST_REPLICATE_DEGREE 2 "
             "-genv HOLDFAST_RUN_RANKS 2 -genv HOLDFAST_RUN_DIRECTORY DIR/out -genv HOLDFAST_RUN_STDIN /dev/null "
-            "-genv HOLDFAST_RUN_PROGRAM JOBS/job-mpich -genv HOLDFAST_RUN_WINDOWS WINDOWS -genv HOLDFAST_RUN_EPOCH EPOCH "
+            "-genv HOLDFAST_RUN_PROGRAM JOBS/job-mpich -genv HOLDFAST_RUN_SHARED_MEMORY FOLDERS -genv HOLDFAST_RUN_EPOCH EPOCH "
             "-genv HOLDFAST_RUN_ENTROPY BITS "
             "-genv HOLDFAST_RUN_CLEAR_BLOCKS 1 -genv HOLDFAST_RUN_IDENTITY BITS "
             "-genv LD_PRELOAD DIR/lib/libholdfast-replicate-mpich.so:libm.so.6 "
@@ -362,7 +362,7 @@ class DryRun(Case):
             "# DIR/out/hosts:\n#   a\n#   a\n#   b\n#   b\n#   c\n#   c\n"
             "HOLDFAST_REPLICATE_DEGREE=3 HOLDFAST_REPLICATE_CHAIN=true HOLDFAST_RUN_RANKS=2 "
             "HOLDFAST_RUN_DIRECTORY=DIR/out HOLDFAST_RUN_STDIN=/dev/null "
-            f"HOLDFAST_RUN_PROGRAM=JOBS/job-{flavour} HOLDFAST_RUN_WINDOWS=WINDOWS HOLDFAST_RUN_EPOCH=EPOCH HOLDFAST_RUN_ENTROPY=BITS "
+            f"HOLDFAST_RUN_PROGRAM=JOBS/job-{flavour} HOLDFAST_RUN_SHARED_MEMORY=FOLDERS HOLDFAST_RUN_EPOCH=EPOCH HOLDFAST_RUN_ENTROPY=BITS "
             "HOLDFAST_RUN_CLEAR_BLOCKS=1 HOLDFAST_RUN_IDENTITY=BITS "
             "SLURM_HOSTFILE=DIR/out/hosts srun -n 6 --export=ALL --input=none --quit-on-interrupt "
             f"--mpi={plugin} --distribution=arbitrary "

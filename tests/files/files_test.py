@@ -153,7 +153,7 @@ def pipes(args, root):
 
 
 def shared(args, root):
-    """Memory and semaphores that ranks share by names, keys and numbers (shared.c). Nothing of them is left."""
+    """What ranks share by names, keys and numbers (shared.c). Nothing of it is left."""
     name, key = f"/holdfast-test-{os.getpid()}", str(0x10000000 + os.getpid())
     outside = pathlib.Path(f"/dev/shm{name}-outside")
     outside.write_text("outside")
@@ -176,11 +176,11 @@ def shared(args, root):
 
 
 def segments():
-    """Of this user's: those of the program's size, and its semaphores."""
+    """Memory of the program's size, its semaphores, and all message queues."""
     found = set()
-    for kind, size in (("shm", "8000"), ("sem", "2")):
+    for kind, size in (("shm", "8000"), ("sem", "2"), ("msg", None)):
         with open(f"/proc/sysvipc/{kind}", encoding="ascii") as file:
-            found |= {f"{kind} {line.split()[1]}" for line in file if line.split()[3] == size}
+            found |= {f"{kind} {line.split()[1]}" for line in list(file)[1:] if size in (None, line.split()[3])}
     return found
 
 

@@ -1,16 +1,18 @@
-/* Two ranks that share memory and semaphores by names, keys and numbers, and one piece of memory that somebody else has
- * made. Rank 0 adds to what is there, so that ranks of several replicas in one memory would add several times. Rank 0
- * prints what came of each. Usage: shared NAME KEY; NAME-outside is there. */
+/* Two ranks that share memory, semaphores and message queues by names, keys and numbers, and one piece of memory that
+ * somebody else has made. Rank 0 adds to what is there, so that ranks of several replicas in one memory would add
+ * several times. Rank 0 prints what came of each. Usage: shared NAME KEY; NAME-outside is there. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
+#include <mqueue.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/sem.h>
 #include <sys/shm.h>
 #include <unistd.h>
@@ -103,6 +105,41 @@ static void semaphores(const char* name, key_t key) {
   sem_close(by_name);
 }
 
+/* Rank 0 sends numbers by two queues, and rank 1 adds up what comes: nothing is left. */
+static void queues(const char* name, key_t key) {
+  struct mq_attr small = {.mq_maxmsg = 8, .mq_msgsize = sizeof(int)};
+  struct message {
+    long type;
+    int number;
+  } sent = {1, 0};
+  struct msqid_ds status;
+  int number = -1, came = 0, sum = 0;
+  mqd_t by_name = -1;
+  if (rank == 0) by_name = mq_open(name, O_CREAT | O_RDWR, 0600, &small);
+  if (rank == 0) number = msgget(key, IPC_CREAT | 0600);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank != 0) by_name = mq_open(name, O_RDWR);
+  if (rank != 0) number = msgget(key, 0600);
+  must(by_name >= 0 && number >= 0, "queues");
+  for (int i = 1; i <= 5; ++i) {
+    sent.number = i;
+    if (rank == 0) must(mq_send(by_name, (const char*)&i, sizeof i, 1) == 0, "mq_send");
+    if (rank == 0) must(msgsnd(number, &sent, sizeof sent.number, 0) == 0, "msgsnd");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 1; rank != 0 && i <= 5; ++i) {
+    must(mq_receive(by_name, (char*)&came, sizeof came, NULL) == sizeof came, "mq_receive");
+    must(msgrcv(number, &sent, sizeof sent.number, 0, 0) == sizeof sent.number, "msgrcv");
+    sum = 10 * sum + came + sent.number;
+  }
+  MPI_Bcast(&sum, 1, MPI_INT, 1, MPI_COMM_WORLD);
+  must(mq_getattr(by_name, &small) == 0 && msgctl(number, IPC_STAT, &status) == 0, "mq_getattr");
+  if (rank == 0) printf("queues: %d, %ld and %lu left\n", sum, small.mq_curmsgs, status.msg_qnum);
+  mq_close(by_name);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) must(mq_unlink(name) == 0 && msgctl(number, IPC_RMID, NULL) == 0, "mq_unlink");
+}
+
 /* A file where the memory of shm_open() is, by its path. */
 static void by_path(const char* name) {
   char path[200];
@@ -133,12 +170,18 @@ int main(int argc, char** argv) {
   must(argc == 3, "usage: shared NAME KEY");
   const key_t key = (key_t)atol(argv[2]);
   char outside[200];
+  char long_name[256];
   snprintf(outside, sizeof outside, "%s-outside", argv[1]);
+  snprintf(long_name, sizeof long_name, "%s%0*d", argv[1], (int)(250 - strlen(argv[1])), 0);
   by_name(argv[1]);
+  by_name(long_name);
   by_path(argv[1]);
   by_key("by key", key);
   by_key("by number", IPC_PRIVATE);
   semaphores(argv[1], key);
+  semaphores(long_name, key);
+  queues(argv[1], key);
+  queues(long_name, key);
   from_outside(outside);
   MPI_Finalize();
   return 0;

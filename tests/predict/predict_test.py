@@ -349,7 +349,7 @@ class Calibrate(unittest.TestCase):
         self.assertLessEqual(found["shared_eager_limit"], 20000)
 
     def test_bad_input_is_one_line(self):
-        for words, code in ((("--mpi", "lam"), 2), (("--launcher", "qsub"), 2), (("-o", "/nonexistent/file"), None),
+        for words, code in ((("--mpi", "lam"), 2), (("--launcher", "qsub"), 2), (("-o", "no-such-folder/file"), None),
                             (("--", "--nonsense-option"), None)):
             done = subprocess.run([HOLDFAST, "calibrate", *words], capture_output=True, text=True, timeout=200, cwd=FOLDER)
             self.assertNotIn(done.returncode, (0, 1), (words, done))

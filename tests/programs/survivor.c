@@ -1,7 +1,8 @@
 /* A replica that loses a process: ranks pass a ring, reduce, take messages from anybody and print; one process kills
    itself on the way. Arguments: --dies NATIVE --at STEP, --then NATIVE --then-at STEP (a second one), --all-of RANK
    (its processes in every replica), --by SIGNAL, --steps N, --file PATH (rank 0 writes there), --hold-file (one is open
-   through MPI-IO). The result at the end is known in advance, whoever died. */
+   through MPI-IO), --last-words out|err (what is wrong in the one that dies is seen there before). The result at the
+   end is known in advance, whoever died. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -61,6 +62,15 @@ static long gather_from_anybody(int rank, int ranks, int step) {
   return sum;
 }
 
+/* What comes of what is wrong in this process, once what it printed before has been shown, and until that is shown. */
+static void say_last_words(const char* where) {
+  if (where == NULL) return;
+  fflush(stdout);
+  fprintf(strcmp(where, "out") == 0 ? stdout : stderr, "step -1 sum 99");
+  fflush(stdout);
+  usleep(500000);
+}
+
 int main(int count, char** arguments) {
   const int dies = (int)number_of(count, arguments, "--dies", -1);
   const int at = (int)number_of(count, arguments, "--at", 10);
@@ -85,6 +95,7 @@ int main(int count, char** arguments) {
     double from = 0;
     MPI_Sendrecv(&value, 1, MPI_DOUBLE, (rank + 1) % ranks, 3, &from, 1, MPI_DOUBLE, (rank + ranks - 1) % ranks, 3,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (dies == native_rank() && step == at) say_last_words(text_of(count, arguments, "--last-words"));
     if ((dies == native_rank() || all_of == rank) && step == at) raise(by);
     if (then == native_rank() && step == then_at) raise(by);
     value = from;

@@ -97,6 +97,33 @@ def goes_on_over_hosts(args, wanted):
                     environment=environment)
 
 
+def shows_last_words(args, wanted):
+    """What a replica printed that led, and was taken out, has been shown. Where it is wrong, the job says so, and shows
+    what the others printed as well."""
+    odd = "step -1 sum 99"
+    program = ["--dies", "0", "--by", str(CRASH), "--last-words"]
+    lines = wanted.splitlines()
+    case = Case(args, 2, 3, [], [*program, "out"])
+    shown = case.out.splitlines()
+    case.expect(case.code == 3, "the exit code is not 3")
+    case.expect(odd in shown and shown.index(odd) <= 10, "the wrong line was not shown, or has no end")
+    at = shown.index(odd)
+    case.expect(shown[:at] == lines[:at] and shown[at + 1:] == lines[at:], "what follows is not the others' from there on")
+    case.expect("the end of rank 0's stdout above is what replica 0 wrote, which was taken out" in case.err, "no note")
+    whole = f"what was shown is wrong, theirs is in {case.folder}/run/rank-0.replica-1.out"
+    case.expect(f'replica 0, which was taken out, wrote "{odd}", replica 1 "{lines[at]}": {whole}' in case.err, "no end")
+    case.expect((case.folder / "run/rank-0.replica-1.out").read_text() == wanted, "the file is not whole")
+    case.expect(case.record["streams"]["differences"][0]["taken_out"], "the record has no difference")
+    case.close()
+    case = Case(args, 2, 3, [], [*program, "err"])
+    case.expect(case.code == 0 and case.out == wanted, "a word on standard error makes the output wrong")
+    case.expect(f'replica 0, which was taken out, wrote "{odd}", replica 1 nothing more\n' in case.err, "nothing is told")
+    case.close()
+    case = Case(args, 2, 3, ["--replicate.files-may-differ", "rank-0.stdout"], [*program, "out"])
+    case.expect(case.code == 0 and "above is what" not in case.err, "what may differ is told")
+    case.close()
+
+
 def ends(args, degree, options, program, code, words, deaths=None, counted=()):
     """`counted`: what the processes had counted when they were ended stands in the record."""
     case = Case(args, 2, degree, options, program)
@@ -144,6 +171,7 @@ def main():
     goes_on(args, wanted, 3, [(1, 0, 2), (0, 1, 1)], ["--dies", "1", "--then", "2", "--file", "left.txt"],
             unverified=True)
     goes_on(args, wanted, 2, [(0, 0, 1)], ["--dies", "0"], unverified=True)
+    shows_last_words(args, wanted)
     goes_on_over_hosts(args, wanted)
     goes_on(args, wanted, 3, [(1, 1, 2)], ["--dies", "3", "--at", "30"],
             ["--inject", "rank 1 replica 2 message 12 bit 62"])

@@ -25,8 +25,8 @@
 #include "replicate/launch/plan/rail_files.h"
 #include "replicate/launch/plan/recording.h"
 #include "replicate/launch/plan/run_directory.h"
+#include "replicate/launch/plan/shared_memory_folders.h"
 #include "replicate/launch/plan/transport.h"
-#include "replicate/launch/plan/window_folders.h"
 #include "replicate/launch/report/launched.h"
 #include "replicate/launch/report/outcome.h"
 #include "replicate/launch/report/summary.h"
@@ -93,6 +93,7 @@ struct Finished {
   std::optional<JobMembership> membership;
   Status streams;                ///< of what was shown and what was read: io where something has not arrived
   bool reader_has_gone = false;  ///< of what was shown
+  std::vector<WronglyShown> wrongly_shown = {};
 };
 
 /// Members of the membership (rank x degree + replica) that run on this host; none where there are several.
@@ -107,7 +108,7 @@ std::optional<std::set<int>> living_members(const JobPlan& plan) {
 
 Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, const secret::Key& key,
                               std::ostream& err) {
-  remove_left_window_folders();
+  remove_left_shared_memory_folders();
   remove_left_rail_files();
   SignalWatch watch;
   std::unique_ptr<MembershipServer> membership;
@@ -133,7 +134,9 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, co
   const int others_to = errors ? errors->descriptor() : STDERR_FILENO;
   std::optional<OutputRelay> relay;
   if (plan.goes_on)
-    relay.emplace(plan.run_directory, plan.map.ranks(), others_to, [&membership] { return membership->leader(); });
+    relay.emplace(
+        plan.run_directory, plan.map.ranks(), others_to, [&membership] { return membership->leader(); },
+        value_of(*request.library, "replicate.files_may_differ"));
   else if (plan.holds_output)
     relay.emplace(plan.run_directory, plan.map.ranks(), others_to, plan.map.degree());
   else if (plan.shows_files)
@@ -161,7 +164,7 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, co
     options.end_descriptors.push_back(network->descriptor());
   }
   auto ended = supervise(plan.command, watch, options);
-  if (!plan.window_folders.empty()) remove_window_folders(plan.window_folders, plan.map.degree());
+  if (!plan.shared_memory_folders.empty()) remove_shared_memory_folders(plan.shared_memory_folders, plan.map.degree());
   if (!ended.ok()) return ended.status();
   Finished finished{ended.value(), {}, {}};
   if (tee) finished.streams = tee->finish();
@@ -169,6 +172,7 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, co
     const Arrival arrival = relay ? relay->finish() : output->finish();
     if (!arrival.status.ok()) finished.streams = arrival.status;
     finished.reader_has_gone = arrival.reader_has_gone;
+    if (relay) finished.wrongly_shown = relay->wrongly_shown();
   }
   if (membership) finished.membership = membership->stop();
   return finished;
@@ -311,7 +315,12 @@ int conclude(const JobRequest& request, const JobPlan& plan, const Finished& fin
   Outcome outcome = judge(evidence);
   const auto transport = request.transport ? read_transport_counters(plan.run_directory) : nlohmann::ordered_json();
   if (outcome.code == 0) judge_transport(transport, plan.run_directory, outcome);
-  const Comparisons found = compare(request, plan, evidence, outcome, err);
+  Comparisons found = compare(request, plan, evidence, outcome, err);
+  for (const WronglyShown& shown : finished.wrongly_shown) {
+    found.streams.differences.push_back(
+        difference_shown(plan.run_directory, shown.rank, shown.ending, shown.replica, shown.against, shown.byte));
+    tell(found.streams.differences.back(), request, evidence.disk_full, outcome, err);
+  }
   const std::string said = launcher_said(plan.run_directory + "/launcher.err");
   if (outcome.code == static_cast<int>(Exit::unavailable)) err << said;  // nobody else knows what is wrong
   judge_streams(finished, outcome);

@@ -91,7 +91,7 @@ bool below(const char* path, std::string_view folder) {
          (path[folder.size()] == '/' || path[folder.size()] == '\0');
 }
 
-/// In memory, and the program's as any other file: not Holdfast's own (launch/plan/window_folders.h).
+/// In memory, and the program's as any other file: not Holdfast's own (launch/plan/shared_memory_folders.h).
 bool in_memory(const char* path) {
   constexpr std::string_view inside = "/dev/shm/";
   constexpr std::string_view own = "/dev/shm/holdfast-";

@@ -142,6 +142,7 @@ nlohmann::ordered_json StreamComparison::record() const {
                     {"others", d.others},
                     {"order_only", d.order_only},
                     {"shown", d.shown},
+                    {"taken_out", d.taken_out},
                     {"good", d.good}});
   return {{"streams", streams}, {"bytes", bytes}, {"tolerated", tolerated}, {"differences", list}};
 }
@@ -180,6 +181,25 @@ StreamComparison compare_streams(const std::string& run_directory, const std::ve
   return found;
 }
 
+StreamDifference difference_shown(const std::string& run_directory, int rank, const std::string& ending, int replica,
+                                  int against, std::int64_t byte) {
+  const std::string stem = run_directory + "/rank-" + std::to_string(rank) + ".replica-";
+  const std::string shown = stem + std::to_string(replica) + ending;
+  StreamDifference found;
+  found.rank = rank;
+  found.stream = ending == ".out" ? "stdout" : "stderr";
+  found.replicas = {replica};
+  found.byte = byte;
+  found.line = line_of(shown, byte);
+  found.odd = text_at(shown, byte);
+  found.against = against;
+  found.good = stem + std::to_string(against) + ending;
+  found.others = text_at(found.good, byte);
+  found.shown = found.taken_out = true;
+  found.settled = ending == ".err";
+  return found;
+}
+
 std::string difference_line(const StreamDifference& difference) {
   const std::string place =
       " from line " + std::to_string(difference.line) + " (byte " + std::to_string(difference.byte) + ") on";
@@ -192,7 +212,10 @@ std::string difference_line(const StreamDifference& difference) {
     return line + "replica " + std::to_string(difference.replicas[0]) + " wrote " + odd + ", replica " +
            std::to_string(difference.against) + " " + others + ": no majority among replicas " +
            list(difference.replicas);
-  line += "replica " + list(difference.replicas) + " wrote " + odd + ", the majority " + others;
+  line += "replica " + list(difference.replicas) + (difference.taken_out ? ", which was taken out," : "") + " wrote " +
+          odd + ", " + (difference.taken_out ? "replica " + std::to_string(difference.against) : "the majority") + " " +
+          others;
+  if (difference.settled) return line;
   return difference.shown ? line + ": what was shown is wrong, theirs is in " + difference.good : line;
 }
 

@@ -20,6 +20,7 @@ struct StreamDifference {
   std::string good;           ///< the file with the majority's; empty without one
   bool order_only = false;    ///< the same lines in another order: threads that print have none
   bool shown = false;         ///< the user has been shown what is not the majority's
+  bool taken_out = false;     ///< the user has been shown what a replica wrote that was taken out later
   bool settled = false;       ///< no harm is done: the user has the majority's, or only the order differs
 };
 
@@ -30,7 +31,7 @@ struct StreamComparison {
   std::vector<StreamDifference> differences;
 
   /// For the record: {streams, bytes, tolerated, differences: [{rank, stream, replicas, line, byte, odd, others,
-  /// order_only, shown, good}]}.
+  /// order_only, shown, taken_out, good}]}.
   nlohmann::ordered_json record() const;
 };
 
@@ -40,6 +41,12 @@ struct StreamComparison {
 /// `patterns`: as for files, for the names rank-<v>.stdout and rank-<v>.stderr.
 StreamComparison compare_streams(const std::string& run_directory, const std::vector<int>& degrees,
                                  const std::vector<int>& replicas, const std::string& patterns, bool held);
+
+/// The same where the user was shown what `replica` wrote of a rank's stream, which led and was taken out, and
+/// `against`, which led next, has it otherwise from `byte` on. `ending`: ".out" or ".err", of which the latter does no
+/// harm: what a process writes that crashes is shown there, and theirs has been shown as well.
+StreamDifference difference_shown(const std::string& run_directory, int rank, const std::string& ending, int replica,
+                                  int against, std::int64_t byte);
 
 /// "rank 0's stdout differs from line 3 (byte 17) on: replica 1 wrote "x = 4", the others "x = 5"".
 std::string difference_line(const StreamDifference& difference);

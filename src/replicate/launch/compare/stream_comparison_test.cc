@@ -123,6 +123,22 @@ TEST_F(Streams, OnlyReplicasThatAreLeftCount) {
   EXPECT_EQ(compare({1}).streams, 0U) << "nobody to compare with";
 }
 
+TEST_F(Streams, WhatOneShowedThatWasTakenOut) {
+  print(0, "one\nsum 110\n");
+  print(2, "one\nsum 10\nmore\n");
+  const StreamDifference difference = difference_shown(folder_, 0, ".out", 0, 2, 9);
+  EXPECT_FALSE(difference.settled);
+  EXPECT_EQ(difference_line(difference),
+            "rank 0's stdout differs from line 2 (byte 9) on: replica 0, which was taken out, wrote \"sum 110\", "
+            "replica 2 \"sum 10\": what was shown is wrong, theirs is in " +
+                folder_ + "/rank-0.replica-2.out");
+  print(0, "one\ncrash\n", ".err");
+  print(2, "one\n", ".err");
+  EXPECT_EQ(difference_line(difference_shown(folder_, 0, ".err", 0, 2, 4)),
+            "rank 0's stderr differs from line 2 (byte 4) on: replica 0, which was taken out, wrote \"crash\", replica "
+            "2 nothing more");
+}
+
 TEST_F(Streams, ReplicasThatTheRankDoesNotHaveAreNotMissed) {
   begin(2);
   for (int k : {0, 1}) print(k, "text\n");

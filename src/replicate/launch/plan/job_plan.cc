@@ -24,8 +24,8 @@
 #include "replicate/launch/plan/recording.h"
 #include "replicate/launch/plan/run_directory.h"
 #include "replicate/launch/plan/same_memory.h"
+#include "replicate/launch/plan/shared_memory_folders.h"
 #include "replicate/launch/plan/transport.h"
-#include "replicate/launch/plan/window_folders.h"
 
 namespace holdfast::launch {
 namespace {
@@ -371,8 +371,8 @@ Result<JobPlan> plan_job(const JobRequest& request) {
       spec.value().variables.emplace_back("HOLDFAST_RUN_MPI_LIBRARY", mpi);
   }
   if (plan.map.degree() > 1) {
-    plan.window_folders = window_folders(random_bits());
-    spec.value().variables.emplace_back("HOLDFAST_RUN_WINDOWS", plan.window_folders);
+    plan.shared_memory_folders = shared_memory_folders(random_bits());
+    spec.value().variables.emplace_back("HOLDFAST_RUN_SHARED_MEMORY", plan.shared_memory_folders);
   }
   if (request.record) {
     if (plan.same_memory)

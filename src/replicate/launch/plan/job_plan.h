@@ -50,14 +50,14 @@ struct JobPlan {
   InputPlan input;
   bool one_host = true;
   std::int64_t silence_limit_ns = 0;
-  std::string ends_because;         ///< why the job ends when a process dies; empty: it goes on, or has one replica
-  bool goes_on = false;             ///< when a process dies, without its replica
-  bool holds_output = false;        ///< until a majority of the replicas has written it
-  bool same_memory = false;         ///< in all replicas
-  bool shows_files = false;         ///< what is shown comes from files of the replicas, not from the launcher
-  std::string window_folders;       ///< what the library's folders for windows begin with; empty: it has none
-  std::vector<std::string> faults;  ///< injected
-  std::string seed;                 ///< of the injected faults; empty without any
+  std::string ends_because;           ///< why the job ends when a process dies; empty: it goes on, or has one replica
+  bool goes_on = false;               ///< when a process dies, without its replica
+  bool holds_output = false;          ///< until a majority of the replicas has written it
+  bool same_memory = false;           ///< in all replicas
+  bool shows_files = false;           ///< what is shown comes from files of the replicas, not from the launcher
+  std::string shared_memory_folders;  ///< what the library's folders for windows begin with; empty: it has none
+  std::vector<std::string> faults;    ///< injected
+  std::string seed;                   ///< of the injected faults; empty without any
   Command command;
 };
 

@@ -18,6 +18,7 @@
 
 #include "core/output/standard_output.h"
 #include "core/output/write_all.h"
+#include "replicate/engine/file_patterns.h"
 
 namespace holdfast::launch {
 
@@ -80,7 +81,26 @@ struct Shown {
   long long bytes = 0;  ///< that were shown
   long long size = 0;   ///< of the file at the last look
   int looks = 0;        ///< since it grew
+  int before = -1;      ///< the replica that wrote what was shown, while the present leader may have it otherwise
+  long long same = 0;   ///< bytes of it that the present leader is known to have alike
 };
+
+/// "rank 0's stdout".
+std::string words_for(const Shown& stream) {
+  return "rank " + std::to_string(stream.rank) + (stream.ending == ".out" ? "'s stdout" : "'s stderr");
+}
+/// As a pattern of files that may differ names it.
+std::string name_of(const Shown& stream) {
+  return "rank-" + std::to_string(stream.rank) + (stream.ending == ".out" ? ".stdout" : ".stderr");
+}
+
+/// Where the line begins that byte `at` is in; not further back than a block.
+long long line_start(const std::string& path, long long at) {
+  const long long from = std::max<long long>(0, at - static_cast<long long>(held_block));
+  const std::string before = block_of(path, from).substr(0, static_cast<std::size_t>(at - from));
+  const std::size_t end = before.rfind('\n');
+  return end == std::string::npos ? from : from + static_cast<long long>(end) + 1;
+}
 
 }  // namespace
 
@@ -90,8 +110,11 @@ void Outlet::write(std::string_view text) {
 
 class OutputRelay::Relay {
  public:
-  Relay(std::string folder, int ranks, int others_to, std::function<int()> leader)
-      : others_err_(others_to), folder_(std::move(folder)), leader_(std::move(leader)) {
+  Relay(std::string folder, int ranks, int others_to, std::function<int()> leader, std::string may_differ)
+      : others_err_(others_to),
+        folder_(std::move(folder)),
+        leader_(std::move(leader)),
+        may_differ_(std::move(may_differ)) {
     for (int rank = 0; rank < ranks; ++rank) {
       shown_.push_back({rank, ".out", &out_});
       shown_.push_back({rank, ".err", &err_});
@@ -130,6 +153,8 @@ class OutputRelay::Relay {
     return arrival;
   }
 
+  const std::vector<WronglyShown>& wrongly_shown() const { return wrongly_shown_; }
+
  private:
   void show_others(int ranks) {
     for (int rank = 0; rank < ranks; ++rank) {
@@ -146,6 +171,7 @@ class OutputRelay::Relay {
         const std::string path = stem_of(folder_, stream.rank, last_) + stream.ending;
         const bool rests = note_size(stream, path);  // a question perhaps, whose answer is waited for
         if (stream.size > stream.bytes && went_elsewhere(path)) continue;
+        if (!has_caught_up(stream, path, all)) continue;
         stream.bytes += relay_lines(path, stream.bytes, *stream.to, all || rests);
       }
   }
@@ -167,8 +193,39 @@ class OutputRelay::Relay {
     stream.size = size;
     return stream.looks >= looks_of_a_piece;
   }
+  /// Whether the present leader, whose record is in `path`, has got as far as its predecessor, whose output was shown,
+  /// or goes another way.
+  bool has_caught_up(Shown& stream, const std::string& path, bool all) {
+    const std::string shown = stream.before < 0 ? "" : stem_of(folder_, stream.rank, stream.before) + stream.ending;
+    while (stream.before >= 0 && stream.same < stream.bytes) {
+      const auto left = static_cast<std::size_t>(stream.bytes - stream.same);
+      const std::string theirs = block_of(shown, stream.same).substr(0, left);
+      const std::string own = block_of(path, stream.same);
+      const std::size_t alike = common_length(theirs, own);
+      stream.same += static_cast<long long>(alike);
+      if (alike > 0 && alike == theirs.size()) continue;
+      if (alike == own.size() && !theirs.empty() && !all) return false;
+      show_instead(stream, shown, path);
+    }
+    stream.before = -1;
+    return true;
+  }
+  /// What the present leader has from the first difference on, after what was shown.
+  void show_instead(Shown& stream, const std::string& shown, const std::string& path) {
+    wrongly_shown_.push_back({stream.rank, stream.ending, stream.before, last_, stream.same});
+    if (block_of(shown, stream.bytes - 1).substr(0, 1) != "\n") stream.to->write("\n");
+    err_.write("holdfast: the end of " + words_for(stream) + " above is what replica " + std::to_string(stream.before) +
+               " wrote, which was taken out, and not what the others wrote: theirs follows\n");
+    stream.bytes = line_start(path, stream.same);
+    stream.before = -1;
+  }
   /// What comes from elsewhere than the program is not the same in each replica: it is shown from now on.
   void change_to(int leader) {
+    for (Shown& stream : shown_) {
+      stream.same = 0;
+      if (stream.before >= 0 || replicate::fits_a_pattern(name_of(stream), may_differ_)) continue;
+      stream.before = last_;  // else nothing was shown of the last one
+    }
     last_ = leader;
     for (Shown& stream : others_) {
       struct stat status {};
@@ -182,11 +239,13 @@ class OutputRelay::Relay {
   Outlet others_err_;
   std::string folder_;
   std::function<int()> leader_;
+  std::string may_differ_;
   int last_ = 0;
   bool unconfirmed_ = false;
   std::vector<Shown> shown_;
   std::vector<Shown> others_;
   std::vector<HeldStream> held_;
+  std::vector<WronglyShown> wrongly_shown_;
 };
 
 bool HeldStream::show_next(bool whole_lines) {
@@ -237,9 +296,11 @@ long long relay_lines(const std::string& path, long long from, Outlet& to, bool 
   return shown;
 }
 
-OutputRelay::OutputRelay(std::string run_directory, int ranks, int others_to, std::function<int()> leader)
+OutputRelay::OutputRelay(std::string run_directory, int ranks, int others_to, std::function<int()> leader,
+                         std::string may_differ)
     : stop_(eventfd(0, EFD_CLOEXEC)),
-      relay_(std::make_unique<Relay>(std::move(run_directory), ranks, others_to, std::move(leader))) {
+      relay_(std::make_unique<Relay>(std::move(run_directory), ranks, others_to, std::move(leader),
+                                     std::move(may_differ))) {
   start();
 }
 
@@ -264,6 +325,10 @@ Arrival OutputRelay::finish() {
   }
   if (thread_.joinable()) thread_.join();
   return relay_->arrival();
+}
+
+const std::vector<WronglyShown>& OutputRelay::wrongly_shown() const {
+  return relay_->wrongly_shown();
 }
 
 OutputRelay::~OutputRelay() {

@@ -30,6 +30,15 @@ struct Arrival {
   bool reader_has_gone = false;  ///< before the end, as `head` does; not an error
 };
 
+/// What was shown of a stream of a rank's, by a replica that was taken out, and is not so in the one that led after it.
+struct WronglyShown {
+  int rank = 0;
+  std::string ending;  ///< ".out" or ".err"
+  int replica = 0;     ///< whose it was
+  int against = 0;     ///< the one that led next
+  long long byte = 0;  ///< the first that is not so
+};
+
 /// Shows the output of a job in which every replica writes to files of the run directory (rank-<v>.replica-<k>.out,
 /// .err: what the program writes; .other.out, .other.err: what comes from elsewhere), each rank's lines whole and in
 /// order, but for streams that what starts the program sends to files or pipes of its own. Runs in a thread of its own
@@ -38,15 +47,19 @@ class OutputRelay {
  public:
   /// Shows what the replica writes that leads at the time, and from the same place on what the next one writes when it
   /// changes: so that what one wrote before it died is shown once, and what another had written by then, and what
-  /// comes, is not lost. `leader`: the replica that leads now, -1 for none; called from the relay's thread. Writes to
-  /// descriptors 1 and 2, and to `others_to` what is in .other.err: MPI speaks there, too, and who reads it knows MPI's
-  /// words from the program's (LauncherErrors).
-  OutputRelay(std::string run_directory, int ranks, int others_to, std::function<int()> leader);
+  /// comes, is not lost. What the next one has otherwise is shown as well, from the beginning of the line, but for
+  /// streams that `may_differ` names, as files (rank-0.stdout). `leader`: the replica that leads now, -1 for none;
+  /// called from the relay's thread. Writes to descriptors 1 and 2, and to `others_to` what is in .other.err: MPI
+  /// speaks there, too, and who reads it knows MPI's words from the program's (LauncherErrors).
+  OutputRelay(std::string run_directory, int ranks, int others_to, std::function<int()> leader,
+              std::string may_differ = "");
   /// Shows what more than half of `degree` replicas have written alike, and nothing before; the rest likewise.
   OutputRelay(std::string run_directory, int ranks, int others_to, int degree);
   ~OutputRelay();
   /// Ends it; may be called again.
   Arrival finish();
+  /// After finish().
+  const std::vector<WronglyShown>& wrongly_shown() const;
   OutputRelay(const OutputRelay&) = delete;
   OutputRelay& operator=(const OutputRelay&) = delete;
 

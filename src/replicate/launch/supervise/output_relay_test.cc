@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <utility>
+#include <vector>
 
 namespace holdfast::launch {
 namespace {
@@ -62,6 +65,76 @@ TEST_F(RelayLines, TheNextLeaderGoesOnWhereTheLastOneStopped) {
   const long long at = relay_lines(folder_ + "/first", 0, to_, false);
   relay_lines(folder_ + "/second", at, to_, false);
   EXPECT_EQ(shown(), "one\ntwo\nthree\n");
+}
+
+/// A relay whose leader is taken out when all that it wrote was shown.
+class NextLeader : public RelayLines {
+ protected:
+  /// What stands on standard output and standard error after replica 0 wrote `first` to stderr, and replica 1, which
+  /// leads then, `second` by then and `later` after that.
+  std::string shown_of(const std::string& first, const std::string& second, const std::string& later = "",
+                       const std::string& may_differ = "") {
+    write("rank-0.replica-0.err", first);
+    const int before = ::dup(STDERR_FILENO);
+    ::dup2(file_, STDERR_FILENO);
+    std::atomic<int> leader = 0;
+    std::atomic<int> looks = 0;
+    OutputRelay relay(
+        folder_, 1, file_,
+        [&] {
+          ++looks;
+          return leader.load();
+        },
+        may_differ);
+    const auto look_thrice = [&] {
+      for (const int now = looks; looks < now + 3;) ::usleep(1000);
+    };
+    while (shown() != first) ::usleep(1000);
+    write("rank-0.replica-1.err", second);
+    leader = 1;
+    look_thrice();
+    write("rank-0.replica-1.err", later);
+    look_thrice();
+    relay.finish();
+    ::dup2(before, STDERR_FILENO);
+    ::close(before);
+    wrong_ = relay.wrongly_shown();
+    return shown();
+  }
+  std::vector<WronglyShown> wrong_;
+  const std::string note_ =
+      "holdfast: the end of rank 0's stderr above is what replica 0 wrote, which was taken out, and not what the "
+      "others "
+      "wrote: theirs follows\n";
+};
+
+TEST_F(NextLeader, ThatHasTheSameGoesOn) {
+  EXPECT_EQ(shown_of("one\ntwo\n", "one\ntwo\nthree\n"), "one\ntwo\nthree\n");
+  EXPECT_TRUE(wrong_.empty());
+}
+
+TEST_F(NextLeader, ThatIsNotAsFarIsWaitedFor) {
+  const std::string much(200000, 'x');  // more than is compared at once
+  EXPECT_EQ(shown_of(much + "\none\n", much, "\none\ntwo\n"), much + "\none\ntwo\n");
+  EXPECT_TRUE(wrong_.empty());
+}
+
+TEST_F(NextLeader, ThatHasAnotherLineShowsItAndWhatFollows) {
+  EXPECT_EQ(shown_of("one\nsum 110\n", "one\nsum", " 10\ntwo\n"), "one\nsum 110\n" + note_ + "sum 10\ntwo\n");
+  ASSERT_EQ(wrong_.size(), 1U);
+  EXPECT_EQ(wrong_[0].byte, 9);
+  EXPECT_EQ(std::pair(wrong_[0].replica, wrong_[0].against), std::pair(0, 1));
+}
+
+TEST_F(NextLeader, ThatNeverGetsSoFarIsAnotherWay) {
+  EXPECT_EQ(shown_of("one\ntwo\n", "one\n"), "one\ntwo\n" + note_);
+  ASSERT_EQ(wrong_.size(), 1U);
+  EXPECT_EQ(wrong_[0].byte, 4);
+}
+
+TEST_F(NextLeader, WhoseStreamMayDifferGoesOn) {
+  EXPECT_EQ(shown_of("one\nsum 110\n", "one\nsum 10\nand three\n", "", "*.stderr"), "one\nsum 110\nnd three\n");
+  EXPECT_TRUE(wrong_.empty());
 }
 
 TEST_F(RelayLines, WhatCannotBeWrittenCountsAsShownAndIsToldAtTheEnd) {

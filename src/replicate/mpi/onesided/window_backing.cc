@@ -55,7 +55,7 @@ void separate_window_backing() {
   if (!is_open_mpi()) return;
   const int replica = own_replica();
   if (replica < 0) return;
-  std::string folders = text_of("HOLDFAST_RUN_WINDOWS");
+  std::string folders = text_of("HOLDFAST_RUN_SHARED_MEMORY");
   if (folders.empty()) folders = "/dev/shm/holdfast-" + std::to_string(::getuid()) + "-" + started_by_hand();
   directory = folders + "-" + std::to_string(replica);
   ::setenv("OMPI_MCA_osc_sm_backing_directory", directory.c_str(), 0);

@@ -10,7 +10,7 @@ void separate_window_backing();
 /// Makes the directory, before a window that may need it.
 void make_window_backing();
 /// Removes the directory when the last process of the replica on this host leaves. Of a job that is killed,
-/// `holdfast run` removes it (launch/plan/window_folders.h).
+/// `holdfast run` removes it (launch/plan/shared_memory_folders.h).
 void remove_window_backing();
 
 }  // namespace holdfast::replicate

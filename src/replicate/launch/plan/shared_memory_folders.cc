@@ -1,9 +1,11 @@
-#include "replicate/launch/plan/window_folders.h"
+#include "replicate/launch/plan/shared_memory_folders.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <mqueue.h>
 #include <sys/file.h>
 #include <sys/ipc.h>
+#include <sys/msg.h>
 #include <sys/sem.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
@@ -19,7 +21,7 @@
 
 namespace holdfast::launch {
 
-std::string window_folders(unsigned long job) {
+std::string shared_memory_folders(unsigned long job) {
   return fmt::format("/dev/shm/holdfast-{}-{:016x}", getuid(), job);
 }
 
@@ -37,16 +39,19 @@ std::vector<std::string> names_in(const std::string& folder) {
 }
 
 /// What the links of a folder stand for. Segments that somebody is attached to stay.
-void remove_numbers(const std::string& folder) {
+void remove_linked(const std::string& folder) {
+  const std::string queues = "/" + fs::path(folder).filename().string() + ".";
   for (const std::string& name : names_in(folder)) {
     std::error_code none;
     const std::string text = fs::read_symlink(folder + "/" + name, none).string();
+    if (!none && name.starts_with("queue.") && text.starts_with(queues)) (void)::mq_unlink(text.c_str());
     int number = -1;
     if (none || std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc()) continue;
     shmid_ds segment{};
     if (name.starts_with("shm-") && ::shmctl(number, IPC_STAT, &segment) == 0 && segment.shm_nattch == 0)
       (void)::shmctl(number, IPC_RMID, nullptr);
     if (name.starts_with("sem-")) (void)::semctl(number, 0, IPC_RMID);
+    if (name.starts_with("msg-")) (void)::msgctl(number, IPC_RMID, nullptr);
   }
 }
 
@@ -57,12 +62,12 @@ void remove_semaphores(const std::string& place, const std::string& front) {
 
 }  // namespace
 
-void remove_window_folders(const std::string& prefix, int replicas) {
+void remove_shared_memory_folders(const std::string& prefix, int replicas) {
   std::error_code gone;  // as it is where the job ended by itself, or had no window
   const std::size_t slash = prefix.rfind('/');
   for (int k = 0; k < replicas; ++k) {
     const std::string folder = fmt::format("{}-{}", prefix, k);
-    remove_numbers(folder);
+    remove_linked(folder);
     fs::remove_all(folder, gone);
   }
   remove_semaphores(prefix.substr(0, slash), std::string(semaphore) + prefix.substr(slash + 1) + "-");
@@ -70,7 +75,8 @@ void remove_window_folders(const std::string& prefix, int replicas) {
 
 namespace {
 
-/// "holdfast-<uid>-<16 hexadecimal digits>-<replica>": the beginning that window_folders() made; empty for other names.
+/// "holdfast-<uid>-<16 hexadecimal digits>-<replica>": the beginning that shared_memory_folders() made; empty for other
+/// names.
 std::string beginning_of(const std::string& base) {
   const std::string front = fmt::format("holdfast-{}-", getuid());
   constexpr std::size_t digits = 16;
@@ -106,7 +112,7 @@ void remove_if_left(const std::string& path, const std::string& beginning) {
   const bool own = ::fstat(folder, &status) == 0 && status.st_uid == getuid();
   std::error_code gone;
   if (own && ::flock(folder, LOCK_EX | LOCK_NB) == 0 && !somebody_is_told(beginning)) {
-    remove_numbers(path);
+    remove_linked(path);
     fs::remove_all(path, gone);
   }
   ::close(folder);
@@ -114,7 +120,7 @@ void remove_if_left(const std::string& path, const std::string& beginning) {
 
 }  // namespace
 
-void remove_left_window_folders(const std::string& place) {
+void remove_left_shared_memory_folders(const std::string& place) {
   for (const std::string& base : names_in(place)) {
     if (const std::string beginning = beginning_of(base); !beginning.empty())
       remove_if_left(place + "/" + base, beginning);
