@@ -315,8 +315,10 @@ int conclude(const JobRequest& request, const JobPlan& plan, const Finished& fin
   Outcome outcome = judge(evidence);
   const auto transport = request.transport ? read_transport_counters(plan.run_directory) : nlohmann::ordered_json();
   if (outcome.code == 0) judge_transport(transport, plan.run_directory, outcome);
+  const bool ended_well = outcome.code == 0;
   Comparisons found = compare(request, plan, evidence, outcome, err);
   for (const WronglyShown& shown : finished.wrongly_shown) {
+    if (!ended_well) break;  // who was ended has not written all that it would have
     found.streams.differences.push_back(
         difference_shown(plan.run_directory, shown.rank, shown.ending, shown.replica, shown.against, shown.byte));
     tell(found.streams.differences.back(), request, evidence.disk_full, outcome, err);

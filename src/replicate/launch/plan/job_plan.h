@@ -55,7 +55,7 @@ struct JobPlan {
   bool holds_output = false;          ///< until a majority of the replicas has written it
   bool same_memory = false;           ///< in all replicas
   bool shows_files = false;           ///< what is shown comes from files of the replicas, not from the launcher
-  std::string shared_memory_folders;  ///< what the library's folders for windows begin with; empty: it has none
+  std::string shared_memory_folders;  ///< what the library's folders begin with; empty: it has none
   std::vector<std::string> faults;    ///< injected
   std::string seed;                   ///< of the injected faults; empty without any
   Command command;

@@ -204,20 +204,21 @@ class OutputRelay::Relay {
       const std::size_t alike = common_length(theirs, own);
       stream.same += static_cast<long long>(alike);
       if (alike > 0 && alike == theirs.size()) continue;
-      if (alike == own.size() && !theirs.empty() && !all) return false;
-      show_instead(stream, shown, path);
+      const bool ends_here = alike == own.size() && !theirs.empty();
+      if (ends_here && !all) return false;
+      wrongly_shown_.push_back({stream.rank, stream.ending, stream.before, last_, stream.same});
+      if (!ends_here) show_instead(stream, shown, path);
+      stream.before = -1;
     }
     stream.before = -1;
     return true;
   }
   /// What the present leader has from the first difference on, after what was shown.
   void show_instead(Shown& stream, const std::string& shown, const std::string& path) {
-    wrongly_shown_.push_back({stream.rank, stream.ending, stream.before, last_, stream.same});
     if (block_of(shown, stream.bytes - 1).substr(0, 1) != "\n") stream.to->write("\n");
     err_.write("holdfast: the end of " + words_for(stream) + " above is what replica " + std::to_string(stream.before) +
                " wrote, which was taken out, and not what the others wrote: theirs follows\n");
     stream.bytes = line_start(path, stream.same);
-    stream.before = -1;
   }
   /// What comes from elsewhere than the program is not the same in each replica: it is shown from now on.
   void change_to(int leader) {
