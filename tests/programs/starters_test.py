@@ -34,6 +34,18 @@ def check_statuses(args, folder):
                          f"{ended.stderr}")
 
 
+def check_programs_without_mpi(args, folder):
+    """One that calls no MPI, though it ends well, is not the one that was meant: a name or a script is wrong."""
+    for words in (["true"], [script(folder, "forgetful", "true\n")], [args.program, "--version"]):
+        for replicas in ("2", "3"):
+            ended = subprocess.run([args.holdfast, "run", "-n", "2", "--replicas", replicas, "--mpi", args.mpi, "--", *words],
+                                   cwd=folder, capture_output=True, text=True, timeout=150, stdin=subprocess.DEVNULL,
+                                   check=False)
+            if ended.returncode != 2 or "no process called MPI_Init" not in ended.stderr:
+                sys.exit(f"FAILED: {words}, {replicas} replicas, ended with {ended.returncode}\n{ended.stdout}\n"
+                         f"{ended.stderr}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("holdfast", "program", "mpi"):
@@ -54,6 +66,7 @@ def main():
             if ended.returncode != 0 or not right or " 0 mismatches" not in ended.stderr:
                 sys.exit(f"FAILED: {words} ended with {ended.returncode}\n{ended.stdout}\n{ended.stderr}")
         check_statuses(args, folder)
+        check_programs_without_mpi(args, folder)
         told = {path.name: path.read_text() for path in pathlib.Path(folder).glob("told.*")}
         if told != {"told.0": "0\n", "told.1": "1\n"}:
             sys.exit(f"FAILED: the shells were told other ranks: {told}")

@@ -406,6 +406,7 @@ static void start_again(char** argv) {
 }
 
 int main(int argc, char** argv) {
+  if (argc > 1 && strcmp(argv[1], "--version") == 0) return 0;  // without MPI
   start_again(argv);
   make_names(names[0]);
   MPI_Init(&argc, &argv);

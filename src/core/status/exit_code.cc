@@ -16,7 +16,8 @@ constexpr std::array<ExitRow, 11> rows{{
      "no route, or there is a credit loop), `fabric fail --what-if` (the link must stay), "
      "`trace check` (something is missing, is damaged, or was sent and not received).",
      "the answer is no"},
-    {2, "bad input", "An option, a file or the program that was named is wrong. Nothing was started."},
+    {2, "bad input",
+     "An option, a file or the program that was named is wrong. Nothing was started, or nothing that calls MPI."},
     {3, "corruption that could not be corrected",
      "Corruption was detected, and there was no majority to correct it from: two replicas, or too many corrupt ones."},
     {4, "replicas diverged, or one went silent or died",

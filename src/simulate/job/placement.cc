@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "core/input/text_file.h"
+#include "core/output/amounts.h"
 #include "core/random/stream.h"
 #include "fabric/topology/hosts.h"
 #include "simulate/packet/hosts.h"
@@ -16,7 +17,6 @@
 namespace holdfast::simulate::job {
 namespace {
 
-constexpr std::size_t most_hosts = std::size_t{1} << 20;
 constexpr std::size_t longest_host_name = 255;  ///< of the Domain Name System (RFC 1035), and more than Slurm takes
 
 std::optional<std::uint64_t> whole_number(std::string_view text) {
@@ -35,7 +35,7 @@ std::string padded(std::uint64_t number, std::size_t digits) {
 /// Reads a node list, from left to right.
 class NodeList {
  public:
-  NodeList(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+  NodeList(std::string_view text, std::string_view name, std::size_t most) : text_(text), name_(name), most_(most) {}
 
   Result<std::vector<NamedHost>> read() {
     while (status_.ok() && at_ < text_.size()) {
@@ -47,7 +47,7 @@ class NodeList {
         if (one.empty()) return wrong("a name is empty");
         hosts_.push_back({std::move(one), 0});
       }
-      if (hosts_.size() > most_hosts) return wrong("it names more than 1,048,576 hosts");
+      if (hosts_.size() > most_) return too_many();
     }
     if (!status_.ok()) return status_;
     if (hosts_.empty()) return wrong("it names no host");
@@ -58,6 +58,8 @@ class NodeList {
   Status wrong(const std::string& what) const {
     return {Code::bad_input, "reading " + std::string(name_), what, "write it as Slurm does: node[01-16,20],gpu3"};
   }
+
+  Status too_many() const { return wrong("it names more than " + output::grouped(most_) + " hosts"); }
 
   void take_word(std::vector<std::string>& names) {
     const std::size_t end = std::min(text_.find_first_of("[,]", at_), text_.size());
@@ -88,7 +90,7 @@ class NodeList {
       if (comma == inside.size()) break;
       inside.remove_prefix(comma + 1);
     }
-    if (status_.ok() && parts.size() * names.size() > most_hosts) status_ = wrong("it names more than 1,048,576 hosts");
+    if (status_.ok() && parts.size() * names.size() > most_) status_ = too_many();
     if (!status_.ok()) return;
     if (names.front().size() + parts.front().size() > longest_host_name) {
       status_ = wrong("a name has more than 255 letters");
@@ -105,7 +107,7 @@ class NodeList {
     const std::string_view low = range.substr(0, dash);
     const auto first = whole_number(low);
     const auto last = dash == std::string_view::npos ? first : whole_number(range.substr(dash + 1));
-    if (!first || !last || *last < *first || *last - *first >= most_hosts || parts.size() > most_hosts ||
+    if (!first || !last || *last < *first || *last - *first >= most_ || parts.size() > most_ ||
         low.size() > longest_host_name) {
       status_ = wrong("'" + std::string(range) + "' is no range");
       return;
@@ -114,6 +116,7 @@ class NodeList {
   }
 
   std::string_view text_, name_;
+  std::size_t most_;
   std::size_t at_ = 0;
   std::vector<NamedHost> hosts_;
   Status status_;
@@ -185,8 +188,8 @@ Result<Distribution> parse_distribution(std::string_view text) {
                 "take block, round-robin or random");
 }
 
-Result<std::vector<NamedHost>> parse_node_list(std::string_view text, std::string_view name) {
-  return NodeList(text, name).read();
+Result<std::vector<NamedHost>> parse_node_list(std::string_view text, std::string_view name, std::size_t most) {
+  return NodeList(text, name, most).read();
 }
 
 Result<std::vector<NamedHost>> read_host_file(const std::string& path) {

@@ -34,9 +34,12 @@ struct PlacementRules {
 /// "block", "round-robin", "random". Error (bad_input): another word.
 Result<Distribution> parse_distribution(std::string_view text);
 
+inline constexpr std::size_t most_hosts = std::size_t{1} << 20;
+
 /// The hosts of a Slurm node list: 'node[001-004,7],login2' (scontrol show hostnames). Error (bad_input): a bracket
-/// that does not close, a range that is none, more than 2^20 hosts. `name` is where it came from, for messages.
-Result<std::vector<NamedHost>> parse_node_list(std::string_view text, std::string_view name);
+/// that does not close, a range that is none, more than `most` hosts. `name` is where it came from, for messages.
+Result<std::vector<NamedHost>> parse_node_list(std::string_view text, std::string_view name,
+                                               std::size_t most = most_hosts);
 
 /// A file with a line for each host: its name, and 'slots=N' where it differs; '#' begins a comment. Errors: not_found,
 /// io, bad_input (a line that is none, no host).

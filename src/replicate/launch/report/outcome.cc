@@ -127,6 +127,13 @@ Outcome judge_proof(const Evidence& evidence) {
   return {};
 }
 
+/// The program ended well, and was none that could be verified: it calls no MPI, or another one.
+bool called_no_mpi(const Evidence& evidence) {
+  const int status = evidence.launched.value_or(evidence.ended.exit_status);
+  return evidence.degree > 1 && evidence.record.is_null() && !evidence.entered && !evidence.disk_full && status == 0 &&
+         evidence.ended.exit_status == 0 && evidence.ended.signal == 0 && evidence.deaths.empty();
+}
+
 /// Launchers report a process that a signal ended as 128 + n.
 std::string ending(const Ended& ended) {
   int signal = ended.signal != 0 ? ended.signal : ended.exit_status > 128 ? ended.exit_status - 128 : 0;
@@ -173,6 +180,10 @@ Outcome judge(const Evidence& evidence) {
   if (!evidence.verdict.empty())
     return evidence.programs_doing ? make(Exit::application, "the application failed by itself: " + evidence.verdict)
                                    : make(Exit::diverged, evidence.verdict);
+  if (called_no_mpi(evidence))
+    return make(Exit::bad_input,
+                "the program ended well, but no process called MPI_Init with Holdfast's library, so that nothing was "
+                "verified: check its name and arguments, and --mpi: a script must start a program of that MPI");
   if (evidence.goes_on) return judge_survivors(evidence);
   const bool failed = ended.exit_status != 0 || ended.signal != 0;
   // A job that reached its end has compared statuses; one that did not, and was corrupt, did not fail by itself.

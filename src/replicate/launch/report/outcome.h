@@ -33,6 +33,7 @@ struct Evidence {
   int degree = 1;            ///< the most replicas that a rank has
   std::vector<int> degrees;  ///< by rank, where they have different numbers; else empty
   std::string missing;       ///< what the job's end cannot be judged without and was not there; empty: nothing
+  bool entered = true;       ///< false where no process has been in MPI_Init
   bool began = true;         ///< false where nothing shows that any process of the job was started
   bool disk_full = false;  ///< the run directory takes nothing more, so that what is not there may not be told from it
 };
@@ -50,8 +51,9 @@ struct Outcome {
 /// Judges a job. A signal of the user and the time limit come first; then the incidents, the root before what follows
 /// from it: a refused function, corruption that could not be corrected, an application that failed by itself (it says
 /// so, or all replicas of a rank crashed or aborted alike), then anything that only some replicas did; then the status
-/// of the launcher, whose own failure it is where no process began. A success without the library's record is a defect:
-/// nothing would show that the job was verified. Pure.
+/// of the launcher, whose own failure it is where no process began. A success without MPI_Init is that of another
+/// program than was meant, and one without the library's record a defect: nothing would show that the job was verified.
+/// Pure.
 Outcome judge(const Evidence& evidence);
 
 /// Of a job that ended well by itself, whose transport counted messages that were reported as sent and are lost.

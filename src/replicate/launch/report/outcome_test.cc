@@ -43,6 +43,24 @@ TEST(Judge, SuccessWithoutARecordIsADefect) {
   EXPECT_EQ(judge(unverified).code, 0) << "one replica is never verified";
 }
 
+TEST(Judge, AProgramThatCallsNoMpiIsNotTheOneThatWasMeant) {
+  Evidence other = evidence({}, 0);
+  other.record = nullptr;
+  other.entered = false;
+  EXPECT_EQ(judge(other).code, 2);
+  EXPECT_THAT(judge(other).message, HasSubstr("no process called MPI_Init"));
+  other.goes_on = true;  // no process says a status then
+  EXPECT_EQ(judge(other).code, 2);
+  other.launched = 3;
+  EXPECT_EQ(judge(other).code, 1);
+  other.launched = 0;
+  EXPECT_EQ(judge(other).code, 2);
+  other.disk_full = true;
+  EXPECT_EQ(judge(other).code, 5);
+  other.degree = 1;
+  EXPECT_EQ(judge(other).code, 0);
+}
+
 TEST(Judge, AProgramThatEndsWithoutMpiFinalizeFailedByItself) {
   Evidence early = evidence({}, 0);
   early.record = nullptr;

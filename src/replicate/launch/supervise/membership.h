@@ -49,6 +49,8 @@ class JobMembership {
   /// Whether somebody waits in MPI_Init, which is not over everywhere: then look() is to be called, a few times a
   /// second.
   bool starting() const { return entered_ && !launched_ && verdict_.empty(); }
+  /// Whether somebody has been in MPI_Init.
+  bool entered() const { return entered_; }
   /// Looks for those who will not come any more (StartUp::look).
   void look(double seconds, const std::optional<std::set<int>>& living, double limit_s);
 
