@@ -83,12 +83,19 @@ bool sound_decisions(std::span<const std::byte> tail) {
   return true;
 }
 
+/// Of those that Linux has.
+bool sound_signal(std::byte number) {
+  return number >= std::byte{1} && number <= std::byte{64};
+}
+
 bool tail_fits(RecordKind kind, std::size_t bytes) {
   switch (kind) {
     case RecordKind::statement:
       return bytes == sizeof(StatementTail);
     case RecordKind::decision:
       return bytes > 0 && bytes % sizeof(Decision) == 0;
+    case RecordKind::collective:
+      return bytes <= 1;
     default:
       return bytes == 0;
   }
@@ -176,7 +183,8 @@ const char* ControlReader::unsound(Process from, const Record& record, std::span
     case RecordKind::payload:
       return rank_there && record.bytes <= most_bytes && record.extra < payload_tags ? nullptr : "names no copy";
     case RecordKind::state:
-      return record.flags < functions_ ? nullptr : "names no function";
+      if (record.flags >= functions_) return "names no function";
+      return tail.empty() || sound_signal(tail[0]) ? nullptr : "names no signal";
     case RecordKind::partitioned:
       return rank_there && record.extra < payload_tags ? nullptr : "names no channel";
     case RecordKind::again:
@@ -198,7 +206,8 @@ const char* ControlReader::unsound_in_team(const Record& record, std::span<const
                  ? nullptr
                  : "states nothing known";
     case RecordKind::collective:
-      return record.flags < functions_ ? nullptr : "names no function";
+      if (record.flags >= functions_) return "names no function";
+      return tail.empty() || sound_signal(tail[0]) ? nullptr : "names no signal";
     case RecordKind::decision:
       return sound_decisions(tail) ? nullptr : "decides nothing known";
     case RecordKind::parted:

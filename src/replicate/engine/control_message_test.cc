@@ -66,6 +66,23 @@ class Reader : public testing::Test {
   std::array<std::uint32_t, 6> places_{};
 };
 
+TEST_F(Reader, TakesTheNumberOfASignalBehindABallot) {
+  Record record = digest_record();
+  record.kind = RecordKind::collective;
+  record.set_id({{1, -1, -1}, 4});
+  for (const int number : {1, 10, 64}) {
+    const auto tail = static_cast<std::byte>(number);
+    ASSERT_EQ(read(record, std::span(&tail, 1)), Flaw::none);
+    EXPECT_EQ(message_.tail[0], tail);
+  }
+  for (const int number : {0, 65, 255}) {
+    const auto tail = static_cast<std::byte>(number);
+    EXPECT_EQ(read(record, std::span(&tail, 1)), Flaw::unsound);
+  }
+  const std::array<std::byte, 2> two{std::byte{10}, std::byte{10}};
+  EXPECT_EQ(read(record, two), Flaw::unsound);
+}
+
 TEST_F(Reader, GivesWhatWasSealed) {
   ControlSeal seal;
   for (int n = 0; n < 3; ++n) {

@@ -46,7 +46,7 @@ enum class RecordKind : std::uint8_t {
   payload,     ///< all-to-all: announces a full copy that follows on the payload communicator
   correction,  ///< announces a corrected copy that follows on the payload communicator
   statement,   ///< a Statement about a disputed message (dispute.h); flags has its kind, what else it says follows
-  collective,  ///< digest of a collective's result
+  collective,  ///< digest of a collective's result; a byte with the number of a signal may follow (poll.h)
   decision,    ///< answers of the leader, see agreement.h
   ask_state,   ///< "what are you doing?"
   state,       ///< answer: number and function of the current call

@@ -138,9 +138,10 @@ class Replica final : private DecisionListener {
 
   // --- results (replica_result.cc)
 
-  /// Tells the other replicas of this rank what this one has of the result of that name. `function` and `what` are the
-  /// adapter's, and are handed on.
-  void offer(const MessageId& result, const Ballot& own, std::uint16_t function = 0, std::uint64_t what = 0);
+  /// Tells the other replicas of this rank what this one has of the result of that name. The others are the
+  /// adapter's, and are handed on (poll.h).
+  void offer(const MessageId& result, const Ballot& own, std::uint16_t function = 0, std::uint64_t what = 0,
+             std::uint8_t signal = 0);
   /// What all replicas that are left have said of it; nothing while one has not. Gives it out once.
   std::optional<Poll> take_poll(const MessageId& result);
   using Polls = std::unordered_map<MessageId, Poll, MessageIdHash>;

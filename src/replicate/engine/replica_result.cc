@@ -10,11 +10,13 @@ Poll& Replica::poll_of(const MessageId& result) {
   if (poll.ballots.empty()) {
     poll.ballots.resize(static_cast<std::size_t>(team_.degree), {{}, 0, false});
     poll.whats.resize(poll.ballots.size());
+    poll.signals.resize(poll.ballots.size());
   }
   return poll;
 }
 
-void Replica::offer(const MessageId& result, const Ballot& own, std::uint16_t function, std::uint64_t what) {
+void Replica::offer(const MessageId& result, const Ballot& own, std::uint16_t function, std::uint64_t what,
+                    std::uint8_t signal) {
   Record record;
   record.kind = RecordKind::collective;
   record.set_id(result);
@@ -24,13 +26,14 @@ void Replica::offer(const MessageId& result, const Ballot& own, std::uint16_t fu
   record.extra = what;
   for (int k = 0; k < team_.degree; ++k) {
     if (k == team_.replica || !team_.here(k)) continue;
-    host_.send({team_.rank, k}, record);
+    host_.send({team_.rank, k}, record, std::as_bytes(std::span(&signal, signal != 0)));
     ++counters_[Count::records_sent];
   }
   Poll& poll = poll_of(result);
   poll.function = function;
   poll.ballots[static_cast<std::size_t>(team_.replica)] = own;
   poll.whats[static_cast<std::size_t>(team_.replica)] = what;
+  poll.signals[static_cast<std::size_t>(team_.replica)] = signal;
 }
 
 void Replica::on_ballot(const ControlMessage& message) {
@@ -40,6 +43,7 @@ void Replica::on_ballot(const ControlMessage& message) {
   poll.function = record.flags;
   poll.ballots[replica] = {record.digest, record.bytes, true};
   poll.whats[replica] = record.extra;
+  poll.signals[replica] = message.tail.empty() ? 0 : static_cast<std::uint8_t>(message.tail[0]);
 }
 
 std::optional<Poll> Replica::take_poll(const MessageId& result) {

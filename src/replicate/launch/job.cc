@@ -196,7 +196,7 @@ Evidence gather(const JobPlan& plan, const Finished& finished) {
     evidence.verdict = finished.membership->verdict();
     evidence.programs_doing = finished.membership->programs_doing();
     evidence.early_end = finished.membership->early_end();
-    evidence.entered = finished.membership->entered();
+    evidence.entered = finished.membership->entered() || any_left_a_record(plan.run_directory);
     evidence.status = finished.membership->status();
   }
   evidence.record = plan.goes_on ? merge_records(plan.run_directory, plan.job, plan.map.degree())

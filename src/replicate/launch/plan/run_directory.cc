@@ -188,11 +188,25 @@ bool RunDirectory::conclude(bool success) {
   return false;
 }
 
-bool any_replica_began(const std::string& run_directory) {
+namespace {
+
+template <class IsOne>
+bool has_any(const std::string& run_directory, IsOne is_one) {
   std::error_code ignored;
   const fs::directory_iterator files(run_directory, ignored);
   return std::any_of(begin(files), end(files),
-                     [](const fs::directory_entry& file) { return is_output(file.path().filename().string()); });
+                     [&](const fs::directory_entry& file) { return is_one(file.path().filename().string()); });
+}
+
+}  // namespace
+
+bool any_replica_began(const std::string& run_directory) {
+  return has_any(run_directory, is_output);
+}
+
+bool any_left_a_record(const std::string& run_directory) {
+  return has_any(run_directory,
+                 [](const std::string& base) { return base.starts_with("finished-") || base.starts_with("record."); });
 }
 
 }  // namespace holdfast::launch

@@ -60,5 +60,7 @@ class RunDirectory {
 
 /// Whether any replica other than 0 left output there, which each does when it starts, even if it prints nothing.
 bool any_replica_began(const std::string& run_directory);
+/// Whether any process left something that it does at MPI_Finalize, sound or not.
+bool any_left_a_record(const std::string& run_directory);
 
 }  // namespace holdfast::launch

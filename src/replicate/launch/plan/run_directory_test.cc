@@ -135,6 +135,15 @@ TEST_F(RunDirectoryTest, SaysWhenItCannotBeMade) {
   EXPECT_EQ(RunDirectory::create(folder_ + "/file/run", false).status().code(), Code::io);
 }
 
+TEST_F(RunDirectoryTest, AProcessThatReachedItsEndIsSeenByWhatItLeft) {
+  EXPECT_FALSE(any_left_a_record(folder_ + "/nowhere"));
+  fs::create_directories(folder_);
+  std::ofstream(folder_ + "/rank-0.replica-1.out");
+  EXPECT_FALSE(any_left_a_record(folder_));
+  std::ofstream(folder_ + "/record.2.json");
+  EXPECT_TRUE(any_left_a_record(folder_));
+}
+
 TEST_F(RunDirectoryTest, AReplicaThatBeganIsSeenByItsOutput) {
   EXPECT_FALSE(any_replica_began(folder_ + "/nowhere"));
   fs::create_directories(folder_);

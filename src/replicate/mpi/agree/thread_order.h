@@ -5,6 +5,7 @@
 #include "replicate/mpi/agree/decide.h"
 #include "replicate/mpi/agree/progress.h"
 #include "replicate/mpi/intercept/guard.h"
+#include "replicate/process/program_signals.h"
 
 namespace holdfast::replicate {
 
@@ -99,6 +100,7 @@ class InCall {
 
   /// A function of the program's that MPI calls back may call MPI: part of the call that it is in.
   [[gnu::tls_model("initial-exec")]] static inline constinit thread_local bool in_call = false;
+  CallsHandlers handlers_;
   Inside inside_;
   bool outermost_;
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "real_functions.h"
+#include "replicate/mpi/agree/agreeing_thread.h"
 #include "replicate/mpi/agree/answers.h"
 #include "replicate/mpi/agree/decide.h"
 #include "replicate/mpi/context/comms.h"
@@ -12,6 +13,7 @@
 #include "replicate/mpi/intercept/guard.h"
 #include "replicate/mpi/pointtopoint/completion.h"
 #include "replicate/mpi/pointtopoint/cross_world_send.h"
+#include "replicate/process/program_signals.h"
 #include "replicate/process/real_clock.h"
 
 namespace holdfast::replicate {
@@ -20,7 +22,7 @@ namespace {
 
 void cast_ballot(Operation& op) {
   op.own = ballot_of_all(op.outputs);
-  runtime().engine->offer(op.identity, op.own, static_cast<std::uint16_t>(op.function), op.what);
+  runtime().engine->offer(op.identity, op.own, static_cast<std::uint16_t>(op.function), op.what, op.signal);
   op.stage = Operation::Stage::comparing;
 }
 
@@ -39,6 +41,7 @@ bool count_ballots(Operation& op) {
     return false;
   }
   if (many_threads()) require_same_access(op, *poll);
+  op.signal = poll->signals[static_cast<std::size_t>(state.leading)];
   state.engine->settle(op, poll->ballots);
   ++state.counters[Count::collectives];
   return true;
@@ -207,8 +210,10 @@ bool Collective::verify_now() {
   prepare(op, function_, *comm_, std::move(outputs_));
   op.blocks = blocks_;
   if (repeatable_) op.reduction = comm_->reductions++;
+  if (runtime().leader() && agreeing_thread()) op.signal = static_cast<std::uint8_t>(take_waiting_signal());
   cast_ballot(op);
   wait_until([&] { return advance_collective(op); });
+  if (op.signal != 0) call_handler_after_call(op.signal);
   outputs_ = std::move(op.outputs);
   return op.stage != Operation::Stage::repeated;
 }

@@ -47,6 +47,7 @@
 #include "replicate/process/job.h"
 #include "replicate/process/liveness.h"
 #include "replicate/process/program.h"
+#include "replicate/process/program_signals.h"
 #include "replicate/process/standing_clocks.h"
 
 namespace holdfast::replicate {
@@ -259,6 +260,7 @@ void divide_world() {
 /// The child of a fork is no process of the job. It has its parent's connections, and taking messages from them, as
 /// Open MPI's through shared memory, would take them from the parent.
 void leave_in_child() {
+  put_off_signals(false);
   protection.active.store(false, std::memory_order_relaxed);
 }
 
@@ -282,6 +284,7 @@ void begin() {
   watch_for_crashes();
   ::pthread_atfork(nullptr, nullptr, leave_in_child);
   protection.active.store(true, std::memory_order_relaxed);
+  put_off_signals(state.verifying);
   say_ready();
   if (!state.survives) return;
   wait_until([] {
@@ -385,6 +388,8 @@ void end_with_those_left() {
 
 void end() {
   Runtime& state = runtime();
+  put_off_signals(false);
+  if (const int number = take_waiting_signal()) call_handler_after_call(number);
   flush_decisions();
   if (state.verifying) {
     finish_team();

@@ -83,6 +83,7 @@ struct Operation final : Verified {
   MPI_Datatype type = MPI_DATATYPE_NULL;  ///< as given; valid until posted
   int posted_source = 0;                  ///< persistent receives: as the application gave them
   int posted_tag = 0;
+  std::uint8_t signal = 0;                       ///< whose handler is called at the end of the call, if any
   std::uint64_t what = 0;                        ///< windows and files: what is accessed, see Comparison
   std::optional<std::uint64_t> corrected_bytes;  ///< length of what has taken the place of a wrong message
 

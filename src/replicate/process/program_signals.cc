@@ -1,0 +1,183 @@
+#include "replicate/process/program_signals.h"
+
+#include <time.h>
+#include <ucontext.h>
+
+#include <atomic>
+#include <cerrno>
+#include <iterator>
+
+#include "replicate/process/depth.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+/// A handler of the program's.
+struct Handler {
+  struct sigaction action;  ///< as the program gave it
+  SetAction set;            ///< the C library's sigaction(); null: the program has no handler
+  timer_t patience;
+  siginfo_t info;                  ///< of the signal that waits
+  std::atomic<bool> timed;         ///< `patience` is there
+  std::atomic<bool> waits;         ///< the signal has come
+  std::atomic<bool> taken;         ///< it has, and its handler is called at the end of the present call
+  std::atomic<bool> called_early;  ///< the leader's came first, so that the next one here is that one
+};
+
+struct ProgramSignals {
+  Handler of[NSIG];
+  std::atomic<bool> put_off;
+  std::atomic<bool> any_waits;  ///< perhaps
+};
+constinit ProgramSignals signals{};
+
+constexpr int put_off_long[] = {SIGUSR1, SIGUSR2, SIGALRM};
+constexpr int put_off_shortly[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU};  // launchers kill a second later
+constexpr timespec programs_patience{10, 0};
+constexpr timespec launchers_patience{0, 500'000'000};
+
+bool is_among(const int* first, const int* last, int number) {
+  while (first != last && *first != number) ++first;
+  return first != last;
+}
+
+bool has_short_patience(int number) {
+  return is_among(std::begin(put_off_shortly), std::end(put_off_shortly), number);
+}
+
+/// The program has no handler any more.
+void forget(Handler& handler) {
+  handler.set = nullptr;
+  handler.waits.store(false);
+  handler.taken.store(false);
+  handler.called_early.store(false);
+}
+
+void call_handler(int number, siginfo_t* info, void* context) {
+  Handler& handler = signals.of[number];
+  const struct sigaction action = handler.action;
+  if (!handler.set) return;
+  if ((action.sa_flags & SA_RESETHAND) && !handler.called_early.load()) {  // else the signal is still to come
+    struct sigaction none {};
+    none.sa_handler = SIG_DFL;
+    handler.set(number, &none, nullptr);
+    forget(handler);
+  }
+  if (action.sa_flags & SA_SIGINFO)
+    action.sa_sigaction(number, info, context);
+  else
+    action.sa_handler(number);
+}
+
+void arm_patience(int number, const timespec& patience) {
+  const itimerspec when{{0, 0}, patience};
+  (void)::timer_settime(signals.of[number].patience, 0, &when, nullptr);
+}
+
+/// What the kernel calls. Nothing here but what is safe in a handler (POSIX, 2.4.3).
+void on_signal(int number, siginfo_t* info, void* context) {
+  const int before = errno;
+  Handler& handler = signals.of[number];
+  if (info->si_code == SI_TIMER && info->si_value.sival_ptr == &handler) {
+    if (handler.waits.exchange(false)) call_handler(number, &handler.info, context);
+  } else if (!signals.put_off.load() || !handler.timed.load()) {
+    call_handler(number, info, context);
+  } else if (!handler.called_early.exchange(false) && !handler.waits.load()) {
+    handler.info = *info;
+    handler.waits.store(true);
+    signals.any_waits.store(true);
+    arm_patience(number, has_short_patience(number) ? launchers_patience : programs_patience);
+  }
+  errno = before;
+}
+
+/// Timers are not made in handlers, and not inherited by children.
+void make_timer(int number) {
+  sigevent event{};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = number;
+  event.sigev_value.sival_ptr = &signals.of[number];
+  signals.of[number].timed.store(::timer_create(CLOCK_MONOTONIC, &event, &signals.of[number].patience) == 0);
+}
+
+}  // namespace
+
+bool is_put_off(int number) {
+  return is_among(std::begin(put_off_long), std::end(put_off_long), number) || has_short_patience(number);
+}
+
+int set_program_action(SetAction set, int number, const struct sigaction* action, struct sigaction* before) noexcept {
+  Handler& handler = signals.of[number];
+  const Handler* const known = handler.set ? &handler : nullptr;
+  const struct sigaction own = handler.action;
+  int code = 0;
+  if (!action) {
+    code = set(number, nullptr, before);
+  } else if (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN) {
+    code = set(number, action, before);
+    if (code == 0) forget(handler);
+  } else {
+    struct sigaction ours = *action;
+    ours.sa_sigaction = on_signal;
+    ours.sa_flags = (action->sa_flags & ~SA_RESETHAND) | SA_SIGINFO;
+    handler.action = *action;
+    handler.set = set;
+    code = set(number, &ours, before);
+  }
+  if (code == 0 && before && known) *before = own;
+  return code;
+}
+
+void put_off_signals(bool put_off) {
+  if (put_off) {
+    for (const int number : put_off_long) make_timer(number);
+    for (const int number : put_off_shortly) make_timer(number);
+  }
+  signals.put_off.store(put_off);
+}
+
+int take_waiting_signal() {
+  if (!signals.any_waits.load(std::memory_order_relaxed)) return 0;
+  signals.any_waits.store(false);
+  for (int number = 1; number < NSIG; ++number) {
+    Handler& handler = signals.of[number];
+    if (!handler.waits.exchange(false)) continue;
+    handler.taken.store(true);
+    arm_patience(number, {});
+    signals.any_waits.store(true);  // another may
+    return number;
+  }
+  return 0;
+}
+
+void call_handler_after_call(int number) {
+  CallsHandlers::due = number;
+}
+
+void end_call() {
+  if (depth > 0) return;
+  const int number = CallsHandlers::due;
+  CallsHandlers::due = 0;
+  Handler& handler = signals.of[number];
+  if (!handler.set) return;
+  sigset_t blocked = handler.action.sa_mask;
+  sigset_t before;
+  if (!(handler.action.sa_flags & SA_NODEFER)) sigaddset(&blocked, number);
+  pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  siginfo_t info{};
+  info.si_signo = number;
+  bool came = handler.taken.exchange(false);
+  if (!came && handler.waits.exchange(false)) {
+    came = true;
+    arm_patience(number, {});
+  }
+  if (came) info = handler.info;
+  handler.called_early.store(!came);
+  ucontext_t context{};
+  (void)::getcontext(&context);
+  call_handler(number, &info, &context);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,137 @@
+#include "replicate/process/program_signals.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "replicate/process/depth.h"
+
+namespace holdfast::replicate {
+namespace {
+
+using namespace std::chrono_literals;
+
+volatile sig_atomic_t called = 0;
+void count(int /*number*/) {
+  called = called + 1;
+}
+
+/// The one that this program has for itself is that of libc/signals.cc.
+SetAction the_librarys() {
+  return reinterpret_cast<SetAction>(dlsym(RTLD_NEXT, "sigaction"));
+}
+
+class ProgramSignals : public testing::Test {
+ protected:
+  ProgramSignals() {
+    depth = 0;
+    called = 0;
+    put_off_signals(true);
+  }
+  ~ProgramSignals() override {
+    for (const int number : {SIGUSR2, SIGTERM}) handle(number, SIG_DFL);
+    put_off_signals(false);
+    depth = depth_;
+  }
+  static struct sigaction handle(int number, sighandler_t handler, int flags = 0) {
+    struct sigaction action {};
+    struct sigaction before {};
+    action.sa_handler = handler;
+    action.sa_flags = flags;
+    EXPECT_EQ(set_program_action(the_librarys(), number, &action, &before), 0);
+    return before;
+  }
+  static void call_ends(int number) {
+    call_handler_after_call(number);
+    const CallsHandlers end;
+  }
+  int depth_ = depth;  ///< the tests are run inside Holdfast
+};
+
+TEST_F(ProgramSignals, WaitForTheEndOfTheCallThatTheLeaderNames) {
+  handle(SIGUSR2, count);
+  raise(SIGUSR2);
+  raise(SIGUSR2);
+  EXPECT_EQ(called, 0);
+  EXPECT_EQ(take_waiting_signal(), SIGUSR2);
+  { const CallsHandlers none_is_due; }
+  EXPECT_EQ(called, 0);
+  call_ends(SIGUSR2);
+  EXPECT_EQ(called, 1);
+  EXPECT_EQ(take_waiting_signal(), 0);
+}
+
+TEST_F(ProgramSignals, OfTheLeaderCountWhereTheyComeLater) {
+  handle(SIGUSR2, count);
+  call_ends(SIGUSR2);
+  EXPECT_EQ(called, 1);
+  raise(SIGUSR2);
+  EXPECT_EQ(take_waiting_signal(), 0) << "it is that one";
+  raise(SIGUSR2);
+  EXPECT_EQ(take_waiting_signal(), SIGUSR2) << "the next one is not";
+}
+
+TEST_F(ProgramSignals, AreNotPutOffForEver) {
+  handle(SIGTERM, count);
+  raise(SIGTERM);
+  EXPECT_EQ(called, 0);
+  for (const auto end = std::chrono::steady_clock::now() + 60s; called == 0 && std::chrono::steady_clock::now() < end;)
+    ::usleep(1000);
+  EXPECT_EQ(called, 1);
+  EXPECT_EQ(take_waiting_signal(), 0);
+}
+
+TEST_F(ProgramSignals, TheProgramSeesItsOwnActions) {
+  handle(SIGUSR2, count, SA_RESTART);
+  struct sigaction seen {};
+  ASSERT_EQ(set_program_action(the_librarys(), SIGUSR2, nullptr, &seen), 0);
+  EXPECT_EQ(seen.sa_handler, count);
+  EXPECT_EQ(seen.sa_flags, SA_RESTART);
+  EXPECT_EQ(handle(SIGUSR2, SIG_IGN).sa_handler, count);
+  raise(SIGUSR2);
+  EXPECT_EQ(take_waiting_signal(), 0);
+  EXPECT_EQ(handle(SIGUSR2, count).sa_handler, SIG_IGN);
+}
+
+TEST_F(ProgramSignals, AHandlerForOnceIsCalledOnce) {
+  handle(SIGUSR2, count, static_cast<int>(SA_RESETHAND));
+  raise(SIGUSR2);
+  call_ends(SIGUSR2);
+  EXPECT_EQ(called, 1);
+  EXPECT_EQ(handle(SIGUSR2, SIG_IGN).sa_handler, SIG_DFL);
+}
+
+TEST_F(ProgramSignals, AHandlerForOnceThatTheLeaderNamesTakesItsSignal) {
+  handle(SIGUSR2, count, static_cast<int>(SA_RESETHAND));
+  call_ends(SIGUSR2);
+  raise(SIGUSR2);  // would end the program
+  EXPECT_EQ(called, 1);
+}
+
+TEST_F(ProgramSignals, OneThatWasTakenMayComeAgain) {
+  handle(SIGUSR2, count);
+  raise(SIGUSR2);
+  EXPECT_EQ(take_waiting_signal(), SIGUSR2);
+  EXPECT_EQ(take_waiting_signal(), 0);
+  raise(SIGUSR2);
+  call_ends(SIGUSR2);
+  EXPECT_EQ(called, 1);
+  EXPECT_EQ(take_waiting_signal(), SIGUSR2);
+}
+
+TEST_F(ProgramSignals, AreTheProgramsAtOnceOutsideMpi) {
+  handle(SIGUSR2, count);
+  put_off_signals(false);
+  raise(SIGUSR2);
+  EXPECT_EQ(called, 1);
+}
+
+TEST(ProgramSignal, ThatIsAFaultOrAChildsIsNotPutOff) {
+  for (const int number : {SIGSEGV, SIGFPE, SIGABRT, SIGCHLD, SIGPIPE, SIGPROF}) EXPECT_FALSE(is_put_off(number));
+  for (const int number : {SIGUSR1, SIGALRM, SIGTERM}) EXPECT_TRUE(is_put_off(number));
+}
+
+}  // namespace
+}  // namespace holdfast::replicate
