@@ -1,7 +1,7 @@
 /* Two ranks that go on until a signal comes, as codes do that write a checkpoint before their time is over: its handler
  * sets a flag, of which all learn by a collective. Processes of the replicas get it at different steps.
  *
- * signals self FIRST LATER   process n raises SIGUSR1 at step FIRST + n * LATER
+ * signals self FIRST LATER   process n gets SIGUSR1 at step FIRST + n * LATER
  * signals outside            the file `ready` says that it may come
  * signals alarm              a timer of the program's own
  * signals wait               one that no collective call follows, for which the program waits
@@ -25,6 +25,25 @@ static void note(int number, siginfo_t* info, void* context) {
   came = number;
 }
 
+/* Another process, which sends this one a signal when it is told to. */
+static int told_to[2], sent[2];
+
+static void start_sender(void) {
+  char number = 0;
+  if (pipe(told_to) != 0 || pipe(sent) != 0 || fork() != 0) return;
+  close(told_to[1]);
+  while (read(told_to[0], &number, 1) == 1) {
+    kill(getppid(), number);
+    if (write(sent[1], &number, 1) != 1) break;
+  }
+  _exit(0);
+}
+
+static void get(int signal) {
+  char number = (char)signal;
+  if (write(told_to[1], &number, 1) != 1 || read(sent[0], &number, 1) != 1) printf("no sender\n");
+}
+
 static void handle(int number) {
   struct sigaction action, before;
   memset(&action, 0, sizeof action);
@@ -40,7 +59,7 @@ static void go_on(int rank, int raised_at) {
   double value = rank, all = 0;
   int own = 0, told = 0, step = 0;
   for (; told == 0; ++step) {
-    if (step == raised_at) raise(SIGUSR1);
+    if (step == raised_at) get(SIGUSR1);
     own = came;
     MPI_Allreduce(&own, &told, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     for (int i = 0; i < 100000; ++i) value = value * 0.999 + 0.001 * i;
@@ -63,6 +82,7 @@ static void in_child(int rank) {
 
 int main(int argc, char** argv) {
   int rank;
+  start_sender();
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const char* what = argc > 1 ? argv[1] : "outside";
@@ -80,13 +100,14 @@ int main(int argc, char** argv) {
     setitimer(ITIMER_REAL, &later, NULL);
     go_on(rank, -1);
   } else if (strcmp(what, "wait") == 0) {
-    raise(SIGTERM);
+    get(SIGTERM);
     while (came == 0) usleep(1000);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) printf("waited for signal %d\n", (int)came);
   } else {
     in_child(rank);
   }
+  close(told_to[1]);
   MPI_Finalize();
   return 0;
 }

@@ -1,7 +1,9 @@
 #include "replicate/process/program_signals.h"
 
+#include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -75,13 +77,19 @@ void arm_patience(int number, const timespec& patience) {
   (void)::timer_settime(signals.of[number].patience, 0, &when, nullptr);
 }
 
+/// By kill() or raise(): all replicas do so at the same point, and it comes before those return.
+bool is_sent_by_itself(const siginfo_t& info) {
+  const bool sent = info.si_code == SI_USER || info.si_code == SI_TKILL || info.si_code == SI_QUEUE;
+  return sent && info.si_pid == static_cast<pid_t>(::syscall(SYS_getpid));
+}
+
 /// What the kernel calls. Nothing here but what is safe in a handler (POSIX, 2.4.3).
 void on_signal(int number, siginfo_t* info, void* context) {
   const int before = errno;
   Handler& handler = signals.of[number];
   if (info->si_code == SI_TIMER && info->si_value.sival_ptr == &handler) {
     if (handler.waits.exchange(false)) call_handler(number, &handler.info, context);
-  } else if (!signals.put_off.load() || !handler.timed.load()) {
+  } else if (!signals.put_off.load() || !handler.timed.load() || is_sent_by_itself(*info)) {
     call_handler(number, info, context);
   } else if (!handler.called_early.exchange(false) && !handler.waits.load()) {
     handler.info = *info;

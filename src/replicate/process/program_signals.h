@@ -8,7 +8,8 @@ namespace holdfast::replicate {
 /// timer of its own, reach the replicas of a rank at different points. A handler that sets a flag would make them part.
 /// So it is not called when the signal comes, but at the end of a collective call, where the leader says so in its
 /// ballot (mpi/collective/collective.cc); and at once where no such call ends within the signal's patience, since the
-/// program may be waiting for it. Signals that the program causes itself, by a fault or a child, are never put off.
+/// program may be waiting for it. Signals that the process sends itself are never put off, and none of a fault or a
+/// child.
 
 /// Whether the program's handlers of that signal are.
 bool is_put_off(int number);

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -21,6 +22,17 @@ void count(int /*number*/) {
 /// The one that this program has for itself is that of libc/signals.cc.
 SetAction the_librarys() {
   return reinterpret_cast<SetAction>(dlsym(RTLD_NEXT, "sigaction"));
+}
+
+/// From another process.
+void send(int number) {
+  const pid_t child = fork();
+  if (child == 0) {
+    ::kill(::getppid(), number);
+    _exit(0);
+  }
+  ASSERT_GT(child, 0);
+  ::waitpid(child, nullptr, 0);
 }
 
 class ProgramSignals : public testing::Test {
@@ -52,8 +64,8 @@ class ProgramSignals : public testing::Test {
 
 TEST_F(ProgramSignals, WaitForTheEndOfTheCallThatTheLeaderNames) {
   handle(SIGUSR2, count);
-  raise(SIGUSR2);
-  raise(SIGUSR2);
+  send(SIGUSR2);
+  send(SIGUSR2);
   EXPECT_EQ(called, 0);
   EXPECT_EQ(take_waiting_signal(), SIGUSR2);
   { const CallsHandlers none_is_due; }
@@ -67,15 +79,15 @@ TEST_F(ProgramSignals, OfTheLeaderCountWhereTheyComeLater) {
   handle(SIGUSR2, count);
   call_ends(SIGUSR2);
   EXPECT_EQ(called, 1);
-  raise(SIGUSR2);
+  send(SIGUSR2);
   EXPECT_EQ(take_waiting_signal(), 0) << "it is that one";
-  raise(SIGUSR2);
+  send(SIGUSR2);
   EXPECT_EQ(take_waiting_signal(), SIGUSR2) << "the next one is not";
 }
 
 TEST_F(ProgramSignals, AreNotPutOffForEver) {
   handle(SIGTERM, count);
-  raise(SIGTERM);
+  send(SIGTERM);
   EXPECT_EQ(called, 0);
   for (const auto end = std::chrono::steady_clock::now() + 60s; called == 0 && std::chrono::steady_clock::now() < end;)
     ::usleep(1000);
@@ -90,14 +102,14 @@ TEST_F(ProgramSignals, TheProgramSeesItsOwnActions) {
   EXPECT_EQ(seen.sa_handler, count);
   EXPECT_EQ(seen.sa_flags, SA_RESTART);
   EXPECT_EQ(handle(SIGUSR2, SIG_IGN).sa_handler, count);
-  raise(SIGUSR2);
+  send(SIGUSR2);
   EXPECT_EQ(take_waiting_signal(), 0);
   EXPECT_EQ(handle(SIGUSR2, count).sa_handler, SIG_IGN);
 }
 
 TEST_F(ProgramSignals, AHandlerForOnceIsCalledOnce) {
   handle(SIGUSR2, count, static_cast<int>(SA_RESETHAND));
-  raise(SIGUSR2);
+  send(SIGUSR2);
   call_ends(SIGUSR2);
   EXPECT_EQ(called, 1);
   EXPECT_EQ(handle(SIGUSR2, SIG_IGN).sa_handler, SIG_DFL);
@@ -106,16 +118,16 @@ TEST_F(ProgramSignals, AHandlerForOnceIsCalledOnce) {
 TEST_F(ProgramSignals, AHandlerForOnceThatTheLeaderNamesTakesItsSignal) {
   handle(SIGUSR2, count, static_cast<int>(SA_RESETHAND));
   call_ends(SIGUSR2);
-  raise(SIGUSR2);  // would end the program
+  send(SIGUSR2);  // would end the program
   EXPECT_EQ(called, 1);
 }
 
 TEST_F(ProgramSignals, OneThatWasTakenMayComeAgain) {
   handle(SIGUSR2, count);
-  raise(SIGUSR2);
+  send(SIGUSR2);
   EXPECT_EQ(take_waiting_signal(), SIGUSR2);
   EXPECT_EQ(take_waiting_signal(), 0);
-  raise(SIGUSR2);
+  send(SIGUSR2);
   call_ends(SIGUSR2);
   EXPECT_EQ(called, 1);
   EXPECT_EQ(take_waiting_signal(), SIGUSR2);
@@ -124,8 +136,16 @@ TEST_F(ProgramSignals, OneThatWasTakenMayComeAgain) {
 TEST_F(ProgramSignals, AreTheProgramsAtOnceOutsideMpi) {
   handle(SIGUSR2, count);
   put_off_signals(false);
-  raise(SIGUSR2);
+  send(SIGUSR2);
   EXPECT_EQ(called, 1);
+}
+
+TEST_F(ProgramSignals, ThatAProcessSendsItselfComeAtOnce) {
+  handle(SIGUSR2, count);
+  raise(SIGUSR2);
+  ::kill(::getpid(), SIGUSR2);
+  EXPECT_EQ(called, 2);
+  EXPECT_EQ(take_waiting_signal(), 0);
 }
 
 TEST(ProgramSignal, ThatIsAFaultOrAChildsIsNotPutOff) {
