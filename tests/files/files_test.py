@@ -8,12 +8,14 @@ import difflib
 import json
 import os
 import pathlib
+import random
 import re
 import signal
 import stat
 import subprocess
 import sys
 import tempfile
+import threading
 
 LAMMPS_INPUT = """
 units lj
@@ -150,6 +152,41 @@ def pipes(args, root):
         expect(sorted(os.listdir(folder)) == ["new"], "what is left", os.listdir(folder))
         expect(stat.S_ISFIFO((folder / "new").stat().st_mode), "a pipe")
         expect(record["files"]["differences"] == [], "the replicas differ", record["files"])
+
+
+def keep_changing(folder, stop):
+    """Puts one number after the other in the place of `control`, and takes some away; -1 in the end."""
+    wanted = folder / "control"
+    chance = random.Random(len(str(folder)))
+    while not (folder / "ready").exists():
+        if stop.wait(0.01):
+            return
+    for number in [*range(1, 200), -1]:
+        (folder / "next").write_text(f"{number}\n")
+        os.rename(folder / "next", wanted)
+        if stop.wait(chance.choice((0, 0.001, 0.004, 0.01))):
+            return
+        if number % 5 == 0:
+            wanted.unlink()
+
+
+def outside(args, root):
+    """A file that somebody outside the job changes while it reads it again and again (outside.c)."""
+    for degree in (2, 3):
+        for how in ("open", "stream"):
+            folder = root / f"{how}-{degree}"
+            folder.mkdir()
+            (folder / "control").write_text("0\n")
+            stop = threading.Event()
+            other = threading.Thread(target=keep_changing, args=(folder, stop))
+            other.start()
+            try:
+                out, err, record = replicated(args, degree, [args.program, how], folder, root)
+            finally:
+                stop.set()
+                other.join()
+            expect(int(re.match(r"changes (\d+), sum", out)[1]) > 5, "nothing was seen to change", out + err)
+            expect(record["files"]["differences"] == [], "the replicas differ", record["files"])
 
 
 def shared(args, root):
@@ -320,7 +357,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--holdfast", required=True)
     parser.add_argument("--launcher", required=True)
-    parser.add_argument("case", choices=["same", "pairs", "metadata", "runs", "pipes", "shared", "detected", "reported", "stays_open",
+    parser.add_argument("case", choices=["same", "pairs", "metadata", "runs", "pipes", "shared", "outside",
+                                         "detected", "reported", "stays_open",
                                          "scratch", "corrected", "tolerated", "dies", "lammps"])
     parser.add_argument("program")
     parser.add_argument("--libraries", help="folder of libraries that the program opens")

@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <utility>
 
 #include "core/config/environment.h"
 #include "core/config/settings.h"
@@ -159,12 +160,28 @@ bool may_change(int error) {
   return error == ENOENT || error == EEXIST || error == ENOTEMPTY || error == ENOTDIR || error == ENXIO;
 }
 
+/// For people who look for the cause: no rank may ever do so, where somebody outside did it for the leader.
+void say_what_is_missing(const std::string& name) {
+  const Runtime& state = runtime();
+  say("rank " + std::to_string(state.rank) + " replica " + std::to_string(state.replica) + " still waits for " + name +
+      " to be as replica 0 found it: some rank of this replica must make or remove it. A file that the job removed and "
+      "a program outside the job made again is not seen by all replicas");
+}
+
 void repeat(FileCall call, const std::string& name, const std::function<bool(Manner)>& act) {
+  constexpr std::int64_t long_ns = 5'000'000'000;
+  const std::int64_t begun = monotonic_now_ns();
   bool done = false;
+  bool told = false;
   wait_until([&] {
     set_awaited({Awaited::What::decision, runtime().rank, 0});
     done = act(Manner::repeat);
-    return done || !may_change(errno);
+    if (done || !may_change(errno)) return true;
+    const int error = errno;
+    const bool late = monotonic_now_ns() - begun > long_ns;
+    if (late && !std::exchange(told, true)) say_what_is_missing(name);
+    errno = error;
+    return false;
   });
   if (!done)
     went_another_way(call, name, std::string(", which replica 0 could and this one cannot: ") + std::strerror(errno));
@@ -281,10 +298,21 @@ namespace {
 
 using Share = std::function<void()>;
 
-/// `compared`: what replicas must have in common of the name. `before`: takes what the leader has, where it could do
-/// what it was to do, before the others do; `after`: when all have.
+/// What else replicas tell each other about a call.
+struct Sharing {
+  Share before{};  ///< takes what the leader has, where it could do what it was to do, before the others do
+  Share after{};   ///< the same when all have
+  std::function<Shown()> show{};
+  std::function<bool(bool, Shown)> open_shown{};
+};
+
+/// The number that the leader tells: a digest of the name, the call, what is shown, errno.
+constexpr int shown_bit = 14;
+constexpr std::uint64_t error_bits = (1U << shown_bit) - 1;
+
+/// `compared`: what replicas must have in common of the name.
 bool agree(FileCall call, const std::string& compared, const std::string& name, const std::function<bool(Manner)>& act,
-           const Share& before, const Share& after) {
+           const Sharing& sharing) {
   const bool together = agreed_clocks() && own_process() == watched.load()->process;
   const int errno_before = errno;
   const auto ended = [errno_before](int error) {
@@ -301,27 +329,39 @@ bool agree(FileCall call, const std::string& compared, const std::string& name, 
   if (!told) {
     const bool done = act(Manner::own);
     const int error = done ? 0 : errno;
-    publish_number(static_cast<std::int64_t>(what | static_cast<std::uint64_t>(error)));
-    if (done && before) before();
-    if (done && after) after();
+    const Shown shown = done && sharing.show ? sharing.show() : Shown::own;
+    publish_number(static_cast<std::int64_t>(what | static_cast<std::uint64_t>(shown) << shown_bit |
+                                             (static_cast<std::uint64_t>(error) & error_bits)));
+    if (shown == Shown::anew) tell_shown(name);
+    if (done && sharing.before) sharing.before();
+    if (done && sharing.after) sharing.after();
     let_followers_catch_up();
     return ended(error);
   }
   const auto said = static_cast<std::uint64_t>(*told);
   if ((said >> 16) != (what >> 16))
     went_another_way(call, name, " where replica 0 uses another file or uses it otherwise");
-  const int error = static_cast<int>(said & 0xffff);
-  if (error == 0 && before) before();
-  if (error == 0) repeat(call, name, act);
-  if (error == 0 && after) after();
-  return ended(error);
+  const int error = static_cast<int>(said & error_bits);
+  if (error != 0) return ended(error);
+  if (sharing.before) sharing.before();
+  const auto shown = static_cast<Shown>(said >> shown_bit & 3);
+  const bool done = shown != Shown::own && sharing.open_shown && sharing.open_shown(act(Manner::repeat), shown);
+  if (!done) repeat(call, name, act);
+  if (sharing.after) sharing.after();
+  return ended(0);
 }
 
 }  // namespace
 
 bool agree_on_file(FileCall call, const std::string& name, const std::function<bool(Manner)>& act,
                    const std::function<void()>& share) {
-  return agree(call, name, name, act, {}, share);
+  return agree(call, name, name, act, {.after = share});
+}
+
+bool agree_on_reading(const std::string& name, const std::function<bool(Manner)>& act,
+                      const std::function<Shown()>& show,
+                      const std::function<bool(bool opened, Shown shown)>& open_shown) {
+  return agree(FileCall::open, name, name, act, {.show = show, .open_shown = open_shown});
 }
 
 bool agree_on_new_file(std::string& name, const std::function<bool(Manner)>& act) {
@@ -335,7 +375,7 @@ bool agree_on_new_file(std::string& name, const std::function<bool(Manner)>& act
     other_names().leaders[own] = name;
     other_names().any = true;
   };
-  return agree(FileCall::open, without_long_numbers(own), name, act, take_name, {});
+  return agree(FileCall::open, without_long_numbers(own), name, act, {.before = take_name});
 }
 
 bool read_in_view(const std::string& name, bool follow, const std::function<bool(const char*)>& act,

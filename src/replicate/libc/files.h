@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 
+#include "replicate/libc/outside_files.h"
 #include "replicate/process/own_memory.h"
 #include "replicate/shadow/file_view.h"
 
@@ -61,6 +62,13 @@ const std::string& files_that_may_differ();
 /// take_leaders() (mpi/io/file.h); called where all have one.
 bool agree_on_file(FileCall call, const std::string& name, const std::function<bool(Manner)>& act,
                    const std::function<void()>& share = {});
+
+/// The same for a file that is opened to be read, of which the leader may show what it found there (outside_files.h).
+/// `show`: its choice, after act(). `open_shown`: in a follower, after act() has or has not `opened` its own file;
+/// takes what the leader shows; whether one of the two is open.
+bool agree_on_reading(const std::string& name, const std::function<bool(Manner)>& act,
+                      const std::function<Shown()>& show,
+                      const std::function<bool(bool opened, Shown shown)>& open_shown);
 
 /// The same for a file that must not be there yet. Programs put addresses into the names of temporary files, as Python
 /// does for what it compiles: names that differ in long numbers alone are the leader's from here on in all replicas.

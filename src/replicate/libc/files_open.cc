@@ -30,6 +30,10 @@ bool opens_for_writing(int flags) {
   return (flags & O_PATH) == 0 && ((flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0);
 }
 
+bool reads_contents(int flags) {
+  return (flags & (O_ACCMODE | O_CREAT | O_TRUNC | O_PATH | O_DIRECTORY)) == O_RDONLY;
+}
+
 bool open_to_read(const std::string& name, const std::string& resolved, int flags, const Opener& opener) {
   const FileView& view = file_view();
   if (view.leader()) return opener.open(name.c_str(), flags);
@@ -101,9 +105,23 @@ auto open_file(int folder, const char* path, int flags, Open open, Close close) 
   const auto opened_there = [&](const char* at, int how) { return (result = open(at, how)) != failed; };
   const auto taken_back = [&] { close(result); };
   const auto act = [&](Manner manner) { return open_in_view(name, flags, manner, {opened_there, taken_back}); };
-  const bool only_new = (flags & O_CREAT) != 0 && (flags & O_EXCL) != 0;
-  const bool done = only_new ? agree_on_new_file(name, act) : agree_on_file(FileCall::open, name, act);
-  if (!done) return failed;
+  const auto show = [&] { return show_opened(name, number_of(result)); };
+  const auto read_shown = [&](bool opened, Shown shown) {
+    const int own = opened ? number_of(result) : -1;
+    if (shown == Shown::anew) take_shown(name, own);
+    const std::optional<int> memory = open_shown(name, own);
+    if (!memory || *memory < 0) return opened;
+    if (opened) close(result);
+    const bool done = opened_there(("/proc/self/fd/" + std::to_string(*memory)).c_str(), flags & ~O_NOFOLLOW);
+    ::close(*memory);
+    return done;
+  };
+  const auto open_everywhere = [&] {
+    if ((flags & O_CREAT) != 0 && (flags & O_EXCL) != 0) return agree_on_new_file(name, act);
+    return reads_contents(flags) ? agree_on_reading(name, act, show, read_shown)
+                                 : agree_on_file(FileCall::open, name, act);
+  };
+  if (!open_everywhere()) return failed;
   const int before = errno;
   opened(number_of(result), name, opens_for_writing(flags));
   errno = before;
@@ -173,10 +191,8 @@ FILE* reopen_stream(ReopenStream real, const char* path, const char* mode, FILE*
 /// Six characters that differ from call to call and from rank to rank, and are the same in all replicas.
 void fill_in(char* six) {
   static std::atomic<std::uint64_t> calls{0};
-  static const std::uint64_t start = [] {
-    const char* epoch = std::getenv("HOLDFAST_RUN_EPOCH");
-    return epoch ? std::strtoull(epoch, nullptr, 10) : 0ULL;
-  }();
+  const char* const epoch = std::getenv("HOLDFAST_RUN_EPOCH");
+  const std::uint64_t start = epoch ? std::strtoull(epoch, nullptr, 10) : 0;
   constexpr char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
   const Depth inside;
   std::uint64_t bits = start ^ (static_cast<std::uint64_t>(file_rank()) << 48) ^ ++calls;

@@ -112,22 +112,6 @@ std::string with_own_addresses(const std::string& leaders, const std::string& ow
   return text + "\n";
 }
 
-int file_in_memory(std::string_view contents, int flags) {
-  const int file = ::memfd_create("answer", (flags & O_CLOEXEC) ? MFD_CLOEXEC : 0U);
-  if (file < 0) return file;
-  for (std::size_t at = 0; at < contents.size();) {
-    const ssize_t written = ::write(file, contents.data() + at, contents.size() - at);
-    if (written <= 0) {
-      ::close(file);
-      errno = ENOMEM;
-      return -1;
-    }
-    at += static_cast<std::size_t>(written);
-  }
-  ::lseek(file, 0, SEEK_SET);
-  return file;
-}
-
 /// The directories among them are each host's own.
 std::optional<int> open_told(const std::string& path, int flags) {
   const Inside inside;
@@ -145,6 +129,22 @@ std::optional<int> open_told(const std::string& path, int flags) {
 }
 
 }  // namespace
+
+int file_in_memory(std::string_view contents, int flags) {
+  const int file = ::memfd_create("answer", (flags & O_CLOEXEC) ? MFD_CLOEXEC : 0U);
+  if (file < 0) return file;
+  for (std::size_t at = 0; at < contents.size();) {
+    const ssize_t written = ::write(file, contents.data() + at, contents.size() - at);
+    if (written <= 0) {
+      ::close(file);
+      errno = ENOMEM;
+      return -1;
+    }
+    at += static_cast<std::size_t>(written);
+  }
+  ::lseek(file, 0, SEEK_SET);
+  return file;
+}
 
 std::optional<int> open_made_file(const char* path, int flags) {
   if (!path) return std::nullopt;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 namespace holdfast::replicate {
 
@@ -9,5 +10,8 @@ namespace holdfast::replicate {
 /// leader read at that place (docs/reference/agreed.md). A descriptor of a file in memory, or -1 with errno; nothing
 /// where the path is none of them, or the caller not the program.
 std::optional<int> open_made_file(const char* path, int flags);
+
+/// A new file in memory, to be read from its beginning; O_CLOEXEC among `flags` counts. -1 with errno: ENOMEM.
+int file_in_memory(std::string_view contents, int flags);
 
 }  // namespace holdfast::replicate

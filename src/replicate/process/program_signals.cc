@@ -1,10 +1,12 @@
 #include "replicate/process/program_signals.h"
 
+#include <dlfcn.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <iterator>
@@ -18,24 +20,30 @@ namespace {
 /// A handler of the program's.
 struct Handler {
   struct sigaction action;  ///< as the program gave it
-  SetAction set;            ///< the C library's sigaction(); null: the program has no handler
+  bool set;                 ///< the program has one
   timer_t patience;
-  siginfo_t info;                  ///< of the signal that waits
-  std::atomic<bool> timed;         ///< `patience` is there
-  std::atomic<bool> waits;         ///< the signal has come
-  std::atomic<bool> taken;         ///< it has, and its handler is called at the end of the present call
-  std::atomic<bool> called_early;  ///< the leader's came first, so that the next one here is that one
+  siginfo_t info;                   ///< of the signal that waits
+  std::atomic<bool> timed;          ///< `patience` is there
+  std::atomic<bool> waits;          ///< the signal has come
+  std::atomic<bool> taken;          ///< it has, and its handler is called at the end of the present call
+  std::atomic<bool> called_early;   ///< the leader's came first, so that the next one here is that one
+  std::atomic<std::uint8_t> calls;  ///< that were put off, modulo 8
 };
 
 struct ProgramSignals {
   Handler of[NSIG];
   std::atomic<bool> put_off;
   std::atomic<bool> any_waits;  ///< perhaps
+  std::atomic<SetAction> librarys_sigaction;
+  std::atomic<SetSignalHandler> librarys_signal;
+  std::atomic<SetSignalHandler> librarys_sysv_signal;
 };
 constinit ProgramSignals signals{};
 
 constexpr int put_off_long[] = {SIGUSR1, SIGUSR2, SIGALRM};
 constexpr int put_off_shortly[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU};  // launchers kill a second later
+constexpr int number_bits = 5;  // of what the leader says of a signal; the others count the handler's calls
+static_assert(std::max({SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU}) < 1 << number_bits);
 constexpr timespec programs_patience{10, 0};
 constexpr timespec launchers_patience{0, 500'000'000};
 
@@ -50,7 +58,7 @@ bool has_short_patience(int number) {
 
 /// The program has no handler any more.
 void forget(Handler& handler) {
-  handler.set = nullptr;
+  handler.set = false;
   handler.waits.store(false);
   handler.taken.store(false);
   handler.called_early.store(false);
@@ -63,13 +71,17 @@ void call_handler(int number, siginfo_t* info, void* context) {
   if ((action.sa_flags & SA_RESETHAND) && !handler.called_early.load()) {  // else the signal is still to come
     struct sigaction none {};
     none.sa_handler = SIG_DFL;
-    handler.set(number, &none, nullptr);
+    (void)librarys_own().sigaction(number, &none, nullptr);
     forget(handler);
   }
   if (action.sa_flags & SA_SIGINFO)
     action.sa_sigaction(number, info, context);
   else
     action.sa_handler(number);
+}
+
+std::uint8_t next_call(const Handler& handler) {
+  return static_cast<std::uint8_t>((handler.calls.load() + 1) % 8);
 }
 
 void arm_patience(int number, const timespec& patience) {
@@ -88,7 +100,10 @@ void on_signal(int number, siginfo_t* info, void* context) {
   const int before = errno;
   Handler& handler = signals.of[number];
   if (info->si_code == SI_TIMER && info->si_value.sival_ptr == &handler) {
-    if (handler.waits.exchange(false)) call_handler(number, &handler.info, context);
+    if (handler.waits.exchange(false)) {
+      handler.calls.store(next_call(handler));
+      call_handler(number, &handler.info, context);
+    }
   } else if (!signals.put_off.load() || !handler.timed.load() || is_sent_by_itself(*info)) {
     call_handler(number, info, context);
   } else if (!handler.called_early.exchange(false) && !handler.waits.load()) {
@@ -101,7 +116,8 @@ void on_signal(int number, siginfo_t* info, void* context) {
 }
 
 /// Timers are not made in handlers, and not inherited by children.
-void make_timer(int number) {
+void begin_to_put_off(int number) {
+  signals.of[number].calls.store(0);
   sigevent event{};
   event.sigev_notify = SIGEV_SIGNAL;
   event.sigev_signo = number;
@@ -115,10 +131,20 @@ bool is_put_off(int number) {
   return is_among(std::begin(put_off_long), std::end(put_off_long), number) || has_short_patience(number);
 }
 
-int set_program_action(SetAction set, int number, const struct sigaction* action, struct sigaction* before) noexcept {
+LibrarysOwn librarys_own() noexcept {
+  if (!signals.librarys_sigaction.load()) {
+    signals.librarys_sysv_signal.store(reinterpret_cast<SetSignalHandler>(::dlsym(RTLD_NEXT, "__sysv_signal")));
+    signals.librarys_signal.store(reinterpret_cast<SetSignalHandler>(::dlsym(RTLD_NEXT, "signal")));
+    signals.librarys_sigaction.store(reinterpret_cast<SetAction>(::dlsym(RTLD_NEXT, "sigaction")));
+  }
+  return {signals.librarys_sigaction.load(), signals.librarys_signal.load(), signals.librarys_sysv_signal.load()};
+}
+
+int set_program_action(int number, const struct sigaction* action, struct sigaction* before) noexcept {
   Handler& handler = signals.of[number];
   const Handler* const known = handler.set ? &handler : nullptr;
   const struct sigaction own = handler.action;
+  const SetAction set = librarys_own().sigaction;
   int code = 0;
   if (!action) {
     code = set(number, nullptr, before);
@@ -130,7 +156,7 @@ int set_program_action(SetAction set, int number, const struct sigaction* action
     ours.sa_sigaction = on_signal;
     ours.sa_flags = (action->sa_flags & ~SA_RESETHAND) | SA_SIGINFO;
     handler.action = *action;
-    handler.set = set;
+    handler.set = true;
     code = set(number, &ours, before);
   }
   if (code == 0 && before && known) *before = own;
@@ -139,13 +165,13 @@ int set_program_action(SetAction set, int number, const struct sigaction* action
 
 void put_off_signals(bool put_off) {
   if (put_off) {
-    for (const int number : put_off_long) make_timer(number);
-    for (const int number : put_off_shortly) make_timer(number);
+    for (const int number : put_off_long) begin_to_put_off(number);
+    for (const int number : put_off_shortly) begin_to_put_off(number);
   }
   signals.put_off.store(put_off);
 }
 
-int take_waiting_signal() {
+std::uint8_t take_waiting_signal() {
   if (!signals.any_waits.load(std::memory_order_relaxed)) return 0;
   signals.any_waits.store(false);
   for (int number = 1; number < NSIG; ++number) {
@@ -154,21 +180,23 @@ int take_waiting_signal() {
     handler.taken.store(true);
     arm_patience(number, {});
     signals.any_waits.store(true);  // another may
-    return number;
+    return static_cast<std::uint8_t>(next_call(handler) << number_bits | number);
   }
   return 0;
 }
 
-void call_handler_after_call(int number) {
-  CallsHandlers::due = number;
+void call_handler_after_call(std::uint8_t named) {
+  CallsHandlers::due = named;
 }
 
 void end_call() {
   if (depth > 0) return;
-  const int number = CallsHandlers::due;
+  const int number = CallsHandlers::due & ((1 << number_bits) - 1);
+  const int leaders_call = CallsHandlers::due >> number_bits;
   CallsHandlers::due = 0;
   Handler& handler = signals.of[number];
-  if (!handler.set) return;
+  if (!handler.set || handler.calls.load() == leaders_call) return;  // of that one its patience was over here
+  handler.calls.store(static_cast<std::uint8_t>(leaders_call));
   sigset_t blocked = handler.action.sa_mask;
   sigset_t before;
   if (!(handler.action.sa_flags & SA_NODEFER)) sigaddset(&blocked, number);

@@ -2,6 +2,8 @@
 
 #include <signal.h>
 
+#include <cstdint>
+
 namespace holdfast::replicate {
 
 /// Signals that come from outside while the program runs, such as SIGUSR1 before its time is over, or SIGALRM of a
@@ -15,18 +17,31 @@ namespace holdfast::replicate {
 bool is_put_off(int number);
 
 using SetAction = int (*)(int number, const struct sigaction* action, struct sigaction* before);
+using SetSignalHandler = sighandler_t (*)(int number, sighandler_t handler);
 
-/// sigaction() of such a signal, as the program calls it; `set` is the C library's. Signal-safe.
-int set_program_action(SetAction set, int number, const struct sigaction* action, struct sigaction* before) noexcept;
+/// The C library's functions of these names. The loader is asked for them once, before the program has a handler:
+/// handlers set themselves again, perhaps while the loader is at work.
+struct LibrarysOwn {
+  SetAction sigaction;
+  SetSignalHandler signal;
+  SetSignalHandler sysv_signal;
+};
+LibrarysOwn librarys_own() noexcept;
+
+/// sigaction() of such a signal, as the program calls it. Signal-safe.
+int set_program_action(int number, const struct sigaction* action, struct sigaction* before) noexcept;
 
 /// From MPI_Init to MPI_Finalize of a rank with several replicas, in this process and not in its children.
 void put_off_signals(bool put_off);
 
-/// One that has come, whose handler is still to be called: at the end of the present call, from now on. 0: none.
-int take_waiting_signal();
+/// One that has come, whose handler is still to be called: at the end of the present call, from now on. What the leader
+/// says of it: in the lower five bits its number, above them how many of these calls of its handler there have been
+/// with this one, modulo 8. 0: none.
+std::uint8_t take_waiting_signal();
 /// The leader says that the handler of this one is called at the end of the present call: on the thread that called
-/// MPI_Init, in all replicas, whether the signal has come here or not.
-void call_handler_after_call(int number);
+/// MPI_Init, in all replicas, whether the signal has come here or not; but not where it has been called for it, because
+/// the signal's patience was over.
+void call_handler_after_call(std::uint8_t named);
 /// Calls it, if there is one. Outside Holdfast.
 void end_call();
 
@@ -40,7 +55,8 @@ class CallsHandlers {
   CallsHandlers(const CallsHandlers&) = delete;
   CallsHandlers& operator=(const CallsHandlers&) = delete;
 
-  [[gnu::tls_model("initial-exec")]] static inline constinit thread_local int due = 0;  ///< a signal
+  [[gnu::tls_model("initial-exec")]] static inline constinit thread_local std::uint8_t due =
+      0;  ///< what the leader says
 };
 
 }  // namespace holdfast::replicate

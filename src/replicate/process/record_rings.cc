@@ -41,6 +41,14 @@ std::uint32_t cells_for(std::size_t bytes) {
   return static_cast<std::uint32_t>((bytes + cache_line - 1) / cache_line);
 }
 
+/// Positions are counted modulo 2^32, a multiple of every ring's size, and another process may have written any.
+std::uint32_t moved(std::uint32_t position, std::uint32_t cells) {
+  return static_cast<std::uint32_t>(std::uint64_t{position} + cells);
+}
+std::uint32_t cells_between(std::uint32_t first, std::uint32_t last) {
+  return static_cast<std::uint32_t>((std::uint64_t{1} << 32) + last - first);
+}
+
 Bell* doorbell(std::byte* memory, std::size_t processes, int receiver) {
   return reinterpret_cast<Bell*>(memory + static_cast<std::size_t>(receiver) * doorbell_bytes(processes));
 }
@@ -93,15 +101,17 @@ bool RecordRings::put(int to, std::span<const std::byte> message) {
   const std::uint32_t cells = cells_for(message.size());
   const std::uint32_t at = put % ring.size;
   const std::uint32_t left_out = at + cells > ring.size ? ring.size - at : 0;
-  if (put - seen + left_out + cells > ring.size) {
+  const std::uint32_t needed = left_out + cells;
+  const auto has_room = [&] { return std::uint64_t{cells_between(seen, put)} + needed <= ring.size; };
+  if (!has_room()) {
     seen = ring.taken->load(std::memory_order_acquire);
-    if (put - seen + left_out + cells > ring.size) return false;
+    if (!has_room()) return false;
   }
   if (left_out > 0) ring.lengths[at] = skip;
   const std::uint32_t place = (at + left_out) % ring.size;
   std::memcpy(ring.cells + place * cache_line, message.data(), message.size());
   ring.lengths[place] = static_cast<std::uint16_t>(message.size());
-  put += left_out + cells;
+  put = moved(put, needed);
   ring.put->store(put, std::memory_order_release);
   const auto self = static_cast<std::size_t>(self_);
   Bell& bell = doorbell(memory_, processes_, to)[self / 64];
@@ -127,7 +137,7 @@ bool RecordRings::gather() {
 std::optional<RecordRings::Arrived> RecordRings::next_from(int from) {
   const Ring ring = this->ring(from, self_);
   std::uint32_t& taken = taken_[static_cast<std::size_t>(from)];
-  const std::uint32_t there = ring.put->load(std::memory_order_acquire) - taken;
+  const std::uint32_t there = cells_between(taken, ring.put->load(std::memory_order_acquire));
   if (there == 0) return std::nullopt;
   const std::uint32_t at = taken % ring.size;
   const std::uint32_t left_out = ring.lengths[at] == skip ? ring.size - at : 0;
@@ -137,7 +147,7 @@ std::optional<RecordRings::Arrived> RecordRings::next_from(int from) {
   const bool sound = there <= ring.size && length > 0 && length <= most_bytes && place + cells <= ring.size &&
                      left_out + cells <= there;
   if (sound) std::memcpy(message_.data(), ring.cells + place * cache_line, length);
-  taken += sound ? left_out + cells : there;
+  taken = moved(taken, sound ? left_out + cells : there);
   ring.taken->store(taken, std::memory_order_release);
   return Arrived{from, std::span(message_).first(sound ? length : 0)};
 }

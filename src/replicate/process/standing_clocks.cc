@@ -241,6 +241,10 @@ timespec file_time_before_init(const timespec& time) {
           time.tv_sec == start / billion ? std::min<long>(time.tv_nsec, start % billion) : start % billion};
 }
 
+bool is_since_start(const timespec& time) {
+  return time.tv_sec * billion + time.tv_nsec >= ns_of(standing().shown, CLOCK_REALTIME);
+}
+
 std::int64_t standing_ahead(clockid_t clock) {
   clock = finest(clock);
   return stands(clock, nullptr) ? shown_now(clock) - host_ns(clock) : 0;

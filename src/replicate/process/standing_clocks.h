@@ -78,6 +78,9 @@ std::int64_t ahead_of_host(clockid_t clock);
 /// since one replica may have looked at before and another after. Elsewhere as it is.
 timespec file_time_before_init(const timespec& time);
 
+/// Whether that is after the job's start.
+bool is_since_start(const timespec& time);
+
 /// MPI_Init was called: from here on replicas agree by messages.
 void init_was_called();
 /// Any thread.

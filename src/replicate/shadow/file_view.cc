@@ -374,6 +374,11 @@ bool FileView::changed_here(const std::string& path) const {
   return leader() ? kept_already(path) : there(shadow_ + path) || there(gone_ + path + mark);
 }
 
+bool FileView::as_before_job(const std::string& path) const {
+  if (common(path)) return false;
+  return leader() ? !kept_already(path) : find(path).layer == FilePlace::Layer::real;
+}
+
 int FileView::make_common(const std::string& path) const {
   const Lock lock(leader() ? root_ : root_ + "/replica-" + std::to_string(replica_));
   if (!leader()) {

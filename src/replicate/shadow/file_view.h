@@ -93,6 +93,9 @@ class FileView {
   /// Whether this replica has changed the path since the job began, or since it was made common.
   bool changed_here(const std::string& path) const;
 
+  /// Whether neither this replica nor MPI-IO has changed what this replica sees there: a change is an outsider's.
+  bool as_before_job(const std::string& path) const;
+
   /// Every path that this replica created, changed or removed, as far as the folders show it; parents first.
   std::set<std::string> changed() const;
 

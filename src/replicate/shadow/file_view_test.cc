@@ -310,6 +310,22 @@ TEST_F(FileViewTest, TellsWhatChanged) {
   EXPECT_EQ(leader().program_path(at("b")), at("b"));
 }
 
+TEST_F(FileViewTest, KnowsWhatOnlyAnOutsiderCanHaveChanged) {
+  for (const char* name : {"untouched", "leaders", "others", "mpis"}) put(at(name), "before");
+  write(leader(), "leaders", "after");
+  write(other(), "others", "after");
+  for (const FileView& view : views_) ASSERT_EQ(view.make_common(at("mpis")), 0);
+  put(at("untouched"), "from outside");
+  for (const FileView* view : {&leader(), &other()}) {
+    EXPECT_TRUE(view->as_before_job(at("untouched")));
+    EXPECT_FALSE(view->as_before_job(at("mpis")));
+  }
+  EXPECT_FALSE(leader().as_before_job(at("leaders")));
+  EXPECT_FALSE(other().as_before_job(at("leaders")));
+  EXPECT_TRUE(leader().as_before_job(at("others")));
+  EXPECT_FALSE(other().as_before_job(at("others")));
+}
+
 TEST_F(FileViewTest, ErrorsAreTheSystems) {
   Prepared prepared;
   EXPECT_EQ(other().prepare(at("no/file"), Change::contents, prepared), ENOENT);

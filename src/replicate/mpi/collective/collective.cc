@@ -210,7 +210,7 @@ bool Collective::verify_now() {
   prepare(op, function_, *comm_, std::move(outputs_));
   op.blocks = blocks_;
   if (repeatable_) op.reduction = comm_->reductions++;
-  if (runtime().leader() && agreeing_thread()) op.signal = static_cast<std::uint8_t>(take_waiting_signal());
+  if (runtime().leader() && agreeing_thread()) op.signal = take_waiting_signal();
   cast_ballot(op);
   wait_until([&] { return advance_collective(op); });
   if (op.signal != 0) call_handler_after_call(op.signal);

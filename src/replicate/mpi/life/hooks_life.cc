@@ -389,7 +389,7 @@ void end_with_those_left() {
 void end() {
   Runtime& state = runtime();
   put_off_signals(false);
-  if (const int number = take_waiting_signal()) call_handler_after_call(number);
+  if (const std::uint8_t named = take_waiting_signal()) call_handler_after_call(named);
   flush_decisions();
   if (state.verifying) {
     finish_team();

@@ -1,0 +1,134 @@
+#include "replicate/libc/outside_files.h"
+
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <span>
+#include <unordered_map>
+
+#include "replicate/libc/files.h"
+#include "replicate/libc/made_files.h"
+#include "replicate/mpi/io/file.h"
+#include "replicate/process/real_clock.h"
+#include "replicate/process/standing_clocks.h"
+
+namespace holdfast::replicate {
+
+namespace {
+
+/// Number, length, and when the file and its entry were changed, in seconds and nanoseconds: alike on all hosts.
+using Identity = std::array<std::int64_t, 6>;
+
+struct OutsideFile {
+  Identity identity{};
+  std::string contents;  ///< that the leader told
+  bool told = false;
+};
+using OutsideFiles = std::unordered_map<std::string, OutsideFile>;  // by the name that the program opens
+constinit OutsideFiles* outside_files = nullptr;                    // never gone: programs read files in exit handlers
+
+OutsideFile* known_file(const std::string& name) {
+  if (!outside_files) return nullptr;
+  const auto found = outside_files->find(name);
+  return found == outside_files->end() ? nullptr : &found->second;
+}
+
+OutsideFile* remember_file(const std::string& name) {
+  if (!outside_files) outside_files = new OutsideFiles;
+  if (outside_files->size() >= most_shown_files && !known_file(name)) return nullptr;
+  return &(*outside_files)[name];
+}
+
+Identity identity_of(const struct stat& status) {
+  return {static_cast<std::int64_t>(status.st_ino),
+          status.st_size,
+          status.st_mtim.tv_sec,
+          status.st_mtim.tv_nsec,
+          status.st_ctim.tv_sec,
+          status.st_ctim.tv_nsec};
+}
+
+/// A change after which another may follow without being seen in the times: they go by the kernel's ticks, and by the
+/// clock of a file server.
+bool changed_just_now(const struct stat& status) {
+  constexpr std::int64_t just_now_ns = 100'000'000;
+  const std::int64_t changed = status.st_ctim.tv_sec * std::int64_t{1'000'000'000} + status.st_ctim.tv_nsec;
+  timespec now{};
+  (void)real_clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec - changed < just_now_ns;
+}
+
+/// As it is at one moment, if there is one.
+bool read_whole(int file, struct stat& status, std::string& contents) {
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+    if (static_cast<std::uint64_t>(status.st_size) > most_shown_bytes) return false;
+    contents.resize(static_cast<std::size_t>(status.st_size) + 1);
+    const ssize_t length = ::pread(file, contents.data(), contents.size(), 0);
+    if (length < 0) return false;
+    contents.resize(static_cast<std::size_t>(length));
+    struct stat after {};
+    if (::fstat(file, &after) == 0 && length == after.st_size && identity_of(after) == identity_of(status)) return true;
+  }
+  return false;
+}
+
+/// Neither a rank of this replica nor MPI-IO has changed it.
+bool is_outsiders(const std::string& name) {
+  const FileView& view = file_view();
+  std::string resolved;
+  return view.resolve(name, true, resolved) == 0 && !shared_by_all(resolved) && view.as_before_job(resolved);
+}
+
+void exchange(OutsideFile& shown) {
+  take_leaders(std::as_writable_bytes(std::span(shown.identity)));
+  take_leaders(shown.contents);
+  shown.told = shown.identity != Identity{};
+}
+
+}  // namespace
+
+Shown show_opened(const std::string& name, int descriptor) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return Shown::own;
+  const bool again = known_file(name) != nullptr;
+  OutsideFile* const file = remember_file(name);
+  if (!file || (!again && !is_since_start(status.st_ctim)) || !is_outsiders(name)) return Shown::own;
+  if (file->told && file->identity == identity_of(status) && !changed_just_now(status)) return Shown::as_before;
+  std::string contents;
+  if (!read_whole(descriptor, status, contents)) return Shown::own;
+  const bool same = file->told && file->identity == identity_of(status) && file->contents == contents;
+  *file = {identity_of(status), std::move(contents), true};
+  return same ? Shown::as_before : Shown::anew;
+}
+
+void tell_shown(const std::string& name) {
+  OutsideFile shown = *known_file(name);
+  exchange(shown);
+}
+
+void take_shown(const std::string& name, int own) {
+  OutsideFile shown;  // this replica's, should it have to lead before it is told
+  struct stat status {};
+  if (own >= 0 && read_whole(own, status, shown.contents)) shown.identity = identity_of(status);
+  exchange(shown);
+  if (OutsideFile* const file = remember_file(name)) *file = std::move(shown);
+}
+
+std::optional<int> open_shown(const std::string& name, int own) {
+  const OutsideFile* const file = known_file(name);
+  if (!file || !file->told) return std::nullopt;
+  struct stat status {};
+  std::string contents;
+  if (own >= 0 && read_whole(own, status, contents)) {
+    const Identity mine = identity_of(status);
+    const bool longer = mine[0] == file->identity[0] && !file->contents.empty() && contents.starts_with(file->contents);
+    const bool changed = mine != file->identity || changed_just_now(status);
+    if (contents == file->contents || longer || !changed) return std::nullopt;
+  }
+  return file_in_memory(file->contents, O_RDONLY);
+}
+
+}  // namespace holdfast::replicate

@@ -1,0 +1,51 @@
+// Files that somebody outside the job changes while it reads them again and again: what the ranks make of them must be
+// the same in all replicas. Rank 0 reads a number in "control" until it is negative, and all ranks add it up.
+//   outside open|stream
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/// What stands there; 0 where nothing does yet.
+static long read_number(const char* how, const char* path) {
+  char text[32] = "";
+  if (strcmp(how, "stream") == 0) {
+    FILE* file = fopen(path, "r");
+    if (!file) return 0;
+    if (!fgets(text, sizeof text, file)) text[0] = '\0';
+    fclose(file);
+  } else {
+    const int file = open(path, O_RDONLY);
+    if (file < 0) return 0;
+    const ssize_t length = read(file, text, sizeof text - 1);
+    text[length > 0 ? length : 0] = '\0';
+    close(file);
+  }
+  return atol(text);
+}
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  // From before the job: each replica reads its own the first time, and all have when they agree on a result.
+  const long first = rank == 0 ? read_number(argv[1], "control") : 0;
+  long total;
+  MPI_Allreduce(&first, &total, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) fclose(fopen("ready", "w"));
+  long sum = 0;
+  int changes = 0;
+  for (long before = 0, number = 0; number >= 0;) {
+    if (rank == 0) number = read_number(argv[1], "control");
+    MPI_Bcast(&number, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+    if (number > 0) sum = (sum * 31 + number) % 1000003;
+    changes += number != before;
+    before = number;
+  }
+  if (rank == 0) printf("changes %d, sum %ld\n", changes, sum);
+  MPI_Finalize();
+  return argc < 2;
+}
