@@ -68,7 +68,7 @@ C_LIBRARY = """clock_gettime gettimeofday time getrusage clock times timespec_ge
                shm_open shm_unlink sem_open sem_unlink shmget shmat shmctl semget semop semtimedop semctl
                mq_open __mq_open_2 mq_unlink msgget msgsnd msgrcv msgctl
                sigaction signal __sysv_signal
-               truncate truncate64 chmod fchmodat utime utimes utimensat
+               truncate truncate64 chmod fchmodat utime utimes utimensat flock
                stat stat64 lstat lstat64 __xstat __xstat64 __lxstat __lxstat64 fstatat fstatat64 statx
                fstat fstat64 __fxstat __fxstat64
                readdir readdir64 readdir_r readdir64_r rewinddir telldir seekdir closedir

@@ -188,6 +188,14 @@ def outside(args, root):
             expect(int(re.match(r"changes (\d+), sum", out)[1]) > 5, "nothing was seen to change", out + err)
             expect(record["files"]["differences"] == [], "the replicas differ", record["files"])
 
+        folder = root / f"lock-{degree}"
+        folder.mkdir()
+        (folder / "control").write_text("0\n")
+        out, err, record = replicated(args, degree, [args.program, "lock"], folder, root)
+        expect(out == "counted 40\n", "the ranks did not take turns", out + err)
+        expect((folder / "counter").read_text() == "40\n", "the counter", (folder / "counter").read_text())
+        expect(record["files"]["differences"] == [], "the replicas differ", record["files"])
+
 
 def shared(args, root):
     """What ranks share by names, keys and numbers (shared.c). Nothing of it is left."""

@@ -1,11 +1,14 @@
 // Files that somebody outside the job changes while it reads them again and again: what the ranks make of them must be
 // the same in all replicas. Rank 0 reads a number in "control" until it is negative, and all ranks add it up.
 //   outside open|stream
+// or locks it:
+//   outside lock
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,6 +30,29 @@ static long read_number(const char* how, const char* path) {
   return atol(text);
 }
 
+/// The ranks count in the file "counter", in turns, and lock "control" meanwhile, which they may only read.
+static long count_in_turns(int rank) {
+  const int lock = open("control", O_RDONLY);
+  for (int i = 0; i < 40; ++i) {
+    if (rank == i % 2) {
+      if (flock(lock, LOCK_EX) != 0) return -1;
+      const long counted = read_number("open", "counter");
+      FILE* file = fopen("counter", "w");
+      fprintf(file, "%ld\n", counted + 1);
+      fclose(file);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);  // the lock is held until all have come
+    if (rank == i % 2 && flock(lock, LOCK_UN) != 0) return -1;
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  const int taken = flock(lock, LOCK_EX | LOCK_NB) == 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  close(lock);
+  int all;
+  MPI_Allreduce(&taken, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  return all == 1 ? read_number("open", "counter") : -2;
+}
+
 int main(int argc, char** argv) {
   int rank;
   MPI_Init(&argc, &argv);
@@ -35,6 +61,12 @@ int main(int argc, char** argv) {
   const long first = rank == 0 ? read_number(argv[1], "control") : 0;
   long total;
   MPI_Allreduce(&first, &total, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+  if (strcmp(argv[1], "lock") == 0) {
+    const long counted = count_in_turns(rank);
+    if (rank == 0) printf("counted %ld\n", counted);
+    MPI_Finalize();
+    return 0;
+  }
   if (rank == 0) fclose(fopen("ready", "w"));
   long sum = 0;
   int changes = 0;

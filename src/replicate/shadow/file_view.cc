@@ -374,6 +374,15 @@ bool FileView::changed_here(const std::string& path) const {
   return leader() ? kept_already(path) : there(shadow_ + path) || there(gone_ + path + mark);
 }
 
+int FileView::copy_to_lock(const std::string& path, std::string& copy) const {
+  const std::string own = root_ + "/replica-" + std::to_string(replica_);
+  copy = own + "/locks" + path;
+  const Lock lock(own);
+  if (there(copy)) return 0;
+  if (const int error = make_parents(copy)) return error;
+  return copy_file(find(path).path, copy);
+}
+
 bool FileView::as_before_job(const std::string& path) const {
   if (common(path)) return false;
   return leader() ? !kept_already(path) : find(path).layer == FilePlace::Layer::real;

@@ -49,6 +49,7 @@ struct Prepared {
 ///   with
 ///                          a mark in it, of replica k and of the leader. The leader's is gone when it changes the path
 ///                          by other means, and keeps it as it was then
+///   replica-<k>/locks/<path>   a copy of a file from before the job, which ranks of replica k lock
 ///   replica-<k>/listings/<n>/<path>   a directory as replica k sees it, for those who read it
 ///   lock                   held while a path is changed for the first time
 ///
@@ -93,6 +94,8 @@ class FileView {
   /// Whether this replica has changed the path since the job began, or since it was made common.
   bool changed_here(const std::string& path) const;
 
+  /// A copy of what is there, for this replica's ranks to lock: made once. Not for the leader.
+  int copy_to_lock(const std::string& path, std::string& copy) const;
   /// Whether neither this replica nor MPI-IO has changed what this replica sees there: a change is an outsider's.
   bool as_before_job(const std::string& path) const;
 
