@@ -32,6 +32,12 @@ std::string padded(std::uint64_t number, std::size_t digits) {
   return text;
 }
 
+std::size_t longest(const std::vector<std::string>& texts) {
+  std::size_t letters = 0;
+  for (const std::string& text : texts) letters = std::max(letters, text.size());
+  return letters;
+}
+
 /// Reads a node list, from left to right.
 class NodeList {
  public:
@@ -67,7 +73,7 @@ class NodeList {
       status_ = wrong("']' without '['");
       return;
     }
-    if (names.front().size() + end - at_ > longest_host_name) {
+    if (longest(names) + end - at_ > longest_host_name) {
       status_ = wrong("a name has more than 255 letters");
       return;
     }
@@ -92,7 +98,7 @@ class NodeList {
     }
     if (status_.ok() && parts.size() * names.size() > most_) status_ = too_many();
     if (!status_.ok()) return;
-    if (names.front().size() + parts.front().size() > longest_host_name) {
+    if (longest(names) + longest(parts) > longest_host_name) {
       status_ = wrong("a name has more than 255 letters");
       return;
     }

@@ -38,7 +38,8 @@ TEST(Placement, LongNamesAreRefused) {
   const std::string name(300, 'n');
   for (const std::string& list :
        {name, "n[1-1000]" + name, "n[1-1000]" + name.substr(0, 200) + "[1-2]" + name.substr(0, 99),
-        "n[" + std::string(300, '0') + "-1000]", name.substr(0, 250) + "[100000-100001]"})
+        "n[" + std::string(300, '0') + "-1000]", name.substr(0, 250) + "[100000-100001]",
+        "[0," + std::string(254, '0') + "1]nn", "[0," + std::string(200, '0') + "1][0," + std::string(200, '0') + "1]"})
     EXPECT_FALSE(parse_node_list(list, "the list").ok()) << list;
   EXPECT_TRUE(parse_node_list(name.substr(0, 250) + "[1-3]", "the list").ok());
 }
