@@ -154,31 +154,47 @@ def pipes(args, root):
         expect(record["files"]["differences"] == [], "the replicas differ", record["files"])
 
 
-def keep_changing(folder, stop):
-    """Puts one number after the other in the place of `control`, and takes some away; -1 in the end."""
+def keep_changing(folder, stop, in_place):
+    """Puts one number after the other in the place of `control`, and takes some away, or overwrites it; -1 in the end.
+    """
     wanted = folder / "control"
     chance = random.Random(len(str(folder)))
     while not (folder / "ready").exists():
         if stop.wait(0.01):
             return
     for number in [*range(1, 200), -1]:
-        (folder / "next").write_text(f"{number}\n")
-        os.rename(folder / "next", wanted)
+        (wanted if in_place else folder / "next").write_text(f"{number}\n")
+        if not in_place:
+            os.rename(folder / "next", wanted)
+        (folder / "changed").touch()
         if stop.wait(chance.choice((0, 0.001, 0.004, 0.01))):
             return
-        if number % 5 == 0:
+        if number % 5 == 0 and not in_place:
             wanted.unlink()
+
+
+def keep_answering(folder, stop):
+    """Answers each number in `question` by another one in `answer`, which is put in place when it is whole."""
+    answered = 0
+    while answered != -1 and not stop.wait(0.001):
+        text = (folder / "question").read_text() if (folder / "question").exists() else ""
+        if not text.endswith("\n") or int(text) == answered:
+            continue
+        answered = int(text)
+        (folder / "question").unlink()
+        (folder / "next").write_text(f"{answered * answered + 7}\n")
+        os.rename(folder / "next", folder / "answer")
 
 
 def outside(args, root):
     """A file that somebody outside the job changes while it reads it again and again (outside.c)."""
     for degree in (2, 3):
-        for how in ("open", "stream"):
+        for how in ("open", "stream", "place"):
             folder = root / f"{how}-{degree}"
             folder.mkdir()
             (folder / "control").write_text("0\n")
             stop = threading.Event()
-            other = threading.Thread(target=keep_changing, args=(folder, stop))
+            other = threading.Thread(target=keep_changing, args=(folder, stop, how == "place"))
             other.start()
             try:
                 out, err, record = replicated(args, degree, [args.program, how], folder, root)
@@ -187,6 +203,22 @@ def outside(args, root):
                 other.join()
             expect(int(re.match(r"changes (\d+), sum", out)[1]) > 5, "nothing was seen to change", out + err)
             expect(record["files"]["differences"] == [], "the replicas differ", record["files"])
+
+        folder = root / f"talk-{degree}"
+        folder.mkdir()
+        (folder / "answer").write_text("of an earlier run\n")
+        stop = threading.Event()
+        other = threading.Thread(target=keep_answering, args=(folder, stop))
+        other.start()
+        try:
+            out, err, record = replicated(args, degree, [args.program, "talk"], folder, root)
+        finally:
+            stop.set()
+            other.join()
+        expect(out == f"sum {sum(n * n + 7 for n in range(1, 31))}, last 8\n", "the answers", out + err)
+        expect(record["files"]["differences"] == [], "the replicas differ", record["files"])
+        expect((folder / "answer").read_text() == "8\n", "the last answer", "")
+        expect(not (folder / "question").exists(), "a question that was taken away came back", err)
 
         folder = root / f"lock-{degree}"
         folder.mkdir()

@@ -1,8 +1,10 @@
 // Files that somebody outside the job changes while it reads them again and again: what the ranks make of them must be
 // the same in all replicas. Rank 0 reads a number in "control" until it is negative, and all ranks add it up.
-//   outside open|stream
+//   outside open|stream|place
 // or locks it:
 //   outside lock
+// or asks a program outside the job by "question", which answers by "answer", again and again:
+//   outside talk
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -53,6 +55,38 @@ static long count_in_turns(int rank) {
   return all == 1 ? read_number("open", "counter") : -2;
 }
 
+/// What the other program answers; takes the answer away, in one way or another.
+static long ask(int round) {
+  FILE* question = fopen("question", "w");
+  fprintf(question, "%d\n", round);
+  fclose(question);
+  while (access("answer", R_OK) != 0) usleep(1000);
+  struct stat status;
+  if (stat("answer", &status) != 0 || status.st_size < 2) return -1;
+  if (round % 3 == 0 && rename("answer", "taken") != 0) return -2;
+  const long answer = read_number(round % 2 ? "open" : "stream", round % 3 == 0 ? "taken" : "answer");
+  if (round % 3 != 0 && unlink("answer") != 0) return -3;
+  return access("answer", F_OK) == 0 ? -4 : answer;
+}
+
+/// All ranks add up the answers. The last one stays.
+static void talk(int rank) {
+  long sum = 0;
+  if (rank == 0) unlink("answer");  // of an earlier run
+  for (int round = 1; round <= 30; ++round) {
+    long answer = rank == 0 ? ask(round) : 0;
+    MPI_Bcast(&answer, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+    sum += answer;
+  }
+  if (rank == 0) {
+    FILE* question = fopen("question", "w");
+    fprintf(question, "-1\n");
+    fclose(question);
+    while (access("answer", R_OK) != 0) usleep(1000);
+    printf("sum %ld, last %ld\n", sum, read_number("open", "answer"));
+  }
+}
+
 int main(int argc, char** argv) {
   int rank;
   MPI_Init(&argc, &argv);
@@ -67,7 +101,15 @@ int main(int argc, char** argv) {
     MPI_Finalize();
     return 0;
   }
+  if (strcmp(argv[1], "talk") == 0) {
+    talk(rank);
+    MPI_Finalize();
+    return 0;
+  }
+  // Where it is overwritten in place, the replicas must have seen that once: before, each may read in the middle of it.
+  if (rank == 0 && strcmp(argv[1], "place") == 0) read_number("open", "control");
   if (rank == 0) fclose(fopen("ready", "w"));
+  while (rank == 0 && strcmp(argv[1], "place") == 0 && access("changed", F_OK) != 0) usleep(1000);
   long sum = 0;
   int changes = 0;
   for (long before = 0, number = 0; number >= 0;) {

@@ -164,8 +164,9 @@ bool may_change(int error) {
 void say_what_is_missing(const std::string& name) {
   const Runtime& state = runtime();
   say("rank " + std::to_string(state.rank) + " replica " + std::to_string(state.replica) + " still waits for " + name +
-      " to be as replica 0 found it: some rank of this replica must make or remove it. A file that the job removed and "
-      "a program outside the job made again is not seen by all replicas");
+      " to be as replica 0 found it: some rank of this replica must make or remove it. What a program outside the job "
+      "makes is not seen by all replicas in a directory that the job made, nor, if it is larger than 64 KiB, in the "
+      "place of a file that the job removed");
 }
 
 void repeat(FileCall call, const std::string& name, const std::function<bool(Manner)>& act) {
@@ -280,6 +281,12 @@ bool shared_by_all(const std::string& path) {
   return passes(path.c_str(), state) || (state.several_hosts && on_one_host(path));
 }
 
+int prepare_change(const std::string& path, Change change, Manner manner, Prepared& prepared) {
+  const FileView& view = file_view();
+  const int error = view.prepare(path, change, prepared);
+  return error != 0 || !view.leader() || manner != Manner::alone ? error : view.note_alone(path);
+}
+
 bool programs_own_call() {
   return depth == 0 && watched.load(std::memory_order_relaxed) != nullptr;
 }
@@ -304,9 +311,12 @@ struct Sharing {
   Share after{};   ///< the same when all have
   std::function<Shown()> show{};
   std::function<bool(bool, Shown)> open_shown{};
+  MadeOutside made_outside{};
 };
 
-/// The number that the leader tells: a digest of the name, the call, what is shown, errno.
+/// The number that the leader tells: a digest of the name, whether it is a file that was made outside, the call, what
+/// is shown, errno.
+constexpr std::uint64_t made_outside_bit = std::uint64_t{1} << 31;
 constexpr int shown_bit = 14;
 constexpr std::uint64_t error_bits = (1U << shown_bit) - 1;
 
@@ -321,7 +331,7 @@ bool agree(FileCall call, const std::string& compared, const std::string& name, 
     return fails(error);
   };
   const Inside inside;
-  if (!together) return act(Manner::own);
+  if (!together) return act(Manner::alone);
   const integrity::Digest digest =
       integrity::digest(integrity::Algorithm::crc32c, std::as_bytes(std::span(compared.data(), compared.size())));
   const std::uint64_t what = (digest.low << 32) | (static_cast<std::uint64_t>(call) << 16);
@@ -330,22 +340,29 @@ bool agree(FileCall call, const std::string& compared, const std::string& name, 
     const bool done = act(Manner::own);
     const int error = done ? 0 : errno;
     const Shown shown = done && sharing.show ? sharing.show() : Shown::own;
-    publish_number(static_cast<std::int64_t>(what | static_cast<std::uint64_t>(shown) << shown_bit |
+    const bool outsiders = done && sharing.made_outside.is && sharing.made_outside.is();
+    publish_number(static_cast<std::int64_t>(what | (outsiders ? made_outside_bit : 0) |
+                                             static_cast<std::uint64_t>(shown) << shown_bit |
                                              (static_cast<std::uint64_t>(error) & error_bits)));
     if (shown == Shown::anew) tell_shown(name);
+    if (outsiders && sharing.made_outside.share) sharing.made_outside.share();
     if (done && sharing.before) sharing.before();
     if (done && sharing.after) sharing.after();
     let_followers_catch_up();
     return ended(error);
   }
   const auto said = static_cast<std::uint64_t>(*told);
-  if ((said >> 16) != (what >> 16))
+  if (((said & ~made_outside_bit) >> 16) != (what >> 16))
     went_another_way(call, name, " where replica 0 uses another file or uses it otherwise");
   const int error = static_cast<int>(said & error_bits);
   if (error != 0) return ended(error);
   if (sharing.before) sharing.before();
   const auto shown = static_cast<Shown>(said >> shown_bit & 3);
-  const bool done = shown != Shown::own && sharing.open_shown && sharing.open_shown(act(Manner::repeat), shown);
+  bool done = shown != Shown::own && sharing.open_shown && sharing.open_shown(act(Manner::repeat), shown);
+  if ((said & made_outside_bit) != 0 && sharing.made_outside.follow) {
+    if (sharing.made_outside.share) sharing.made_outside.share();
+    done = sharing.made_outside.follow();
+  }
   if (!done) repeat(call, name, act);
   if (sharing.after) sharing.after();
   return ended(0);
@@ -356,6 +373,11 @@ bool agree(FileCall call, const std::string& compared, const std::string& name, 
 bool agree_on_file(FileCall call, const std::string& name, const std::function<bool(Manner)>& act,
                    const std::function<void()>& share) {
   return agree(call, name, name, act, {.after = share});
+}
+
+bool agree_on_file(FileCall call, const std::string& name, const std::function<bool(Manner)>& act,
+                   const MadeOutside& made_outside, const std::function<void()>& share) {
+  return agree(call, name, name, act, {.after = share, .made_outside = made_outside});
 }
 
 bool agree_on_reading(const std::string& name, const std::function<bool(Manner)>& act,

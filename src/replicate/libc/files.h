@@ -38,9 +38,13 @@ enum class FileCall : std::uint8_t {
 
 /// How an action is to be done.
 enum class Manner {
-  own,     ///< as the program asked
+  own,     ///< as the program asked; the other replicas follow, or find out that they do otherwise
+  alone,   ///< the same, and no other replica knows
   repeat,  ///< the leader succeeded: what must not exist yet may, because another rank of this replica was faster
 };
+
+/// FileView::prepare(); and notes where the leader acts alone.
+int prepare_change(const std::string& path, Change change, Manner manner, Prepared& prepared);
 
 /// True where the call is the program's, and files are looked after; then the path is in `name`, absolute.
 bool file_call(int folder, const char* path, std::string& name);
@@ -62,6 +66,17 @@ const std::string& files_that_may_differ();
 /// take_leaders() (mpi/io/file.h); called where all have one.
 bool agree_on_file(FileCall call, const std::string& name, const std::function<bool(Manner)>& act,
                    const std::function<void()>& share = {});
+
+/// What replicas do about a file that somebody outside has made in the place of one that the job removed: only the
+/// leader sees it (FileView::made_outside()).
+struct MadeOutside {
+  std::function<bool()> is{};      ///< asked of the leader, after act()
+  std::function<void()> share{};   ///< in all replicas then: by take_leaders(), what the others need of it
+  std::function<bool()> follow{};  ///< in a follower in place of act(); whether it is done
+};
+/// The same, where it may be such a file.
+bool agree_on_file(FileCall call, const std::string& name, const std::function<bool(Manner)>& act,
+                   const MadeOutside& made_outside, const std::function<void()>& share = {});
 
 /// The same for a file that is opened to be read, of which the leader may show what it found there (outside_files.h).
 /// `show`: its choice, after act(). `open_shown`: in a follower, after act() has or has not `opened` its own file;

@@ -6,8 +6,10 @@
 #include <utime.h>
 
 #include <cerrno>
+#include <optional>
 
 #include "replicate/libc/files.h"
+#include "replicate/mpi/io/file.h"
 
 namespace holdfast::replicate {
 
@@ -23,12 +25,12 @@ bool make(const std::string& name, Manner manner, const Act& act) {
   if (shared_by_all(resolved)) return act(resolved);
   if (view.find(resolved).exists()) return manner == Manner::repeat || fails(EEXIST);
   Prepared prepared;
-  if (const int error = view.prepare(resolved, Change::name, prepared)) return fails(error);
+  if (const int error = prepare_change(resolved, Change::name, manner, prepared)) return fails(error);
   return act(prepared.path) || (manner == Manner::repeat && errno == EEXIST);
 }
 
 /// Changes what is there: contents, length, permissions, times.
-bool alter(const std::string& name, bool follow, const Act& act) {
+bool alter(const std::string& name, bool follow, Manner manner, const Act& act) {
   const FileView& view = file_view();
   std::string resolved;
   if (const int error = view.resolve(name, follow, resolved)) return fails(error);
@@ -38,22 +40,32 @@ bool alter(const std::string& name, bool follow, const Act& act) {
   if (now.is(S_IFDIR) && !view.leader() && now.layer != FilePlace::Layer::shadow)
     return true;  // not the others' to change
   Prepared prepared;
-  if (const int error = view.prepare(resolved, Change::contents, prepared)) return fails(error);
+  if (const int error = prepare_change(resolved, Change::contents, manner, prepared)) return fails(error);
   return act(prepared.path);
 }
 
-bool remove(const std::string& name, bool directory, const Act& act) {
+/// Of what was prepared and did not come about; errno stays.
+bool took_back(const std::string& path, const Prepared& prepared) {
+  const int error = errno;
+  file_view().undo(path, prepared);
+  return fails(error);
+}
+
+/// `outsiders`: whether somebody outside had made it again; only told in the leader.
+bool remove(const std::string& name, bool directory, Manner manner, bool& outsiders, const Act& act) {
   const FileView& view = file_view();
   std::string resolved;
   if (const int error = view.resolve(name, false, resolved)) return fails(error);
   if (shared_by_all(resolved)) return act(resolved);
   if (!view.leader()) return fails(view.hide(resolved, directory));
   Prepared prepared;
-  if (const int error = view.prepare(resolved, Change::name, prepared)) return fails(error);
-  return act(resolved);
+  if (const int error = prepare_change(resolved, Change::removal, manner, prepared)) return fails(error);
+  outsiders = prepared.outsiders;
+  return act(resolved) || took_back(resolved, prepared);
 }
 
-bool rename(const std::string& from, const std::string& to, bool replaces, const Act& act) {
+bool rename(const std::string& from, const std::string& to, bool replaces, Manner manner, bool& outsiders,
+            const Act& act) {
   const FileView& view = file_view();
   std::string source;
   std::string target;
@@ -65,9 +77,11 @@ bool rename(const std::string& from, const std::string& to, bool replaces, const
   if (!replaces && view.find(target).exists()) return fails(EEXIST);
   if (!view.leader()) return fails(view.move(source, target));
   Prepared prepared;
-  if (const int error = view.prepare(source, Change::name, prepared)) return fails(error);
-  if (const int error = view.prepare(target, Change::name, prepared)) return fails(error);
-  return act(target);
+  Prepared replaced;
+  if (const int error = prepare_change(source, Change::removal, manner, prepared)) return fails(error);
+  outsiders = prepared.outsiders;
+  const int error = prepare_change(target, Change::name, manner, replaced);
+  return (fails(error) && act(target)) || took_back(source, prepared);
 }
 
 bool link(const std::string& from, const std::string& to, bool follow, Manner manner,
@@ -77,7 +91,7 @@ bool link(const std::string& from, const std::string& to, bool follow, Manner ma
   if (const int error = view.resolve(from, follow, source)) return fails(error);
   if (!view.find(source).exists()) return fails(ENOENT);
   Prepared own;  // both names are one file from now on, and it is to be this replica's
-  if (const int error = view.prepare(source, Change::contents, own)) return fails(error);
+  if (const int error = prepare_change(source, Change::contents, manner, own)) return fails(error);
   return make(to, manner, [&](const std::string& path) { return act(own.path, path); });
 }
 
@@ -90,10 +104,16 @@ int remove_path(int folder, const char* path, int flags) {
   static const auto real = next_function<int (*)(int, const char*, int)>("unlinkat");
   std::string name;
   if (!file_call(folder, path, name)) return real(folder, path, flags);
-  return code(agree_on_file(FileCall::remove, name, [&](Manner) {
-    return remove(name, (flags & AT_REMOVEDIR) != 0,
+  bool outsiders = false;
+  const auto act = [&](Manner manner) {
+    return remove(name, (flags & AT_REMOVEDIR) != 0, manner, outsiders,
                   [&](const std::string& at) { return real(AT_FDCWD, at.c_str(), flags) == 0; });
-  }));
+  };
+  const auto follow = [&] {
+    (void)act(Manner::repeat);  // mostly it is not there
+    return true;
+  };
+  return code(agree_on_file(FileCall::remove, name, act, {.is = [&] { return outsiders; }, .follow = follow}));
 }
 
 int rename_path(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {
@@ -105,11 +125,26 @@ int rename_path(int from_folder, const char* from, int to_folder, const char* to
   const bool second = file_call(to_folder, to, target);
   if (!first && !second) return real(from_folder, from, to_folder, to, flags);
   if (!first || !second || (flags & ~RENAME_NOREPLACE) != 0) return code(fails(first && second ? EINVAL : EXDEV));
-  return code(agree_on_file(FileCall::rename, source, [&](Manner) {
-    return rename(source, target, flags == 0, [&](const std::string&) {
+  bool outsiders = false;
+  std::string contents;
+  const auto act = [&](Manner manner) {
+    return rename(source, target, flags == 0, manner, outsiders, [&](const std::string&) {
       return real(AT_FDCWD, source.c_str(), AT_FDCWD, target.c_str(), flags) == 0;
     });
-  }));
+  };
+  const auto is_told = [&] {
+    const std::optional<std::string> moved = outsiders ? read_small_file(target) : std::nullopt;
+    contents = "+" + moved.value_or("");
+    return moved.has_value();
+  };
+  const MadeOutside made_outside{.is = is_told,
+                                 .share = [&] { take_leaders(contents); },
+                                 .follow =
+                                     [&] {
+                                       return !contents.empty() &&  // told, by a leader that has not died
+                                              make_own_file(target, std::string_view(contents).substr(1));
+                                     }};
+  return code(agree_on_file(FileCall::rename, source, act, made_outside));
 }
 
 int make_directory(int folder, const char* path, mode_t mode) {
@@ -169,8 +204,8 @@ int alter_path(int folder, const char* path, bool follow, Real real) {
   const Answering answering;
   std::string name;
   if (!file_call(folder, path, name)) return real(folder, path);
-  return code(agree_on_file(FileCall::change, name, [&](Manner) {
-    return alter(name, follow, [&](const std::string& at) { return real(AT_FDCWD, at.c_str()) == 0; });
+  return code(agree_on_file(FileCall::change, name, [&](Manner manner) {
+    return alter(name, follow, manner, [&](const std::string& at) { return real(AT_FDCWD, at.c_str()) == 0; });
   }));
 }
 

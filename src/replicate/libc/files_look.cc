@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <span>
+#include <type_traits>
 
 #include "replicate/libc/descriptors.h"
 #include "replicate/libc/files.h"
@@ -20,8 +21,13 @@ namespace {
 
 struct Nothing {};
 constexpr Nothing* nothing = nullptr;
+struct LinkText {};
+constexpr LinkText* link_text = nullptr;
 
 std::span<std::byte> bytes_of(Nothing*) {
+  return {};
+}
+std::span<std::byte> bytes_of(LinkText*) {
   return {};
 }
 template <class Status>
@@ -30,6 +36,7 @@ std::span<std::byte> bytes_of(Status* status) {
 }
 
 void hold_times(Nothing*) {}
+void hold_times(LinkText*) {}
 
 /// Before MPI_Init nothing can be agreed on; standing_clocks.h.
 template <class Status>
@@ -66,7 +73,24 @@ int look_at(int folder, const char* path, bool follow, Status* status, Real real
   const auto share = [&] {
     if (!bytes_of(status).empty()) take_leaders(bytes_of(status));
   };
-  if (!agree_on_file(FileCall::look, name, act, share)) return -1;
+  MadeOutside made_outside;
+  std::string told;  // by the leader, of a file that it alone sees: a '+' and the status
+  if constexpr (!std::is_same_v<Status, LinkText>) {
+    made_outside.is = [&] {
+      if (!is_made_outside(name, follow)) return false;
+      told = "+" + std::string(reinterpret_cast<const char*>(bytes_of(status).data()), bytes_of(status).size());
+      return true;
+    };
+    made_outside.share = [&] { take_leaders(told); };
+    made_outside.follow = [&] {
+      const std::span<std::byte> own = bytes_of(status);
+      if (told.size() != 1 + own.size()) return false;
+      std::copy_n(told.data() + 1, own.size(), reinterpret_cast<char*>(own.data()));
+      answer = 0;
+      return true;
+    };
+  }
+  if (!agree_on_file(FileCall::look, name, act, made_outside, share)) return -1;
   hold_times(status);
   return answer;
 }
@@ -239,12 +263,12 @@ extern "C" {
 
 [[gnu::visibility("default")]] ssize_t readlink(const char* path, char* text, size_t size) noexcept {
   static const auto real = hr::next_function<ssize_t (*)(const char*, char*, size_t)>("readlink");
-  return hr::look_at(AT_FDCWD, path, false, hr::nothing,
+  return hr::look_at(AT_FDCWD, path, false, hr::link_text,
                      [&](int, const char* at) { return static_cast<int>(real(at, text, size)); });
 }
 [[gnu::visibility("default")]] ssize_t readlinkat(int folder, const char* path, char* text, size_t size) noexcept {
   static const auto real = hr::next_function<ssize_t (*)(int, const char*, char*, size_t)>("readlinkat");
-  return hr::look_at(folder, path, false, hr::nothing,
+  return hr::look_at(folder, path, false, hr::link_text,
                      [&](int in, const char* at) { return static_cast<int>(real(in, at, text, size)); });
 }
 

@@ -53,14 +53,14 @@ bool open_in_view(const std::string& name, int flags, Manner manner, const Opene
   if (const int error = view.resolve(name, !(flags & O_NOFOLLOW) && !only_new, resolved)) return fails(error);
   if (shared_by_all(resolved)) return opener.open(name.c_str(), flags);
   const FilePlace now = view.find(resolved);
-  if (now.exists() && only_new && manner == Manner::own) return fails(EEXIST);
+  if (now.exists() && only_new && manner != Manner::repeat) return fails(EEXIST);
   if (manner == Manner::repeat) flags &= ~O_EXCL;
   if (!now.exists() && !(flags & O_CREAT)) return fails(ENOENT);
   if (now.exists() && !opens_for_writing(flags)) return open_to_read(name, resolved, flags, opener);
   Change change = Change::name;
   if (now.exists()) change = (flags & O_TRUNC) ? Change::emptied : Change::contents;
   Prepared prepared;
-  if (const int error = view.prepare(resolved, change, prepared)) return fails(error);
+  if (const int error = prepare_change(resolved, change, manner, prepared)) return fails(error);
   if (opener.open(prepared.path.c_str(), flags)) return true;
   const int error = errno;
   view.undo(resolved, prepared);
@@ -105,23 +105,30 @@ auto open_file(int folder, const char* path, int flags, Open open, Close close) 
   const auto opened_there = [&](const char* at, int how) { return (result = open(at, how)) != failed; };
   const auto taken_back = [&] { close(result); };
   const auto act = [&](Manner manner) { return open_in_view(name, flags, manner, {opened_there, taken_back}); };
-  const auto show = [&] { return show_opened(name, number_of(result)); };
+  const auto open_memory = [&](int memory, bool opened) {
+    if (opened) close(result);
+    const bool done = opened_there(("/proc/self/fd/" + std::to_string(memory)).c_str(), flags & ~O_NOFOLLOW);
+    ::close(memory);
+    return done;
+  };
+  const auto show = [&] {
+    const Shown shown = show_opened(name, number_of(result));
+    const std::optional<int> memory = shown == Shown::own ? std::nullopt : open_told(name);
+    if (memory && *memory >= 0 && !open_memory(*memory, true)) (void)act(Manner::own);
+    return shown;
+  };
   const auto read_shown = [&](bool opened, Shown shown) {
     const int own = opened ? number_of(result) : -1;
     if (shown == Shown::anew) take_shown(name, own);
     const std::optional<int> memory = open_shown(name, own);
-    if (!memory || *memory < 0) return opened;
-    if (opened) close(result);
-    const bool done = opened_there(("/proc/self/fd/" + std::to_string(*memory)).c_str(), flags & ~O_NOFOLLOW);
-    ::close(*memory);
-    return done;
+    return memory && *memory >= 0 ? open_memory(*memory, opened) : opened;
   };
   const auto open_everywhere = [&] {
     if ((flags & O_CREAT) != 0 && (flags & O_EXCL) != 0) return agree_on_new_file(name, act);
     return reads_contents(flags) ? agree_on_reading(name, act, show, read_shown)
                                  : agree_on_file(FileCall::open, name, act);
   };
-  if (!open_everywhere()) return failed;
+  if (!open_everywhere() || result == failed) return failed;
   const int before = errno;
   opened(number_of(result), name, opens_for_writing(flags));
   errno = before;

@@ -25,6 +25,7 @@ struct OutsideFile {
   Identity identity{};
   std::string contents;  ///< that the leader told
   bool told = false;
+  bool overwritten = false;  ///< in place, so that it is empty for a moment, perhaps before it has been read
 };
 using OutsideFiles = std::unordered_map<std::string, OutsideFile>;  // by the name that the program opens
 constinit OutsideFiles* outside_files = nullptr;                    // never gone: programs read files in exit handlers
@@ -52,12 +53,28 @@ Identity identity_of(const struct stat& status) {
 
 /// A change after which another may follow without being seen in the times: they go by the kernel's ticks, and by the
 /// clock of a file server.
-bool changed_just_now(const struct stat& status) {
-  constexpr std::int64_t just_now_ns = 100'000'000;
+constexpr std::int64_t just_now_ns = 100'000'000;
+
+bool changed_within(const struct stat& status, std::int64_t nanoseconds) {
   const std::int64_t changed = status.st_ctim.tv_sec * std::int64_t{1'000'000'000} + status.st_ctim.tv_nsec;
   timespec now{};
   (void)real_clock_gettime(CLOCK_REALTIME, &now);
-  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec - changed < just_now_ns;
+  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec - changed < nanoseconds;
+}
+
+bool changed_just_now(const struct stat& status) {
+  return changed_within(status, just_now_ns);
+}
+
+/// Who overwrites a file in place empties it first: waits a little until that is done.
+bool settle(int file, struct stat& status) {
+  constexpr std::int64_t settled_ns = 10'000'000;
+  constexpr timespec pause{0, 4'000'000};
+  for (int i = 0; i < 5 && changed_within(status, settled_ns); ++i) {
+    (void)::nanosleep(&pause, nullptr);
+    if (::fstat(file, &status) != 0) return false;
+  }
+  return true;
 }
 
 /// As it is at one moment, if there is one.
@@ -79,7 +96,14 @@ bool read_whole(int file, struct stat& status, std::string& contents) {
 bool is_outsiders(const std::string& name) {
   const FileView& view = file_view();
   std::string resolved;
-  return view.resolve(name, true, resolved) == 0 && !shared_by_all(resolved) && view.as_before_job(resolved);
+  if (view.resolve(name, true, resolved) != 0 || shared_by_all(resolved)) return false;
+  return view.as_before_job(resolved) || view.made_outside(resolved);
+}
+
+void replace(OutsideFile& before, OutsideFile told) {
+  const bool in_place = before.told && before.identity[0] == told.identity[0];
+  told.overwritten = before.overwritten || (in_place && !told.contents.starts_with(before.contents));
+  before = std::move(told);
 }
 
 void exchange(OutsideFile& shown) {
@@ -96,12 +120,23 @@ Shown show_opened(const std::string& name, int descriptor) {
   const bool again = known_file(name) != nullptr;
   OutsideFile* const file = remember_file(name);
   if (!file || (!again && !is_since_start(status.st_ctim)) || !is_outsiders(name)) return Shown::own;
+  if (!settle(descriptor, status)) return Shown::own;
   if (file->told && file->identity == identity_of(status) && !changed_just_now(status)) return Shown::as_before;
   std::string contents;
   if (!read_whole(descriptor, status, contents)) return Shown::own;
   const bool same = file->told && file->identity == identity_of(status) && file->contents == contents;
-  *file = {identity_of(status), std::move(contents), true};
+  replace(*file, {identity_of(status), std::move(contents), true});
   return same ? Shown::as_before : Shown::anew;
+}
+
+std::optional<int> open_told(const std::string& name) {
+  const OutsideFile& file = *known_file(name);
+  if (!file.overwritten) return std::nullopt;
+  const int memory = file_in_memory(file.contents, O_RDONLY);
+  const timespec modified{file.identity[2], file.identity[3]};
+  const timespec times[2] = {modified, modified};
+  if (memory >= 0) (void)::futimens(memory, times);
+  return memory;
 }
 
 void tell_shown(const std::string& name) {
@@ -114,7 +149,7 @@ void take_shown(const std::string& name, int own) {
   struct stat status {};
   if (own >= 0 && read_whole(own, status, shown.contents)) shown.identity = identity_of(status);
   exchange(shown);
-  if (OutsideFile* const file = remember_file(name)) *file = std::move(shown);
+  if (OutsideFile* const file = remember_file(name)) replace(*file, std::move(shown));
 }
 
 std::optional<int> open_shown(const std::string& name, int own) {
@@ -125,10 +160,40 @@ std::optional<int> open_shown(const std::string& name, int own) {
   if (own >= 0 && read_whole(own, status, contents)) {
     const Identity mine = identity_of(status);
     const bool longer = mine[0] == file->identity[0] && !file->contents.empty() && contents.starts_with(file->contents);
+    const bool will_do = !file->overwritten && (contents == file->contents || longer);
     const bool changed = mine != file->identity || changed_just_now(status);
-    if (contents == file->contents || longer || !changed) return std::nullopt;
+    if (will_do || (contents != file->contents && !changed)) return std::nullopt;
   }
   return file_in_memory(file->contents, O_RDONLY);
+}
+
+bool is_made_outside(const std::string& name, bool follow) {
+  const FileView& view = file_view();
+  std::string resolved;
+  return view.removed_any() && view.resolve(name, follow, resolved) == 0 && !shared_by_all(resolved) &&
+         view.made_outside(resolved);
+}
+
+std::optional<std::string> read_small_file(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  struct stat status {};
+  std::string contents;
+  const bool done = read_whole(file, status, contents);
+  ::close(file);
+  return done ? std::optional(contents) : std::nullopt;
+}
+
+bool make_own_file(const std::string& name, std::string_view contents) {
+  const FileView& view = file_view();
+  std::string resolved;
+  Prepared prepared;
+  if (const int error = view.resolve(name, false, resolved)) return fails(error);
+  if (const int error = view.prepare(resolved, Change::emptied, prepared)) return fails(error);
+  const int file = ::open(prepared.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) return false;
+  const bool done = ::write(file, contents.data(), contents.size()) == static_cast<ssize_t>(contents.size());
+  return ::close(file) == 0 && done;
 }
 
 }  // namespace holdfast::replicate

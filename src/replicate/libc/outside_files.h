@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace holdfast::replicate {
 
@@ -12,7 +13,12 @@ namespace holdfast::replicate {
 /// it is opened for the second time or has changed since the job began. A replica that finds another file, or something
 /// else in it, reads what the leader found, from a file in memory.
 ///
-/// Of a file that has only grown each replica reads its own: the program may go on reading as it grows.
+/// Of a file that has only grown each replica reads its own: the program may go on reading as it grows. One that was
+/// seen to be overwritten in place is read as it was told by the leader as well, since the next change may come before
+/// its program has read it.
+///
+/// And files that the job removes and somebody outside makes again, as programs do that talk to each other by files:
+/// the others never see them, and take what they need from the leader (FileView::made_outside()).
 ///
 /// On a thread whose answers are agreed on, one at a time, inside Holdfast.
 
@@ -28,6 +34,8 @@ enum class Shown : std::uint8_t {
 
 /// The leader's choice, for a file that it has opened to read; the descriptor stays where it is.
 Shown show_opened(const std::string& name, int descriptor);
+/// What the leader itself is to read in place of its own file, after show_opened() was not `own`: as open_shown().
+std::optional<int> open_told(const std::string& name);
 /// Where that was `anew`: in the leader; and in the others, of which `own` is a descriptor of this replica's file (-1:
 /// it has none). One of these leads if the leader is gone by then.
 void tell_shown(const std::string& name);
@@ -36,5 +44,12 @@ void take_shown(const std::string& name, int own);
 /// its own will do, of which `own` is a descriptor (-1: it has none): the same is in it, and more perhaps; or something
 /// else although nothing has changed it, so that one of the two memories is wrong, which is seen where it matters.
 std::optional<int> open_shown(const std::string& name, int own);
+
+/// FileView::made_outside(), of a name as the program has it. `follow`: what a symbolic link leads to.
+bool is_made_outside(const std::string& name, bool follow);
+/// What is in a file on disk, if it is small enough to be told.
+std::optional<std::string> read_small_file(const std::string& path);
+/// Makes a file of this replica's own under a name as the program has it, with these contents. Not for the leader.
+bool make_own_file(const std::string& name, std::string_view contents);
 
 }  // namespace holdfast::replicate

@@ -9,7 +9,9 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <filesystem>
 #include <functional>
+#include <system_error>
 
 namespace holdfast::replicate {
 
@@ -70,6 +72,11 @@ void for_each_name(const std::string& folder, const std::function<void(const std
     if (name != "." && name != "..") visit(name);
   }
   ::closedir(directory);
+}
+
+void remove_tree(const std::string& path) {
+  std::error_code ignored;
+  std::filesystem::remove_all(path, ignored);
 }
 
 /// One process of the job at a time, on whichever host.
@@ -169,6 +176,8 @@ FileView::FileView(const std::string& run_directory, int replica)
       root_(run_directory + "/holdfast-files"),
       kept_(root_ + "/base/kept"),
       new_(root_ + "/base/new"),
+      removed_(root_ + "/base/removed"),
+      alone_(root_ + "/base/alone"),
       shadow_(root_ + "/replica-" + std::to_string(replica) + "/shadow"),
       gone_(root_ + "/replica-" + std::to_string(replica) + "/gone"),
       common_(root_ + "/replica-" + std::to_string(replica) + "/common"),
@@ -346,6 +355,7 @@ int FileView::listing(const std::string& path, std::string& folder) const {
 }
 
 int FileView::prepare(const std::string& path, Change change, Prepared& prepared) const {
+  if (change == Change::removal) return prepare_removal(path, prepared);
   prepared = {leader() ? path : shadow_ + path, false};
   const FilePlace now = find(path);
   const bool in_place = change != Change::name;
@@ -361,9 +371,19 @@ int FileView::prepare(const std::string& path, Change change, Prepared& prepared
     if (::access(folder.path.c_str(), W_OK | X_OK) != 0) return errno;
   }
   if (!leader()) return bring_up(path, change);
+  if (removed_any() && there(removed_ + path)) remove_tree(removed_ + path);
   if (kept_already(path)) return 0;
   const Lock lock(root_);
   return keep(path, change, prepared);
+}
+
+int FileView::prepare_removal(const std::string& path, Prepared& prepared) const {
+  const bool outsiders = leader() && made_outside(path);
+  const bool not_the_jobs = outsiders || (leader() && as_before_job(path) && find(path).is(S_IFREG));
+  if (const int error = prepare(path, Change::name, prepared)) return error;
+  prepared.outsiders = outsiders;
+  prepared.marked = not_the_jobs && set_mark(removed_ + path) == 0;
+  return 0;
 }
 
 bool FileView::common(const std::string& path) const {
@@ -381,6 +401,24 @@ int FileView::copy_to_lock(const std::string& path, std::string& copy) const {
   if (there(copy)) return 0;
   if (const int error = make_parents(copy)) return error;
   return copy_file(find(path).path, copy);
+}
+
+bool FileView::made_outside(const std::string& path) const {
+  return there(removed_ + path + mark) && !common(path) && there(path);
+}
+
+bool FileView::removed_outside(const std::string& path) const {
+  struct stat kept {};
+  const bool changed = there(new_ + path + mark) || (look(kept_ + path, kept) && !is_directory(kept));
+  return changed && !there(path) && !there(alone_ + path + mark) && !common(path);
+}
+
+int FileView::note_alone(const std::string& path) const {
+  return there(alone_ + path + mark) ? 0 : set_mark(alone_ + path);
+}
+
+bool FileView::removed_any() const {
+  return there(removed_);
 }
 
 bool FileView::as_before_job(const std::string& path) const {
@@ -469,6 +507,7 @@ int FileView::keep_special(const std::string& path, const struct stat& status) c
 
 void FileView::undo(const std::string& path, const Prepared& prepared) const {
   if (prepared.replaced) (void)::rename((kept_ + path).c_str(), path.c_str());
+  if (prepared.marked && !prepared.outsiders) remove_tree(removed_ + path);
 }
 
 int FileView::bring_up(const std::string& path, Change change) const {

@@ -29,13 +29,16 @@ struct FilePlace {
 enum class Change {
   contents,  ///< written in place
   emptied,   ///< truncated to nothing while it is opened
-  name,      ///< removed, created or replaced
+  name,      ///< created or replaced
+  removal,   ///< removed, or renamed
 };
 
 /// Where to make a change that was prepared.
 struct Prepared {
   std::string path;
-  bool replaced = false;  ///< the leader's file is a new one since now
+  bool replaced = false;   ///< the leader's file is a new one since now
+  bool marked = false;     ///< what is made at this path from now on, the leader's ranks aside, is an outsider's
+  bool outsiders = false;  ///< what was there was one's already: see made_outside()
 };
 
 /// The file system as one replica sees it (docs/design/files.md): as it was when the job began, and this replica's own
@@ -44,6 +47,8 @@ struct Prepared {
 ///
 ///   base/kept/<path>       how a path was that the leader changed
 ///   base/new/<path>        a directory with a mark in it: the leader made this path
+///   base/removed/<path>    a directory with a mark in it: the leader removed a file that the job had not made
+///   base/alone/<path>      a directory with a mark in it: the leader changed it where replicas do not agree on calls
 ///   replica-<k>/shadow/<path>, replica-<k>/gone/<path>   what replica k wrote, and what it removed
 ///   replica-<k>/common/<path>   MPI-IO has used this path, and what is there is there for all replicas: a directory
 ///   with
@@ -99,6 +104,17 @@ class FileView {
   /// Whether neither this replica nor MPI-IO has changed what this replica sees there: a change is an outsider's.
   bool as_before_job(const std::string& path) const;
 
+  /// Whether somebody outside the job has made the file that is there now, after the leader had removed one that the
+  /// job had not made either: programs talk to each other that way. Only the leader sees it there.
+  bool made_outside(const std::string& path) const;
+  /// Whether somebody outside the job has removed what the leader had made or changed there, which has made no change
+  /// to it alone.
+  bool removed_outside(const std::string& path) const;
+  /// The leader changes a path, and no other replica compares that with what it does itself. 0 or errno.
+  int note_alone(const std::string& path) const;
+  /// Whether the leader has removed such a file at all: quickly told.
+  bool removed_any() const;
+
   /// Every path that this replica created, changed or removed, as far as the folders show it; parents first.
   std::set<std::string> changed() const;
 
@@ -108,6 +124,7 @@ class FileView {
   FilePlace walk(const std::string& path, bool own) const;
   bool common(const std::string& path) const;
   bool kept_already(const std::string& path) const;
+  int prepare_removal(const std::string& path, Prepared& prepared) const;
   int keep(const std::string& path, Change change, Prepared& prepared) const;
   int keep_common(const std::string& path, Change change) const;
   int keep_file(const std::string& path, const struct stat& status, Change change, Prepared& prepared) const;
@@ -118,6 +135,8 @@ class FileView {
   std::string root_;
   std::string kept_;
   std::string new_;
+  std::string removed_;
+  std::string alone_;
   std::string shadow_;
   std::string gone_;
   std::string common_;

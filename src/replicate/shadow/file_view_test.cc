@@ -56,7 +56,7 @@ class FileViewTest : public ::testing::Test {
   }
   void remove(const FileView& view, const std::string& name) {
     Prepared prepared;
-    ASSERT_EQ(view.prepare(at(name), Change::name, prepared), 0);
+    ASSERT_EQ(view.prepare(at(name), Change::removal, prepared), 0);
     if (view.leader()) {
       fs::remove(at(name));
     } else {
@@ -324,6 +324,53 @@ TEST_F(FileViewTest, KnowsWhatOnlyAnOutsiderCanHaveChanged) {
   EXPECT_FALSE(other().as_before_job(at("leaders")));
   EXPECT_TRUE(leader().as_before_job(at("others")));
   EXPECT_FALSE(other().as_before_job(at("others")));
+}
+
+TEST_F(FileViewTest, KnowsWhatAnOutsiderMakesInThePlaceOfWhatTheJobRemoved) {
+  const auto removed_by_all = [this](const std::string& name) {
+    Prepared prepared;
+    EXPECT_EQ(leader().prepare(at(name), Change::removal, prepared), 0);
+    fs::remove(at(name));
+    (void)other().hide(at(name), false);
+    return prepared.outsiders;
+  };
+  put(at("answer"), "before the job");
+  EXPECT_FALSE(removed_by_all("answer"));
+  EXPECT_FALSE(leader().made_outside(at("answer"))) << "nothing is there";
+  put(at("answer"), "from outside");
+  EXPECT_TRUE(leader().made_outside(at("answer")));
+  EXPECT_EQ(seen(other(), "answer"), "(nothing)");
+  EXPECT_TRUE(removed_by_all("answer"));
+  put(at("answer"), "again");
+  EXPECT_TRUE(leader().made_outside(at("answer")));
+  write(leader(), "answer", "the job's own");
+  EXPECT_FALSE(leader().made_outside(at("answer")));
+  EXPECT_FALSE(removed_by_all("answer"));
+  put(at("answer"), "from outside");
+  EXPECT_FALSE(leader().made_outside(at("answer"))) << "the last one was the job's: it may be so again";
+}
+
+TEST_F(FileViewTest, WhatTheJobMovesIntoPlaceIsNoOutsiders) {
+  fs::create_directories(at("box"));
+  put(at("box/letter"), "before");
+  Prepared prepared;
+  ASSERT_EQ(leader().prepare(at("box/letter"), Change::removal, prepared), 0);
+  EXPECT_TRUE(leader().made_outside(at("box/letter")));
+  leader().undo(at("box/letter"), prepared);
+  EXPECT_FALSE(leader().made_outside(at("box/letter"))) << "it could not be removed";
+  remove(leader(), "box/letter");
+  for (const FileView& view : views_) ASSERT_EQ(view.make_common(at("box/letter")), 0);
+  put(at("box/letter"), "by MPI");
+  EXPECT_FALSE(leader().made_outside(at("box/letter")));
+  fs::remove(at("box/letter"));
+
+  put(at("box/other"), "before");
+  ASSERT_EQ(leader().prepare(at("box/other"), Change::removal, prepared), 0);
+  fs::remove_all(at("box"));
+  fs::create_directories(at("draft"));
+  put(at("draft/other"), "the job's");
+  rename_leader("draft", "box");
+  EXPECT_FALSE(leader().made_outside(at("box/other")));
 }
 
 TEST_F(FileViewTest, ErrorsAreTheSystems) {

@@ -47,6 +47,7 @@ class Comparison {
       : views_(views), replicas_(std::move(replicas)), folder_(std::move(folder)) {}
 
   void look_at(const std::string& path, const std::string& patterns, FileComparison& found) {
+    if (is_outsiders(path)) return;
     std::vector<FilePlace> places;
     std::vector<FileState> states;
     for (const FileView& view : views_) {
@@ -97,6 +98,15 @@ class Comparison {
   }
 
  private:
+  /// What is there now, or is not, is the work of somebody outside: no replica has made it, or all have and none has
+  /// removed it.
+  bool is_outsiders(const std::string& path) const {
+    if (!views_[0].leader()) return false;
+    const auto sees_it = [&path](const FileView& view) { return view.find(path).exists(); };
+    return (views_[0].made_outside(path) && std::none_of(views_.begin() + 1, views_.end(), sees_it)) ||
+           (views_[0].removed_outside(path) && std::all_of(views_.begin() + 1, views_.end(), sees_it));
+  }
+
   /// Puts the state that all have in place of what replica 0 left.
   static void inherit(const std::string& path, const FilePlace& place, FileComparison& found) {
     FileDifference problem;

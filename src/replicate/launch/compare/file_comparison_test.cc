@@ -107,6 +107,36 @@ TEST_F(FileComparisonTest, AFileThatOnlySomeWroteOrRemovedIsADifference) {
   EXPECT_EQ(left("missing"), "m");
 }
 
+TEST_F(FileComparisonTest, WhatSomebodyOutsideTakesAwayOrMakesIsNoDifference) {
+  std::ofstream(at("answer")) << "before";
+  Prepared prepared;
+  for (int k : {0, 1, 2}) write(k, "question", "the job's");
+  ASSERT_EQ(FileView(run(), 0).prepare(at("answer"), Change::removal, prepared), 0);
+  for (int k : {1, 2}) ASSERT_EQ(FileView(run(), k).hide(at("answer"), false), 0);
+  fs::remove(at("question"));
+  std::ofstream(at("answer")) << "from outside";
+  const FileComparison found = compare(3);
+  EXPECT_TRUE(found.differences.empty());
+  EXPECT_FALSE(fs::exists(at("question")));
+  EXPECT_EQ(left("answer"), "from outside");
+}
+
+TEST_F(FileComparisonTest, WhatTheLeaderMayHaveRemovedAloneIsADifference) {
+  for (int k : {0, 1, 2}) write(k, "log", "text");
+  ASSERT_EQ(FileView(run(), 0).note_alone(at("log")), 0);  // by a thread of its own, perhaps
+  for (int k : {0, 1, 2}) {
+    Prepared prepared;
+    ASSERT_EQ(FileView(run(), k).prepare(at("made"), Change::name, prepared), 0);
+    fs::create_directories(prepared.path);
+  }
+  for (int k : {1, 2}) write(k, "made/never", "by the leader");
+  fs::remove(at("log"));
+  const FileComparison found = compare(3);
+  EXPECT_EQ(found.differences.size(), 2U);
+  EXPECT_EQ(left("log"), "text");
+  EXPECT_EQ(left("made/never"), "by the leader");
+}
+
 TEST_F(FileComparisonTest, ThreeDifferentStatesHaveNoMajority) {
   for (int k : {0, 1, 2}) write(k, "a", std::string(1, static_cast<char>('a' + k)));
   EXPECT_FALSE(compare(3).settled());
