@@ -21,14 +21,26 @@ def script(folder, name, text, shell="sh"):
     return path
 
 
+def run_until_mpirun_survives(words, mpi, folder):
+    """mpirun of Open MPI 5.0.7 kills itself now and then, or ends with 1, when a process fails while it starts others:
+    natively in 8 of 200 runs (docs/results/debian-13.md)."""
+    version = subprocess.run(["mpirun.openmpi", "--version"], capture_output=True, text=True, check=False).stdout
+    kills_itself = mpi == "openmpi" and "(Open MPI) 5." in version
+    for attempts_left in range(4 if kills_itself else 0, -1, -1):
+        ended = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=150, stdin=subprocess.DEVNULL,
+                               check=False)
+        if attempts_left == 0 or (ended.returncode != 4 and "its status is 1 " not in ended.stderr):
+            return ended
+    return None
+
+
 def check_statuses(args, folder):
     for text, wanted in (("exit 3\n", "its status is 3 "), ("no-such-command\n", "its status is 127 "),
                          ('"$@"\nexit 4\n', "its status is 4 "), ('"$@" || exit 1\nfalse\nexit 0\n', None)):
         for replicas in ("2", "3"):
             words = [script(folder, "ending", text, ("sh", "bash")[int(replicas) % 2]), args.program, "numbers"]
-            ended = subprocess.run([args.holdfast, "run", "-n", "2", "--replicas", replicas, "--mpi", args.mpi, "--", *words],
-                                   cwd=folder, capture_output=True, text=True, timeout=150, stdin=subprocess.DEVNULL,
-                                   check=False)
+            ended = run_until_mpirun_survives(
+                [args.holdfast, "run", "-n", "2", "--replicas", replicas, "--mpi", args.mpi, "--", *words], args.mpi, folder)
             if ended.returncode != (1 if wanted else 0) or (wanted and wanted not in ended.stderr):
                 sys.exit(f"FAILED: {text!r}, {replicas} replicas, ended with {ended.returncode}\n{ended.stdout}\n"
                          f"{ended.stderr}")
