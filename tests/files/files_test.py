@@ -204,21 +204,22 @@ def outside(args, root):
             expect(int(re.match(r"changes (\d+), sum", out)[1]) > 5, "nothing was seen to change", out + err)
             expect(record["files"]["differences"] == [], "the replicas differ", record["files"])
 
-        folder = root / f"talk-{degree}"
-        folder.mkdir()
-        (folder / "answer").write_text("of an earlier run\n")
-        stop = threading.Event()
-        other = threading.Thread(target=keep_answering, args=(folder, stop))
-        other.start()
-        try:
-            out, err, record = replicated(args, degree, [args.program, "talk"], folder, root)
-        finally:
-            stop.set()
-            other.join()
-        expect(out == f"sum {sum(n * n + 7 for n in range(1, 31))}, last 8\n", "the answers", out + err)
-        expect(record["files"]["differences"] == [], "the replicas differ", record["files"])
-        expect((folder / "answer").read_text() == "8\n", "the last answer", "")
-        expect(not (folder / "question").exists(), "a question that was taken away came back", err)
+        for how, place in (("talk", "."), ("box", "box")):
+            folder = root / f"{how}-{degree}"
+            folder.mkdir()
+            (folder / "answer").write_text("of an earlier run\n")
+            stop = threading.Event()
+            other = threading.Thread(target=keep_answering, args=(folder / place, stop))
+            other.start()
+            try:
+                out, err, record = replicated(args, degree, [args.program, how], folder, root)
+            finally:
+                stop.set()
+                other.join()
+            expect(out == f"sum {sum(n * n + 7 for n in range(1, 31))}, last 8\n", "the answers", out + err)
+            expect(record["files"]["differences"] == [], "the replicas differ", record["files"])
+            expect((folder / place / "answer").read_text() == "8\n", "the last answer", "")
+            expect(not (folder / place / "question").exists(), "a question that was taken away came back", err)
 
         folder = root / f"lock-{degree}"
         folder.mkdir()

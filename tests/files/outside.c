@@ -5,6 +5,8 @@
 //   outside lock
 // or asks a program outside the job by "question", which answers by "answer", again and again:
 //   outside talk
+// the same in a directory that it makes:
+//   outside box
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -101,7 +103,8 @@ int main(int argc, char** argv) {
     MPI_Finalize();
     return 0;
   }
-  if (strcmp(argv[1], "talk") == 0) {
+  if (strcmp(argv[1], "talk") == 0 || strcmp(argv[1], "box") == 0) {
+    if (strcmp(argv[1], "box") == 0 && rank == 0 && (mkdir("box", 0777) != 0 || chdir("box") != 0)) return 1;
     talk(rank);
     MPI_Finalize();
     return 0;

@@ -165,8 +165,8 @@ void say_what_is_missing(const std::string& name) {
   const Runtime& state = runtime();
   say("rank " + std::to_string(state.rank) + " replica " + std::to_string(state.replica) + " still waits for " + name +
       " to be as replica 0 found it: some rank of this replica must make or remove it. What a program outside the job "
-      "makes is not seen by all replicas in a directory that the job made, nor, if it is larger than 64 KiB, in the "
-      "place of a file that the job removed");
+      "makes in the place of a file that the job removed, or in a directory that the job made, is not seen by all "
+      "replicas if it is larger than 64 KiB");
 }
 
 void repeat(FileCall call, const std::string& name, const std::function<bool(Manner)>& act) {

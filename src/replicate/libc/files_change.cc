@@ -81,7 +81,9 @@ bool rename(const std::string& from, const std::string& to, bool replaces, Manne
   if (const int error = prepare_change(source, Change::removal, manner, prepared)) return fails(error);
   outsiders = prepared.outsiders;
   const int error = prepare_change(target, Change::name, manner, replaced);
-  return (fails(error) && act(target)) || took_back(source, prepared);
+  if (!fails(error) || !act(target)) return took_back(source, prepared);
+  view.move_made(source, target);
+  return true;
 }
 
 bool link(const std::string& from, const std::string& to, bool follow, Manner manner,
@@ -137,13 +139,12 @@ int rename_path(int from_folder, const char* from, int to_folder, const char* to
     contents = "+" + moved.value_or("");
     return moved.has_value();
   };
-  const MadeOutside made_outside{.is = is_told,
-                                 .share = [&] { take_leaders(contents); },
-                                 .follow =
-                                     [&] {
-                                       return !contents.empty() &&  // told, by a leader that has not died
-                                              make_own_file(target, std::string_view(contents).substr(1));
-                                     }};
+  const auto follow = [&] {
+    if (act(Manner::repeat)) return true;  // one of this replica's own
+    return !contents.empty() &&            // told, by a leader that has not died
+           make_own_file(target, std::string_view(contents).substr(1));
+  };
+  const MadeOutside made_outside{.is = is_told, .share = [&] { take_leaders(contents); }, .follow = follow};
   return code(agree_on_file(FileCall::rename, source, act, made_outside));
 }
 
@@ -153,7 +154,10 @@ int make_directory(int folder, const char* path, mode_t mode) {
   std::string name;
   if (!file_call(folder, path, name)) return real(folder, path, mode);
   return code(agree_on_file(FileCall::make_directory, name, [&](Manner manner) {
-    return make(name, manner, [&](const std::string& at) { return real(AT_FDCWD, at.c_str(), mode) == 0; });
+    return make(name, manner, [&](const std::string& at) {
+      if (file_view().leader()) file_view().note_directory();
+      return real(AT_FDCWD, at.c_str(), mode) == 0;
+    });
   }));
 }
 

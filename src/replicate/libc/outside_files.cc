@@ -100,6 +100,12 @@ bool is_outsiders(const std::string& name) {
   return view.as_before_job(resolved) || view.made_outside(resolved);
 }
 
+/// Ranks of this replica have made or changed it, though the leader has not: whose is right is to be seen.
+bool is_own(const std::string& name) {
+  std::string resolved;
+  return file_view().resolve(name, true, resolved) == 0 && file_view().changed_here(resolved);
+}
+
 void replace(OutsideFile& before, OutsideFile told) {
   const bool in_place = before.told && before.identity[0] == told.identity[0];
   told.overwritten = before.overwritten || (in_place && !told.contents.starts_with(before.contents));
@@ -154,7 +160,7 @@ void take_shown(const std::string& name, int own) {
 
 std::optional<int> open_shown(const std::string& name, int own) {
   const OutsideFile* const file = known_file(name);
-  if (!file || !file->told) return std::nullopt;
+  if (!file || !file->told || (own >= 0 && is_own(name))) return std::nullopt;
   struct stat status {};
   std::string contents;
   if (own >= 0 && read_whole(own, status, contents)) {
@@ -170,7 +176,7 @@ std::optional<int> open_shown(const std::string& name, int own) {
 bool is_made_outside(const std::string& name, bool follow) {
   const FileView& view = file_view();
   std::string resolved;
-  return view.removed_any() && view.resolve(name, follow, resolved) == 0 && !shared_by_all(resolved) &&
+  return view.any_made_outside() && view.resolve(name, follow, resolved) == 0 && !shared_by_all(resolved) &&
          view.made_outside(resolved);
 }
 

@@ -176,6 +176,7 @@ FileView::FileView(const std::string& run_directory, int replica)
       root_(run_directory + "/holdfast-files"),
       kept_(root_ + "/base/kept"),
       new_(root_ + "/base/new"),
+      made_(root_ + "/base/made"),
       removed_(root_ + "/base/removed"),
       alone_(root_ + "/base/alone"),
       shadow_(root_ + "/replica-" + std::to_string(replica) + "/shadow"),
@@ -371,7 +372,8 @@ int FileView::prepare(const std::string& path, Change change, Prepared& prepared
     if (::access(folder.path.c_str(), W_OK | X_OK) != 0) return errno;
   }
   if (!leader()) return bring_up(path, change);
-  if (removed_any() && there(removed_ + path)) remove_tree(removed_ + path);
+  if (there(removed_ + path)) remove_tree(removed_ + path);
+  if ((!now.exists() || !in_place) && in_made_directory(path)) note_made(path);
   if (kept_already(path)) return 0;
   const Lock lock(root_);
   return keep(path, change, prepared);
@@ -380,8 +382,10 @@ int FileView::prepare(const std::string& path, Change change, Prepared& prepared
 int FileView::prepare_removal(const std::string& path, Prepared& prepared) const {
   const bool outsiders = leader() && made_outside(path);
   const bool not_the_jobs = outsiders || (leader() && as_before_job(path) && find(path).is(S_IFREG));
+  const bool made = leader() && there(made_ + path);
   if (const int error = prepare(path, Change::name, prepared)) return error;
   prepared.outsiders = outsiders;
+  prepared.made = ::remove((made_ + path).c_str()) == 0 && made;
   prepared.marked = not_the_jobs && set_mark(removed_ + path) == 0;
   return 0;
 }
@@ -404,12 +408,60 @@ int FileView::copy_to_lock(const std::string& path, std::string& copy) const {
 }
 
 bool FileView::made_outside(const std::string& path) const {
-  return there(removed_ + path + mark) && !common(path) && there(path);
+  if (common(path) || !there(path)) return false;
+  return there(removed_ + path + mark) || (!there(made_ + path) && in_made_directory(path));
+}
+
+/// One that the leader has made, or moved.
+bool FileView::in_made_directory(const std::string& path) const {
+  for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
+    const std::string folder = new_ + path.substr(0, at);
+    if (!there(folder)) return false;
+    if (there(folder + mark)) return true;
+  }
+  return false;
+}
+
+/// Best effort: what is not noted is compared less strictly where no other replica has it, and otherwise as ever.
+void FileView::note_made(const std::string& path) const {
+  const std::string note = made_ + path;
+  const auto make = [&note] { return ::mknod(note.c_str(), S_IFREG | 0600, 0) == 0 || errno == EEXIST; };
+  if (make()) return;
+  for (std::size_t at = made_.size(); at != std::string::npos; at = note.find('/', at + 1)) {
+    const std::string folder = note.substr(0, at);
+    if (::mkdir(folder.c_str(), 0777) == 0 || errno != EEXIST) continue;
+    struct stat status {};
+    if (!look(folder, status) || is_directory(status)) continue;
+    (void)::unlink(folder.c_str());  // it stood for a directory in which nothing had been made
+    (void)::mkdir(folder.c_str(), 0777);
+  }
+  (void)make();
+}
+
+/// From before the job, and where it was moved to the job's.
+void FileView::note_below(const std::string& folder) const {
+  struct stat status {};
+  if (!look(folder, status) || !is_directory(status)) return;
+  for_each_name(folder, [&](const std::string& name) {
+    note_made(folder + "/" + name);
+    note_below(folder + "/" + name);
+  });
+}
+
+void FileView::note_directory() const {
+  if (!there(made_)) (void)make_directories(made_);
+}
+
+void FileView::move_made(const std::string& from, const std::string& to) const {
+  if (!there(made_ + from)) return note_below(to);
+  remove_tree(made_ + to);
+  if (make_parents(made_ + to) == 0) (void)::rename((made_ + from).c_str(), (made_ + to).c_str());
 }
 
 bool FileView::removed_outside(const std::string& path) const {
   struct stat kept {};
-  const bool changed = there(new_ + path + mark) || (look(kept_ + path, kept) && !is_directory(kept));
+  const bool changed = there(new_ + path + mark) || there(made_ + path) ||  // not what is above it alone
+                       (look(kept_ + path, kept) && !is_directory(kept));
   return changed && !there(path) && !there(alone_ + path + mark) && !common(path);
 }
 
@@ -417,8 +469,8 @@ int FileView::note_alone(const std::string& path) const {
   return there(alone_ + path + mark) ? 0 : set_mark(alone_ + path);
 }
 
-bool FileView::removed_any() const {
-  return there(removed_);
+bool FileView::any_made_outside() const {
+  return there(removed_) || there(made_);
 }
 
 bool FileView::as_before_job(const std::string& path) const {
@@ -508,6 +560,7 @@ int FileView::keep_special(const std::string& path, const struct stat& status) c
 void FileView::undo(const std::string& path, const Prepared& prepared) const {
   if (prepared.replaced) (void)::rename((kept_ + path).c_str(), path.c_str());
   if (prepared.marked && !prepared.outsiders) remove_tree(removed_ + path);
+  if (prepared.made) note_made(path);
 }
 
 int FileView::bring_up(const std::string& path, Change change) const {

@@ -38,6 +38,7 @@ struct Prepared {
   std::string path;
   bool replaced = false;   ///< the leader's file is a new one since now
   bool marked = false;     ///< what is made at this path from now on, the leader's ranks aside, is an outsider's
+  bool made = false;       ///< what was there was made by the leader, in a directory that it had made
   bool outsiders = false;  ///< what was there was one's already: see made_outside()
 };
 
@@ -47,6 +48,7 @@ struct Prepared {
 ///
 ///   base/kept/<path>       how a path was that the leader changed
 ///   base/new/<path>        a directory with a mark in it: the leader made this path
+///   base/made/<path>       a file or a directory: the leader made this path in a directory that it had made
 ///   base/removed/<path>    a directory with a mark in it: the leader removed a file that the job had not made
 ///   base/alone/<path>      a directory with a mark in it: the leader changed it where replicas do not agree on calls
 ///   replica-<k>/shadow/<path>, replica-<k>/gone/<path>   what replica k wrote, and what it removed
@@ -104,16 +106,21 @@ class FileView {
   /// Whether neither this replica nor MPI-IO has changed what this replica sees there: a change is an outsider's.
   bool as_before_job(const std::string& path) const;
 
-  /// Whether somebody outside the job has made the file that is there now, after the leader had removed one that the
-  /// job had not made either: programs talk to each other that way. Only the leader sees it there.
+  /// Whether somebody outside the job has made what is there now where only the leader sees it: after the leader had
+  /// removed a file that the job had not made either, as programs do that talk to each other, or in a directory that
+  /// the leader had made.
   bool made_outside(const std::string& path) const;
   /// Whether somebody outside the job has removed what the leader had made or changed there, which has made no change
   /// to it alone.
   bool removed_outside(const std::string& path) const;
   /// The leader changes a path, and no other replica compares that with what it does itself. 0 or errno.
   int note_alone(const std::string& path) const;
-  /// Whether the leader has removed such a file at all: quickly told.
-  bool removed_any() const;
+  /// Whether there may be such a path at all: quickly told.
+  bool any_made_outside() const;
+  /// The leader has made a directory.
+  void note_directory() const;
+  /// What was made below `from` has been moved by the leader.
+  void move_made(const std::string& from, const std::string& to) const;
 
   /// Every path that this replica created, changed or removed, as far as the folders show it; parents first.
   std::set<std::string> changed() const;
@@ -125,6 +132,9 @@ class FileView {
   bool common(const std::string& path) const;
   bool kept_already(const std::string& path) const;
   int prepare_removal(const std::string& path, Prepared& prepared) const;
+  bool in_made_directory(const std::string& path) const;
+  void note_made(const std::string& path) const;
+  void note_below(const std::string& folder) const;
   int keep(const std::string& path, Change change, Prepared& prepared) const;
   int keep_common(const std::string& path, Change change) const;
   int keep_file(const std::string& path, const struct stat& status, Change change, Prepared& prepared) const;
@@ -135,6 +145,7 @@ class FileView {
   std::string root_;
   std::string kept_;
   std::string new_;
+  std::string made_;
   std::string removed_;
   std::string alone_;
   std::string shadow_;

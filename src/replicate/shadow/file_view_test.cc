@@ -68,6 +68,7 @@ class FileViewTest : public ::testing::Test {
     ASSERT_EQ(leader().prepare(at(from), Change::name, prepared), 0);
     ASSERT_EQ(leader().prepare(at(to), Change::name, prepared), 0);
     fs::rename(at(from), at(to));
+    leader().move_made(at(from), at(to));
   }
 
   std::string root_;
@@ -371,6 +372,47 @@ TEST_F(FileViewTest, WhatTheJobMovesIntoPlaceIsNoOutsiders) {
   put(at("draft/other"), "the job's");
   rename_leader("draft", "box");
   EXPECT_FALSE(leader().made_outside(at("box/other")));
+}
+
+TEST_F(FileViewTest, KnowsWhatAnOutsiderPutsIntoADirectoryThatTheJobMade) {
+  const auto make = [this](const std::string& name) {
+    Prepared prepared;
+    EXPECT_EQ(leader().prepare(at(name), Change::name, prepared), 0);
+    leader().note_directory();
+    fs::create_directory(at(name));
+  };
+  EXPECT_FALSE(leader().any_made_outside());
+  make("out");
+  make("out/step");
+  EXPECT_TRUE(leader().any_made_outside());
+  for (const char* name : {"out/a", "out/step/b", "out/step/c"}) write(leader(), name, "the job's");
+  for (const char* name : {"out/x", "out/step/y"}) put(at(name), "from outside");
+  fs::create_directory(at("out/theirs"));
+  put(at("out/theirs/z"), "from outside");
+  for (const char* name : {"out", "out/step", "out/a", "out/step/b"})
+    EXPECT_FALSE(leader().made_outside(at(name))) << name;
+  for (const char* name : {"out/x", "out/step/y", "out/theirs", "out/theirs/z"})
+    EXPECT_TRUE(leader().made_outside(at(name))) << name;
+
+  Prepared prepared;
+  ASSERT_EQ(leader().prepare(at("out/n"), Change::removal, prepared), 0);
+  leader().undo(at("out/n"), prepared);
+  put(at("out/n"), "from outside");
+  EXPECT_TRUE(leader().made_outside(at("out/n"))) << "there was nothing to be removed";
+  remove(leader(), "out/a");
+  put(at("out/a"), "from outside");
+  EXPECT_TRUE(leader().made_outside(at("out/a")));
+  ASSERT_EQ(leader().prepare(at("out/step/c"), Change::removal, prepared), 0);
+  leader().undo(at("out/step/c"), prepared);
+  EXPECT_FALSE(leader().made_outside(at("out/step/c"))) << "it could not be removed";
+
+  rename_leader("out", "final");
+  for (const char* name : {"final/step", "final/step/b", "final/step/c"})
+    EXPECT_FALSE(leader().made_outside(at(name))) << name;
+  EXPECT_TRUE(leader().made_outside(at("final/x")));
+  for (const FileView& view : views_) ASSERT_EQ(view.make_common(at("final/mpi")), 0);
+  put(at("final/mpi"), "by MPI");
+  EXPECT_FALSE(leader().made_outside(at("final/mpi")));
 }
 
 TEST_F(FileViewTest, ErrorsAreTheSystems) {

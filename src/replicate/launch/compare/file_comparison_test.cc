@@ -113,12 +113,31 @@ TEST_F(FileComparisonTest, WhatSomebodyOutsideTakesAwayOrMakesIsNoDifference) {
   for (int k : {0, 1, 2}) write(k, "question", "the job's");
   ASSERT_EQ(FileView(run(), 0).prepare(at("answer"), Change::removal, prepared), 0);
   for (int k : {1, 2}) ASSERT_EQ(FileView(run(), k).hide(at("answer"), false), 0);
-  fs::remove(at("question"));
-  std::ofstream(at("answer")) << "from outside";
+  for (int k : {0, 1, 2}) {
+    Prepared box;
+    ASSERT_EQ(FileView(run(), k).prepare(at("box"), Change::name, box), 0);
+    fs::create_directories(box.path);
+    for (const char* name : {"box/own", "box/question"}) write(k, name, "the job's");
+  }
+  fs::create_directories(at("box/theirs"));
+  for (const char* name : {"answer", "box/letter", "box/theirs/letter"}) std::ofstream(at(name)) << "from outside";
+  for (const char* name : {"question", "box/question"}) fs::remove(at(name));
   const FileComparison found = compare(3);
   EXPECT_TRUE(found.differences.empty());
-  EXPECT_FALSE(fs::exists(at("question")));
-  EXPECT_EQ(left("answer"), "from outside");
+  for (const char* name : {"question", "box/question"}) EXPECT_FALSE(fs::exists(at(name))) << name;
+  for (const char* name : {"answer", "box/letter", "box/theirs/letter"}) EXPECT_EQ(left(name), "from outside");
+}
+
+TEST_F(FileComparisonTest, WhatTheLeaderAloneMadeInADirectoryOfTheJobsIsADifference) {
+  for (int k : {0, 1, 2}) {
+    Prepared box;
+    ASSERT_EQ(FileView(run(), k).prepare(at("box"), Change::name, box), 0);
+    fs::create_directories(box.path);
+  }
+  write(0, "box/extra", "x");
+  const FileComparison found = compare(3);
+  EXPECT_EQ(found.differences.size(), 1U);
+  EXPECT_FALSE(fs::exists(at("box/extra")));
 }
 
 TEST_F(FileComparisonTest, WhatTheLeaderMayHaveRemovedAloneIsADifference) {
