@@ -4,6 +4,7 @@
 Usage: files_test.py --holdfast PROGRAM --launcher MPIRUN CASE PROGRAM
 """
 import argparse
+import contextlib
 import difflib
 import json
 import os
@@ -154,7 +155,20 @@ def pipes(args, root):
         expect(record["files"]["differences"] == [], "the replicas differ", record["files"])
 
 
-def keep_changing(folder, stop, in_place):
+@contextlib.contextmanager
+def meanwhile(work, *arguments):
+    """Does something beside what follows, until that is done: work(*arguments, stop)."""
+    stop = threading.Event()
+    other = threading.Thread(target=work, args=(*arguments, stop))
+    other.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        other.join()
+
+
+def keep_changing(folder, in_place, stop):
     """Puts one number after the other in the place of `control`, and takes some away, or overwrites it; -1 in the end.
     """
     wanted = folder / "control"
@@ -193,14 +207,8 @@ def outside(args, root):
             folder = root / f"{how}-{degree}"
             folder.mkdir()
             (folder / "control").write_text("0\n")
-            stop = threading.Event()
-            other = threading.Thread(target=keep_changing, args=(folder, stop, how == "place"))
-            other.start()
-            try:
+            with meanwhile(keep_changing, folder, how == "place"):
                 out, err, record = replicated(args, degree, [args.program, how], folder, root)
-            finally:
-                stop.set()
-                other.join()
             expect(int(re.match(r"changes (\d+), sum", out)[1]) > 5, "nothing was seen to change", out + err)
             expect(record["files"]["differences"] == [], "the replicas differ", record["files"])
 
@@ -208,14 +216,8 @@ def outside(args, root):
             folder = root / f"{how}-{degree}"
             folder.mkdir()
             (folder / "answer").write_text("of an earlier run\n")
-            stop = threading.Event()
-            other = threading.Thread(target=keep_answering, args=(folder / place, stop))
-            other.start()
-            try:
+            with meanwhile(keep_answering, folder / place):
                 out, err, record = replicated(args, degree, [args.program, how], folder, root)
-            finally:
-                stop.set()
-                other.join()
             expect(out == f"sum {sum(n * n + 7 for n in range(1, 31))}, last 8\n", "the answers", out + err)
             expect(record["files"]["differences"] == [], "the replicas differ", record["files"])
             expect((folder / place / "answer").read_text() == "8\n", "the last answer", "")

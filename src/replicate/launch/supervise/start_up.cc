@@ -90,9 +90,10 @@ std::optional<StartUp::Missing> StartUp::look(double seconds, const std::optiona
     first->alike = first->alike && ended[m] && who.status == first->status;
     may_follow = may_follow || (!ended[m] && !who.entered);
   }
-  const double wait_s = may_follow ? std::min(time_to_choose_s, limit_s) : time_to_follow_s;
-  if (first->alike || seconds - first_missing_ > wait_s) return first;
-  return std::nullopt;
+  if (first->alike && first->status) return first;
+  // Without a status they may have been killed by a launcher that is ending all: after one death, in whatever order.
+  const double wait_s = may_follow && !first->alike ? std::min(time_to_choose_s, limit_s) : time_to_follow_s;
+  return seconds - first_missing_ > wait_s ? first : std::nullopt;
 }
 
 }  // namespace holdfast::launch

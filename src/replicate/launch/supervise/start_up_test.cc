@@ -123,6 +123,18 @@ TEST(StartUp, AllReplicasOfARankThatEndAreTheProgramsDoing) {
   }
 }
 
+TEST(StartUp, ALauncherThatEndsAllIsNotTheProgramsDoing) {
+  StartUp start = two_by_two();
+  come_and_enter(start, {0, 1});
+  for (const int m : {2, 3}) {
+    start.come(m);
+    start.leave(m, std::nullopt, 0.1);
+  }
+  for (double now = 0.2; now < 1.1; now += 0.1) EXPECT_FALSE(start.look(now, std::set<int>{0, 1}, limit_s)) << now;
+  for (const int m : {0, 1}) start.leave(m, std::nullopt, 1.1);
+  for (double now = 1.2; now < 20; now += 0.25) EXPECT_FALSE(start.look(now, std::set<int>{}, limit_s)) << now;
+}
+
 TEST(StartUp, TheEarliestEndIsTheCauseOfThoseThatFollow) {
   // Open MPI 5 fails in MPI_Init where a peer has ended before.
   StartUp start = two_by_two();
