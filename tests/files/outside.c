@@ -57,11 +57,21 @@ static long count_in_turns(int rank) {
   return all == 1 ? read_number("open", "counter") : -2;
 }
 
+/// A lock of both, which whoever has it makes and removes.
+static void lock_both(void) {
+  int lock;
+  while (access("busy", F_OK) == 0) usleep(500);
+  while ((lock = open("busy", O_CREAT | O_EXCL | O_WRONLY, 0600)) < 0) usleep(500);
+  close(lock);
+}
+
 /// What the other program answers; takes the answer away, in one way or another.
 static long ask(int round) {
+  lock_both();
   FILE* question = fopen("question", "w");
   fprintf(question, "%d\n", round);
   fclose(question);
+  if (unlink("busy") != 0) return -5;
   while (access("answer", R_OK) != 0) usleep(1000);
   struct stat status;
   if (stat("answer", &status) != 0 || status.st_size < 2) return -1;

@@ -97,7 +97,7 @@ bool is_outsiders(const std::string& name) {
   const FileView& view = file_view();
   std::string resolved;
   if (view.resolve(name, true, resolved) != 0 || shared_by_all(resolved)) return false;
-  return view.as_before_job(resolved) || view.made_outside(resolved);
+  return view.as_before_job(resolved) || view.is_outsiders(resolved);
 }
 
 /// Ranks of this replica have made or changed it, though the leader has not: whose is right is to be seen.
@@ -177,7 +177,7 @@ bool is_made_outside(const std::string& name, bool follow) {
   const FileView& view = file_view();
   std::string resolved;
   return view.any_made_outside() && view.resolve(name, follow, resolved) == 0 && !shared_by_all(resolved) &&
-         view.made_outside(resolved);
+         view.is_outsiders(resolved);
 }
 
 std::optional<std::string> read_small_file(const std::string& path) {

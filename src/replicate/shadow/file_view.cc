@@ -356,10 +356,9 @@ int FileView::listing(const std::string& path, std::string& folder) const {
 }
 
 int FileView::prepare(const std::string& path, Change change, Prepared& prepared) const {
-  if (change == Change::removal) return prepare_removal(path, prepared);
   prepared = {leader() ? path : shadow_ + path, false};
   const FilePlace now = find(path);
-  const bool in_place = change != Change::name;
+  const bool in_place = change == Change::contents || change == Change::emptied;
   if (now.is(S_IFREG) && in_place && ::access(now.path.c_str(), W_OK) != 0) return errno;
   if (now.exists() && !now.is(S_IFREG) && in_place) {  // directories, devices, pipes: as they are
     prepared.path = now.path;
@@ -372,22 +371,24 @@ int FileView::prepare(const std::string& path, Change change, Prepared& prepared
     if (::access(folder.path.c_str(), W_OK | X_OK) != 0) return errno;
   }
   if (!leader()) return bring_up(path, change);
-  if (there(removed_ + path)) remove_tree(removed_ + path);
-  if ((!now.exists() || !in_place) && in_made_directory(path)) note_made(path);
+  if (change == Change::removal) {
+    note_removal(path, now, prepared);
+  } else {
+    if (there(removed_ + path)) remove_tree(removed_ + path);
+    if ((!now.exists() || !in_place) && in_made_directory(path)) note_made(path);
+  }
   if (kept_already(path)) return 0;
   const Lock lock(root_);
-  return keep(path, change, prepared);
+  const int error = keep(path, in_place ? change : Change::name, prepared);
+  if (error != 0) undo(path, prepared);
+  return error;
 }
 
-int FileView::prepare_removal(const std::string& path, Prepared& prepared) const {
-  const bool outsiders = leader() && made_outside(path);
-  const bool not_the_jobs = outsiders || (leader() && as_before_job(path) && find(path).is(S_IFREG));
-  const bool made = leader() && there(made_ + path);
-  if (const int error = prepare(path, Change::name, prepared)) return error;
-  prepared.outsiders = outsiders;
-  prepared.made = ::remove((made_ + path).c_str()) == 0 && made;
-  prepared.marked = not_the_jobs && set_mark(removed_ + path) == 0;
-  return 0;
+/// What is there at that moment may be gone at the next, or come: marks and notes tell whose it is.
+void FileView::note_removal(const std::string& path, const FilePlace& now, Prepared& prepared) const {
+  prepared.outsiders = is_outsiders(path);
+  prepared.made = ::remove((made_ + path).c_str()) == 0;
+  prepared.marked = (now.is(S_IFREG) || prepared.outsiders) && set_mark(removed_ + path) == 0;
 }
 
 bool FileView::common(const std::string& path) const {
@@ -408,7 +409,11 @@ int FileView::copy_to_lock(const std::string& path, std::string& copy) const {
 }
 
 bool FileView::made_outside(const std::string& path) const {
-  if (common(path) || !there(path)) return false;
+  return there(path) && is_outsiders(path);
+}
+
+bool FileView::is_outsiders(const std::string& path) const {
+  if (common(path)) return false;
   return there(removed_ + path + mark) || (!there(made_ + path) && in_made_directory(path));
 }
 

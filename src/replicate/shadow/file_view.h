@@ -49,7 +49,7 @@ struct Prepared {
 ///   base/kept/<path>       how a path was that the leader changed
 ///   base/new/<path>        a directory with a mark in it: the leader made this path
 ///   base/made/<path>       a file or a directory: the leader made this path in a directory that it had made
-///   base/removed/<path>    a directory with a mark in it: the leader removed a file that the job had not made
+///   base/removed/<path>    a directory with a mark in it: the leader removed a file, and has not made it again
 ///   base/alone/<path>      a directory with a mark in it: the leader changed it where replicas do not agree on calls
 ///   replica-<k>/shadow/<path>, replica-<k>/gone/<path>   what replica k wrote, and what it removed
 ///   replica-<k>/common/<path>   MPI-IO has used this path, and what is there is there for all replicas: a directory
@@ -107,9 +107,10 @@ class FileView {
   bool as_before_job(const std::string& path) const;
 
   /// Whether somebody outside the job has made what is there now where only the leader sees it: after the leader had
-  /// removed a file that the job had not made either, as programs do that talk to each other, or in a directory that
-  /// the leader had made.
+  /// removed a file, as programs do that talk to each other, or in a directory that the leader had made.
   bool made_outside(const std::string& path) const;
+  /// The same of what the leader has just found there, though it may be gone.
+  bool is_outsiders(const std::string& path) const;
   /// Whether somebody outside the job has removed what the leader had made or changed there, which has made no change
   /// to it alone.
   bool removed_outside(const std::string& path) const;
@@ -131,7 +132,7 @@ class FileView {
   FilePlace walk(const std::string& path, bool own) const;
   bool common(const std::string& path) const;
   bool kept_already(const std::string& path) const;
-  int prepare_removal(const std::string& path, Prepared& prepared) const;
+  void note_removal(const std::string& path, const FilePlace& now, Prepared& prepared) const;
   bool in_made_directory(const std::string& path) const;
   void note_made(const std::string& path) const;
   void note_below(const std::string& folder) const;
