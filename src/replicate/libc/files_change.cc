@@ -155,7 +155,7 @@ int make_directory(int folder, const char* path, mode_t mode) {
   if (!file_call(folder, path, name)) return real(folder, path, mode);
   return code(agree_on_file(FileCall::make_directory, name, [&](Manner manner) {
     return make(name, manner, [&](const std::string& at) {
-      if (file_view().leader()) file_view().note_directory();
+      if (file_view().leader()) file_view().new_generation();
       return real(AT_FDCWD, at.c_str(), mode) == 0;
     });
   }));

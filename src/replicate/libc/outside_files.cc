@@ -7,6 +7,8 @@
 #include <array>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "replicate/libc/files.h"
 #include "replicate/libc/made_files.h"
@@ -27,19 +29,32 @@ struct OutsideFile {
   bool told = false;
   bool overwritten = false;  ///< in place, so that it is empty for a moment, perhaps before it has been read
 };
-using OutsideFiles = std::unordered_map<std::string, OutsideFile>;  // by the name that the program opens
-constinit OutsideFiles* outside_files = nullptr;                    // never gone: programs read files in exit handlers
+
+/// What is known of names as programs have them.
+struct OutsideFiles {
+  std::unordered_map<std::string, OutsideFile> files;
+  /// Those that were found not to be of files made outside, at this generation (FileView): programs look at the same
+  /// ones again and again.
+  std::unordered_set<std::string> not_outsiders;
+  std::uint64_t generation = 0;
+};
+constinit OutsideFiles* outside = nullptr;  // never gone: programs read files in exit handlers
+
+OutsideFiles& outside_files() {
+  if (!outside) outside = new OutsideFiles;
+  return *outside;
+}
 
 OutsideFile* known_file(const std::string& name) {
-  if (!outside_files) return nullptr;
-  const auto found = outside_files->find(name);
-  return found == outside_files->end() ? nullptr : &found->second;
+  auto& files = outside_files().files;
+  const auto found = files.find(name);
+  return found == files.end() ? nullptr : &found->second;
 }
 
 OutsideFile* remember_file(const std::string& name) {
-  if (!outside_files) outside_files = new OutsideFiles;
-  if (outside_files->size() >= most_shown_files && !known_file(name)) return nullptr;
-  return &(*outside_files)[name];
+  auto& files = outside_files().files;
+  if (files.size() >= most_shown_files && !files.contains(name)) return nullptr;
+  return &files[name];
 }
 
 Identity identity_of(const struct stat& status) {
@@ -175,9 +190,18 @@ std::optional<int> open_shown(const std::string& name, int own) {
 
 bool is_made_outside(const std::string& name, bool follow) {
   const FileView& view = file_view();
+  const std::uint64_t generation = view.outside_generation();
+  if (generation == 0) return false;
+  constexpr std::size_t most = 4096;
+  auto& not_outsiders = outside_files().not_outsiders;
+  if (std::exchange(outside_files().generation, generation) != generation || not_outsiders.size() > most)
+    not_outsiders.clear();
+  const std::string key = (follow ? "+" : "-") + name;
+  if (not_outsiders.contains(key)) return false;
   std::string resolved;
-  return view.any_made_outside() && view.resolve(name, follow, resolved) == 0 && !shared_by_all(resolved) &&
-         view.is_outsiders(resolved);
+  const bool is = view.resolve(name, follow, resolved) == 0 && !shared_by_all(resolved) && view.is_outsiders(resolved);
+  if (!is) not_outsiders.insert(key);
+  return is;
 }
 
 std::optional<std::string> read_small_file(const std::string& path) {

@@ -178,6 +178,7 @@ FileView::FileView(const std::string& run_directory, int replica)
       new_(root_ + "/base/new"),
       made_(root_ + "/base/made"),
       removed_(root_ + "/base/removed"),
+      generation_(root_ + "/base/generation"),
       alone_(root_ + "/base/alone"),
       shadow_(root_ + "/replica-" + std::to_string(replica) + "/shadow"),
       gone_(root_ + "/replica-" + std::to_string(replica) + "/gone"),
@@ -389,6 +390,7 @@ void FileView::note_removal(const std::string& path, const FilePlace& now, Prepa
   prepared.outsiders = is_outsiders(path);
   prepared.made = ::remove((made_ + path).c_str()) == 0;
   prepared.marked = (now.is(S_IFREG) || prepared.outsiders) && set_mark(removed_ + path) == 0;
+  if (prepared.made || prepared.marked) new_generation();
 }
 
 bool FileView::common(const std::string& path) const {
@@ -453,11 +455,17 @@ void FileView::note_below(const std::string& folder) const {
   });
 }
 
-void FileView::note_directory() const {
-  if (!there(made_)) (void)make_directories(made_);
+void FileView::new_generation() const {
+  (void)make_parents(generation_);
+  const int file = ::open(generation_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file < 0) return;
+  (void)!::write(file, "+", 1);
+  ::close(file);
 }
 
 void FileView::move_made(const std::string& from, const std::string& to) const {
+  struct stat status {};
+  if (look(to, status) && is_directory(status)) new_generation();
   if (!there(made_ + from)) return note_below(to);
   remove_tree(made_ + to);
   if (make_parents(made_ + to) == 0) (void)::rename((made_ + from).c_str(), (made_ + to).c_str());
@@ -474,8 +482,9 @@ int FileView::note_alone(const std::string& path) const {
   return there(alone_ + path + mark) ? 0 : set_mark(alone_ + path);
 }
 
-bool FileView::any_made_outside() const {
-  return there(removed_) || there(made_);
+std::uint64_t FileView::outside_generation() const {
+  struct stat status {};
+  return look(generation_, status) ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
 bool FileView::as_before_job(const std::string& path) const {

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
@@ -49,6 +50,7 @@ struct Prepared {
 ///   base/kept/<path>       how a path was that the leader changed
 ///   base/new/<path>        a directory with a mark in it: the leader made this path
 ///   base/made/<path>       a file or a directory: the leader made this path in a directory that it had made
+///   base/generation        grows by a byte when another path may be an outsider's from then on
 ///   base/removed/<path>    a directory with a mark in it: the leader removed a file, and has not made it again
 ///   base/alone/<path>      a directory with a mark in it: the leader changed it where replicas do not agree on calls
 ///   replica-<k>/shadow/<path>, replica-<k>/gone/<path>   what replica k wrote, and what it removed
@@ -116,10 +118,10 @@ class FileView {
   bool removed_outside(const std::string& path) const;
   /// The leader changes a path, and no other replica compares that with what it does itself. 0 or errno.
   int note_alone(const std::string& path) const;
-  /// Whether there may be such a path at all: quickly told.
-  bool any_made_outside() const;
-  /// The leader has made a directory.
-  void note_directory() const;
+  /// Where another path may be an outsider's from now on, the number is another one; 0: none is. Quickly told.
+  std::uint64_t outside_generation() const;
+  /// Makes it another one: the leader is making a directory.
+  void new_generation() const;
   /// What was made below `from` has been moved by the leader.
   void move_made(const std::string& from, const std::string& to) const;
 
@@ -148,6 +150,7 @@ class FileView {
   std::string new_;
   std::string made_;
   std::string removed_;
+  std::string generation_;
   std::string alone_;
   std::string shadow_;
   std::string gone_;

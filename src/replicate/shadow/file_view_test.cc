@@ -378,13 +378,13 @@ TEST_F(FileViewTest, KnowsWhatAnOutsiderPutsIntoADirectoryThatTheJobMade) {
   const auto make = [this](const std::string& name) {
     Prepared prepared;
     EXPECT_EQ(leader().prepare(at(name), Change::name, prepared), 0);
-    leader().note_directory();
+    leader().new_generation();
     fs::create_directory(at(name));
   };
-  EXPECT_FALSE(leader().any_made_outside());
+  EXPECT_EQ(leader().outside_generation(), 0U);
   make("out");
   make("out/step");
-  EXPECT_TRUE(leader().any_made_outside());
+  EXPECT_GT(leader().outside_generation(), 0U);
   for (const char* name : {"out/a", "out/step/b", "out/step/c"}) write(leader(), name, "the job's");
   for (const char* name : {"out/x", "out/step/y"}) put(at(name), "from outside");
   fs::create_directory(at("out/theirs"));
