@@ -67,8 +67,8 @@ const std::string& files_that_may_differ();
 bool agree_on_file(FileCall call, const std::string& name, const std::function<bool(Manner)>& act,
                    const std::function<void()>& share = {});
 
-/// What replicas do about a file that somebody outside has made in the place of one that the job removed: only the
-/// leader sees it (FileView::made_outside()).
+/// What replicas do about a file that somebody outside has made where only the leader sees it
+/// (FileView::made_outside()).
 struct MadeOutside {
   std::function<bool()> is{};      ///< asked of the leader, after act()
   std::function<void()> share{};   ///< in all replicas then: by take_leaders(), what the others need of it
