@@ -174,7 +174,7 @@ Result<Finished> run_launcher(const JobRequest& request, const JobPlan& plan, co
     finished.reader_has_gone = arrival.reader_has_gone;
     if (relay) finished.wrongly_shown = relay->wrongly_shown();
   }
-  if (membership) finished.membership = membership->stop();
+  if (membership) finished.membership = membership->stop(finished.ended.signal != 0);
   return finished;
 }
 

@@ -21,7 +21,7 @@ JobMembership::JobMembership(const std::vector<int>& degrees, bool goes_on, doub
       goes_on_(goes_on),
       members_(degrees.size() * static_cast<std::size_t>(degree_)),
       gone_(static_cast<std::size_t>(degree_)),
-      start_(degrees, degree_),
+      start_(degrees, degree_, goes_on),
       patience_(ranks_, degree_, silence_limit_s) {
   for (int m = 0; m < static_cast<int>(members_.size()); ++m)
     members_[static_cast<std::size_t>(m)].exists = replica_of(m) < degrees[static_cast<std::size_t>(rank_of(m))];
@@ -93,6 +93,10 @@ void JobMembership::close(int member, double seconds) {
     ended_[member] = seconds;
     return end_by_program();
   }
+  if (goes_on_ && !may_return && !launched_ && start_.misses_somebody()) {
+    failed_at_start_ = true;
+    return;
+  }
   if (goes_on_) return may_return ? void() : lose(member, seconds);
   // All of them: the first may be a shell that comes back as the program.
   if (!ended_by_program_) deaths_.push_back({rank_of(member), replica_of(member), seconds, 0});
@@ -105,22 +109,28 @@ std::vector<Death> JobMembership::deaths() const {
 
 void JobMembership::look(double seconds, const std::optional<std::set<int>>& living, double limit_s) {
   if (!starting()) return;
-  const auto missing = start_.look(seconds, living, limit_s);
-  if (!missing) return;
-  const int rank = rank_of(missing->member);
-  programs_doing_ = missing->alike;
-  if (missing->alike) {
+  if (const auto missing = start_.look(seconds, living, limit_s)) miss(*missing);
+}
+
+void JobMembership::conclude(bool launcher_lost) {
+  if (!failed_at_start_ || !starting()) return;
+  if (const auto missing = start_.conclude(launcher_lost)) miss(*missing);
+}
+
+void JobMembership::miss(const StartUp::Missing& missing) {
+  const int rank = rank_of(missing.member);
+  programs_doing_ = missing.alike;
+  if (missing.alike) {
     verdict_ = fmt::format("rank {} ended {:.1f} s after the start, before MPI_Init, in all its replicas{}", rank,
-                           missing->seconds,
-                           missing->status ? ", with status " + std::to_string(*missing->status) : std::string());
+                           missing.seconds, missing.status ? ", with status " + std::to_string(*missing.status) : "");
     return;
   }
   verdict_ = fmt::format(
       "rank {} replica {} {} {:.1f} s after the start, before MPI_Init was over: the job cannot go on without it", rank,
-      replica_of(missing->member),
-      missing->status ? "ended with status " + std::to_string(*missing->status) : "died or did not come",
-      missing->seconds);
-  deaths_.push_back({rank, replica_of(missing->member), missing->seconds, 0});
+      replica_of(missing.member),
+      missing.status ? "ended with status " + std::to_string(*missing.status) : "died or did not come",
+      missing.seconds);
+  deaths_.push_back({rank, replica_of(missing.member), missing.seconds, 0});
 }
 
 void JobMembership::follow(double seconds) {

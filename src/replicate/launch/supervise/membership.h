@@ -53,6 +53,8 @@ class JobMembership {
   bool entered() const { return entered_; }
   /// Looks for those who will not come any more (StartUp::look).
   void look(double seconds, const std::optional<std::set<int>>& living, double limit_s);
+  /// The launcher has ended, and all processes with it (`launcher_lost`: by a signal): decides what look() had not yet.
+  void conclude(bool launcher_lost);
 
   /// Whether a process has ended by the program's doing before MPI_Finalize, and the other replicas of its rank may
   /// follow: then follow() is to be called, a few times a second.
@@ -118,6 +120,7 @@ class JobMembership {
   void answer_waiting(int member, const replicate::MembershipMessage& message, double seconds);
   void start_together();
   void end_together();
+  void miss(const StartUp::Missing& missing);
 
   int ranks_;
   int degree_;
@@ -134,6 +137,7 @@ class JobMembership {
   std::vector<Addressed> outgoing_;
   std::string verdict_;
   bool programs_doing_ = false;
+  bool failed_at_start_ = false;  ///< one has failed in MPI_Init, perhaps for another that had ended before
   StartUp start_;
   Patience patience_;
 };

@@ -346,13 +346,14 @@ void MembershipServer::serve() {
   }
 }
 
-const JobMembership& MembershipServer::stop() {
+const JobMembership& MembershipServer::stop(bool launcher_lost) {
   if (!thread_.joinable()) return membership_;
   const std::uint64_t one = 1;
   while (::write(stop_, &one, sizeof one) < 0 && errno == EINTR) {
   }
   thread_.join();
   for (int i = 0; i < 64; ++i) desk_->serve_once(-1, 0);  // the last words of processes that have ended
+  membership_.conclude(launcher_lost);
   return membership_;
 }
 

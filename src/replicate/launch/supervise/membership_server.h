@@ -46,8 +46,9 @@ class MembershipServer {
   int descriptor() const { return end_; }
   /// Readable when the job is over, so that nothing is left for the launcher to wait for.
   int over_descriptor() const { return over_; }
-  /// Takes what is still on the wire and ends the thread. The membership may be read from here on.
-  const JobMembership& stop();
+  /// Takes what is still on the wire, ends the thread and lets the membership conclude (JobMembership::conclude). It
+  /// may be read from here on.
+  const JobMembership& stop(bool launcher_lost = true);
   /// The replica whose output is the job's now; -1 when none is left. Any thread.
   int leader() const { return leader_; }
 

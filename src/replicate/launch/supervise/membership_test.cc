@@ -277,6 +277,28 @@ TEST(JobMembership, OneThatNeverComesEndsTheJob) {
   }
 }
 
+TEST(JobMembership, WhoFailsInMpiInitForThoseThatHadEndedIsNotTheCause) {
+  // A shell that exits in place of each replica of rank 1, then MPI_Init fails in rank 0's.
+  enum class Decides { look, launchers_end, launchers_loss };
+  for (const Decides how : {Decides::look, Decides::launchers_end, Decides::launchers_loss}) {
+    JobMembership membership(2, 2, true);
+    for (const int m : {0, 1, 2, 3}) membership.join(m / 2, m % 2);
+    for (const int m : {0, 1}) membership.hear(m, {Kind::starting});
+    for (const int m : {3, 2}) membership.close(m, 0.4 - 0.1 * m);
+    membership.hear(0, exits(1));
+    for (const int m : {0, 1}) membership.close(m, 0.4);
+    EXPECT_EQ(membership.verdict(), "");
+    for (double now = 0.5; how == Decides::look && now < 2; now += 0.25) membership.look(now, std::set<int>{}, 60);
+    if (how != Decides::look) membership.conclude(how == Decides::launchers_loss);
+    EXPECT_EQ(membership.verdict(),
+              how == Decides::launchers_loss
+                  ? "rank 1 replica 1 died or did not come 0.1 s after the start, before MPI_Init was over: the job "
+                    "cannot go on without it"
+                  : "rank 1 ended 0.1 s after the start, before MPI_Init, in all its replicas");
+    EXPECT_EQ(membership.programs_doing(), how != Decides::launchers_loss);
+  }
+}
+
 TEST(JobMembership, WhereTheLauncherEndsTheJobTheFirstDeathIsTheCause) {
   JobMembership membership = started(2, 2, false);
   membership.close(3, 1);

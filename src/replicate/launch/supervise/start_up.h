@@ -12,8 +12,8 @@ namespace holdfast::launch {
 /// I/O, no clock: what is known is looked at from time to time.
 class StartUp {
  public:
-  /// `degrees`: replicas by rank; `degree`: the most.
-  StartUp(std::vector<int> degrees, int degree);
+  /// `degrees`: replicas by rank; `degree`: the most; `goes_on`: the launcher ends nobody because another has ended.
+  StartUp(std::vector<int> degrees, int degree, bool goes_on);
 
   /// The member has said who it is: again, where it was a shell that has become the program.
   void come(int member);
@@ -33,21 +33,29 @@ class StartUp {
   /// Nothing as long as all may still come, or nobody waits for them. `living`: members whose process is seen on this
   /// host; none where that cannot be seen. `limit_s`: how long those are waited for of whom nothing is known.
   std::optional<Missing> look(double seconds, const std::optional<std::set<int>>& living, double limit_s);
+  /// Somebody has left before it was in MPI_Init, and may be why others fail there.
+  bool misses_somebody() const;
+  /// The launcher and all processes have ended: who left first. `launcher_lost`: a signal ended it; then nothing is the
+  /// program's doing.
+  std::optional<Missing> conclude(bool launcher_lost) const;
 
  private:
   struct Member {
     bool exists = false;
     bool there = false;
     bool entered = false;
-    bool seen = false;      ///< alive, at some look, or by a connection
-    double left = -1;       ///< seconds; -1: it has not been there
-    int looks_without = 0;  ///< in a row, at which its process was not there
+    bool seen = false;         ///< alive, at some look, or by a connection
+    double left = -1;          ///< seconds; -1: it has not been there
+    double unseen_since = -1;  ///< the first of the last looks at which its process was not there; -1: it was
     std::optional<int> status;
   };
   void note_newcomers(double seconds);
-  bool has_ended(Member& member, double seconds, double limit_s, bool sees, bool lives) const;
+  bool has_ended(const Member& member, double seconds, double limit_s, bool sees, bool lives) const;
+  std::optional<Missing> earliest(const std::vector<bool>& ended, double seconds) const;
+  bool may_be_followed(int member, const std::vector<bool>& ended) const;
 
   int degree_;
+  bool goes_on_;
   std::vector<Member> members_;
   double waited_for_since_ = -1;
   std::ptrdiff_t seen_ = 0;    ///< members that have been seen

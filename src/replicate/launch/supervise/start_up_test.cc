@@ -9,8 +9,8 @@ using Living = std::optional<std::set<int>>;
 constexpr double limit_s = 60;
 
 /// Two ranks of two replicas: members 0 and 1 play rank 0, 2 and 3 rank 1.
-StartUp two_by_two() {
-  return StartUp({2, 2}, 2);
+StartUp two_by_two(bool goes_on = false) {
+  return StartUp({2, 2}, 2, goes_on);
 }
 
 /// The first moment at which somebody is found missing, looking four times a second; -1: never.
@@ -54,7 +54,7 @@ TEST(StartUp, OneThatWasNeverSeenHasTimeToBegin) {
 TEST(StartUp, AsLongAsNewOnesAppearTheNextMayStillCome) {
   // 192 processes on two cores: the launcher was seen to start twelve a second.
   constexpr int ranks = 40;
-  StartUp start(std::vector<int>(ranks, 2), 2);
+  StartUp start(std::vector<int>(ranks, 2), 2, false);
   come_and_enter(start, {0});
   std::set<int> living{0};
   double now = 0;
@@ -135,6 +135,55 @@ TEST(StartUp, ALauncherThatEndsAllIsNotTheProgramsDoing) {
   for (double now = 1.2; now < 20; now += 0.25) EXPECT_FALSE(start.look(now, std::set<int>{}, limit_s)) << now;
 }
 
+TEST(StartUp, ALauncherThatGoesOnEndsNobody) {
+  for (const bool fails : {false, true}) {  // Open MPI 5 fails in MPI_Init where others have ended
+    StartUp start = two_by_two(true);
+    come_and_enter(start, {0, 1});
+    for (const int m : {2, 3}) {
+      start.come(m);
+      start.leave(m, std::nullopt, 0.1);
+    }
+    EXPECT_TRUE(start.misses_somebody());
+    EXPECT_FALSE(start.look(0.1, std::set<int>{0, 1}, limit_s));
+    EXPECT_FALSE(start.look(0.15, std::set<int>{0, 1}, limit_s)) << "they may be becoming the program";
+    for (int m = 0; m < 2 && fails; ++m) start.leave(m, 1, 0.2);
+    const auto found = start.look(0.4, fails ? std::set<int>{} : std::set<int>{0, 1}, limit_s);
+    ASSERT_TRUE(found) << fails;
+    EXPECT_EQ(found->member, 2);
+    EXPECT_TRUE(found->alike);
+  }
+}
+
+TEST(StartUp, AProcessThatIsBecomingAnotherIsNotMissed) {
+  StartUp start = two_by_two(true);
+  come_and_enter(start, {0, 1});
+  for (const int m : {2, 3}) {
+    start.come(m);
+    start.leave(m, std::nullopt, 0.1);
+  }
+  for (double now = 0.1; now < 20; now += 0.125) {  // every other look finds them
+    const bool seen = static_cast<int>(now * 8) % 2 == 0;
+    EXPECT_FALSE(start.look(now, seen ? std::set<int>{0, 1, 2, 3} : std::set<int>{0, 1}, limit_s)) << now;
+  }
+}
+
+TEST(StartUp, WithALostLauncherNothingIsTheProgramsDoing) {
+  StartUp start = two_by_two(true);
+  come_and_enter(start, {0, 1});
+  EXPECT_FALSE(start.misses_somebody());
+  EXPECT_FALSE(start.conclude(false));
+  for (const int m : {3, 2, 0, 1}) {
+    if (m > 1) start.come(m);
+    start.leave(m, std::nullopt, 0.4 - 0.1 * m);
+  }
+  for (const bool lost : {false, true}) {
+    const auto found = start.conclude(lost);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->member, 3);
+    EXPECT_EQ(found->alike, !lost);
+  }
+}
+
 TEST(StartUp, TheEarliestEndIsTheCauseOfThoseThatFollow) {
   // Open MPI 5 fails in MPI_Init where a peer has ended before.
   StartUp start = two_by_two();
@@ -166,7 +215,7 @@ TEST(StartUp, AReplicaThatIsSlowMayStillEndAsTheOtherHas) {
 }
 
 TEST(StartUp, ReplicasThatARankDoesNotHaveAreNotMissed) {
-  StartUp start({1, 2}, 2);
+  StartUp start({1, 2}, 2, false);
   come_and_enter(start, {0, 2, 3});
   EXPECT_EQ(found_at(start, std::nullopt), -1);
 }
