@@ -113,7 +113,7 @@ void JobMembership::look(double seconds, const std::optional<std::set<int>>& liv
 }
 
 void JobMembership::conclude(bool launcher_lost) {
-  if (!failed_at_start_ || !starting()) return;
+  if (!failing()) return;
   if (const auto missing = start_.conclude(launcher_lost)) miss(*missing);
 }
 

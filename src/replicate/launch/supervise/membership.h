@@ -53,6 +53,8 @@ class JobMembership {
   bool entered() const { return entered_; }
   /// Looks for those who will not come any more (StartUp::look).
   void look(double seconds, const std::optional<std::set<int>>& living, double limit_s);
+  /// One has failed in MPI_Init, perhaps for another that had ended before: look() will decide.
+  bool failing() const { return failed_at_start_ && starting(); }
   /// The launcher has ended, and all processes with it (`launcher_lost`: by a signal): decides what look() had not yet.
   void conclude(bool launcher_lost);
 
@@ -137,7 +139,7 @@ class JobMembership {
   std::vector<Addressed> outgoing_;
   std::string verdict_;
   bool programs_doing_ = false;
-  bool failed_at_start_ = false;  ///< one has failed in MPI_Init, perhaps for another that had ended before
+  bool failed_at_start_ = false;
   StartUp start_;
   Patience patience_;
 };

@@ -335,7 +335,7 @@ void MembershipServer::serve() {
     if (membership_.starting()) membership_.look(desk_->seconds(), living, place_.limit_s);
     if (membership_.undecided()) membership_.follow(desk_->seconds());
     // mpirun may wait for ever for processes that have all ended, when one of them had failed at the start.
-    const bool nobody_lives = deserted && seen && living && living->empty();
+    const bool nobody_lives = deserted && !membership_.failing() && seen && living && living->empty();
     leader_ = membership_.leader();
     for (; membership_.goes_on() && told < membership_.deaths().size(); ++told)
       if (membership_.deaths()[told].degree_left > 0 && membership_.verdict().empty())

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include <semaphore>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "core/scratch/scratch_folder.h"
@@ -207,8 +209,14 @@ double cpu_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Before, the thread was woken again at once by the connection that it could not accept: a whole core until the job's
-// end.
+/// The port of a server that writes it into this folder.
+int port_in(const scratch::ScratchFolder& folder) {
+  std::string host;
+  int port = 0;
+  std::ifstream(folder.file("membership")) >> host >> port;
+  return port;
+}
+
 /// Deaths that a server tells of that is held while one process speaks, another says its status and ends, and then the
 /// first ends, too, as a launcher ends all others.
 std::vector<Death> deaths_behind_a_status() {
@@ -225,9 +233,7 @@ std::vector<Death> deaths_behind_a_status() {
   auto started = MembershipServer::start({folder.path(), true, key, std::chrono::milliseconds(60'000), living},
                                          JobMembership(2, 2, false), [](const Death&) {});
   EXPECT_TRUE(started.ok());
-  std::string host;
-  int port = 0;
-  std::ifstream(folder.file("membership")) >> host >> port;
+  const int port = port_in(folder);
   std::optional<Visitor> first(port), second(port);
   first->be_believed(key, 0, 0);
   second->be_believed(key, 1, 0);
@@ -247,6 +253,38 @@ TEST(MembershipOrder, WhoEndsIsHeardBehindWhatWasSaidBefore) {
   for (int round = 0; round < 20; ++round) EXPECT_TRUE(deaths_behind_a_status().empty()) << round;
 }
 
+TEST(MembershipOrder, WhyMpiInitFailedIsKnownBeforeTheJobIsOver) {
+  const scratch::ScratchFolder folder;
+  const secret::Key key = secret::new_key();
+  std::atomic<bool> lives = true;
+  std::atomic<int> looks = 0;
+  const auto living = [&] {
+    ++looks;
+    return std::optional(lives ? std::set<int>{0, 1} : std::set<int>{});
+  };
+  const auto is_heard = [&] {  // the first look may have begun before, the second is behind what came
+    for (const int before = looks; looks < before + 3;) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  auto started = MembershipServer::start({folder.path(), true, key, std::chrono::milliseconds(60'000), living},
+                                         JobMembership(2, 1, true), [](const Death&) {});
+  ASSERT_TRUE(started.ok());
+  const int port = port_in(folder);
+  std::optional<Visitor> waits(port), shell(port);
+  shell->be_believed(key, 1, 0);
+  waits->be_believed(key, 0, 0);
+  waits->say_sealed({Kind::starting});
+  is_heard();
+  shell.reset();
+  is_heard();
+  lives = false;
+  waits.reset();
+  pollfd over{started.value()->over_descriptor(), POLLIN, 0};
+  ASSERT_EQ(::poll(&over, 1, 60'000), 1);
+  EXPECT_TRUE(started.value()->stop().programs_doing());
+}
+
+// Before, the thread was woken again at once by the connection that it could not accept: a whole core until the job's
+// end.
 TEST_F(MembershipDoor, WithoutAFileForAnotherConnectionItWaits) {
   start();
   Visitor late(port_);
