@@ -68,7 +68,9 @@ C_LIBRARY = """clock_gettime gettimeofday time getrusage clock times timespec_ge
                shm_open shm_unlink sem_open sem_unlink shmget shmat shmctl semget semop semtimedop semctl
                mq_open __mq_open_2 mq_unlink msgget msgsnd msgrcv msgctl
                sigaction signal __sysv_signal
-               truncate truncate64 chmod fchmodat utime utimes utimensat flock
+               truncate truncate64 chmod fchmodat utime utimes lutimes futimesat utimensat flock
+               chown lchown fchownat
+               getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr setxattr lsetxattr removexattr lremovexattr
                stat stat64 lstat lstat64 __xstat __xstat64 __lxstat __lxstat64 fstatat fstatat64 statx
                fstat fstat64 __fxstat __fxstat64
                readdir readdir64 readdir_r readdir64_r rewinddir telldir seekdir closedir
@@ -76,9 +78,10 @@ C_LIBRARY = """clock_gettime gettimeofday time getrusage clock times timespec_ge
                ftw ftw64 nftw nftw64
                fts_open fts64_open fts_read fts64_read fts_children fts64_children fts_close fts64_close
                execve execv execvp execvpe execl execlp execle posix_spawn posix_spawnp dlopen dlsym
-               access faccessat readlink readlinkat realpath __realpath_chk
+               access faccessat eaccess euidaccess readlink readlinkat __readlink_chk __readlinkat_chk
+               realpath __realpath_chk canonicalize_file_name
                chdir getcwd __getcwd_chk get_current_dir_name
-               write writev pwrite pwrite64 pwritev pwritev64 close dup dup2 dup3
+               write writev pwrite pwrite64 pwritev pwritev64 close dup dup2 dup3 fcntl fcntl64
                dprintf vdprintf __dprintf_chk __vdprintf_chk""".split()
 
 # Fortran procedures without a C hook (fortran.cc), and how the compilers and the libraries decorate their names.

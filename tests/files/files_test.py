@@ -155,6 +155,40 @@ def pipes(args, root):
         expect(record["files"]["differences"] == [], "the replicas differ", record["files"])
 
 
+def trees(args, root):
+    """Trees of directories from before the job and of its own, by descriptors, with extended attributes (trees.c)."""
+    def folder_of(name):
+        folder = root / name
+        for inner in ("old/a/b", "old/c", "around/inner", "beside/inner"):
+            (folder / inner).mkdir(parents=True)
+        for i in range(40):
+            (folder / "old/a/b" / f"k{i * 7 % 101}").write_text(f"{i}\n")
+            (folder / "old" / f"m{i}").write_text(f"{i}\n")
+        for inner in ("around", "beside"):
+            (folder / inner / "inner/only").write_text("x")
+        (folder / "attributed").write_text("of an earlier run\n")
+        with contextlib.suppress(OSError):  # not every file system has them
+            os.setxattr(folder / "attributed", "user.mine", b"stays")
+        return folder
+
+    def sorted_words(text):
+        return [" ".join(sorted(line.split())) for line in text.splitlines()]
+
+    native = folder_of("native")
+    out, files = natively(args, [args.program], native)
+    expect("k28" in out and out.count("f37") == 4 and "removed from inside: yes" in out, "the native run", out)
+    for degree in (2, 3):
+        folder = folder_of(f"degree-{degree}")
+        got, _, record = replicated(args, degree, [args.program], folder, root)
+        expect(sorted_words(got) == sorted_words(out), f"at degree {degree} the program found other files",
+               f"{out}\n{got}")
+        expect(not differing(files, tree(folder)), f"files differ from the native run's at degree {degree}",
+               differing(files, tree(folder)))
+        expect(record["files"]["differences"] == [], "the replicas differ", record["files"])
+        expect(os.listxattr(folder / "attributed") == os.listxattr(native / "attributed"), "the attributes of a file",
+               os.listxattr(folder / "attributed"))
+
+
 @contextlib.contextmanager
 def meanwhile(work, *arguments):
     """Does something beside what follows, until that is done: work(*arguments, stop)."""
@@ -188,22 +222,35 @@ def keep_changing(folder, in_place, stop):
 
 
 def keep_answering(folder, stop):
-    """Answers each number in `question` by another one in `answer`, which is put in place when it is whole."""
+    """Answers each number in `question` by another one in `answer`, which is put in place when it is whole; every fifth
+    by a directory as well."""
     answered = 0
+    busy = folder / "busy"
+    locks = [lambda: busy.touch(exist_ok=False), busy.mkdir, lambda: busy.symlink_to("the other")]
     while answered != -1 and not stop.wait(0.001):
         text = (folder / "question").read_text() if (folder / "question").exists() else ""
         if not text.endswith("\n") or int(text) == answered:
             continue
+        kind = int(text) % 3
         try:
-            os.close(os.open(folder / "busy", os.O_CREAT | os.O_EXCL))
+            locks[kind]()
         except FileExistsError:
             continue
         answered = int(text)
         (folder / "question").unlink()
+        if answered % 5 == 0:
+            (folder / "draft").mkdir()
+            (folder / "draft/number").write_text(f"{answered}\n")
+            (folder / "draft/link").symlink_to("nowhere")
+            os.rename(folder / "draft", folder / "parcel")
         (folder / "next").write_text(f"{answered * answered + 7}\n")
         os.rename(folder / "next", folder / "answer")
         stop.wait(0.003)
-        (folder / "busy").unlink()
+        (busy.rmdir if kind == 1 else busy.unlink)()
+
+
+def answers():
+    return sum(n * n + 7 + (0 if n % 5 else 100 * n + len("nowhere")) for n in range(1, 31))
 
 
 def outside(args, root):
@@ -218,13 +265,14 @@ def outside(args, root):
             expect(int(re.match(r"changes (\d+), sum", out)[1]) > 5, "nothing was seen to change", out + err)
             expect(record["files"]["differences"] == [], "the replicas differ", record["files"])
 
-        for how, place in (("talk", "."), ("box", "box")):
-            folder = root / f"{how}-{degree}"
+        for how, place, earlier in (("talk", ".", True), ("talk", ".", False), ("box", "box", True)):
+            folder = root / f"{how}-{degree}{'-again' if earlier else ''}"
             folder.mkdir()
-            (folder / "answer").write_text("of an earlier run\n")
+            if earlier:
+                (folder / "answer").write_text("of an earlier run\n")
             with meanwhile(keep_answering, folder / place):
                 out, err, record = replicated(args, degree, [args.program, how], folder, root)
-            expect(out == f"sum {sum(n * n + 7 for n in range(1, 31))}, last 8\n", "the answers", out + err)
+            expect(out == f"sum {answers()}, last 8\n", "the answers", out + err)
             expect(record["files"]["differences"] == [], "the replicas differ", record["files"])
             expect((folder / place / "answer").read_text() == "8\n", "the last answer", "")
             expect(not (folder / place / "question").exists(), "a question that was taken away came back", err)
@@ -407,7 +455,7 @@ def main():
     parser.add_argument("--holdfast", required=True)
     parser.add_argument("--launcher", required=True)
     parser.add_argument("case", choices=["same", "pairs", "metadata", "runs", "pipes", "shared", "outside",
-                                         "detected", "reported", "stays_open",
+                                         "trees", "detected", "reported", "stays_open",
                                          "scratch", "corrected", "tolerated", "dies", "lammps"])
     parser.add_argument("program")
     parser.add_argument("--libraries", help="folder of libraries that the program opens")

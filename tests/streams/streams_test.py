@@ -168,7 +168,9 @@ class Cases:
         """A script sends the program's streams where it likes: there they go, as natively, and are compared all the same."""
         own = "log.$OMPI_COMM_WORLD_RANK$PMI_RANK"  # the first replica's processes have the ranks' numbers
         texts = (f'exec "$@" > {own}', f'"$@" 2> {own}', f'"$@" > {own} 2>&1', 'exec "$@" 2>&1', '"$@" 1>&2',
-                 '"$@" | sed "s/rank/RANK/"', 'exec "$@" > /dev/null')
+                 '"$@" | sed "s/rank/RANK/"', 'exec "$@" > /dev/null',
+                 'echo one > /dev/stdout; echo two; exec 3>&1; echo three > /dev/fd/3\n'
+                 '"$@" | tee /dev/stderr > /dev/stdout; echo four > /proc/self/fd/1')
         for number, text in enumerate(texts):
             script = self.folder / "script"
             script.write_text(("#!/bin/sh\n", "#!/bin/bash\n")[number % 2] + text + "\n")

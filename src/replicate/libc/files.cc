@@ -115,12 +115,20 @@ bool passes(const char* path, const Watched& state) {
   return false;
 }
 
+/// Of an open directory, or the working directory. One that has been removed keeps its name: the leader may have done
+/// so while another replica is still to come to it.
 std::string folder_path(int folder) {
   char text[PATH_MAX];
-  if (folder == AT_FDCWD) return ::getcwd(text, sizeof text) ? text : "";
-  const std::string link = "/proc/self/fd/" + std::to_string(folder);
+  if (folder == AT_FDCWD && ::getcwd(text, sizeof text)) return text;
+  const std::string link = folder == AT_FDCWD ? "/proc/self/cwd" : "/proc/self/fd/" + std::to_string(folder);
   const ssize_t length = ::readlink(link.c_str(), text, sizeof text);
-  return length > 0 ? std::string(text, static_cast<std::size_t>(length)) : "";
+  if (length <= 0) return "";
+  std::string path(text, static_cast<std::size_t>(length));
+  constexpr std::string_view removed = " (deleted)";
+  struct stat status {};
+  if (path.ends_with(removed) && ::stat(link.c_str(), &status) == 0 && status.st_nlink == 0)
+    path.resize(path.size() - removed.size());
+  return path;
 }
 
 const char* words(FileCall call) {
@@ -169,6 +177,17 @@ void say_what_is_missing(const std::string& name) {
       "replicas if it is larger than 64 KiB");
 }
 
+/// Whether the job has removed or renamed what somebody outside made while it ran: an answer to it, perhaps.
+bool takes_answers = false;
+
+/// For people who wonder why nobody answers any more.
+void say_who_does_not_see() {
+  if (file_view().leader() || !std::exchange(takes_answers, false)) return;
+  say("rank " + std::to_string(runtime().rank) +
+      ": replica 0 has died, and other programs see what the job does to files only when it has ended: if it waits for "
+      "their answers, it waits for ever; --on-failure abort would have ended it");
+}
+
 void repeat(FileCall call, const std::string& name, const std::function<bool(Manner)>& act) {
   constexpr std::int64_t long_ns = 5'000'000'000;
   const std::int64_t begun = monotonic_now_ns();
@@ -188,9 +207,26 @@ void repeat(FileCall call, const std::string& name, const std::function<bool(Man
     went_another_way(call, name, std::string(", which replica 0 could and this one cannot: ") + std::strerror(errno));
 }
 
+/// A path that begins at a directory. No symbolic link is in the directory's own, so what is above it is known by its
+/// name, also where it has been removed.
+std::string path_from(std::string folder, std::string_view path) {
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    const std::string_view part = path.substr(0, end);
+    if (part == "..")
+      folder = normal_path(folder + "/..");
+    else if (part != "." && !part.empty())
+      return folder + "/" + std::string(path);
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return folder;
+}
+
 /// The path as the program knows it, absolute where that can be told.
 std::string program_name(const Watched& state, int folder, const char* path) {
-  return path[0] == '/' ? state.view.program_path(path) : state.view.program_path(folder_path(folder)) + "/" + path;
+  if (path[0] == '/') return state.view.program_path(path);
+  const std::string in = folder_path(folder);
+  return in.empty() ? path : path_from(state.view.program_path(in), path);
 }
 
 /// Names of files that the leader made under another one (agree_on_new_file()).
@@ -337,6 +373,7 @@ bool agree(FileCall call, const std::string& compared, const std::string& name, 
   const std::uint64_t what = (digest.low << 32) | (static_cast<std::uint64_t>(call) << 16);
   const std::optional<std::int64_t> told = leads() ? std::nullopt : follow_number();
   if (!told) {
+    say_who_does_not_see();
     const bool done = act(Manner::own);
     const int error = done ? 0 : errno;
     const Shown shown = done && sharing.show ? sharing.show() : Shown::own;
@@ -360,6 +397,7 @@ bool agree(FileCall call, const std::string& compared, const std::string& name, 
   const auto shown = static_cast<Shown>(said >> shown_bit & 3);
   bool done = shown != Shown::own && sharing.open_shown && sharing.open_shown(act(Manner::repeat), shown);
   if ((said & made_outside_bit) != 0 && sharing.made_outside.follow) {
+    takes_answers = takes_answers || call == FileCall::remove || call == FileCall::rename;
     if (sharing.made_outside.share) sharing.made_outside.share();
     done = sharing.made_outside.follow();
   }
@@ -382,8 +420,9 @@ bool agree_on_file(FileCall call, const std::string& name, const std::function<b
 
 bool agree_on_reading(const std::string& name, const std::function<bool(Manner)>& act,
                       const std::function<Shown()>& show,
-                      const std::function<bool(bool opened, Shown shown)>& open_shown) {
-  return agree(FileCall::open, name, name, act, {.show = show, .open_shown = open_shown});
+                      const std::function<bool(bool opened, Shown shown)>& open_shown,
+                      const MadeOutside& made_outside) {
+  return agree(FileCall::open, name, name, act, {.show = show, .open_shown = open_shown, .made_outside = made_outside});
 }
 
 bool agree_on_new_file(std::string& name, const std::function<bool(Manner)>& act) {

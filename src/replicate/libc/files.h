@@ -80,10 +80,11 @@ bool agree_on_file(FileCall call, const std::string& name, const std::function<b
 
 /// The same for a file that is opened to be read, of which the leader may show what it found there (outside_files.h).
 /// `show`: its choice, after act(). `open_shown`: in a follower, after act() has or has not `opened` its own file;
-/// takes what the leader shows; whether one of the two is open.
+/// takes what the leader shows; whether one of the two is open. `made_outside`: of a directory, which is nothing to
+/// show.
 bool agree_on_reading(const std::string& name, const std::function<bool(Manner)>& act,
                       const std::function<Shown()>& show,
-                      const std::function<bool(bool opened, Shown shown)>& open_shown);
+                      const std::function<bool(bool opened, Shown shown)>& open_shown, const MadeOutside& made_outside);
 
 /// The same for a file that must not be there yet. Programs put addresses into the names of temporary files, as Python
 /// does for what it compiles: names that differ in long numbers alone are the leader's from here on in all replicas.

@@ -51,13 +51,25 @@ bool took_back(const std::string& path, const Prepared& prepared) {
   return fails(error);
 }
 
-/// `outsiders`: whether somebody outside had made it again; only told in the leader.
+/// Whether there is nothing to remove, so that trying to changes nothing: what comes under that name later may be
+/// anybody's.
+bool is_irremovable(const std::string& path, bool directory) {
+  const FilePlace now = file_view().find(path);
+  return !now.exists() || now.is(S_IFDIR) != directory || (directory && !file_view().list(path).empty());
+}
+
+/// `outsiders`: whether somebody outside had made it, perhaps at this moment; only told in the leader.
 bool remove(const std::string& name, bool directory, Manner manner, bool& outsiders, const Act& act) {
   const FileView& view = file_view();
   std::string resolved;
   if (const int error = view.resolve(name, false, resolved)) return fails(error);
   if (shared_by_all(resolved)) return act(resolved);
   if (!view.leader()) return fails(view.hide(resolved, directory));
+  if (is_irremovable(resolved, directory)) {
+    const bool done = act(resolved);
+    outsiders = done && !view.changed_here(resolved);
+    return done;
+  }
   Prepared prepared;
   if (const int error = prepare_change(resolved, Change::removal, manner, prepared)) return fails(error);
   outsiders = prepared.outsiders;
@@ -203,14 +215,23 @@ int make_link(int from_folder, const char* from, int to_folder, const char* to, 
   }));
 }
 
+/// `may_fail`: in the other replicas, whose file systems may refuse it.
 template <class Real>
-int alter_path(int folder, const char* path, bool follow, Real real) {
+int alter_path(int folder, const char* path, bool follow, Real real, bool may_fail = false) {
   const Answering answering;
   std::string name;
   if (!file_call(folder, path, name)) return real(folder, path);
   return code(agree_on_file(FileCall::change, name, [&](Manner manner) {
-    return alter(name, follow, manner, [&](const std::string& at) { return real(AT_FDCWD, at.c_str()) == 0; });
+    return alter(name, follow, manner, [&](const std::string& at) {
+      return real(AT_FDCWD, at.c_str()) == 0 || (may_fail && !file_view().leader());
+    });
   }));
+}
+
+/// A copy in a shadow is this user's, if it cannot be another one's.
+template <class Real>
+int alter_owner(int folder, const char* path, bool follow, Real real) {
+  return alter_path(folder, path, follow, real, true);
 }
 
 }  // namespace
@@ -304,6 +325,20 @@ extern "C" {
                         [&](int in, const char* at) { return real(in, at, mode, flags); });
 }
 
+[[gnu::visibility("default")]] int chown(const char* path, uid_t user, gid_t group) noexcept {
+  static const auto real = hr::next_function<int (*)(const char*, uid_t, gid_t)>("chown");
+  return hr::alter_owner(AT_FDCWD, path, true, [&](int, const char* at) { return real(at, user, group); });
+}
+[[gnu::visibility("default")]] int lchown(const char* path, uid_t user, gid_t group) noexcept {
+  static const auto real = hr::next_function<int (*)(const char*, uid_t, gid_t)>("lchown");
+  return hr::alter_owner(AT_FDCWD, path, false, [&](int, const char* at) { return real(at, user, group); });
+}
+[[gnu::visibility("default")]] int fchownat(int folder, const char* path, uid_t user, gid_t group, int flags) noexcept {
+  static const auto real = hr::next_function<int (*)(int, const char*, uid_t, gid_t, int)>("fchownat");
+  return hr::alter_owner(folder, path, !(flags & AT_SYMLINK_NOFOLLOW),
+                         [&](int in, const char* at) { return real(in, at, user, group, flags); });
+}
+
 [[gnu::visibility("default")]] int utime(const char* path, const utimbuf* times) noexcept {
   static const auto real = hr::next_function<int (*)(const char*, const utimbuf*)>("utime");
   return hr::alter_path(AT_FDCWD, path, true, [&](int, const char* at) { return real(at, times); });
@@ -311,6 +346,14 @@ extern "C" {
 [[gnu::visibility("default")]] int utimes(const char* path, const timeval times[2]) noexcept {
   static const auto real = hr::next_function<int (*)(const char*, const timeval*)>("utimes");
   return hr::alter_path(AT_FDCWD, path, true, [&](int, const char* at) { return real(at, times); });
+}
+[[gnu::visibility("default")]] int lutimes(const char* path, const timeval times[2]) noexcept {
+  static const auto real = hr::next_function<int (*)(const char*, const timeval*)>("lutimes");
+  return hr::alter_path(AT_FDCWD, path, false, [&](int, const char* at) { return real(at, times); });
+}
+[[gnu::visibility("default")]] int futimesat(int folder, const char* path, const timeval times[2]) noexcept {
+  static const auto real = hr::next_function<int (*)(int, const char*, const timeval*)>("futimesat");
+  return hr::alter_path(folder, path, true, [&](int in, const char* at) { return real(in, at, times); });
 }
 [[gnu::visibility("default")]] int utimensat(int folder, const char* path, const timespec times[2],
                                              int flags) noexcept {

@@ -7,8 +7,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <span>
-#include <type_traits>
+#include <string_view>
 
 #include "replicate/libc/descriptors.h"
 #include "replicate/libc/files.h"
@@ -21,8 +22,10 @@ namespace {
 
 struct Nothing {};
 constexpr Nothing* nothing = nullptr;
-struct LinkText {};
-constexpr LinkText* link_text = nullptr;
+struct LinkText {
+  char* text;  ///< what a link leads to, without a zero
+  std::size_t size;
+};
 
 std::span<std::byte> bytes_of(Nothing*) {
   return {};
@@ -53,6 +56,29 @@ void hold_times(struct statx* status) {
   }
 }
 
+/// What the leader tells of a file that it alone sees.
+template <class Status>
+std::string told_of(Status* status, int) {
+  return std::string(reinterpret_cast<const char*>(bytes_of(status).data()), bytes_of(status).size());
+}
+std::string told_of(LinkText* link, int length) {
+  return std::string(link->text, static_cast<std::size_t>(length));
+}
+
+/// The same in the others: what the function returns then, if that was told of such a file.
+template <class Status>
+std::optional<int> take_told(std::string_view told, Status* status) {
+  const std::span<std::byte> own = bytes_of(status);
+  if (told.size() != own.size()) return std::nullopt;
+  std::copy_n(told.data(), own.size(), reinterpret_cast<char*>(own.data()));
+  return 0;
+}
+std::optional<int> take_told(std::string_view told, LinkText* link) {
+  if (told.size() > link->size) return std::nullopt;
+  std::copy_n(told.data(), told.size(), link->text);
+  return static_cast<int>(told.size());
+}
+
 /// Asks `real(folder, path)` about the file that this replica sees. `status`: what it fills in, where that differs
 /// between the leader's file and the other replicas' copies of it.
 template <class Status, class Real>
@@ -73,23 +99,18 @@ int look_at(int folder, const char* path, bool follow, Status* status, Real real
   const auto share = [&] {
     if (!bytes_of(status).empty()) take_leaders(bytes_of(status));
   };
-  MadeOutside made_outside;
-  std::string told;  // by the leader, of a file that it alone sees: a '+' and the status
-  if constexpr (!std::is_same_v<Status, LinkText>) {
-    made_outside.is = [&] {
-      if (!is_made_outside(name, follow)) return false;
-      told = "+" + std::string(reinterpret_cast<const char*>(bytes_of(status).data()), bytes_of(status).size());
-      return true;
-    };
-    made_outside.share = [&] { take_leaders(told); };
-    made_outside.follow = [&] {
-      const std::span<std::byte> own = bytes_of(status);
-      if (told.size() != 1 + own.size()) return false;
-      std::copy_n(told.data() + 1, own.size(), reinterpret_cast<char*>(own.data()));
-      answer = 0;
-      return true;
-    };
-  }
+  std::string told;  // behind a '+': a leader that has died told nothing
+  const auto is_told = [&] {
+    if (!is_made_outside(name, follow)) return false;
+    told = "+" + told_of(status, answer);
+    return true;
+  };
+  const auto take = [&] {
+    const std::optional<int> taken = told.empty() ? std::nullopt : take_told(std::string_view(told).substr(1), status);
+    if (taken) answer = *taken;
+    return taken.has_value();
+  };
+  const MadeOutside made_outside{.is = is_told, .share = [&] { take_leaders(told); }, .follow = take};
   if (!agree_on_file(FileCall::look, name, act, made_outside, share)) return -1;
   hold_times(status);
   return answer;
@@ -261,15 +282,34 @@ extern "C" {
                      [&](int in, const char* at) { return real(in, at, mode, flags); });
 }
 
+[[gnu::visibility("default")]] int eaccess(const char* path, int mode) noexcept {
+  static const auto real = hr::next_function<int (*)(const char*, int)>("eaccess");
+  return hr::look_at(AT_FDCWD, path, true, hr::nothing, [&](int, const char* at) { return real(at, mode); });
+}
+[[gnu::visibility("default")]] int euidaccess(const char* path, int mode) noexcept {
+  return eaccess(path, mode);
+}
+
 [[gnu::visibility("default")]] ssize_t readlink(const char* path, char* text, size_t size) noexcept {
   static const auto real = hr::next_function<ssize_t (*)(const char*, char*, size_t)>("readlink");
-  return hr::look_at(AT_FDCWD, path, false, hr::link_text,
+  hr::LinkText link{text, size};
+  return hr::look_at(AT_FDCWD, path, false, &link,
                      [&](int, const char* at) { return static_cast<int>(real(at, text, size)); });
 }
 [[gnu::visibility("default")]] ssize_t readlinkat(int folder, const char* path, char* text, size_t size) noexcept {
   static const auto real = hr::next_function<ssize_t (*)(int, const char*, char*, size_t)>("readlinkat");
-  return hr::look_at(folder, path, false, hr::link_text,
+  hr::LinkText link{text, size};
+  return hr::look_at(folder, path, false, &link,
                      [&](int in, const char* at) { return static_cast<int>(real(in, at, text, size)); });
+}
+
+/// Fortified forms: `room` is that of `text`.
+[[gnu::visibility("default")]] ssize_t __readlink_chk(const char* path, char* text, size_t size, size_t room) noexcept {
+  return readlink(path, text, std::min(size, room));
+}
+[[gnu::visibility("default")]] ssize_t __readlinkat_chk(int folder, const char* path, char* text, size_t size,
+                                                        size_t room) noexcept {
+  return readlinkat(folder, path, text, std::min(size, room));
 }
 
 [[gnu::visibility("default")]] char* realpath(const char* path, char* buffer) noexcept {
@@ -279,14 +319,22 @@ extern "C" {
   return hr::real_name(path, buffer, size);
 }
 
+[[gnu::visibility("default")]] char* canonicalize_file_name(const char* path) noexcept {
+  return hr::real_name(path, nullptr, PATH_MAX);
+}
+
 [[gnu::visibility("default")]] int chdir(const char* path) noexcept {
   static const auto real = hr::next_function<int (*)(const char*)>("chdir");
   std::string name;
   if (!hr::file_call(AT_FDCWD, path, name)) return real(path);
-  const bool done = hr::agree_on_file(FileCall::enter, name, [&](hr::Manner) {
-    return hr::enter(name, [&](const char* at) { return real(at) == 0; });
-  });
-  return done ? 0 : -1;
+  const auto go = [&](const char* at) { return real(at) == 0; };
+  const auto act = [&](hr::Manner) { return hr::enter(name, go); };
+  const auto follow = [&] {
+    std::string folder;
+    return act(hr::Manner::repeat) || (hr::stand_in_directory(name, true, folder) == 0 && go(folder.c_str()));
+  };
+  const hr::MadeOutside made_outside{.is = [&] { return hr::is_made_outside(name, true); }, .follow = follow};
+  return hr::agree_on_file(FileCall::enter, name, act, made_outside) ? 0 : -1;
 }
 
 [[gnu::visibility("default")]] char* getcwd(char* buffer, size_t size) noexcept {

@@ -67,6 +67,17 @@ bool open_in_view(const std::string& name, int flags, Manner manner, const Opene
   return fails(error);
 }
 
+bool is_open_directory(int descriptor) {
+  struct stat status {};
+  return ::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool open_stand_in(const std::string& name, int flags, const Opener& opener) {
+  std::string folder;
+  const int error = stand_in_directory(name, !(flags & O_NOFOLLOW), folder);
+  return error == 0 ? opener.open(folder.c_str(), flags) : fails(error);
+}
+
 /// What belongs to the system, and no program of a job changes, is read at once.
 bool system_file(const char* path, int flags) {
   if (opens_for_writing(flags) || (flags & O_CREAT)) return false;
@@ -104,7 +115,11 @@ auto open_file(int folder, const char* path, int flags, Open open, Close close) 
   }
   const auto opened_there = [&](const char* at, int how) { return (result = open(at, how)) != failed; };
   const auto taken_back = [&] { close(result); };
-  const auto act = [&](Manner manner) { return open_in_view(name, flags, manner, {opened_there, taken_back}); };
+  const Opener opener{opened_there, taken_back};
+  const auto act = [&](Manner manner) { return open_in_view(name, flags, manner, opener); };
+  const MadeOutside directory{
+      .is = [&] { return is_open_directory(number_of(result)) && is_made_outside(name, !(flags & O_NOFOLLOW)); },
+      .follow = [&] { return act(Manner::repeat) || open_stand_in(name, flags, opener); }};
   const auto open_memory = [&](int memory, bool opened) {
     if (opened) close(result);
     const bool done = opened_there(("/proc/self/fd/" + std::to_string(memory)).c_str(), flags & ~O_NOFOLLOW);
@@ -125,8 +140,8 @@ auto open_file(int folder, const char* path, int flags, Open open, Close close) 
   };
   const auto open_everywhere = [&] {
     if ((flags & O_CREAT) != 0 && (flags & O_EXCL) != 0) return agree_on_new_file(name, act);
-    return reads_contents(flags) ? agree_on_reading(name, act, show, read_shown)
-                                 : agree_on_file(FileCall::open, name, act);
+    return reads_contents(flags) ? agree_on_reading(name, act, show, read_shown, directory)
+                                 : agree_on_file(FileCall::open, name, act, directory);
   };
   if (!open_everywhere() || result == failed) return failed;
   const int before = errno;
@@ -139,6 +154,7 @@ int open_descriptor(int folder, const char* path, int flags, mode_t mode) {
   const Answering answering;
   static const auto real = next_function<int (*)(int, const char*, int, ...)>("openat");
   if (const std::optional<int> made = open_made_file(path, flags)) return *made;
+  if (const int copy = copy_of_stream(path, flags); copy >= 0) return copy;
   return open_file(
              folder, path, flags, [&](const char* at, int how) { return Descriptor{real(folder, at, how, mode)}; },
              [](Descriptor file) { ::close(file.number); })
@@ -170,6 +186,10 @@ FILE* open_stream(OpenStream real, const char* path, const char* mode) {
   if (const std::optional<int> made = open_made_file(path, flags)) {
     const ForProgram for_program;
     return *made < 0 ? nullptr : ::fdopen(*made, mode);
+  }
+  if (const int copy = copy_of_stream(path, flags); copy >= 0) {
+    const ForProgram for_program;
+    return ::fdopen(copy, mode);
   }
   return open_file(
       AT_FDCWD, path, flags,

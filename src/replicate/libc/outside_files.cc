@@ -214,6 +214,13 @@ std::optional<std::string> read_small_file(const std::string& path) {
   return done ? std::optional(contents) : std::nullopt;
 }
 
+int stand_in_directory(const std::string& name, bool follow, std::string& folder) {
+  const FileView& view = file_view();
+  std::string resolved;
+  if (view.resolve(name, follow, resolved) != 0) resolved = normal_path(name);
+  return view.listing(resolved, folder);
+}
+
 bool make_own_file(const std::string& name, std::string_view contents) {
   const FileView& view = file_view();
   std::string resolved;

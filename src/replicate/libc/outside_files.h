@@ -49,6 +49,9 @@ std::optional<int> open_shown(const std::string& name, int own);
 bool is_made_outside(const std::string& name, bool follow);
 /// What is in a file on disk, if it is small enough to be told.
 std::optional<std::string> read_small_file(const std::string& path);
+/// In a follower, in the place of a directory that somebody outside has made and only the leader sees: an empty one of
+/// that name. 0 or errno.
+int stand_in_directory(const std::string& name, bool follow, std::string& folder);
 /// Makes a file of this replica's own under a name as the program has it, with these contents. Not for the leader.
 bool make_own_file(const std::string& name, std::string_view contents);
 

@@ -1,6 +1,7 @@
 #include "replicate/libc/writes.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -10,11 +11,13 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdlib>
 #include <deque>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -161,6 +164,29 @@ void share(int from, int to) {
   writings[static_cast<std::size_t>(to)] = writing;
 }
 
+/// The descriptor that a path is another name of; -1: none.
+int descriptor_named(std::string_view path) {
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    int number = -1;
+    if (!path.starts_with(folder)) continue;
+    const char* const end = path.data() + path.size();
+    const std::from_chars_result read = std::from_chars(path.data() + folder.size(), end, number);
+    if (read.ec == std::errc() && read.ptr == end) return number;
+  }
+  return -1;
+}
+
+/// fcntl(2); its third argument is a number or a pointer, or left out.
+using Control = int (*)(int, int, ...);
+
+int control(Control real, int descriptor, int command, void* argument) {
+  const int done = real(descriptor, command, argument);
+  if (done >= 0 && (command == F_DUPFD || command == F_DUPFD_CLOEXEC)) share(descriptor, done);
+  return done;
+}
+
 /// The program has closed it: the last stretch is told.
 void closed(int descriptor) {
   Writing* const writing = writing_at(descriptor);
@@ -264,7 +290,8 @@ bool take_over_streams() {
 void watch_writes() {
   const Depth inside;
   if (!to_be_recorded()) return;
-  if (::write(-1, "", 0) < 0) (void)::close(-1);  // both are looked up now, because signal handlers call them
+  if (::write(-1, "", 0) < 0) (void)::close(-1);  // they are looked up now, because signal handlers call them
+  (void)::fcntl(-1, F_GETFD);
   start_streams();
   if (!take_over_streams() && launched_rank() == 0)
     say("this C library keeps its streams in another way than glibc: what is printed through them is not compared");
@@ -290,6 +317,14 @@ void opened(int descriptor, const std::string& name, bool to_write) {
   writing->followed = true;
   writing->digester.init(integrity::Algorithm::xxh3_128);
   writings[static_cast<std::size_t>(descriptor)] = writing;
+}
+
+int copy_of_stream(const char* path, int flags) {
+  const int named = depth > 0 || !path || (flags & O_ACCMODE) != O_WRONLY ? -1 : descriptor_named(path);
+  const Writing* const writing = named < 0 ? nullptr : writing_at(named);
+  const bool recorded = writing && writing->stream != 0 && is_stream(named, writing->stream);
+  if (named < 0 || (!recorded && !is_placed_stream(named))) return -1;
+  return ::fcntl(named, (flags & O_CLOEXEC) != 0 ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
 }
 
 void forget_descriptor(int descriptor) {
@@ -417,5 +452,18 @@ extern "C" {
   if (made >= 0) hr::share(from, to);
   return made;
 }
+
+#define HOLDFAST_CONTROL(function)                                                \
+  [[gnu::visibility("default")]] int function(int descriptor, int command, ...) { \
+    static const auto real = hr::next_function<hr::Control>(#function);           \
+    va_list arguments;                                                            \
+    va_start(arguments, command);                                                 \
+    void* const argument = va_arg(arguments, void*);                              \
+    va_end(arguments);                                                            \
+    return hr::control(real, descriptor, command, argument);                      \
+  }
+HOLDFAST_CONTROL(fcntl)
+HOLDFAST_CONTROL(fcntl64)
+#undef HOLDFAST_CONTROL
 
 }  // extern "C"

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -278,6 +279,16 @@ bool is_stream(int descriptor, int stream) {
   const StandardStream& begun = stream_of(stream);
   return begun.inode != 0 && ::fstat(descriptor, &status) == 0 && status.st_ino == begun.inode &&
          status.st_dev == begun.device;
+}
+
+bool is_placed_stream(int descriptor) {
+  struct stat status {};
+  struct stat placed {};
+  if (!prepared || ::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  return std::any_of(prepared->streams.begin(), prepared->streams.end(), [&](const StandardStream& stream) {
+    return ::stat(stream.placed.c_str(), &placed) == 0 && placed.st_dev == status.st_dev &&
+           placed.st_ino == status.st_ino;
+  });
 }
 
 bool recorded_only(int stream) {

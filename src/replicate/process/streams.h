@@ -44,6 +44,9 @@ bool recording();
 
 /// Whether a descriptor that was 1 or 2 (`stream`) when the program began still is that stream.
 bool is_stream(int descriptor, int stream);
+/// Whether it leads to the file that this replica's standard output or error was made to lead to, in the program or in
+/// what starts it.
+bool is_placed_stream(int descriptor);
 /// Whether the record takes the place of what the stream would show.
 bool recorded_only(int stream);
 /// Appends to the record of stream 1 or 2, or of the other one where both lead to the same (2>&1): how many bytes, or

@@ -2,13 +2,16 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/limits.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <system_error>
@@ -120,7 +123,22 @@ int copy_bytes(int from, int to) {
   }
 }
 
-/// A file of the same owner and permissions beside `path`, or in another place, with or without the contents.
+/// Extended attributes, access control lists among them, as far as the file system there takes them.
+void copy_attributes(int from, int to) {
+  const ssize_t room = ::flistxattr(from, nullptr, 0);
+  if (room <= 0) return;
+  std::string names(static_cast<std::size_t>(room), '\0');
+  const ssize_t length = ::flistxattr(from, names.data(), names.size());
+  names.resize(static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+  std::string value(XATTR_SIZE_MAX, '\0');
+  for (std::size_t at = 0; at < names.size(); at += std::strlen(&names[at]) + 1) {
+    const ssize_t size = ::fgetxattr(from, &names[at], value.data(), value.size());
+    if (size >= 0) (void)::fsetxattr(to, &names[at], value.data(), static_cast<std::size_t>(size), 0);
+  }
+}
+
+/// A file of the same owner, permissions and attributes beside `path`, or in another place, with or without the
+/// contents.
 int draft_of(const std::string& from, const std::string& draft, bool contents) {
   const int source = ::open(from.c_str(), O_RDONLY | O_CLOEXEC);
   if (source < 0) return errno;
@@ -134,6 +152,7 @@ int draft_of(const std::string& from, const std::string& draft, bool contents) {
     error = errno;
   }
   if (!error && ::fchmod(copy, status.st_mode & 07777) != 0) error = errno;
+  if (!error) copy_attributes(source, copy);
   if (copy >= 0 && ::close(copy) != 0 && !error) error = errno;
   ::close(source);
   if (error && copy >= 0) ::unlink(draft.c_str());
@@ -206,8 +225,10 @@ std::string normal_path(std::string_view path) {
 
 std::string FileView::program_path(const std::string& path) const {
   const auto below = [&](const std::string& tree) { return path == tree || path.starts_with(tree + "/"); };
-  if (!below(shadow_) && !below(listings_)) return path;
-  const std::size_t end = below(shadow_) ? shadow_.size() : path.find('/', listings_.size() + 1);
+  std::size_t end = 0;
+  if (below(shadow_)) end = shadow_.size();
+  if (below(kept_)) end = kept_.size();
+  if (below(listings_)) end = path.find('/', listings_.size() + 1);
   return end >= path.size() ? "/" : path.substr(end);
 }
 
@@ -338,7 +359,7 @@ std::set<std::string> FileView::list(const std::string& path) const {
 int FileView::listing(const std::string& path, std::string& folder) const {
   folder = find(path).path;
   const bool changed = there(shadow_ + path) || there(gone_ + path) || there(kept_ + path) || there(new_ + path);
-  if (leader() || !changed) return 0;
+  if (leader() || (!changed && find(path).exists())) return 0;
   static std::atomic<unsigned> listings{0};
   folder = listings_ + "/" + std::to_string(::syscall(SYS_getpid)) + "-" + std::to_string(++listings) + path;
   if (const int error = make_directories(folder)) return error;
@@ -375,7 +396,7 @@ int FileView::prepare(const std::string& path, Change change, Prepared& prepared
   if (change == Change::removal) {
     note_removal(path, now, prepared);
   } else {
-    if (there(removed_ + path)) remove_tree(removed_ + path);
+    if (there(removed_ + path)) note_made_again(path);
     if ((!now.exists() || !in_place) && in_made_directory(path)) note_made(path);
   }
   if (kept_already(path)) return 0;
@@ -389,7 +410,7 @@ int FileView::prepare(const std::string& path, Change change, Prepared& prepared
 void FileView::note_removal(const std::string& path, const FilePlace& now, Prepared& prepared) const {
   prepared.outsiders = is_outsiders(path);
   prepared.made = ::remove((made_ + path).c_str()) == 0;
-  prepared.marked = (now.is(S_IFREG) || prepared.outsiders) && set_mark(removed_ + path) == 0;
+  prepared.marked = (now.exists() || prepared.outsiders) && set_mark(removed_ + path) == 0;
   if (prepared.made || prepared.marked) new_generation();
 }
 
@@ -419,14 +440,22 @@ bool FileView::is_outsiders(const std::string& path) const {
   return there(removed_ + path + mark) || (!there(made_ + path) && in_made_directory(path));
 }
 
-/// One that the leader has made, or moved.
+/// One that the leader has made, or moved; or that somebody outside has made where the leader had removed one.
 bool FileView::in_made_directory(const std::string& path) const {
-  for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
-    const std::string folder = new_ + path.substr(0, at);
-    if (!there(folder)) return false;
-    if (there(folder + mark)) return true;
+  for (const std::string& tree : {new_, removed_}) {
+    for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
+      const std::string folder = tree + path.substr(0, at);
+      if (!there(folder)) break;
+      if (there(folder + mark)) return true;
+    }
   }
   return false;
+}
+
+/// In the place of what the leader had removed: if it is a directory, nothing in it is from before the job.
+void FileView::note_made_again(const std::string& path) const {
+  remove_tree(removed_ + path);
+  (void)set_mark(new_ + path);
 }
 
 /// Best effort: what is not noted is compared less strictly where no other replica has it, and otherwise as ever.

@@ -48,10 +48,10 @@ struct Prepared {
 /// shadow of theirs, shared by all ranks of the replica. Below <run directory>/holdfast-files:
 ///
 ///   base/kept/<path>       how a path was that the leader changed
-///   base/new/<path>        a directory with a mark in it: the leader made this path
+///   base/new/<path>        a directory with a mark in it: the leader made this path, for the first time or again
 ///   base/made/<path>       a file or a directory: the leader made this path in a directory that it had made
 ///   base/generation        grows by a byte when another path may be an outsider's from then on
-///   base/removed/<path>    a directory with a mark in it: the leader removed a file, and has not made it again
+///   base/removed/<path>    a directory with a mark in it: the leader removed this path, and has not made it again
 ///   base/alone/<path>      a directory with a mark in it: the leader changed it where replicas do not agree on calls
 ///   replica-<k>/shadow/<path>, replica-<k>/gone/<path>   what replica k wrote, and what it removed
 ///   replica-<k>/common/<path>   MPI-IO has used this path, and what is there is there for all replicas: a directory
@@ -72,7 +72,8 @@ class FileView {
   bool leader() const { return replica_ == 0; }
   const std::string& root() const { return root_; }
 
-  /// The path as the program names it: a file in a shadow and a directory's listing are what they stand for.
+  /// The path as the program names it: what is in a shadow, what the leader kept, and a directory's listing are what
+  /// they stand for.
   std::string program_path(const std::string& path) const;
 
   /// Follows the symbolic links in an absolute path as this replica sees them, the last one only with `follow`. What it
@@ -84,7 +85,8 @@ class FileView {
   FilePlace find_before(const std::string& path) const;
   /// Names in a directory, without . and ..
   std::set<std::string> list(const std::string& path) const;
-  /// A directory with those names, for a program that reads it: `path` itself, or one that is made for it.
+  /// A directory with those names, for a program that reads it: `path` itself, or one that is made for it, empty where
+  /// there is none.
   int listing(const std::string& path, std::string& folder) const;
 
   /// Gets ready for the first change of `path`, and says where to make it: the leader keeps what is there, another
@@ -136,6 +138,7 @@ class FileView {
   bool kept_already(const std::string& path) const;
   void note_removal(const std::string& path, const FilePlace& now, Prepared& prepared) const;
   bool in_made_directory(const std::string& path) const;
+  void note_made_again(const std::string& path) const;
   void note_made(const std::string& path) const;
   void note_below(const std::string& folder) const;
   int keep(const std::string& path, Change change, Prepared& prepared) const;

@@ -349,6 +349,12 @@ TEST_F(FileViewTest, KnowsWhatAnOutsiderMakesInThePlaceOfWhatTheJobRemoved) {
   EXPECT_FALSE(removed_by_all("answer"));
   put(at("answer"), "from outside");
   EXPECT_TRUE(leader().made_outside(at("answer"))) << "a lock, perhaps, that both make and remove";
+
+  fs::create_directory(at("lock"));
+  EXPECT_FALSE(removed_by_all("lock"));
+  fs::create_directory(at("lock"));
+  EXPECT_TRUE(leader().made_outside(at("lock"))) << "a directory is a lock as well";
+  EXPECT_TRUE(removed_by_all("lock"));
 }
 
 TEST_F(FileViewTest, WhatTheJobMovesIntoPlaceIsNoOutsiders) {
