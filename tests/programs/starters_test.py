@@ -58,6 +58,32 @@ def check_programs_without_mpi(args, folder):
                          f"{ended.stderr}")
 
 
+CLEANING = """if [ $OMPI_COMM_WORLD_RANK$PMI_RANK = 0 ]; then
+  rm -rf ./* && mkdir new && touch new/file && echo found $(find . | sort)
+  for name in *; do echo name $name; done
+  ls | xargs -n 1 echo listed
+fi
+exec "$@"
+"""
+
+
+def check_script_that_cleans(args, folder):
+    """It removes all that is around it, but not the run directory, which is there as well."""
+    for replicas in ("2", "3"):
+        around = pathlib.Path(folder, f"around-{replicas}")
+        (around / "old/inner").mkdir(parents=True)
+        (around / "old/inner/file").write_text("of an earlier run\n")
+        words = [script(folder, "cleaning", CLEANING, ("sh", "bash")[int(replicas) % 2]), args.program, "numbers"]
+        ended = subprocess.run([args.holdfast, "run", "-n", "2", "--replicas", replicas, "--mpi", args.mpi, "--", *words],
+                               cwd=around, capture_output=True, text=True, timeout=150, stdin=subprocess.DEVNULL,
+                               check=False)
+        lines = ended.stdout.splitlines()
+        right = {"found . ./new ./new/file", "name new", "listed new", "numbers: right"} <= set(lines)
+        if ended.returncode != 0 or not right or len(lines) != 4 or sorted(os.listdir(around)) != ["new"]:
+            sys.exit(f"FAILED: cleaning, {replicas} replicas, ended with {ended.returncode}\n{ended.stdout}\n{ended.stderr}"
+                     f"{os.listdir(around)}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("holdfast", "program", "mpi"):
@@ -79,6 +105,7 @@ def main():
                 sys.exit(f"FAILED: {words} ended with {ended.returncode}\n{ended.stdout}\n{ended.stderr}")
         check_statuses(args, folder)
         check_programs_without_mpi(args, folder)
+        check_script_that_cleans(args, folder)
         told = {path.name: path.read_text() for path in pathlib.Path(folder).glob("told.*")}
         if told != {"told.0": "0\n", "told.1": "1\n"}:
             sys.exit(f"FAILED: the shells were told other ranks: {told}")

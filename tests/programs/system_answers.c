@@ -183,10 +183,20 @@ static void* number_of_a_thread(void* number) {
   return number;
 }
 
+static long own_number;
+
+static void still_has_its_number(void) {
+  if (getpid() == own_number) return;
+  fprintf(stderr, "another process id in an exit handler: %ld\n", (long)getpid());
+  _exit(9);
+}
+
 /* Who this process is: the same in all replicas, and of use in the calls that take it. */
 static void numbers(void) {
   long told[2] = {getpid(), gettid()};
   CHECK(told[0] == told[1]); /* the first thread's */
+  own_number = told[0];
+  CHECK(atexit(still_has_its_number) == 0);
   CHECK(round_trip(told, sizeof told));
   cpu_set_t processors;
   CHECK(sched_getaffinity(getpid(), sizeof processors, &processors) == 0);

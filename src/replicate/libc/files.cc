@@ -317,6 +317,21 @@ bool shared_by_all(const std::string& path) {
   return passes(path.c_str(), state) || (state.several_hosts && on_one_host(path));
 }
 
+bool is_run_directory(int folder, const char* name) {
+  const std::string& own = watched.load()->run_directory;
+  const std::size_t slash = own.rfind('/');
+  if (own.compare(slash + 1, std::string::npos, name) != 0) return false;
+  struct stat here {};
+  struct stat around {};
+  const int before = errno;
+  const Depth inside;
+  const bool is = ::fstat(folder, &here) == 0 &&
+                  ::stat(slash == 0 ? "/" : own.substr(0, slash).c_str(), &around) == 0 &&
+                  here.st_dev == around.st_dev && here.st_ino == around.st_ino;
+  errno = before;
+  return is;
+}
+
 int prepare_change(const std::string& path, Change change, Manner manner, Prepared& prepared) {
   const FileView& view = file_view();
   const int error = view.prepare(path, change, prepared);

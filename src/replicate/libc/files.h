@@ -58,6 +58,10 @@ int file_rank();
 /// job spans hosts, what only one host has.
 bool shared_by_all(const std::string& path);
 
+/// Whether that name in an open directory is the run directory. It is not the program's, which may go through what is
+/// around it, or remove all that.
+bool is_run_directory(int folder, const char* name);
+
 /// The patterns of files that may differ (replicate.files_may_differ).
 const std::string& files_that_may_differ();
 

@@ -61,7 +61,10 @@ ReadEntry real_readdir() {
 std::vector<Entry> read_entries(DIR* directory) {
   const ReadEntry real = real_readdir();
   std::vector<Entry> entries;
-  while (const struct dirent* entry = real(directory)) entries.push_back({entry->d_ino, entry->d_type, entry->d_name});
+  while (const struct dirent* entry = real(directory)) {
+    if (is_run_directory(::dirfd(directory), entry->d_name)) continue;
+    entries.push_back({entry->d_ino, entry->d_type, entry->d_name});
+  }
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
   return entries;
 }
@@ -115,11 +118,19 @@ void read_once(DIR* directory, Listing& listing) {
   listing.entries = unpacked(text);
 }
 
+/// Of a directory on which replicas do not agree.
+struct dirent* next_unlisted(ReadEntry real, DIR* directory) {
+  struct dirent* entry = real(directory);
+  if (!programs_own_call()) return entry;
+  while (entry && is_run_directory(::dirfd(directory), entry->d_name)) entry = real(directory);
+  return entry;
+}
+
 struct dirent* next_entry(DIR* directory) {
   const Answering answering;
   const ReadEntry real = real_readdir();
   Listing* const listing = listing_of(directory);
-  if (!listing) return real(directory);
+  if (!listing) return next_unlisted(real, directory);
   const int before = errno;
   read_once(directory, *listing);
   errno = before;

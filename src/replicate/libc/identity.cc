@@ -50,7 +50,7 @@ Function next(const char* name) {
 }  // namespace
 
 pid_t agreed_process_id() {
-  if (!program_asks()) return 0;
+  if (!program_asks_until_its_end()) return 0;
   const Depth inside;
   static const pid_t agreed = make_process_id();
   return agreed;

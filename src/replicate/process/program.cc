@@ -18,6 +18,7 @@ namespace holdfast::replicate {
 namespace {
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool first_thread = false;
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool ending = false;  // its exit handlers are at work
 constexpr pid_t loading = -1;  // the constructors of shared libraries are at work
 pid_t process = loading;       // that of the program once it has begun; 0 in any other
 
@@ -49,6 +50,10 @@ bool started_by_program(std::string_view own) {
 }  // namespace
 
 bool program_asks() {
+  return !ending && program_asks_until_its_end();
+}
+
+bool program_asks_until_its_end() {
   return first_thread && depth == 0 && real_process_id() == process;
 }
 
@@ -80,7 +85,7 @@ void program_calls_mpi() {
 }
 
 void program_ends() {
-  first_thread = false;
+  ending = true;
 }
 
 pid_t real_process_id() {

@@ -16,6 +16,8 @@ namespace holdfast::replicate {
 /// HOLDFAST_RUN_STARTER says, so is all that it starts, but for shells, and but for what is started by a process that
 /// has called MPI_Init.
 bool program_asks();
+/// The same in exit handlers, too: for what replicas answer alike without asking each other.
+bool program_asks_until_its_end();
 
 /// Whether the process was started as HOLDFAST_RUN_PROGRAM itself.
 bool program_is_named();

@@ -347,7 +347,8 @@ std::set<std::string> FileView::list(const std::string& path) const {
   std::set<std::string> names;
   const std::string folder = path == "/" ? "" : path;
   const auto consider = [&](const std::string& name) {
-    if (!names.contains(name) && find(folder + "/" + name).exists()) names.insert(name);
+    const std::string at = folder + "/" + name;
+    if (!names.contains(name) && at != run_directory_ && find(at).exists()) names.insert(name);
   };
   for_each_name(path, consider);
   if (leader()) return names;
@@ -544,7 +545,7 @@ bool FileView::kept_already(const std::string& path) const {
 }
 
 int FileView::keep(const std::string& path, Change change, Prepared& prepared) const {
-  if (kept_already(path)) return 0;
+  if (path == run_directory_ || kept_already(path)) return 0;
   if (common(path)) return keep_common(path, change);
   struct stat status {};
   if (!look(path, status)) return errno == ENOENT ? set_mark(new_ + path) : errno;

@@ -83,7 +83,7 @@ class FileView {
   FilePlace find(const std::string& path) const;
   /// The same before the job began.
   FilePlace find_before(const std::string& path) const;
-  /// Names in a directory, without . and ..
+  /// Names in a directory, without . and .., and the run directory.
   std::set<std::string> list(const std::string& path) const;
   /// A directory with those names, for a program that reads it: `path` itself, or one that is made for it, empty where
   /// there is none.
