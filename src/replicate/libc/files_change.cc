@@ -37,7 +37,7 @@ bool alter(const std::string& name, bool follow, Manner manner, const Act& act) 
   const FilePlace now = view.find(resolved);
   if (shared_by_all(resolved)) return act(resolved);
   if (!now.exists()) return fails(ENOENT);
-  if (now.is(S_IFDIR) && !view.leader() && now.layer != FilePlace::Layer::shadow)
+  if (!now.is(S_IFREG) && !view.leader() && now.layer != FilePlace::Layer::shadow)
     return true;  // not the others' to change
   Prepared prepared;
   if (const int error = prepare_change(resolved, Change::contents, manner, prepared)) return fails(error);
