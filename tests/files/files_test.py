@@ -159,9 +159,11 @@ def trees(args, root):
     """Trees of directories from before the job and of its own, by descriptors, with extended attributes (trees.c)."""
     def folder_of(name):
         folder = root / name
-        for inner in ("old/a/b", "old/c", "around/inner", "beside/inner"):
+        for inner in ("old/a/b", "old/c", "around/inner", "beside/inner", "apart/a", "apart-kept", "apart-child/a"):
             (folder / inner).mkdir(parents=True)
         for i in range(40):
+            for place in ("apart/a", "apart-kept", "apart-child/a"):
+                (folder / place / f"k{i * 7 % 101}").write_text(f"{i}\n")
             (folder / "old/a/b" / f"k{i * 7 % 101}").write_text(f"{i}\n")
             (folder / "old" / f"m{i}").write_text(f"{i}\n")
         for inner in ("around", "beside"):
@@ -176,13 +178,15 @@ def trees(args, root):
 
     native = folder_of("native")
     out, files = natively(args, [args.program], native)
-    expect("k28" in out and out.count("f37") == 4 and "removed from inside: yes" in out, "the native run", out)
+    expect("k28" in out and out.count("f37") == 5 and "removed from inside: yes" in out, "the native run", out)
     for degree in (2, 3):
         folder = folder_of(f"degree-{degree}")
         got, _, record = replicated(args, degree, [args.program], folder, root)
         expect(sorted_words(got) == sorted_words(out), f"at degree {degree} the program found other files",
                f"{out}\n{got}")
-        expect(not differing(files, tree(folder)), f"files differ from the native run's at degree {degree}",
+        got_files = tree(folder)
+        expect(got_files["listed"] == b"".join(sorted(files["listed"].splitlines(True))), "in order", got_files["listed"])
+        expect(not differing(files, {**got_files, "listed": files["listed"]}), f"files differ from the native run's at degree {degree}",
                differing(files, tree(folder)))
         expect(record["files"]["differences"] == [], "the replicas differ", record["files"])
         expect(os.listxattr(folder / "attributed") == os.listxattr(native / "attributed"), "the attributes of a file",

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,11 @@ static void remove_tree(int parent, const char* name, char* found) {
   char names[100][32];
   int count = 0;
   const struct dirent* entry;
+  struct stat named, opened;
   const int folder = openat(parent, name, O_RDONLY | O_NOFOLLOW);
+  if (fstatat(parent, name, &named, AT_SYMLINK_NOFOLLOW) != 0 || fstat(folder, &opened) != 0 ||
+      named.st_ino != opened.st_ino)
+    strcat(found, "(another directory) ");
   const int copy = fcntl(folder, F_DUPFD_CLOEXEC, 0);
   DIR* directory = fdopendir(copy);
   while ((entry = readdir(directory)) != NULL) {
@@ -61,6 +66,29 @@ static void remove_named(const char* name) {
   if (access(name, F_OK) == 0) strcat(found, "(still there)");
   MPI_Barrier(MPI_COMM_WORLD);
   say(name, rank == 0 ? found : "");
+}
+
+static char found_by_thread[3000];
+
+static void* remove_in_thread(void* name) {
+  remove_tree(AT_FDCWD, name, found_by_thread);
+  return NULL;
+}
+
+/* Where replicas do not agree on calls: on another thread, and in a child. */
+static void remove_apart(const char* name) {
+  pthread_t thread;
+  if (rank == 0) {
+    char command[200];
+    found_by_thread[0] = '\0';
+    pthread_create(&thread, NULL, remove_in_thread, (void*)name);
+    pthread_join(thread, NULL);
+    sprintf(command, "ls -U %s-kept > listed && rm -r %s-child && ls -A %s-kept | tail -2 > last", name, name, name);
+    fflush(stdout);
+    if (system(command) != 0) strcat(found_by_thread, "(the child failed)");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  say(name, rank == 0 ? found_by_thread : "");
 }
 
 static void fill(const char* name) {
@@ -155,6 +183,12 @@ int main(int argc, char** argv) {
     if (rank == 0) fill("old/inside");
     MPI_Barrier(MPI_COMM_WORLD);
   }
+  remove_apart("apart");
+  if (rank == 0) {
+    for (int i = 0; i < 3; ++i) fill((const char*[]){"made", "made-kept", "made-child"}[i]);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  remove_apart("made");
   if (rank == 0) {
     FILE* file = fopen("attributed", "r+");
     fputs("new", file);

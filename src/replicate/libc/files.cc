@@ -317,6 +317,13 @@ bool shared_by_all(const std::string& path) {
   return passes(path.c_str(), state) || (state.several_hosts && on_one_host(path));
 }
 
+bool is_system_path(const char* path) {
+  for (const char* folder : {"/usr/", "/lib", "/bin/", "/sbin/"}) {
+    if (std::strncmp(path, folder, std::strlen(folder)) == 0) return true;
+  }
+  return false;
+}
+
 bool is_run_directory(int folder, const char* name) {
   const std::string& own = watched.load()->run_directory;
   const std::size_t slash = own.rfind('/');

@@ -58,6 +58,8 @@ int file_rank();
 /// job spans hosts, what only one host has.
 bool shared_by_all(const std::string& path);
 
+/// What belongs to the system, and no program of a job changes.
+bool is_system_path(const char* path);
 /// Whether that name in an open directory is the run directory. It is not the program's, which may go through what is
 /// around it, or remove all that.
 bool is_run_directory(int folder, const char* name);

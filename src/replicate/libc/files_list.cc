@@ -1,5 +1,6 @@
-// Functions that read a directory. All replicas find the same entries in the same order: the leader's, sorted by name,
-// since a shadow is another directory than the one it stands for.
+// Functions that read a directory. All replicas find the same entries in the same order: sorted by name, since a shadow
+// is another directory than the one it stands for. Where they agree on what they open the entries are the leader's, and
+// elsewhere those of each one's own view.
 #include <dirent.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -35,10 +36,18 @@ struct Entry {
 
 /// What an open directory holds, and how far the program has read it.
 struct Listing {
+  std::string name;     ///< none: it is read as it is
+  bool agreed = false;  ///< the entries are the leader's
   std::vector<Entry> entries;
   std::size_t next = 0;
   bool read = false;
   struct dirent given {};  ///< what the program was given last
+
+  void start_again() {
+    entries.clear();
+    next = 0;
+    read = false;
+  }
 };
 
 struct Listings {
@@ -58,6 +67,10 @@ ReadEntry real_readdir() {
   return real;
 }
 
+void sort_by_name(std::vector<Entry>& entries) {
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
+}
+
 std::vector<Entry> read_entries(DIR* directory) {
   const ReadEntry real = real_readdir();
   std::vector<Entry> entries;
@@ -65,7 +78,7 @@ std::vector<Entry> read_entries(DIR* directory) {
     if (is_run_directory(::dirfd(directory), entry->d_name)) continue;
     entries.push_back({entry->d_ino, entry->d_type, entry->d_name});
   }
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  sort_by_name(entries);
   return entries;
 }
 
@@ -96,29 +109,59 @@ std::vector<Entry> unpacked(const std::string& text) {
   return entries;
 }
 
-/// The listing of a directory that the program has opened by a name on which replicas agree; null for others.
+std::unique_ptr<Listing> new_listing(DIR* directory) {
+  auto listing = std::make_unique<Listing>();
+  const std::string* const agreed = name_of_descriptor(::dirfd(directory));
+  listing->agreed = agreed != nullptr;
+  if (agreed)
+    listing->name = *agreed;
+  else if (!file_call(::dirfd(directory), ".", listing->name) || is_system_path(listing->name.c_str()))
+    listing->name.clear();
+  return listing;
+}
+
+/// The listing of a directory of the program's; null where it is read as it is.
 Listing* listing_of(DIR* directory) {
-  if (depth > 0 || !directory || !name_of_descriptor(::dirfd(directory))) return nullptr;
+  if (depth > 0 || !directory) return nullptr;
   const std::lock_guard hold(listings().mutex);
   std::unique_ptr<Listing>& listing = listings().open[directory];
-  if (!listing) listing = std::make_unique<Listing>();
-  return listing.get();
+  if (!listing) listing = new_listing(directory);
+  return listing->name.empty() ? nullptr : listing.get();
+}
+
+/// Of a directory that it may have opened before another replica, or another rank of its own, changed it.
+std::vector<Entry> entries_in_view(DIR* directory, const std::string& name) {
+  const Depth inside;
+  const FileView& view = file_view();
+  const std::string path = normal_path(name);
+  std::vector<Entry> entries = read_entries(directory);
+  if (!view.differs_from_disk(path)) return entries;
+  std::erase_if(entries, [](const Entry& entry) { return entry.name != "." && entry.name != ".."; });
+  for (const std::string& own : view.list(path)) {
+    const FilePlace place = view.find((path == "/" ? "" : path) + "/" + own);
+    if (place.exists()) entries.push_back({place.status.st_ino, IFTODT(place.status.st_mode), own});
+  }
+  sort_by_name(entries);
+  return entries;
 }
 
 void read_once(DIR* directory, Listing& listing) {
   if (listing.read) return;
   listing.read = true;
-  const std::string name = *name_of_descriptor(::dirfd(directory));
+  if (!listing.agreed) {
+    listing.entries = entries_in_view(directory, listing.name);
+    return;
+  }
   std::string text;
   const auto act = [&](Manner) {
     if (text.empty()) text = packed(read_entries(directory));
     return true;
   };
-  (void)agree_on_file(FileCall::list, name, act, [&] { take_leaders(text); });
+  (void)agree_on_file(FileCall::list, listing.name, act, [&] { take_leaders(text); });
   listing.entries = unpacked(text);
 }
 
-/// Of a directory on which replicas do not agree.
+/// Of a directory that is read as it is.
 struct dirent* next_unlisted(ReadEntry real, DIR* directory) {
   struct dirent* entry = real(directory);
   if (!programs_own_call()) return entry;
@@ -243,7 +286,7 @@ extern "C" {
   static const auto real = hr::next_function<void (*)(DIR*)>("rewinddir");
   real(directory);
   const hr::Answering answering;
-  if (hr::Listing* const listing = hr::listing_of(directory)) *listing = {};
+  if (hr::Listing* const listing = hr::listing_of(directory)) listing->start_again();
 }
 [[gnu::visibility("default")]] long telldir(DIR* directory) noexcept {
   static const auto real = hr::next_function<long (*)(DIR*)>("telldir");

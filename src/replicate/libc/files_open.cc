@@ -35,13 +35,7 @@ bool reads_contents(int flags) {
 }
 
 bool open_to_read(const std::string& name, const std::string& resolved, int flags, const Opener& opener) {
-  const FileView& view = file_view();
-  if (view.leader()) return opener.open(name.c_str(), flags);
-  if (view.find(resolved).is(S_IFDIR) && (flags & O_PATH) == 0) {
-    std::string folder;
-    if (const int error = view.listing(resolved, folder)) return fails(error);
-    return opener.open(folder.c_str(), flags);
-  }
+  if (file_view().leader()) return opener.open(name.c_str(), flags);
   return read_in_view(
       resolved, false, [&](const char* path) { return opener.open(path, flags); }, opener.close);
 }
@@ -78,13 +72,9 @@ bool open_stand_in(const std::string& name, int flags, const Opener& opener) {
   return error == 0 ? opener.open(folder.c_str(), flags) : fails(error);
 }
 
-/// What belongs to the system, and no program of a job changes, is read at once.
+/// What belongs to the system is read at once.
 bool system_file(const char* path, int flags) {
-  if (opens_for_writing(flags) || (flags & O_CREAT)) return false;
-  for (const char* folder : {"/usr/", "/lib", "/bin/", "/sbin/"}) {
-    if (std::strncmp(path, folder, std::strlen(folder)) == 0) return true;
-  }
-  return false;
+  return !opens_for_writing(flags) && (flags & O_CREAT) == 0 && is_system_path(path);
 }
 
 /// A file descriptor, which is -1 and not 0 where there is none.

@@ -218,7 +218,7 @@ int stand_in_directory(const std::string& name, bool follow, std::string& folder
   const FileView& view = file_view();
   std::string resolved;
   if (view.resolve(name, follow, resolved) != 0) resolved = normal_path(name);
-  return view.listing(resolved, folder);
+  return view.make_stand_in(resolved, folder);
 }
 
 bool make_own_file(const std::string& name, std::string_view contents) {

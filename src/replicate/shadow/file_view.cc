@@ -203,7 +203,7 @@ FileView::FileView(const std::string& run_directory, int replica)
       gone_(root_ + "/replica-" + std::to_string(replica) + "/gone"),
       common_(root_ + "/replica-" + std::to_string(replica) + "/common"),
       leaders_common_(root_ + "/replica-0/common"),
-      listings_(root_ + "/replica-" + std::to_string(replica) + "/listings"),
+      stand_ins_(root_ + "/replica-" + std::to_string(replica) + "/stand-ins"),
       replica_(replica) {}
 
 std::string normal_path(std::string_view path) {
@@ -228,7 +228,7 @@ std::string FileView::program_path(const std::string& path) const {
   std::size_t end = 0;
   if (below(shadow_)) end = shadow_.size();
   if (below(kept_)) end = kept_.size();
-  if (below(listings_)) end = path.find('/', listings_.size() + 1);
+  if (below(stand_ins_)) end = path.find('/', stand_ins_.size() + 1);
   return end >= path.size() ? "/" : path.substr(end);
 }
 
@@ -357,25 +357,15 @@ std::set<std::string> FileView::list(const std::string& path) const {
   return names;
 }
 
-int FileView::listing(const std::string& path, std::string& folder) const {
-  folder = find(path).path;
-  const bool changed = there(shadow_ + path) || there(gone_ + path) || there(kept_ + path) || there(new_ + path);
-  if (leader() || (!changed && find(path).exists())) return 0;
-  static std::atomic<unsigned> listings{0};
-  folder = listings_ + "/" + std::to_string(::syscall(SYS_getpid)) + "-" + std::to_string(++listings) + path;
-  if (const int error = make_directories(folder)) return error;
-  for (const std::string& name : list(path)) {
-    const FilePlace place = find(path + "/" + name);
-    const std::string entry = folder + "/" + name;
-    if (place.is(S_IFDIR)) {
-      (void)::mkdir(entry.c_str(), 0777);
-    } else if (place.is(S_IFLNK)) {
-      (void)copy_link(place.path, entry);
-    } else if (place.exists()) {
-      (void)::mknod(entry.c_str(), S_IFREG | 0666, 0);
-    }
-  }
-  return 0;
+bool FileView::differs_from_disk(const std::string& path) const {
+  if (leader()) return false;
+  return there(shadow_ + path) || there(gone_ + path) || there(kept_ + path) || there(new_ + path);
+}
+
+int FileView::make_stand_in(const std::string& path, std::string& folder) const {
+  static std::atomic<unsigned> made{0};
+  folder = stand_ins_ + "/" + std::to_string(::syscall(SYS_getpid)) + "-" + std::to_string(++made) + path;
+  return make_directories(folder);
 }
 
 int FileView::prepare(const std::string& path, Change change, Prepared& prepared) const {

@@ -59,7 +59,7 @@ struct Prepared {
 ///                          a mark in it, of replica k and of the leader. The leader's is gone when it changes the path
 ///                          by other means, and keeps it as it was then
 ///   replica-<k>/locks/<path>   a copy of a file from before the job, which ranks of replica k lock
-///   replica-<k>/listings/<n>/<path>   a directory as replica k sees it, for those who read it
+///   replica-<k>/stand-ins/<n>/<path>   an empty directory, for those who open one that only the leader sees
 ///   lock                   held while a path is changed for the first time
 ///
 /// Paths are absolute. Errors are those of errno(3), 0 for none, because programs get them as they are. Any thread, any
@@ -72,8 +72,8 @@ class FileView {
   bool leader() const { return replica_ == 0; }
   const std::string& root() const { return root_; }
 
-  /// The path as the program names it: what is in a shadow, what the leader kept, and a directory's listing are what
-  /// they stand for.
+  /// The path as the program names it: what is in a shadow, what the leader kept, and what stands in for a directory
+  /// are what they are of.
   std::string program_path(const std::string& path) const;
 
   /// Follows the symbolic links in an absolute path as this replica sees them, the last one only with `follow`. What it
@@ -85,9 +85,11 @@ class FileView {
   FilePlace find_before(const std::string& path) const;
   /// Names in a directory, without . and .., and the run directory.
   std::set<std::string> list(const std::string& path) const;
-  /// A directory with those names, for a program that reads it: `path` itself, or one that is made for it, empty where
-  /// there is none.
-  int listing(const std::string& path, std::string& folder) const;
+  /// Whether this replica may see something else in a directory than what is in it on disk. To be asked after that was
+  /// read: what the leader does to it meanwhile is told.
+  bool differs_from_disk(const std::string& path) const;
+  /// An empty directory for a program that opens one which only the leader sees. Not for the leader.
+  int make_stand_in(const std::string& path, std::string& folder) const;
 
   /// Gets ready for the first change of `path`, and says where to make it: the leader keeps what is there, another
   /// replica brings it into its shadow. EACCES and the like where the program may not make the change.
@@ -159,7 +161,7 @@ class FileView {
   std::string gone_;
   std::string common_;
   std::string leaders_common_;
-  std::string listings_;
+  std::string stand_ins_;
   int replica_;
 };
 

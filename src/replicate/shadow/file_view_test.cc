@@ -233,17 +233,36 @@ TEST_F(FileViewTest, DirectoriesAreMadeListedMovedAndRemoved) {
   EXPECT_EQ(seen(other(), "d/x"), "(nothing)");
   EXPECT_THAT(other().list(work_), ElementsAre("e"));
   remove(other(), "e/x");
-  std::string folder;
-  ASSERT_EQ(other().listing(at("e"), folder), 0);
-  EXPECT_EQ(other().program_path(folder), at("e"));
-  EXPECT_TRUE(fs::is_directory(folder + "/inner"));
-  EXPECT_FALSE(fs::exists(folder + "/x"));
   EXPECT_THAT(other().list(at("e")), ElementsAre("inner"));
 
   Prepared prepared;
   ASSERT_EQ(other().prepare(at("d"), Change::name, prepared), 0);
   ASSERT_EQ(::mkdir(prepared.path.c_str(), 0755), 0);
   EXPECT_TRUE(other().list(at("d")).empty()) << "made anew, it is empty";
+}
+
+TEST_F(FileViewTest, TellsWhereADirectoryOnDiskIsNotAllThatAReplicaSees) {
+  fs::create_directories(at("d"));
+  put(at("d/x"), "x");
+  EXPECT_FALSE(other().differs_from_disk(at("d")));
+  remove(leader(), "d/x");
+  EXPECT_TRUE(other().differs_from_disk(at("d")));
+  EXPECT_FALSE(leader().differs_from_disk(at("d")));
+  EXPECT_THAT(other().list(at("d")), ElementsAre("x"));
+  EXPECT_EQ(other().program_path(other().find(at("d/x")).path), at("d/x"));
+  write(other(), "e", "own");
+  EXPECT_TRUE(other().differs_from_disk(work_));
+}
+
+TEST_F(FileViewTest, AnEmptyDirectoryStandsInForOneThatIsNotThere) {
+  std::string folder;
+  std::string another;
+  ASSERT_EQ(other().make_stand_in(at("theirs/inner"), folder), 0);
+  ASSERT_EQ(other().make_stand_in(at("theirs/inner"), another), 0);
+  EXPECT_NE(folder, another);
+  EXPECT_TRUE(fs::is_empty(folder));
+  EXPECT_EQ(other().program_path(folder), at("theirs/inner"));
+  EXPECT_EQ(other().program_path(folder + "/file"), at("theirs/inner/file"));
 }
 
 TEST_F(FileViewTest, SymbolicLinksAreFollowedAsThisReplicaSeesThem) {
