@@ -177,12 +177,9 @@ void say_what_is_missing(const std::string& name) {
       "replicas if it is larger than 64 KiB");
 }
 
-/// Whether the job has removed or renamed what somebody outside made while it ran: an answer to it, perhaps.
-bool takes_answers = false;
-
 /// For people who wonder why nobody answers any more.
 void say_who_does_not_see() {
-  if (file_view().leader() || !std::exchange(takes_answers, false)) return;
+  if (file_view().leader() || !answers_taken()) return;
   say("rank " + std::to_string(runtime().rank) +
       ": replica 0 has died, and other programs see what the job does to files only when it has ended: if it waits for "
       "their answers, it waits for ever; --on-failure abort would have ended it");
@@ -419,7 +416,7 @@ bool agree(FileCall call, const std::string& compared, const std::string& name, 
   const auto shown = static_cast<Shown>(said >> shown_bit & 3);
   bool done = shown != Shown::own && sharing.open_shown && sharing.open_shown(act(Manner::repeat), shown);
   if ((said & made_outside_bit) != 0 && sharing.made_outside.follow) {
-    takes_answers = takes_answers || call == FileCall::remove || call == FileCall::rename;
+    if (call == FileCall::remove || call == FileCall::rename) take_answer();
     if (sharing.made_outside.share) sharing.made_outside.share();
     done = sharing.made_outside.follow();
   }

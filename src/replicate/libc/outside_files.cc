@@ -37,6 +37,7 @@ struct OutsideFiles {
   /// ones again and again.
   std::unordered_set<std::string> not_outsiders;
   std::uint64_t generation = 0;
+  bool answers_taken = false;
 };
 constinit OutsideFiles* outside = nullptr;  // never gone: programs read files in exit handlers
 
@@ -202,6 +203,14 @@ bool is_made_outside(const std::string& name, bool follow) {
   const bool is = view.resolve(name, follow, resolved) == 0 && !shared_by_all(resolved) && view.is_outsiders(resolved);
   if (!is) not_outsiders.insert(key);
   return is;
+}
+
+void take_answer() {
+  outside_files().answers_taken = true;
+}
+
+bool answers_taken() {
+  return std::exchange(outside_files().answers_taken, false);
 }
 
 std::optional<std::string> read_small_file(const std::string& path) {

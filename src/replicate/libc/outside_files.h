@@ -47,6 +47,10 @@ std::optional<int> open_shown(const std::string& name, int own);
 
 /// FileView::made_outside(), of a name as the program has it. `follow`: what a symbolic link leads to.
 bool is_made_outside(const std::string& name, bool follow);
+/// The job has removed or renamed what somebody outside had made: an answer to it, perhaps.
+void take_answer();
+/// Whether it has since this was asked.
+bool answers_taken();
 /// What is in a file on disk, if it is small enough to be told.
 std::optional<std::string> read_small_file(const std::string& path);
 /// In a follower, in the place of a directory that somebody outside has made and only the leader sees: an empty one of

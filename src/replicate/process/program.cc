@@ -17,8 +17,9 @@ namespace holdfast::replicate {
 
 namespace {
 
-[[gnu::tls_model("initial-exec")]] constinit thread_local bool first_thread = false;
-[[gnu::tls_model("initial-exec")]] constinit thread_local bool ending = false;  // its exit handlers are at work
+/// Of the program's first thread, how far it is.
+enum class FirstThread : unsigned char { none, running, ending };
+[[gnu::tls_model("initial-exec")]] constinit thread_local FirstThread first_thread = FirstThread::none;
 constexpr pid_t loading = -1;  // the constructors of shared libraries are at work
 pid_t process = loading;       // that of the program once it has begun; 0 in any other
 
@@ -50,11 +51,11 @@ bool started_by_program(std::string_view own) {
 }  // namespace
 
 bool program_asks() {
-  return !ending && program_asks_until_its_end();
+  return first_thread == FirstThread::running && program_asks_until_its_end();
 }
 
 bool program_asks_until_its_end() {
-  return first_thread && depth == 0 && real_process_id() == process;
+  return first_thread != FirstThread::none && depth == 0 && real_process_id() == process;
 }
 
 bool program_is_named() {
@@ -77,7 +78,7 @@ bool program_is_loaded() {
 
 void program_begins() {
   process = program_is_loaded() ? real_process_id() : 0;
-  first_thread = process != 0;
+  first_thread = process != 0 ? FirstThread::running : FirstThread::none;
 }
 
 void program_calls_mpi() {
@@ -85,7 +86,7 @@ void program_calls_mpi() {
 }
 
 void program_ends() {
-  ending = true;
+  if (first_thread == FirstThread::running) first_thread = FirstThread::ending;
 }
 
 pid_t real_process_id() {
