@@ -74,7 +74,8 @@ bool agree_on_file(FileCall call, const std::string& name, const std::function<b
                    const std::function<void()>& share = {});
 
 /// What replicas do about a file that somebody outside has made where only the leader sees it
-/// (FileView::made_outside()).
+/// (FileView::made_outside()); or of what the system says of any file, where the leader's answer is the only one that
+/// counts (files_attributes.cc).
 struct MadeOutside {
   std::function<bool()> is{};      ///< asked of the leader, after act()
   std::function<void()> share{};   ///< in all replicas then: by take_leaders(), what the others need of it
