@@ -56,12 +56,13 @@ class Reader : public testing::Test {
  protected:
   Flaw read(Bytes& bytes, Process from = the_sender) { return reader_.read(from, bytes.span(), message_); }
   Flaw read(const Record& record, std::span<const std::byte> tail = {}, Process from = the_sender) {
-    Bytes bytes = sealed(record, tail, places_[from.rank * 3 + from.replica]++);
-    return read(bytes, from);
+    sealed_ = sealed(record, tail, places_[from.rank * 3 + from.replica]++);
+    return read(sealed_, from);
   }
 
   ReplicaMap map_ = ReplicaMap::uniform(2, 3).value();
   ControlReader reader_{map_, the_receiver, 100};
+  Bytes sealed_;  ///< the last one that was sealed here: message_ points into it
   ControlMessage message_;
   std::array<std::uint32_t, 6> places_{};
 };
