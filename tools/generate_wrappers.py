@@ -617,6 +617,11 @@ def weak_header(preprocessed):
 {pragmas}"""
 
 
+def waiting_symbols(flavour):
+    """What MPICH calls while it waits (src/replicate/mpi/agree/idle_tests.h)."""
+    return [] if flavour == "openmpi" else ["ucp_worker_progress"]
+
+
 def binding_symbols(flavour):
     """What is exported for the bindings of other languages than C, which the standard's interface does not have."""
     if flavour == "abi":
@@ -626,7 +631,7 @@ def binding_symbols(flavour):
 
 def exports_map(functions, flavour):
     names = "".join(f"    {f.symbol};\n    P{f.symbol};\n" for f in functions)
-    others = "".join(f"    {name};\n" for name in C_LIBRARY + binding_symbols(flavour))
+    others = "".join(f"    {name};\n" for name in C_LIBRARY + waiting_symbols(flavour) + binding_symbols(flavour))
     return f"{{\n  global:\n{names}{others}  local:\n    *;\n}};\n"
 
 

@@ -1,6 +1,9 @@
 /* Collectives that the examples do not use: persistent ones, topology neighbours, intercommunicators, and, where the
  * library has them, functions that take large counts. */
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "replica.h"
@@ -638,6 +641,61 @@ static void errors_returned(void) {
   MPI_Comm_free(&copy);
 }
 
+/* Rank 0 gives to the others, or takes from them, on one communicator and then on the other, and they do so the other
+ * way round: where small data are on their way as soon as they are given that comes to an end. No program should rely
+ * on it (MPI 3.1, 5.14), some do. */
+static void without_meeting(void) {
+  enum { most = 64, kinds = 5 };
+  int counts[most], places[most], all[2][most], own[2];
+  MPI_Comm comm[2] = {MPI_COMM_WORLD, MPI_COMM_NULL};
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm[1]);
+  for (int i = 0; i < ranks; ++i) counts[i] = 1, places[i] = ranks - 1 - i;
+  for (int time = 0; time < 20 * kinds; ++time) {
+    for (int i = 0; i < ranks; ++i) all[0][i] = time + i, all[1][i] = time - i;
+    for (int k = 0; k < 2; ++k) own[k] = rank == 0 || time % kinds > 2 ? all[k][rank] : -1;
+    for (int turn = 0; turn < 2; ++turn) {
+      const int k = rank == 0 ? 1 - turn : turn;
+      if (time % kinds == 0) MPI_Bcast(&own[k], 1, MPI_INT, 0, comm[k]);
+      if (time % kinds == 1) MPI_Scatter(all[k], 1, MPI_INT, &own[k], 1, MPI_INT, 0, comm[k]);
+      if (time % kinds == 2) MPI_Scatterv(all[k], counts, places, MPI_INT, &own[k], 1, MPI_INT, 0, comm[k]);
+      if (time % kinds == 3) MPI_Gather(&own[k], 1, MPI_INT, all[k], 1, MPI_INT, 0, comm[k]);
+      if (time % kinds == 4) MPI_Gatherv(&own[k], 1, MPI_INT, all[k], counts, places, MPI_INT, 0, comm[k]);
+    }
+    const int given[kinds] = {0, rank, ranks - 1 - rank, rank, rank};
+    CHECK(own[0] == time + given[time % kinds] && own[1] == time - given[time % kinds]);
+    for (int i = 0; i < ranks && time % kinds > 2; ++i) {
+      const int from = time % kinds == 4 && rank == 0 ? places[i] : i;
+      CHECK(all[0][i] == time + from && all[1][i] == time - from);
+    }
+  }
+  MPI_Comm_free(&comm[1]);
+}
+
+/* How often this thread has gone to sleep; not what replicas are told alike. */
+static long sleeps(void) {
+  struct rusage used;
+  syscall(SYS_getrusage, RUSAGE_THREAD, &used);
+  return used.ru_nvcsw;
+}
+
+/* Where processes outnumber cores, who waits inside a call of MPI gives the core away: under MPICH, which by itself
+ * never does, by sleeping. MPI_Comm_create_group is one of those that are entered at once. */
+static void core_given_away(void) {
+  MPI_Group all;
+  MPI_Comm copy;
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const long before = sleeps();
+  if (rank == 0) usleep(300000);
+  MPI_Comm_create_group(MPI_COMM_WORLD, all, 5, &copy);
+  const long slept = sleeps() - before;
+  const char* const processes = launcher_says("PMI_SIZE");
+  const int crowded = processes && atoi(processes) > sysconf(_SC_NPROCESSORS_ONLN);
+  if (rank != 0 && own_replica() == 0 && crowded && dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD)) CHECK(slept > 3);
+  MPI_Comm_free(&copy);
+  MPI_Group_free(&all);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const struct Scenario scenarios[] = {
@@ -660,6 +718,8 @@ int main(int argc, char** argv) {
     {"operations_freed", operations_freed},
     {"freed_while_pending", freed_while_pending},
     {"errors_returned", errors_returned},
+    {"without_meeting", without_meeting},
+    {"core_given_away", core_given_away},
 #if MPI_VERSION >= 4
     {"large_counts", large_counts},
     {"beyond_int", beyond_int},

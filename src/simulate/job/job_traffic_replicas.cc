@@ -242,13 +242,30 @@ bool gives_each_another(Operation operation) {
          operation == Operation::reduce_scatter || operation == Operation::reduce_scatter_block;
 }
 
+/// Of those that are entered by polling: whether MPI gets the nonblocking one instead, and nobody has to meet first.
+bool goes_without_meeting(const Collective& what) {
+  constexpr std::uint64_t passed_on_whole = std::uint64_t{1} << 16;
+  switch (what.operation) {
+    case Operation::barrier:
+    case Operation::gather:
+    case Operation::gatherv:
+    case Operation::scatter:
+    case Operation::scatterv:
+      return true;
+    case Operation::bcast:
+      return what.bytes < passed_on_whole;
+    default:
+      return false;
+  }
+}
+
 /// Of one collective four things may be compared.
 constexpr std::uint64_t comparisons = 4;
 
 }  // namespace
 
 /// As mpi/collective/collective.h: operands of reductions that cannot be made again are compared before them, with
-/// three replicas or more; and where another replica may ask late, the call is entered by a barrier.
+/// three replicas or more; and where another replica may ask late, the call is entered by a barrier, or is polled.
 void JobTraffic::begin_phases(std::uint32_t index, Collective collective, bool inner) {
   Strand& strand = strands_[index];
   const Process& process = processes_[strand.process];
@@ -298,17 +315,22 @@ bool JobTraffic::next_phase(std::uint32_t index) {
 void JobTraffic::enter_phase(std::uint32_t index, Phase phase) {
   Strand& strand = strands_[index];
   const Protection& protection = job_of(processes_[strand.process]).protection;
+  const bool late = protection.protocol == replicate::Protocol::msg_plus_hash && protection.degree > 3;
+  const bool polled = late && !strand.inner && !strand.what->nonblocking && goes_without_meeting(*strand.what);
   strand.phase = phase;
   strand.actions.clear();
   strand.position = 0;
   switch (phase) {
     case Phase::running:
-    case Phase::running_again:
-      return start_activity(index, *strand.what, phase == Phase::running);
+    case Phase::running_again: {
+      if (!polled) return start_activity(index, *strand.what, phase == Phase::running);
+      Collective nonblocking = *strand.what;
+      nonblocking.nonblocking = true;
+      return start_activity(index, nonblocking, phase == Phase::running);
+    }
     case Phase::entry:
     case Phase::entry_again: {
-      const bool late = protection.protocol == replicate::Protocol::msg_plus_hash && protection.degree > 3;
-      if (!late || strand.what->nonblocking) return;
+      if (!late || polled || strand.what->nonblocking) return;
       Collective barrier = *strand.what;
       barrier.operation = Operation::barrier;
       barrier.bytes = 0;

@@ -337,6 +337,22 @@ TEST(Replicated, EveryProgramEndsUnderEveryProtocolAndDegree) {
         }
 }
 
+TEST(Replicated, FourReplicasOfARankMeetTheOthersBeforeACollectiveWhereTheyWouldWaitForThem) {
+  constexpr std::int64_t late_ns = 1'000'000;
+  const auto waits = [&](std::string_view name, std::int64_t length, std::int64_t at) {
+    Recording recording(2);
+    recording.call(0, name, {{bytes, length}, {root, at}}).call(1, name, {{bytes, length}, {root, at}}, late_ns);
+    return play(replicated(recording.take(), 4, replicate::Protocol::msg_plus_hash)).end(0) >= late_ns * ps_per_ns;
+  };
+  EXPECT_FALSE(waits("MPI_Bcast", 8, 0));
+  EXPECT_FALSE(waits("MPI_Scatter", 8, 0));
+  EXPECT_FALSE(waits("MPI_Gather", 8, 1));
+  EXPECT_TRUE(waits("MPI_Bcast", 8, 1));
+  EXPECT_TRUE(waits("MPI_Bcast", 70'000, 0));
+  EXPECT_TRUE(waits("MPI_Reduce", 8, 1));
+  EXPECT_TRUE(waits("MPI_Barrier", 0, 0));
+}
+
 TEST(Replicated, EveryFlipIsFoundAndPutRightWhereThereAreThree) {
   for (const auto& [name, program] : programs())
     for (const replicate::Protocol protocol : protocols)

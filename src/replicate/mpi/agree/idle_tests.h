@@ -2,14 +2,21 @@
 
 namespace holdfast::replicate {
 
-/// Keeps the core while MPI's tests find nothing, for its lifetime. Told by mpi_yield_when_idle, which jobs with more
-/// processes than cores are started with, Open MPI gives the core away in each MPI_Test that finds nothing; one look at
-/// the world is several tests, so that a process that waits would change with the others several times a look. Where
-/// the library waits it gives the core away itself, once a look (progress.h). Inside calls of MPI that wait, Open MPI's
-/// yields stay.
+/// Makes the calls of MPI that wait give the core away where nothing comes: called where processes outnumber cores.
 ///
-/// By `opal_progress_set_yield_when_idle` of libopen-pal (Open MPI 4.1), a store to one variable of the process;
-/// nothing where there is none, as with MPICH.
+/// Open MPI does so itself, told by mpi_yield_when_idle, with which such jobs are started. MPICH never does: it asks
+/// UCX until something has come, and a process that waits keeps the core from the one that it waits for until the
+/// scheduler takes it away. There UCX's function is this library's, which calls UCX and, after some answers that
+/// nothing came, yields, and then sleeps (give_way.h says why). MPICH on libfabric asks otherwise, and waits as it
+/// does.
+void give_way_in_waits();
+
+/// Keeps the core while MPI's tests find nothing, for its lifetime. MPI gives the core away in each MPI_Test that finds
+/// nothing; one look at the world is several tests, so that a process that waits would change with the others several
+/// times a look. Where the library waits it gives the core away itself, once a look (give_way.h). Inside calls of MPI
+/// that wait, MPI's yields stay.
+///
+/// With Open MPI by `opal_progress_set_yield_when_idle` of libopen-pal (4.1), a store to one variable of the process.
 class KeepCoreInTests {
  public:
   KeepCoreInTests() : before_(set_yield(false)) {}

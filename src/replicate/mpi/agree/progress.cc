@@ -1,18 +1,11 @@
 #include "replicate/mpi/agree/progress.h"
 
-#include <sched.h>
-#include <time.h>
-
-#include <algorithm>
-
 #include "real_functions.h"
 #include "replicate/mpi/agree/control_channel.h"
 #include "replicate/mpi/agree/divergence.h"
 #include "replicate/mpi/agree/looks.h"
 #include "replicate/mpi/agree/survivors.h"
 #include "replicate/mpi/context/failure.h"
-#include "replicate/mpi/context/implementation.h"
-#include "replicate/process/threads.h"
 
 namespace holdfast::replicate {
 
@@ -67,37 +60,6 @@ void progress() {
   state.control.tidy();
   state.control.look_for_copies([&](std::uint64_t token) { state.engine->on_copy(token); });
   state.looks.advance();
-}
-
-namespace {
-
-/// Whether the processes that the launcher starts have sessions of their own.
-bool own_sessions() {
-  return !is_open_mpi();
-}
-
-void sleep_shortly() {
-  const timespec shortest{0, 1};  // and what the kernel adds to it: 50 us, unless told otherwise
-  nanosleep(&shortest, nullptr);
-}
-
-}  // namespace
-
-void give_way(unsigned looks) {
-  constexpr unsigned free_looks = 256;
-  constexpr unsigned most_yields = 32;
-  const bool crowded = runtime().crowded;
-  if (many_threads()) {
-    const OthersTurn others;
-    if (crowded) sleep_shortly();
-    return;
-  }
-  if (crowded && looks > most_yields && own_sessions()) return sleep_shortly();
-  if (crowded || looks > free_looks) sched_yield();
-}
-
-void give_way_to_sender() {
-  if (runtime().crowded && waits_for_own_world() && !many_threads()) sched_yield();
 }
 
 }  // namespace holdfast::replicate

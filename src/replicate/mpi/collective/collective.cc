@@ -184,16 +184,47 @@ void let_copies_end() {
   });
 }
 
-void Collective::enter() {
+bool Collective::passed_on_whole(std::uint64_t count, MPI_Datatype type) {
+  constexpr std::uint64_t limit = std::uint64_t{1} << 16;
+  if (!selects_memory(count, type)) return true;
+  int size = 0;
+  real().Type_size(type, &size);
+  return size >= 0 && count < limit && count * static_cast<std::uint64_t>(size) < limit;
+}
+
+bool Collective::polled() const {
   const Runtime& state = runtime();
-  if (!state.verifying) return;
+  if (!state.verifying || state.options.collective_entry == CollectiveEntry::direct) return false;
+  return state.options.collective_entry == CollectiveEntry::polled || state.crowded || state.threaded ||
+         state.must_answer();
+}
+
+bool Collective::polled_without_meeting() const {
+  return polled() && !runtime().partial && !comm_->inter;
+}
+
+int Collective::poll(MPI_Request* native) {
+  int code = MPI_SUCCESS;
+  wait_until([&] {
+    int done = 0;
+    code = real().Test(native, &done, MPI_STATUS_IGNORE);
+    if (!done) set_awaited({});
+    return done != 0 || code != MPI_SUCCESS;
+  });
+  return code;
+}
+
+void Collective::let_copies_of_comm_end() {
   wait_until([&] {
     set_awaited({});
     return !comm_->being_copied();
   });
-  const CollectiveEntry how = state.options.collective_entry;
-  const bool must_poll = state.crowded || state.threaded || state.must_answer();
-  if (how == CollectiveEntry::direct || (how == CollectiveEntry::automatic && !must_poll)) return say_point();
+}
+
+void Collective::enter() {
+  if (!runtime().verifying) return;
+  let_copies_of_comm_end();
+  if (!polled()) return say_point();
   std::vector<MPI_Request> arrived(1 + comm_->other_worlds.size());
   real().Ibarrier(comm_->handle, &arrived[0]);
   for (std::size_t i = 0; i < comm_->other_worlds.size(); ++i)

@@ -42,6 +42,10 @@ class Collective {
   }
   bool idle_root(int root) const { return comm_->inter && root == MPI_PROC_NULL; }
 
+  /// Whether MPI passes so much on as a whole, in all ranks or in none. Open MPI's Ibcast cuts what has 64 KiB and more
+  /// by the number of elements, which another rank may have otherwise (a vector there, bytes here); a root that has as
+  /// much to give waits for the others natively, too.
+  bool passed_on_whole(std::uint64_t count, MPI_Datatype type);
   /// Memory that this rank contributes (the injector's target). A count that was negative is no_count.
   void input(const void* buffer, std::uint64_t count, MPI_Datatype type);
   /// Memory that receives results. `blocks` of equal length, where each comes from one rank, or is an element of a
@@ -71,6 +75,20 @@ class Collective {
     }
     if (sound_) enter();
     const int code = call_in_others_turn(call);
+    if (code == MPI_SUCCESS) verify_now();
+    return code;
+  }
+  /// The same for one that computes nothing, and where not all ranks have to wait for all others. Where a collective is
+  /// entered by polling, `start` gives MPI the non-blocking one, which is polled instead. There is no meeting before
+  /// it: with MPI a root that has no more to give goes on before the others come. A program may rely on that without
+  /// knowing (MPI 3.1, 5.14), and would wait for ever where all meet first.
+  template <class Start, class Call, class Build>
+  int run_polled(Start start, Call call, Build build) {
+    if (by_messages() || !sound_ || !polled_without_meeting()) return run(call, build);
+    let_copies_of_comm_end();
+    MPI_Request native = MPI_REQUEST_NULL;
+    int code = start(&native);
+    if (code == MPI_SUCCESS) code = poll(&native);
     if (code == MPI_SUCCESS) verify_now();
     return code;
   }
@@ -148,6 +166,13 @@ class Collective {
   int perform(Schedule& schedule);
   void begin(std::shared_ptr<Schedule> schedule, MPI_Request* request);
   void enter();
+  void let_copies_of_comm_end();
+  /// Whether MPI's own waiting is to be replaced by polling.
+  bool polled() const;
+  /// The same for one whose members need not meet: in all ranks of a communicator, or in none.
+  bool polled_without_meeting() const;
+  /// Waits for what MPI was given; its error code.
+  int poll(MPI_Request* native);
   /// False when the result has no majority, and the call is to be repeated.
   bool verify_now();
   /// Whether a wrong operand can be told from right ones.

@@ -9,7 +9,8 @@ namespace holdfast::replicate {
 
 int hook::Barrier(MPI_Comm comm) {
   Collective call(Function::Barrier, comm);
-  return call.run([&] { return real().Barrier(comm); }, [&](Schedule& s) { algorithm::barrier(s); });
+  return call.run_polled([&](MPI_Request* r) { return real().Ibarrier(comm, r); }, [&] { return real().Barrier(comm); },
+                         [&](Schedule& s) { algorithm::barrier(s); });
 }
 int hook::Ibarrier(MPI_Comm comm, MPI_Request* request) {
   Collective call(Function::Ibarrier, comm);
@@ -127,8 +128,10 @@ int hook::Bcast(void* b, int c, MPI_Datatype t, int root, MPI_Comm comm) {
   Collective call(Function::Bcast, comm);
   if (call.is_root(root)) call.input(b, size_of(c), t);
   if (!call.idle_root(root)) call.output(b, size_of(c), t);  // the root's, too: what it gives away, it goes on with
-  return call.run([&] { return real().Bcast(b, c, t, root, comm); },
-                  [&](Schedule& s) { algorithm::broadcast(s, b, c, t, root); });
+  const auto blocking = [&] { return real().Bcast(b, c, t, root, comm); };
+  const auto by_messages = [&](Schedule& s) { algorithm::broadcast(s, b, c, t, root); };
+  if (!call.passed_on_whole(size_of(c), t)) return call.run(blocking, by_messages);
+  return call.run_polled([&](MPI_Request* r) { return real().Ibcast(b, c, t, root, comm, r); }, blocking, by_messages);
 }
 int hook::Ibcast(void* b, int c, MPI_Datatype t, int root, MPI_Comm comm, MPI_Request* request) {
   Collective call(Function::Ibcast, comm);
@@ -183,8 +186,9 @@ int hook::Gather(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_
   Collective call(Function::Gather, comm);
   if (contributes(call, root)) input_gathered(call, sb, sc, st, rb, rc, rt);
   if (call.is_root(root)) call.output(rb, size_of(rc) * size_of(call.size()), rt, size_of(call.size()));
-  return call.run([&] { return real().Gather(sb, sc, st, rb, rc, rt, root, comm); },
-                  [&](Schedule& s) { algorithm::gather(s, sb, sc, st, rb, rc, rt, root); });
+  return call.run_polled([&](MPI_Request* r) { return real().Igather(sb, sc, st, rb, rc, rt, root, comm, r); },
+                         [&] { return real().Gather(sb, sc, st, rb, rc, rt, root, comm); },
+                         [&](Schedule& s) { algorithm::gather(s, sb, sc, st, rb, rc, rt, root); });
 }
 int hook::Igather(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, int root, MPI_Comm comm,
                   MPI_Request* request) {
@@ -201,8 +205,9 @@ int hook::Gatherv(const void* sb, int sc, MPI_Datatype st, void* rb, const int r
   Collective call(Function::Gatherv, comm);
   if (contributes(call, root)) input_gathered(call, sb, sc, st, rb, rc, rd, rt);
   if (call.is_root(root)) call.outputs(rb, rc, rd, rt, call.size());
-  return call.run([&] { return real().Gatherv(sb, sc, st, rb, rc, rd, rt, root, comm); },
-                  [&](Schedule& s) { algorithm::gatherv(s, sb, sc, st, rb, rc, rd, rt, root); });
+  return call.run_polled([&](MPI_Request* r) { return real().Igatherv(sb, sc, st, rb, rc, rd, rt, root, comm, r); },
+                         [&] { return real().Gatherv(sb, sc, st, rb, rc, rd, rt, root, comm); },
+                         [&](Schedule& s) { algorithm::gatherv(s, sb, sc, st, rb, rc, rd, rt, root); });
 }
 int hook::Igatherv(const void* sb, int sc, MPI_Datatype st, void* rb, const int rc[], const int rd[], MPI_Datatype rt,
                    int root, MPI_Comm comm, MPI_Request* request) {
@@ -218,8 +223,9 @@ int hook::Scatter(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI
   Collective call(Function::Scatter, comm);
   if (call.is_root(root)) call.input(sb, size_of(sc) * size_of(call.size()), st);
   if (receives(call, root)) call.output(rb, size_of(rc), rt);
-  return call.run([&] { return real().Scatter(sb, sc, st, rb, rc, rt, root, comm); },
-                  [&](Schedule& s) { algorithm::scatter(s, sb, sc, st, rb, rc, rt, root); });
+  return call.run_polled([&](MPI_Request* r) { return real().Iscatter(sb, sc, st, rb, rc, rt, root, comm, r); },
+                         [&] { return real().Scatter(sb, sc, st, rb, rc, rt, root, comm); },
+                         [&](Schedule& s) { algorithm::scatter(s, sb, sc, st, rb, rc, rt, root); });
 }
 int hook::Iscatter(const void* sb, int sc, MPI_Datatype st, void* rb, int rc, MPI_Datatype rt, int root, MPI_Comm comm,
                    MPI_Request* request) {
@@ -236,8 +242,9 @@ int hook::Scatterv(const void* sb, const int sc[], const int sd[], MPI_Datatype 
   Collective call(Function::Scatterv, comm);
   if (call.is_root(root)) input_block(call, sb, sc, sd, st);
   if (receives(call, root)) call.output(rb, size_of(rc), rt);
-  return call.run([&] { return real().Scatterv(sb, sc, sd, st, rb, rc, rt, root, comm); },
-                  [&](Schedule& s) { algorithm::scatterv(s, sb, sc, sd, st, rb, rc, rt, root); });
+  return call.run_polled([&](MPI_Request* r) { return real().Iscatterv(sb, sc, sd, st, rb, rc, rt, root, comm, r); },
+                         [&] { return real().Scatterv(sb, sc, sd, st, rb, rc, rt, root, comm); },
+                         [&](Schedule& s) { algorithm::scatterv(s, sb, sc, sd, st, rb, rc, rt, root); });
 }
 int hook::Iscatterv(const void* sb, const int sc[], const int sd[], MPI_Datatype st, void* rb, int rc, MPI_Datatype rt,
                     int root, MPI_Comm comm, MPI_Request* request) {

@@ -19,6 +19,7 @@
 #include "replicate/mpi/agree/answers.h"
 #include "replicate/mpi/agree/control_channel.h"
 #include "replicate/mpi/agree/decide.h"
+#include "replicate/mpi/agree/idle_tests.h"
 #include "replicate/mpi/agree/progress.h"
 #include "replicate/mpi/agree/thread_order.h"
 #include "replicate/mpi/collective/collective.h"
@@ -141,9 +142,11 @@ void look_around(Runtime& state) {
   real().Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
   real().Comm_size(host, &here);
   real().Comm_free(&host);
+  const bool crowded = here > sysconf(_SC_NPROCESSORS_ONLN);
+  if (crowded && state.verifying) give_way_in_waits();
   int level = MPI_THREAD_SINGLE;
   real().Query_thread(&level);
-  const int seen[] = {here > sysconf(_SC_NPROCESSORS_ONLN) ? 1 : 0, level == MPI_THREAD_MULTIPLE ? 1 : 0};
+  const int seen[] = {crowded ? 1 : 0, level == MPI_THREAD_MULTIPLE ? 1 : 0};
   int anywhere[] = {0, 0};
   real().Allreduce(seen, anywhere, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   state.crowded = anywhere[0] != 0;
