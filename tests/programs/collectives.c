@@ -643,7 +643,7 @@ static void errors_returned(void) {
 
 /* Rank 0 gives to the others, or takes from them, on one communicator and then on the other, and they do so the other
  * way round: where small data are on their way as soon as they are given that comes to an end. No program should rely
- * on it (MPI 3.1, 5.14), some do. */
+ * on it (MPI 3.1, 5.13), some do. */
 static void without_meeting(void) {
   enum { most = 64, kinds = 5 };
   int counts[most], places[most], all[2][most], own[2];

@@ -242,7 +242,8 @@ bool gives_each_another(Operation operation) {
          operation == Operation::reduce_scatter || operation == Operation::reduce_scatter_block;
 }
 
-/// Of those that are entered by polling: whether MPI gets the nonblocking one instead, and nobody has to meet first.
+/// Of those that are entered by polling: whether MPI gets the nonblocking one instead, and nobody has to meet first, as
+/// in mpi/collective/hooks_collective.cc (run_polled) and Collective::passed_on_whole.
 bool goes_without_meeting(const Collective& what) {
   constexpr std::uint64_t passed_on_whole = std::uint64_t{1} << 16;
   switch (what.operation) {

@@ -7,8 +7,8 @@ namespace holdfast::replicate {
 /// Open MPI does so itself, told by mpi_yield_when_idle, with which such jobs are started. MPICH never does: it asks
 /// UCX until something has come, and a process that waits keeps the core from the one that it waits for until the
 /// scheduler takes it away. There UCX's function is this library's, which calls UCX and, after some answers that
-/// nothing came, yields, and then sleeps (give_way.h says why). MPICH on libfabric asks otherwise, and waits as it
-/// does.
+/// nothing came, yields, and then sleeps (give_way.h says why); not where several threads call MPI, since the one that
+/// asks has MPICH's lock. MPICH on libfabric asks otherwise, and waits as it does.
 void give_way_in_waits();
 
 /// Keeps the core while MPI's tests find nothing, for its lifetime. MPI gives the core away in each MPI_Test that finds

@@ -81,7 +81,7 @@ class Collective {
   /// The same for one that computes nothing, and where not all ranks have to wait for all others. Where a collective is
   /// entered by polling, `start` gives MPI the non-blocking one, which is polled instead. There is no meeting before
   /// it: with MPI a root that has no more to give goes on before the others come. A program may rely on that without
-  /// knowing (MPI 3.1, 5.14), and would wait for ever where all meet first.
+  /// knowing (MPI 3.1, 5.13), and would wait for ever where all meet first.
   template <class Start, class Call, class Build>
   int run_polled(Start start, Call call, Build build) {
     if (by_messages() || !sound_ || !polled_without_meeting()) return run(call, build);
