@@ -14,10 +14,12 @@
 #include <string>
 
 #include "core/random/stream.h"
+#include "replicate/libc/answers.h"
 #include "replicate/libc/identity.h"
 #include "replicate/mpi/context/runtime.h"
 #include "replicate/mpi/intercept/guard.h"
 #include "replicate/process/program.h"
+#include "replicate/process/standing_clocks.h"
 #include "replicate/process/streams.h"
 
 namespace holdfast::replicate {
@@ -36,15 +38,27 @@ pid_t make_process_id() {
                             (static_cast<std::uint32_t>(place->rank) & 0xfffffU));
 }
 
-/// Replica 0's host, from MPI_Init on; nothing before.
-const std::string& agreed_host() {
-  static const std::string none;
-  return program_asks() && active() && std::getenv("HOLDFAST_RUN_IDENTITY") ? runtime().leader_host : none;
-}
-
 template <class Function>
 Function next(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+/// Of the replica that asked first; empty where that is not known.
+std::string first_host() {
+  const Inside inside;
+  struct utsname own {};
+  std::string name = ::syscall(SYS_uname, &own) == 0 ? own.nodename : "";
+  (void)agree_on_bytes(SystemAnswer::host_name, 0, false, name);
+  return name;
+}
+
+/// Replica 0's host, from MPI_Init on; before that of the replica that asks first. Empty where this process is told its
+/// own.
+std::string agreed_host() {
+  if (!program_asks() || !std::getenv("HOLDFAST_RUN_IDENTITY")) return "";
+  if (init_has_been_called()) return runtime().leader_host;
+  static const std::string first = program_stands() ? first_host() : "";
+  return first;
 }
 
 }  // namespace
@@ -75,7 +89,7 @@ extern "C" {
 
 [[gnu::visibility("default")]] int gethostname(char* name, std::size_t length) noexcept {
   static const auto function = hr::next<int (*)(char*, std::size_t)>("gethostname");
-  const std::string& host = hr::agreed_host();
+  const std::string host = hr::agreed_host();
   if (host.empty()) return function(name, length);
   if (host.size() >= length) {  // as glibc: truncated, without a last zero
     std::memcpy(name, host.data(), length);
@@ -89,7 +103,7 @@ extern "C" {
 [[gnu::visibility("default")]] int uname(struct utsname* system) noexcept {
   static const auto function = hr::next<int (*)(struct utsname*)>("uname");
   const int code = function(system);
-  const std::string& host = hr::agreed_host();
+  const std::string host = hr::agreed_host();
   if (code == 0 && !host.empty()) {
     const std::size_t length = std::min(host.size(), sizeof(system->nodename) - 1);
     std::memcpy(system->nodename, host.data(), length);

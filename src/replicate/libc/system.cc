@@ -31,7 +31,7 @@ struct Answered {
 /// Calls `real(&value)` and answers what the leader's call did.
 template <class Value, class Real>
 int ask_system(SystemAnswer what, std::uint64_t which, Value* into, Real real) {
-  if (!agreed_clocks() || !into) return real(into);
+  if (!agreed_answers() || !into) return real(into);
   Answered<sizeof(Value)> answer;
   const int before = errno;
   answer.code = real(into);
@@ -145,7 +145,8 @@ extern "C" {
 [[gnu::visibility("default")]] pid_t getppid() noexcept {
   static const auto real = hr::next_function<pid_t (*)()>("getppid");
   pid_t parent = real();
-  hr::agree(SystemAnswer::parent, 0, parent);
+  // Before MPI_Init it is each one's own: a program asks again to see whether its parent is still there.
+  if (hr::agreed_clocks()) hr::agree(SystemAnswer::parent, 0, parent);
   return parent;
 }
 

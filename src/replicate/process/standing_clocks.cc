@@ -233,6 +233,10 @@ bool standing_process_times(clock_t& now, tms& used) {
   return true;
 }
 
+bool program_stands() {
+  return phase.load(std::memory_order_relaxed) != Phase::in_mpi && stands(CLOCK_REALTIME, nullptr);
+}
+
 timespec file_time_before_init(const timespec& time) {
   if (init_has_been_called() || !stands(CLOCK_REALTIME, nullptr)) return time;
   const std::int64_t start = ns_of(standing().shown, CLOCK_REALTIME);

@@ -74,6 +74,10 @@ void slept_while_standing(long long nanoseconds);
 /// it was before MPI_Init: 0 for the time of day, on the launcher's host, and where nothing is told.
 std::int64_t ahead_of_host(clockid_t clock);
 
+/// Whether the calling code is the program's, on its first thread, before MPI_Init or after MPI_Finalize, and such
+/// clocks stand for it: its replicas cannot talk. Mostly one reading of a number.
+bool program_stands();
+
 /// A time of a file's as the program may see it before MPI_Init: not later than the job's start, because what changed
 /// since one replica may have looked at before and another after. Elsewhere as it is.
 timespec file_time_before_init(const timespec& time);

@@ -35,7 +35,7 @@ bool is_result(std::string_view base) {
 
 bool is_plumbing(std::string_view base) {
   return base == "hosts" || base == "stdin" || base == "stdin.spool" || base == "membership" ||
-         base == secret_file_name || base.starts_with("stdin.replica-");
+         base == secret_file_name || base.starts_with("stdin.replica-") || base.starts_with("answer-");
 }
 
 template <class Choice>
