@@ -33,7 +33,7 @@ def run(args, replicas, where, by_script, own_host=False):
                                env={**os.environ, "OWN_HOST": "yes" if own_host else ""}, check=False)
         told = ended.stdout + "".join(path.read_text() for path in folder.glob("told-*.out"))
         asked = [path.read_text().count("MemFree:") for path in folder.glob("asked-*.txt")]
-        left = list((folder / "run").glob("answer-*"))
+        left = list((folder / "run").glob("holdfast-answers"))
         if ended.returncode != 0 or " 0 mismatches" not in ended.stderr or "differs" in ended.stderr or left \
                 or told.count("rank 0: MemTotal") != 1 or told.count("rank 1: MemTotal") != 1 or "PASSED" not in told \
                 or asked != ([3, 3] if by_script else []):

@@ -1,6 +1,7 @@
 #include "replicate/libc/answers.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -42,7 +43,9 @@ class StandingAnswers {
     if (!directory || !place) return;
     // A script may start a command several times: it is the same one that comes as many times before in each replica.
     const std::string command = std::to_string(command_line());
-    const std::string start = std::string(directory) + "/answer-" + std::to_string(place->rank) + ".";
+    const std::string folder = std::string(directory) + "/holdfast-answers";
+    (void)::mkdir(folder.c_str(), 0700);  // another process may have made it
+    const std::string start = folder + "/rank-" + std::to_string(place->rank) + ".";
     const long before = count_in_file(start + std::to_string(place->replica) + "." + command + ".starts");
     if (before < 0) return;
     rank_ = start + command + "." + std::to_string(before) + ".";

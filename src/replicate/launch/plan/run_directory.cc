@@ -35,7 +35,7 @@ bool is_result(std::string_view base) {
 
 bool is_plumbing(std::string_view base) {
   return base == "hosts" || base == "stdin" || base == "stdin.spool" || base == "membership" ||
-         base == secret_file_name || base.starts_with("stdin.replica-") || base.starts_with("answer-");
+         base == secret_file_name || base.starts_with("stdin.replica-");
 }
 
 template <class Choice>
@@ -170,7 +170,8 @@ Result<RunDirectory> RunDirectory::create(const std::string& path, bool keep) {
     RunDirectory taken(path, keep, file.value());
     if (!still_named(file.value(), path + "/" + mark)) continue;
     remove_files(path, [](std::string_view base) { return is_result(base) || is_plumbing(base); });
-    fs::remove_all(fs::path(path) / "holdfast-files", failed);
+    for (const char* const folder : {"holdfast-files", "holdfast-answers"})
+      fs::remove_all(fs::path(path) / folder, failed);
     return taken;
   }
   return cannot_make(path, "it comes and goes");
@@ -181,9 +182,10 @@ RunDirectory::~RunDirectory() {
 }
 
 bool RunDirectory::conclude(bool success) {
-  remove_files(path_, is_plumbing);
-  if (!success || keep_) return true;
   std::error_code ignored;
+  remove_files(path_, is_plumbing);
+  fs::remove_all(fs::path(path_) / "holdfast-answers", ignored);
+  if (!success || keep_) return true;
   fs::remove_all(path_, ignored);
   return false;
 }

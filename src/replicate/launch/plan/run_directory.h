@@ -27,7 +27,7 @@ bool takes_no_more(const std::string& path);
 ///   finished-<v>.<k>                 a process's closing statement (closing.h)
 ///   launcher.err                     what the launcher itself said, where it is not shown
 ///   holdfast-files/                  what the replicas wrote (shadow/file_view.h)
-///   answer-<v>.*                     what the system told a rank while its replicas could not talk (answers.h); gone
+///   holdfast-answers/                what the system told a rank while its replicas could not talk (answers.h); gone
 ///                                    when the job has ended
 ///   hosts, stdin*                    what the launcher was given
 ///   secret                           what the processes of the job share, mode 0600; gone when the job has ended

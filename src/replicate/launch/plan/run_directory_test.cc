@@ -57,16 +57,20 @@ TEST_F(RunDirectoryTest, ClearsAnEarlierRunAndNothingElse) {
   { ASSERT_TRUE(RunDirectory::create(folder_, true).ok()); }
   for (const char* base : {"rank-0.replica-1.out", "incident-0.1.json", "record.json", "hosts", "notes.txt"})
     touch(base);
+  fs::create_directories(folder_ + "/holdfast-answers/rank-0.1");
   auto run = RunDirectory::create(folder_, true);
   ASSERT_TRUE(run.ok());
   EXPECT_FALSE(fs::exists(folder_ + "/incident-0.1.json"));
   EXPECT_FALSE(fs::exists(folder_ + "/record.json"));
   EXPECT_FALSE(fs::exists(folder_ + "/rank-0.replica-1.out"));
+  EXPECT_FALSE(fs::exists(folder_ + "/holdfast-answers"));
   EXPECT_TRUE(fs::exists(folder_ + "/notes.txt"));
   touch("stdin.replica-0");
+  fs::create_directories(folder_ + "/holdfast-answers/rank-0.1");
   touch("record.json");
   EXPECT_TRUE(run.value().conclude(true)) << "kept on request";
   EXPECT_FALSE(fs::exists(folder_ + "/stdin.replica-0"));
+  EXPECT_FALSE(fs::exists(folder_ + "/holdfast-answers"));
   EXPECT_TRUE(fs::exists(folder_ + "/record.json"));
 }
 
