@@ -2,6 +2,7 @@
  * talk; each process has another amount of memory. What was told before is sent round, what is told afterwards is
  * printed with "print", and written to files with "write". Prints "standing answers: PASSED". */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <mpi.h>
@@ -52,6 +53,9 @@ static size_t own_weight(void) {
 
 static void ask(struct Told* told) {
   memset(told, 0, sizeof *told);
+  errno = 0;
+  told->processor = sched_getcpu();
+  if (errno != 0) exit(9); /* of a call that succeeds it stays as it was */
   const char* paths[4] = {"/proc/meminfo", "/proc/self/status", "/proc/loadavg", "/proc/stat"};
   for (int i = 0; i < 4; ++i) read_file(paths[i], told->text[i], sizeof told->text[i]);
   sysinfo(&told->host);
@@ -60,7 +64,6 @@ static void ask(struct Told* told) {
   getloadavg(told->loads, 3);
   told->heap = mallinfo2();
   told->pages = sysconf(_SC_AVPHYS_PAGES);
-  told->processor = sched_getcpu();
   getcpu(&told->number, &told->node);
   uname(&told->system);
   gethostname(told->host_name, sizeof told->host_name - 1);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -81,10 +82,16 @@ std::uint32_t subject_of(SystemAnswer what, std::uint64_t which) {
 }  // namespace
 
 bool agree_on_bytes(SystemAnswer what, std::uint64_t which, bool talking, std::string& value) {
+  const int before = errno;  // of a call that has succeeded
   const std::uint32_t subject = subject_of(what, which);
-  if (talking) return agree_on_answer(subject, value);
-  standing_answers().take(subject, value);
-  return true;
+  bool agreed = true;
+  if (talking) {
+    agreed = agree_on_answer(subject, value);
+  } else {
+    standing_answers().take(subject, value);
+  }
+  errno = before;
+  return agreed;
 }
 
 }  // namespace holdfast::replicate
