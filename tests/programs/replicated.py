@@ -24,12 +24,13 @@ import tempfile
 import time
 
 
-def epoch(ahead):
-    """The clocks of a launcher whose host was started so many seconds earlier (replicate/process/standing_clocks.h)."""
+def epoch(ahead, day_ahead):
+    """The clocks of a launcher whose host was started so many seconds earlier and has a time of day so many seconds later
+    (replicate/process/standing_clocks.h)."""
     since_start = [time.clock_gettime_ns(clock) + ahead * 10**9
                    for clock in (time.CLOCK_MONOTONIC, time.CLOCK_MONOTONIC_RAW, time.CLOCK_BOOTTIME)]
     ticks = int((os.times().elapsed + ahead) * os.sysconf("SC_CLK_TCK"))
-    return ":".join(map(str, [time.time_ns(), *since_start, ticks]))
+    return ":".join(map(str, [time.time_ns() + day_ahead * 10**9, *since_start, ticks]))
 
 
 def command(args, processes, environment, program):
@@ -126,7 +127,7 @@ def replicated(args, degrees, settings, silence, directory):
         "HOLDFAST_REPLICATE_COLLECTIVES": args.collectives,
         "HOLDFAST_REPLICATE_SILENCE_LIMIT": silence,
         "HOLDFAST_RUN_RANKS": str(args.ranks),
-        "HOLDFAST_RUN_EPOCH": epoch(args.launcher_ahead),
+        "HOLDFAST_RUN_EPOCH": epoch(args.launcher_ahead, args.launcher_day_ahead),
         "HOLDFAST_RUN_ENTROPY": str(time.time_ns() % 2**64),
         "HOLDFAST_RUN_CLEAR_BLOCKS": "1",
         "HOLDFAST_RUN_IDENTITY": str(time.time_ns() % 2**64),
@@ -162,6 +163,8 @@ def main():
     parser.add_argument("--environment", default="", help="NAME=VALUE, for both runs")
     parser.add_argument("--launcher-ahead", type=int, default=0,
                         help="seconds by which the monotonic clock of the launcher's host is ahead of this one's")
+    parser.add_argument("--launcher-day-ahead", type=int, default=0,
+                        help="seconds by which the time of day of the launcher's host is ahead of this one's")
     parser.add_argument("--limit", type=float, default=120)
     parser.add_argument("--outcome", choices=["same", "detected", "diverged", "refused", "bad-input"], default="same")
     parser.add_argument("--says", default="", help="what an incident must say, where the outcome is not the same")

@@ -34,9 +34,10 @@ struct Standing {
   std::int64_t since_start_readings = 0;
   std::int64_t processor_readings = 0;
   std::int64_t waited = 0;  ///< nanoseconds by which clocks went on since waits ended by one of them
-  /// By how many nanoseconds processor times were ahead of this process's at MPI_Init, from which on they go on. Any
-  /// thread.
+  /// By how many nanoseconds processor times, and the time of day, were ahead of this process's and this host's at
+  /// MPI_Init, from which on they go on. Any thread.
   std::atomic<std::int64_t> processor_ahead{0};
+  std::atomic<std::int64_t> day_ahead{0};
 };
 
 /// The coarse clocks are the others, told less often.
@@ -83,7 +84,8 @@ Epoch find_epoch() {
     if (!text) break;
     ++text;
   }
-  const std::int64_t since = host_ns(CLOCK_REALTIME) - ns_of(found.moment, CLOCK_REALTIME);
+  // A host whose time of day is behind the launcher's cannot tell how long ago that was.
+  const std::int64_t since = std::max<std::int64_t>(0, host_ns(CLOCK_REALTIME) - ns_of(found.moment, CLOCK_REALTIME));
   const auto ahead = [](std::int64_t launchers_then, std::int64_t passed, std::int64_t now, std::int64_t second) {
     const std::int64_t difference = launchers_then + passed - now;
     return launchers_then == 0 || std::llabs(difference) < second ? 0 : difference;  // the time between two readings
@@ -161,6 +163,16 @@ bool processor_time_stands() {
   return true;
 }
 
+/// What was told before MPI_Init may be ahead of this process's processor time and of this host's time of day, which
+/// then go on from there: no clock goes back.
+void go_on_from_what_was_shown() {
+  Standing& read = standing();
+  if (read.processor_readings > 0)
+    read.processor_ahead = std::max<std::int64_t>(0, used_while_standing_ns() - host_ns(CLOCK_THREAD_CPUTIME_ID));
+  if (read.real_readings > 0)
+    read.day_ahead = std::max<std::int64_t>(0, shown_now(CLOCK_REALTIME) - host_ns(CLOCK_REALTIME));
+}
+
 }  // namespace
 
 Moment this_moment() {
@@ -223,13 +235,15 @@ bool standing_process_times(clock_t& now, tms& used) {
   const std::int64_t tick_ns = billion / sysconf(_SC_CLK_TCK);
   if (standing().shown.ticks == 0 || !processor_time_stands()) {
     now += phase.load(std::memory_order_relaxed) == Phase::in_mpi ? epoch().ticks_ahead : 0;
-    used.tms_utime += standing().processor_ahead.load(std::memory_order_relaxed) / tick_ns;
+    const std::int64_t ahead = standing().processor_ahead.load(std::memory_order_relaxed);
+    used.tms_utime += ahead == 0 ? 0 : ahead / tick_ns + 2;  // what each of three parts of a sum loses by rounding
     return false;
   }
-  const clock_t passed = used_while_standing_ns() / tick_ns;
-  now = standing().shown.ticks + passed;
-  used = standing().shown.used_ticks;
-  used.tms_utime += passed;
+  Standing& read = standing();
+  const clock_t passed = now + epoch().ticks_ahead - read.origin.ticks;
+  now = read.shown.ticks + (++read.since_start_readings > short_patience ? passed : read.waited / tick_ns);
+  used = read.shown.used_ticks;
+  used.tms_utime += used_while_standing_ns() / tick_ns;
   return true;
 }
 
@@ -266,12 +280,12 @@ void slept_while_standing(long long nanoseconds) {
 std::int64_t ahead_of_host(clockid_t clock) {
   clock = finest(clock);
   if (is_processor_time(clock)) return standing().processor_ahead.load(std::memory_order_relaxed);
+  if (clock == CLOCK_REALTIME) return standing().day_ahead.load(std::memory_order_relaxed);
   return is_since_start(clock) ? epoch().ahead[static_cast<std::size_t>(clock)] : 0;
 }
 
 void init_was_called() {
-  if (!init_has_been_called() && standing().processor_readings > 0)
-    standing().processor_ahead = std::max<std::int64_t>(0, used_while_standing_ns() - host_ns(CLOCK_THREAD_CPUTIME_ID));
+  if (!init_has_been_called()) go_on_from_what_was_shown();
   Phase before = Phase::before_init;
   phase.compare_exchange_strong(before, Phase::in_mpi, std::memory_order_relaxed);
 }

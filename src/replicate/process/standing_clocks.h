@@ -17,9 +17,10 @@ namespace holdfast::replicate {
 /// showed when it was called. Only for the program itself (program.h).
 ///
 /// For programs that wait for them, they go on in the end: after a million readings the time of day by a microsecond
-/// each; after a thousand, processor times by a microsecond and more each, and the clocks since the host's start with
-/// the host's own. What a program links may read clocks too, not equally often in each replica, so no single reading
-/// may count.
+/// each; after a thousand, processor times by a microsecond and more each, and the clocks since the host's start, that
+/// of times() among them, with the host's own. What was shown so may be ahead of the host, and is at MPI_Init where the
+/// host's time of day is behind the launcher's: from there it goes on. What a program links may read clocks too, not
+/// equally often in each replica, so no single reading may count.
 ///
 /// Constructors of shared libraries, which run before the program's first instruction, read the real clock: UCX
 /// measures the processor's cycle counter there, some ten thousand readings long, and would wait for a standing clock.
@@ -70,8 +71,8 @@ void waited_while_standing(clockid_t clock, const timespec& until);
 /// alike. Otherwise a program that sleeps until a clock shows some time would sleep a million times.
 void slept_while_standing(long long nanoseconds);
 
-/// Nanoseconds by which this host's clock has to be ahead to go on from the launcher's, and a processor time from what
-/// it was before MPI_Init: 0 for the time of day, on the launcher's host, and where nothing is told.
+/// Nanoseconds by which this host's clock has to be ahead to go on from the launcher's, and a processor time and the
+/// time of day from what they were before MPI_Init: mostly 0, and always where nothing is told.
 std::int64_t ahead_of_host(clockid_t clock);
 
 /// Whether the calling code is the program's, on its first thread, before MPI_Init or after MPI_Finalize, and such
