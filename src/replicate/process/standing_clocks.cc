@@ -236,7 +236,7 @@ bool standing_process_times(clock_t& now, tms& used) {
   if (standing().shown.ticks == 0 || !processor_time_stands()) {
     now += phase.load(std::memory_order_relaxed) == Phase::in_mpi ? epoch().ticks_ahead : 0;
     const std::int64_t ahead = standing().processor_ahead.load(std::memory_order_relaxed);
-    used.tms_utime += ahead == 0 ? 0 : ahead / tick_ns + 2;  // what each of three parts of a sum loses by rounding
+    used.tms_utime += ahead == 0 ? 0 : ahead / tick_ns + 2;  // three times rounded down add up to two ticks less
     return false;
   }
   Standing& read = standing();
