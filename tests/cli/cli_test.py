@@ -218,6 +218,11 @@ class Giants(Case):
     def test_a_fabric(self):
         said = self.refused("fabric", "generate", "torus(1000,1000) hosts=4000000")
         self.assertRegex(said, r"generating torus\(1000,1000\) .*it needs about [\d.]+ GB of memory, and [\d.]+ [MG]B are")
+        said = self.refused("fabric", "generate", "torus(3,3) ports=1000000000 placement=random")  # a list of free ports
+        self.assertIn("a switch has at most 254 ports", said)
+        self.MEMORY = 900 << 20  # the list of a million switches' ports alone is a gigabyte
+        said = self.refused("fabric", "generate", "torus(1000,1000) ports=254 placement=random")
+        self.assertRegex(said, r"it needs about [\d.]+ GB of memory, and [\d.]+ [MG]B are available")
 
     def test_a_discovery_file(self):
         self.write("net", "".join(f'Switch 254 "S-{number:016x}"\n' for number in range(1, 400001)))  # 13 MB of text

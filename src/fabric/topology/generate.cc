@@ -89,10 +89,14 @@ struct Site {
   }
 };
 
+std::uint32_t ports_of(const Site& site) {
+  return site.ports == 0 ? usual_ports : site.ports;
+}
+
 /// The ports that a switch could give to hosts.
 std::uint32_t room(const Site& site, std::uint32_t at) {
   const std::uint32_t before = std::max(site.cables[at], site.plan.first_host_port - 1);
-  const std::uint32_t ports = site.ports == 0 ? usual_ports : site.ports;
+  const std::uint32_t ports = ports_of(site);
   return ports > before ? ports - before : 0;
 }
 
@@ -127,6 +131,19 @@ std::vector<std::uint32_t> at_random(const Site& site, std::uint64_t hosts) {
   return counts;
 }
 
+/// Before it is built: what is known then is exact. Before hosts are placed there are none, and at_random()'s list, of
+/// four bytes for a port, is less than this.
+Status check_memory(const Site& site, const std::vector<std::uint32_t>& hosts) {
+  constexpr std::uint64_t name_bytes = 48;  // of a name that does not fit into the string itself, with its allocation
+  const std::uint64_t adapters = std::accumulate(hosts.begin(), hosts.end(), std::uint64_t{0});
+  const std::uint64_t nodes = site.plan.switches + adapters;
+  const std::uint64_t ports = std::uint64_t{site.plan.switches} * (ports_of(site) + 1) + 2 * adapters;
+  const std::uint64_t links = site.plan.cables.size() + adapters;
+  // Each list may be copied once more while it grows.
+  const std::uint64_t bytes = 2 * (nodes * (sizeof(Node) + name_bytes) + ports * sizeof(Port) + links * sizeof(Link));
+  return memory::check_estimate("generating " + format(site.topology), bytes, "give smaller numbers");
+}
+
 Result<std::vector<std::uint32_t>> hosts_by_switch(const Site& site) {
   const Topology& topology = site.topology;
   const std::size_t over = site.plan.host_switches.size();
@@ -142,6 +159,7 @@ Result<std::vector<std::uint32_t>> hosts_by_switch(const Site& site) {
     case Placement::packed:
       return packed(site, hosts);
     case Placement::random:
+      if (Status status = check_memory(site, {}); !status.ok()) return status;
       return at_random(site, hosts);
   }
   return own ? site.plan.hosts : spread(hosts, over);
@@ -226,25 +244,13 @@ Status settle_ports(Site& site, const std::vector<std::uint32_t>& hosts, const s
   const auto widest = std::ranges::max_element(needed);
   const std::uint32_t most = widest == needed.end() ? 0 : *widest;
   if (site.ports == 0) site.ports = std::max(usual_ports, most);
-  if (most <= std::min(site.ports, most_ports) && site.ports <= most_ports) return {};
+  if (most <= std::min(site.ports, most_ports)) return {};
   const std::string needs =
       names[static_cast<std::size_t>(widest - needed.begin())] + " needs " + std::to_string(most) + " ports";
-  if (most > most_ports || site.ports > most_ports)
+  if (most > most_ports)
     return cannot_generate(site.topology, "a switch has at most 254 ports, and " + needs, "give fewer links or hosts");
   return cannot_generate(site.topology, needs + " and has " + std::to_string(site.ports),
                          "give ports=" + std::to_string(most) + ", or fewer links or hosts");
-}
-
-/// Before it is built: what is known then is exact.
-Status check_memory(const Site& site, const std::vector<std::uint32_t>& hosts) {
-  constexpr std::uint64_t name_bytes = 48;  // of a name that does not fit into the string itself, with its allocation
-  const std::uint64_t adapters = std::accumulate(hosts.begin(), hosts.end(), std::uint64_t{0});
-  const std::uint64_t nodes = site.plan.switches + adapters;
-  const std::uint64_t ports = std::uint64_t{site.plan.switches} * (site.ports + 1) + 2 * adapters;
-  const std::uint64_t links = site.plan.cables.size() + adapters;
-  // Each list may be copied once more while it grows.
-  const std::uint64_t bytes = 2 * (nodes * (sizeof(Node) + name_bytes) + ports * sizeof(Port) + links * sizeof(Link));
-  return memory::check_estimate("generating " + format(site.topology), bytes, "give smaller numbers");
 }
 
 void make_link(Fabric& fabric, PortId a, PortId b, LinkRate rate, double length_m) {
@@ -297,6 +303,8 @@ Fabric build(const Site& site, const std::vector<std::uint32_t>& hosts, const st
 }  // namespace
 
 Result<Fabric> generate(const Topology& topology) {
+  if (topology.ports > most_ports)
+    return cannot_generate(topology, "a switch has at most 254 ports", "give ports=254 or fewer");
   Result<Blueprint> drawn = draw(topology);
   if (!drawn.ok()) return drawn.status();
   Site site{topology, std::move(drawn).value(), {}, topology.ports};

@@ -134,7 +134,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"abci links=2", "its links are as they were built"},
                     Wrong{"tree(4,2) planes=1000000000", "more than 4000000 adapters"},
                     Wrong{"mesh(1000) hosts=0 planes=1000000", "more than 1000000 switches"},
-                    Wrong{"tree(16,2) ports=255", "at most 254 ports"}));
+                    Wrong{"tree(16,2) ports=255", "at most 254 ports: give ports=254 or fewer"},
+                    Wrong{"torus(3,3) ports=4000000 placement=random", "at most 254 ports: give ports=254 or fewer"}));
 
 TEST(Generate, HostsAreSpreadPackedOrPlacedAtRandom) {
   auto counts = [](const char* text) {
