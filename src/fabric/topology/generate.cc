@@ -131,8 +131,8 @@ std::vector<std::uint32_t> at_random(const Site& site, std::uint64_t hosts) {
   return counts;
 }
 
-/// Before it is built: what is known then is exact. Before hosts are placed there are none, and at_random()'s list, of
-/// four bytes for a port, is less than this.
+/// Whether the fabric will fit, before it is built. Before hosts are placed none are given; the list that at_random()
+/// makes then is shorter than the fabric's of ports.
 Status check_memory(const Site& site, const std::vector<std::uint32_t>& hosts) {
   constexpr std::uint64_t name_bytes = 48;  // of a name that does not fit into the string itself, with its allocation
   const std::uint64_t adapters = std::accumulate(hosts.begin(), hosts.end(), std::uint64_t{0});
