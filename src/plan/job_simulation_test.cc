@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ostream>
 
 #include "core/stats/confidence.h"
 
@@ -22,6 +23,10 @@ struct Case {
   std::uint64_t runs;
   Crash crash = Crash::rank;
 };
+void PrintTo(const Case& c, std::ostream* out) {  // NOLINT: GoogleTest's name
+  *out << c.ranks << " ranks at " << c.degree << ", MTBF " << c.node_mtbf_h << " h, a crash ends the "
+       << crash_names[static_cast<std::size_t>(c.crash)];
+}
 
 class Agreement : public testing::TestWithParam<Case> {};
 

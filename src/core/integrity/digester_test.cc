@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace holdfast::integrity {
@@ -50,7 +51,11 @@ TEST_P(DigesterTest, ACopyGoesItsOwnWay) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DigesterTest, testing::Values(Algorithm::xxh3_128, Algorithm::xxh3_64, Algorithm::crc32c),
-                         [](const auto& instance) { return std::to_string(static_cast<int>(instance.param)); });
+                         [](const auto& instance) {
+                           std::string plain(name(instance.param));
+                           std::ranges::replace(plain, '-', '_');
+                           return plain;
+                         });
 
 }  // namespace
 }  // namespace holdfast::integrity

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ostream>
+#include <string>
+
 #include "core/scratch/scratch_folder.h"
 #include "fabric/faults/difference.h"
 #include "fabric/formats/export.h"
@@ -248,10 +251,6 @@ TEST(Discovery, IbsimsOwnExamplesAreRead) {
   EXPECT_EQ(fabric.link(1).rate, (LinkRate{1, LaneSpeed::sdr}));
 }
 
-struct Wrong {
-  const char* text;
-  const char* message;
-};
 TEST(Discovery, AFabricBeyondSixteenBitsOfLidsIsReadBack) {
   Fabric fabric;
   for (int i = 0; i < 400; ++i) fabric.add_node(NodeKind::switch_, 254, std::to_string(i));
@@ -260,6 +259,14 @@ TEST(Discovery, AFabricBeyondSixteenBitsOfLidsIsReadBack) {
   for (std::uint32_t number = 0; number <= 254; ++number)
     fabric.mutable_port(fabric.port_of(7, static_cast<std::uint8_t>(number))).lid = 70000;
   EXPECT_TRUE(difference(fabric, read_discovery(write_discovery(fabric), "big").value().fabric).none_at_all());
+}
+
+struct Wrong {
+  const char* text;
+  const char* message;
+};
+void PrintTo(const Wrong& wrong, std::ostream* out) {  // NOLINT: GoogleTest's name
+  *out << testing::PrintToString(std::string(wrong.text));
 }
 
 class DiscoveryRefused : public testing::TestWithParam<Wrong> {};

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ostream>
+#include <string>
 
 #include "fabric/topology/generate.h"
 #include "fabric/topology/presets.h"
@@ -52,6 +54,10 @@ struct Wrong {
   const char* text;
   const char* message;
 };
+void PrintTo(const Wrong& wrong, std::ostream* out) {  // NOLINT: GoogleTest's name
+  *out << testing::PrintToString(std::string(wrong.text));
+}
+
 class NotationRefused : public testing::TestWithParam<Wrong> {};
 
 TEST_P(NotationRefused, NamesTheColumnAndWhatToDo) {

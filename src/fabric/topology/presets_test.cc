@@ -4,12 +4,19 @@
 
 #include <algorithm>
 #include <map>
+#include <ostream>
 #include <string_view>
 
 #include "fabric/topology/connectivity.h"
 #include "fabric/topology/generate.h"
 
 namespace holdfast::fabric {
+
+// In reports, which would show its bytes otherwise.
+static void PrintTo(const Preset& preset, std::ostream* out) {  // NOLINT: GoogleTest's name
+  *out << preset.name;
+}
+
 namespace {
 
 class PresetNamed : public testing::TestWithParam<Preset> {};

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+#include <ostream>
+
 #include "replicate/engine/empty_message_for_tests.h"
 
 namespace holdfast::replicate {
@@ -22,6 +25,10 @@ struct Told {
   bool refused;
   Holds after;
 };
+void PrintTo(const Told& told, std::ostream* out) {  // NOLINT: GoogleTest's name
+  constexpr std::array names{"nothing", "own", "own refused", "requeued", "requeued refused"};
+  *out << names[static_cast<std::size_t>(told.before)] << (told.refused ? " is refused" : " is taken");
+}
 
 class MpisWord : public testing::TestWithParam<Told> {};
 

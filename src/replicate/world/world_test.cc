@@ -6,9 +6,16 @@
 
 #include <algorithm>
 #include <map>
+#include <ostream>
 #include <string>
 
 namespace holdfast::replicate {
+
+// In reports, which would show its bytes otherwise.
+static void PrintTo(const PlantedName& planted, std::ostream* out) {  // NOLINT: GoogleTest's name
+  *out << planted.name;
+}
+
 namespace {
 
 std::string complaints(const WorldReport& report) {

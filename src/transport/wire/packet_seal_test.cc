@@ -69,7 +69,8 @@ TEST_P(Seals, EveryBitOfPacketKeyRailAndNumberCounts) {
   EXPECT_NE(seal.tag(3, 9, some_bytes(99), {}), good);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ciphers, Seals, testing::Values(Cipher::aes256_gcm, Cipher::chacha20_poly1305));
+INSTANTIATE_TEST_SUITE_P(Ciphers, Seals, testing::Values(Cipher::aes256_gcm, Cipher::chacha20_poly1305),
+                         [](const auto& test) { return test.param == Cipher::aes256_gcm ? "aes256_gcm" : "chacha20"; });
 
 // The GCM specification's test case 13: AES-256, a key and a nonce of zeros, nothing to encrypt.
 TEST(PacketSeal, IsGmac) {

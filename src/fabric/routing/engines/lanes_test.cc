@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <numeric>
+#include <ostream>
 
 #include "fabric/check/credit_loops.h"
 #include "fabric/check/paths.h"
@@ -167,6 +168,10 @@ struct Recorded {
   unsigned lanes;
   std::uint64_t index;
 };
+void PrintTo(const Recorded& recorded, std::ostream* out) {  // NOLINT: GoogleTest's name
+  *out << recorded.fabric;
+}
+
 class DfssspBesideOpensm : public testing::TestWithParam<Recorded> {};
 
 TEST_P(DfssspBesideOpensm, NeedsNoMoreLanesAndIsAsEven) {
