@@ -1,10 +1,11 @@
 /* Waits until a moment that is reckoned from a clock, and waits for a while, before MPI_Init and after it, which nobody
  * ends earlier: by the system's own monotonic clock, which no library stands before, each must take what the program
  * asked for, and by the program's clock the moment must have come when it is over. MPI's tool interface, which begins
- * before MPI_Init, loads libraries that measure the processor's clock by the time of day meanwhile. Prints
- * "timed waits: PASSED". */
+ * before MPI_Init, loads libraries that measure the processor's clock by the time of day meanwhile. And waits until a
+ * moment in centuries, which another thread ends: they must not be over by the clock. Prints "timed waits: PASSED". */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <mpi.h>
 #include <poll.h>
 #include <pthread.h>
@@ -118,17 +119,69 @@ static int wrong_whiles(const char* when) {
   return wrong;
 }
 
+static int woken;
+
+/* Ends the wait of the first thread after wait_ns. */
+static void* wake(void* unused) {
+  const struct timespec while_ns = {0, wait_ns};
+  syscall(SYS_nanosleep, &while_ns, NULL);
+  pthread_mutex_lock(&mutex);
+  woken = 1;
+  pthread_cond_signal(&by_time_of_day);
+  pthread_cond_signal(&by_monotonic);
+  pthread_mutex_unlock(&mutex);
+  sem_post(&semaphore);
+  return unused;
+}
+
+/* What the wait answers that wake() ends; of the semaphore's, errno. */
+static int wait_until_woken(int way, const struct timespec* until) {
+  int code = 0;
+  if (way == 0) return sem_timedwait(&semaphore, until) == 0 ? 0 : errno;
+  if (way == 1) return sem_clockwait(&semaphore, CLOCK_MONOTONIC, until) == 0 ? 0 : errno;
+  pthread_mutex_lock(&mutex);
+  while (!woken && code == 0) {
+    if (way == 2) code = pthread_cond_timedwait(&by_time_of_day, &mutex, until);
+    if (way == 3) code = pthread_cond_timedwait(&by_monotonic, &mutex, until);
+    if (way == 4) code = pthread_cond_clockwait(&by_monotonic, &mutex, CLOCK_MONOTONIC, until);
+  }
+  pthread_mutex_unlock(&mutex);
+  return code;
+}
+
+static int wrong_far_waits(const char* when) {
+  /* In nanoseconds of 64 bits without a check, the first is two seconds after a clock's beginning. */
+  static const time_t far[] = {18446744074, LLONG_MAX / 1000000000, LONG_MAX};
+  int wrong = 0;
+  for (int way = 0; way < 5; ++way) {
+    for (unsigned i = 0; i < sizeof far / sizeof *far; ++i) {
+      const struct timespec until = {far[i], second_ns - 1};
+      pthread_t waker;
+      woken = 0;
+      if (pthread_create(&waker, NULL, wake, NULL) != 0) return 1;
+      const int code = wait_until_woken(way, &until);
+      pthread_join(waker, NULL);
+      while (sem_trywait(&semaphore) == 0) continue;
+      if (code == 0) continue;
+      fprintf(stderr, "%s MPI_Init, a far wait of way %d until %lld s: %s\n", when, way, (long long)far[i],
+              code == ETIMEDOUT ? "timed out" : "an error");
+      ++wrong;
+    }
+  }
+  return wrong;
+}
+
 int main(int argc, char** argv) {
   pthread_condattr_t monotonic;
   pthread_condattr_init(&monotonic);
   pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
   pthread_cond_init(&by_monotonic, &monotonic);
   sem_init(&semaphore, 0, 0);
-  int wrong = wrong_waits("before") + wrong_whiles("before"), all = 0, rank, provided;
+  int wrong = wrong_waits("before") + wrong_whiles("before") + wrong_far_waits("before"), all = 0, rank, provided;
   MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  wrong += wrong_waits("after") + wrong_whiles("after");
+  wrong += wrong_waits("after") + wrong_whiles("after") + wrong_far_waits("after");
   MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) printf("timed waits: %s\n", all == 0 ? "PASSED" : "FAILED");
   MPI_T_finalize();

@@ -8,6 +8,7 @@
 
 #include "core/status/hint.h"
 #include "core/time/clock.h"
+#include "core/time/nanoseconds.h"
 #include "fabric/formats/opensm_config.h"
 #include "fabric/opensm/configuration.h"
 #include "fabric/routing/engines/engine.h"
@@ -20,7 +21,7 @@ constexpr std::string_view prefix = "opensm:";
 std::int64_t thread_cpu_ns() {
   timespec now = {};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  return time::in_ns(now);
 }
 
 std::vector<Contender> all_native() {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/time/clock.h"
+#include "core/time/nanoseconds.h"
 #include "fabric/check/paths.h"
 #include "fabric/faults/critical.h"
 #include "fabric/faults/names.h"
@@ -30,7 +31,7 @@ NodeId lasting_home(const Fabric& fabric, const std::vector<LinkId>& links) {
 std::int64_t thread_cpu_ns() {
   timespec now = {};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  return time::in_ns(now);
 }
 
 Status fail_in_opensm(const Contender& contender, const Fabric& fabric, const std::vector<LinkId>& links,

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "core/time/nanoseconds.h"
+
 namespace holdfast::record {
 namespace {
 
@@ -23,7 +25,7 @@ const Reader read_clock = find_reader();
 std::int64_t now_ns(clockid_t clock) {
   timespec time{};
   read_clock(clock, &time);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  return time::in_ns(time);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // or is sent to another rank is the same in all of them (RedMPI section 3.3, "Deterministic Results").
 #include <array>
 
+#include "core/time/nanoseconds.h"
 #include "hooks.h"
 #include "real_functions.h"
 #include "replicate/libc/answers.h"
@@ -74,7 +75,7 @@ extern "C" {
   const int code = hr::real_clock_gettime(clock, time);
   if (code != 0 || !hr::agreed_clocks()) return code;
   const hr::Inside inside;
-  const std::int64_t own = time->tv_sec * hr::second_ns + time->tv_nsec + hr::ahead_of_host(clock);
+  const std::int64_t own = holdfast::time::in_ns(*time) + hr::ahead_of_host(clock);
   const std::int64_t now = hr::agreed_clock_ns(clock, own);
   *time = {static_cast<time_t>(now / hr::second_ns), static_cast<long>(now % hr::second_ns)};
   return 0;

@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/time/nanoseconds.h"
 #include "replicate/libc/files.h"
 #include "replicate/libc/made_files.h"
 #include "replicate/mpi/io/file.h"
@@ -72,10 +73,9 @@ Identity identity_of(const struct stat& status) {
 constexpr std::int64_t just_now_ns = 100'000'000;
 
 bool changed_within(const struct stat& status, std::int64_t nanoseconds) {
-  const std::int64_t changed = status.st_ctim.tv_sec * std::int64_t{1'000'000'000} + status.st_ctim.tv_nsec;
   timespec now{};
   (void)real_clock_gettime(CLOCK_REALTIME, &now);
-  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec - changed < nanoseconds;
+  return time::in_ns(now) - nanoseconds < time::in_ns(status.st_ctim);
 }
 
 bool changed_just_now(const struct stat& status) {

@@ -15,6 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <limits>
+
+#include "core/arithmetic/checked.h"
+#include "core/time/nanoseconds.h"
 #include "replicate/libc/clocks.h"
 #include "replicate/mpi/agree/decide.h"
 #include "replicate/process/standing_clocks.h"
@@ -29,8 +33,10 @@ constexpr long long one_second_ns = 1'000'000'000;
 template <class Wait>
 int wait_by_clock(clockid_t clock, const timespec& deadline, int timed_out, Wait wait) {
   const std::int64_t ahead = seen_ahead(clock);
-  if (ahead == 0 || deadline.tv_nsec < 0 || deadline.tv_nsec >= one_second_ns) return wait(deadline);
-  const long long own = deadline.tv_sec * one_second_ns + deadline.tv_nsec - ahead;
+  if (ahead == 0 || deadline.tv_sec < 0 || deadline.tv_nsec < 0 || deadline.tv_nsec >= one_second_ns)
+    return wait(deadline);
+  const std::int64_t own = arithmetic::checked_subtract(time::in_ns(deadline), ahead)
+                               .value_or(std::numeric_limits<std::int64_t>::max());  // for ever
   if (own < 0) return wait(deadline);
   const int code = wait({static_cast<time_t>(own / one_second_ns), static_cast<long>(own % one_second_ns)});
   if (code == timed_out || (code == -1 && errno == timed_out)) waited_while_standing(clock, deadline);
@@ -40,10 +46,6 @@ int wait_by_clock(clockid_t clock, const timespec& deadline, int timed_out, Wait
 /// The C library keeps the clock of a condition variable in the second bit of this word.
 clockid_t clock_of(const pthread_cond_t& condition) {
   return (condition.__data.__wrefs & 2U) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
-}
-
-long long in_ns(const timespec& time) {
-  return time.tv_sec * one_second_ns + time.tv_nsec;
 }
 
 /// Whether a sleep of the program's is over at once. A program that waits for something else than its replica's leader
@@ -108,7 +110,7 @@ extern "C" {
   static const auto real = hr::real_function<decltype(clock_nanosleep)>("clock_nanosleep");
   if (hr::leader_has_slept()) return 0;
   if ((flags & TIMER_ABSTIME) == 0) {
-    const long long asked = hr::in_ns(*request);
+    const long long asked = holdfast::time::in_ns(*request);
     return hr::slept(asked, 0, real(clock, flags, request, remain));
   }
   return hr::wait_by_clock(clock, *request, 0,
@@ -118,14 +120,14 @@ extern "C" {
 [[gnu::visibility("default")]] int nanosleep(const timespec* request, timespec* remain) {
   static const auto real = hr::real_function<decltype(nanosleep)>("nanosleep");
   if (hr::leader_has_slept()) return 0;
-  const long long asked = hr::in_ns(*request);  // `remain` may be the same object
+  const long long asked = holdfast::time::in_ns(*request);  // `remain` may be the same object
   return hr::slept(asked, 0, real(request, remain));
 }
 
 [[gnu::visibility("default")]] int thrd_sleep(const timespec* request, timespec* remain) {
   static const auto real = hr::real_function<decltype(thrd_sleep)>("thrd_sleep");
   if (hr::leader_has_slept()) return 0;
-  const long long asked = hr::in_ns(*request);
+  const long long asked = holdfast::time::in_ns(*request);
   return hr::slept(asked, 0, real(request, remain));
 }
 
@@ -148,14 +150,13 @@ extern "C" {
 
 [[gnu::visibility("default")]] int ppoll(pollfd* files, nfds_t count, const timespec* limit, const sigset_t* mask) {
   static const auto real = hr::real_function<decltype(ppoll)>("ppoll");
-  return hr::slept(limit ? hr::in_ns(*limit) : 0, 0, real(files, count, limit, mask));
+  return hr::slept(limit ? holdfast::time::in_ns(*limit) : 0, 0, real(files, count, limit, mask));
 }
 
 [[gnu::visibility("default")]] int select(int count, fd_set* __restrict reads, fd_set* __restrict writes,
                                           fd_set* __restrict exceptions, timeval* __restrict limit) {
   static const auto real = hr::real_function<decltype(select)>("select");
-  const long long asked =
-      limit ? limit->tv_sec * hr::one_second_ns + limit->tv_usec * 1000LL : 0;  // Linux counts it down
+  const long long asked = limit ? holdfast::time::in_ns(*limit) : 0;  // Linux counts it down
   return hr::slept(asked, 0, real(count, reads, writes, exceptions, limit));
 }
 
@@ -163,7 +164,7 @@ extern "C" {
                                            fd_set* __restrict exceptions, const timespec* __restrict limit,
                                            const sigset_t* __restrict mask) {
   static const auto real = hr::real_function<decltype(pselect)>("pselect");
-  return hr::slept(limit ? hr::in_ns(*limit) : 0, 0, real(count, reads, writes, exceptions, limit, mask));
+  return hr::slept(limit ? holdfast::time::in_ns(*limit) : 0, 0, real(count, reads, writes, exceptions, limit, mask));
 }
 
 }  // extern "C"

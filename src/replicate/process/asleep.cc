@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/time/nanoseconds.h"
 #include "replicate/process/real_clock.h"
 #include "replicate/process/threads.h"
 
@@ -71,7 +72,7 @@ std::int64_t processor_time_ns(pid_t thread) {
   if (real_clock_gettime(static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3U) | scheduler_time_of_thread),
                          &used) != 0)
     return 0;
-  return used.tv_sec * 1'000'000'000 + used.tv_nsec;
+  return time::in_ns(used);
 }
 
 bool others_sleep() {

@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include "core/time/nanoseconds.h"
+
 namespace holdfast::replicate {
 
 namespace {
@@ -54,7 +56,7 @@ clock_t real_times(tms* times) {
 std::int64_t monotonic_now_ns() {
   timespec now{};
   real_clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+  return time::in_ns(now);
 }
 
 }  // namespace holdfast::replicate

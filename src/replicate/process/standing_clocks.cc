@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/time/nanoseconds.h"
 #include "replicate/process/program.h"
 #include "replicate/process/real_clock.h"
 
@@ -57,7 +58,7 @@ bool is_processor_time(clockid_t clock) {
 std::int64_t host_ns(clockid_t clock) {
   timespec time{};
   real_clock_gettime(clock, &time);
-  return time.tv_sec * billion + time.tv_nsec;
+  return time::in_ns(time);
 }
 
 std::int64_t& ns_of(Moment& moment, clockid_t clock) {
@@ -260,7 +261,7 @@ timespec file_time_before_init(const timespec& time) {
 }
 
 bool is_since_start(const timespec& time) {
-  return time.tv_sec * billion + time.tv_nsec >= ns_of(standing().shown, CLOCK_REALTIME);
+  return time::in_ns(time) >= ns_of(standing().shown, CLOCK_REALTIME);
 }
 
 std::int64_t standing_ahead(clockid_t clock) {
@@ -270,7 +271,7 @@ std::int64_t standing_ahead(clockid_t clock) {
 
 void waited_while_standing(clockid_t clock, const timespec& until) {
   if (standing_ahead(clock) == 0) return;
-  standing().waited += std::max<std::int64_t>(0, until.tv_sec * billion + until.tv_nsec - shown_now(finest(clock)));
+  standing().waited += std::max<std::int64_t>(0, time::in_ns(until) - shown_now(finest(clock)));
 }
 
 void slept_while_standing(long long nanoseconds) {

@@ -19,6 +19,7 @@
 #include "core/fault/grammar.h"
 #include "core/random/stream.h"
 #include "core/secret/secret_file.h"
+#include "core/time/nanoseconds.h"
 #include "transport/ofi/atomic.h"
 #include "transport/ofi/parameters.h"
 #include "transport/ofi/process.h"
@@ -39,7 +40,7 @@ constexpr std::int64_t again_gap_ns = 1'000'000;  ///< between looks at rails wh
 std::int64_t clock_ns(clockid_t clock) {
   timespec time{};
   clock_gettime(clock, &time);
-  return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
+  return time::in_ns(time);
 }
 
 }  // namespace

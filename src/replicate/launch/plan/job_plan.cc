@@ -12,6 +12,7 @@
 
 #include "core/input/text_file.h"
 #include "core/time/duration.h"
+#include "core/time/nanoseconds.h"
 #include "replicate/engine/tolerance_place.h"
 #include "replicate/launch/detect/host_capacity.h"
 #include "replicate/launch/detect/launcher.h"
@@ -117,7 +118,7 @@ std::string clocks_now() {
   for (const clockid_t clock : {CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_BOOTTIME}) {
     timespec now{};
     clock_gettime(clock, &now);
-    text += std::to_string(now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec) + ":";
+    text += std::to_string(time::in_ns(now)) + ":";
   }
   tms used{};
   return text + std::to_string(times(&used));

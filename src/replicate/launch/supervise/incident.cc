@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/event/json.h"
+#include "core/time/nanoseconds.h"
 #include "replicate/launch/plan/left_file.h"
 
 namespace holdfast::launch {
@@ -59,7 +60,7 @@ Incident unreadable(const std::string& file_name, const std::string& how) {
 std::int64_t written_ns(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return 0;
-  return status.st_mtim.tv_sec * std::int64_t{1'000'000'000} + status.st_mtim.tv_nsec;
+  return time::in_ns(status.st_mtim);
 }
 
 }  // namespace

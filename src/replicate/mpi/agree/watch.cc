@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/time/nanoseconds.h"
 #include "functions.h"
 #include "replicate/engine/standing.h"
 #include "replicate/mpi/agree/accesses_apart.h"
@@ -171,7 +172,7 @@ std::uint64_t turns_taken() {
 std::uint64_t steady_now_ns() {
   timespec now{};
   real_clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1000000000ULL + static_cast<std::uint64_t>(now.tv_nsec);
+  return static_cast<std::uint64_t>(time::in_ns(now));
 }
 
 void set_awaited(Awaited what) {
