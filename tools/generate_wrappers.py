@@ -50,6 +50,8 @@ HOOKED = ("start", "verify", "agree", "create", "once", "hook")
 # What the preloaded libraries intercept besides MPI.
 C_LIBRARY = """clock_gettime gettimeofday time getrusage clock times timespec_get __libc_start_main exit _exit _Exit quick_exit
                clock_nanosleep pthread_cond_timedwait pthread_cond_clockwait sem_timedwait sem_clockwait
+               pthread_mutex_timedlock pthread_mutex_clocklock mtx_timedlock cnd_timedwait pthread_rwlock_timedrdlock
+               pthread_rwlock_timedwrlock pthread_rwlock_clockrdlock pthread_rwlock_clockwrlock
                nanosleep thrd_sleep sleep usleep poll ppoll select pselect
                getrandom getentropy arc4random arc4random_buf arc4random_uniform _ZNSt13random_device9_M_getvalEv
                statfs statfs64 statvfs statvfs64 fstatfs fstatfs64 fstatvfs fstatvfs64 sysinfo sysconf get_avphys_pages

@@ -39,6 +39,32 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t by_time_of_day = PTHREAD_COND_INITIALIZER, by_monotonic;
 static sem_t semaphore;
 
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t held_lock = PTHREAD_RWLOCK_INITIALIZER;
+static mtx_t held_mtx, condition_mtx;
+static cnd_t condition;
+
+/* Nobody gives back what this thread takes. */
+static void* hold(void* unused) {
+  pthread_mutex_lock(&held);
+  pthread_rwlock_wrlock(&held_lock);
+  mtx_lock(&held_mtx);
+  return unused;
+}
+
+enum { ways = 13 };
+static int has_clock(int way) { /* or the time of day alone */
+  return way < 2 || way == 3 || way == 4 || way == 6 || way == 9 || way == 10;
+}
+
+/* What else than the clock ended a wait by C11's functions, whose mutex is locked meanwhile. */
+static int wait_for_condition(const struct timespec* until) {
+  mtx_lock(&condition_mtx);
+  const int code = cnd_timedwait(&condition, &condition_mtx, until);
+  mtx_unlock(&condition_mtx);
+  return code != thrd_timedout;
+}
+
 /* Calls an error what ends otherwise than by the clock. */
 static int wait_in(int way, clockid_t clock, const struct timespec* until) {
   int code;
@@ -48,7 +74,23 @@ static int wait_in(int way, clockid_t clock, const struct timespec* until) {
     case 1:
       return sem_clockwait(&semaphore, clock, until) != -1 || errno != ETIMEDOUT;
     case 2:
-      return clock == CLOCK_REALTIME && (sem_timedwait(&semaphore, until) != -1 || errno != ETIMEDOUT);
+      return sem_timedwait(&semaphore, until) != -1 || errno != ETIMEDOUT;
+    case 5:
+      return pthread_mutex_timedlock(&held, until) != ETIMEDOUT;
+    case 6:
+      return pthread_mutex_clocklock(&held, clock, until) != ETIMEDOUT;
+    case 7:
+      return pthread_rwlock_timedrdlock(&held_lock, until) != ETIMEDOUT;
+    case 8:
+      return pthread_rwlock_timedwrlock(&held_lock, until) != ETIMEDOUT;
+    case 9:
+      return pthread_rwlock_clockrdlock(&held_lock, clock, until) != ETIMEDOUT;
+    case 10:
+      return pthread_rwlock_clockwrlock(&held_lock, clock, until) != ETIMEDOUT;
+    case 11:
+      return mtx_timedlock(&held_mtx, until) != thrd_timedout;
+    case 12:
+      return wait_for_condition(until);
     default:
       pthread_mutex_lock(&mutex);
       code = way == 3
@@ -62,9 +104,8 @@ static int wait_in(int way, clockid_t clock, const struct timespec* until) {
 static int wrong_waits(const char* when) {
   static const clockid_t clocks[] = {CLOCK_REALTIME, CLOCK_MONOTONIC};
   int wrong = 0;
-  for (int way = 0; way < 5; ++way) {
-    for (int c = 0; c < 2; ++c) {
-      if (way == 2 && clocks[c] != CLOCK_REALTIME) continue; /* sem_timedwait has the one clock */
+  for (int way = 0; way < ways; ++way) {
+    for (int c = 0; c < 1 + has_clock(way); ++c) {
       const long long began = real_ns(), deadline = shown_ns(clocks[c]) + wait_ns;
       const struct timespec until = {deadline / second_ns, deadline % second_ns};
       const int failed = wait_in(way, clocks[c], &until);
@@ -177,6 +218,11 @@ int main(int argc, char** argv) {
   pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
   pthread_cond_init(&by_monotonic, &monotonic);
   sem_init(&semaphore, 0, 0);
+  mtx_init(&held_mtx, mtx_timed);
+  mtx_init(&condition_mtx, mtx_timed);
+  cnd_init(&condition);
+  pthread_t holder;
+  if (pthread_create(&holder, NULL, hold, NULL) != 0 || pthread_join(holder, NULL) != 0) return 1;
   int wrong = wrong_waits("before") + wrong_whiles("before") + wrong_far_waits("before"), all = 0, rank, provided;
   MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
   MPI_Init(&argc, &argv);

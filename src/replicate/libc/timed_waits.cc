@@ -105,6 +105,61 @@ extern "C" {
                            [=](const timespec& until) { return real(semaphore, clock, &until); });
 }
 
+[[gnu::visibility("default")]] int pthread_mutex_timedlock(pthread_mutex_t* __restrict mutex,
+                                                           const timespec* __restrict deadline) noexcept {
+  static const auto real = hr::real_function<decltype(pthread_mutex_timedlock)>("pthread_mutex_timedlock");
+  return hr::wait_by_clock(CLOCK_REALTIME, *deadline, ETIMEDOUT,
+                           [=](const timespec& until) { return real(mutex, &until); });
+}
+
+[[gnu::visibility("default")]] int pthread_mutex_clocklock(pthread_mutex_t* __restrict mutex, clockid_t clock,
+                                                           const timespec* __restrict deadline) noexcept {
+  static const auto real = hr::real_function<decltype(pthread_mutex_clocklock)>("pthread_mutex_clocklock");
+  return hr::wait_by_clock(clock, *deadline, ETIMEDOUT,
+                           [=](const timespec& until) { return real(mutex, clock, &until); });
+}
+
+[[gnu::visibility("default")]] int pthread_rwlock_timedrdlock(pthread_rwlock_t* __restrict lock,
+                                                              const timespec* __restrict deadline) noexcept {
+  static const auto real = hr::real_function<decltype(pthread_rwlock_timedrdlock)>("pthread_rwlock_timedrdlock");
+  return hr::wait_by_clock(CLOCK_REALTIME, *deadline, ETIMEDOUT,
+                           [=](const timespec& until) { return real(lock, &until); });
+}
+
+[[gnu::visibility("default")]] int pthread_rwlock_clockrdlock(pthread_rwlock_t* __restrict lock, clockid_t clock,
+                                                              const timespec* __restrict deadline) noexcept {
+  static const auto real = hr::real_function<decltype(pthread_rwlock_clockrdlock)>("pthread_rwlock_clockrdlock");
+  return hr::wait_by_clock(clock, *deadline, ETIMEDOUT,
+                           [=](const timespec& until) { return real(lock, clock, &until); });
+}
+
+[[gnu::visibility("default")]] int pthread_rwlock_timedwrlock(pthread_rwlock_t* __restrict lock,
+                                                              const timespec* __restrict deadline) noexcept {
+  static const auto real = hr::real_function<decltype(pthread_rwlock_timedwrlock)>("pthread_rwlock_timedwrlock");
+  return hr::wait_by_clock(CLOCK_REALTIME, *deadline, ETIMEDOUT,
+                           [=](const timespec& until) { return real(lock, &until); });
+}
+
+[[gnu::visibility("default")]] int pthread_rwlock_clockwrlock(pthread_rwlock_t* __restrict lock, clockid_t clock,
+                                                              const timespec* __restrict deadline) noexcept {
+  static const auto real = hr::real_function<decltype(pthread_rwlock_clockwrlock)>("pthread_rwlock_clockwrlock");
+  return hr::wait_by_clock(clock, *deadline, ETIMEDOUT,
+                           [=](const timespec& until) { return real(lock, clock, &until); });
+}
+
+[[gnu::visibility("default")]] int mtx_timedlock(mtx_t* __restrict mutex, const timespec* __restrict deadline) {
+  static const auto real = hr::real_function<decltype(mtx_timedlock)>("mtx_timedlock");
+  return hr::wait_by_clock(CLOCK_REALTIME, *deadline, thrd_timedout,
+                           [=](const timespec& until) { return real(mutex, &until); });
+}
+
+[[gnu::visibility("default")]] int cnd_timedwait(cnd_t* __restrict condition, mtx_t* __restrict mutex,
+                                                 const timespec* __restrict deadline) {
+  static const auto real = hr::real_function<decltype(cnd_timedwait)>("cnd_timedwait");
+  return hr::wait_by_clock(CLOCK_REALTIME, *deadline, thrd_timedout,
+                           [=](const timespec& until) { return real(condition, mutex, &until); });
+}
+
 [[gnu::visibility("default")]] int clock_nanosleep(clockid_t clock, int flags, const timespec* request,
                                                    timespec* remain) {
   static const auto real = hr::real_function<decltype(clock_nanosleep)>("clock_nanosleep");
