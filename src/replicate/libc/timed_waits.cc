@@ -18,6 +18,7 @@
 #include <limits>
 
 #include "core/arithmetic/checked.h"
+#include "core/arithmetic/totals.h"
 #include "core/time/nanoseconds.h"
 #include "replicate/libc/clocks.h"
 #include "replicate/mpi/agree/decide.h"
@@ -46,6 +47,12 @@ int wait_by_clock(clockid_t clock, const timespec& deadline, int timed_out, Wait
 /// The C library keeps the clock of a condition variable in the second bit of this word.
 clockid_t clock_of(const pthread_cond_t& condition) {
   return (condition.__data.__wrefs & 2U) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
+/// Of a limit of select(2), which takes a second and more of microseconds and refuses numbers below 0.
+std::int64_t in_ns(const timeval& limit) {
+  return arithmetic::add_or_most(time::in_ns({limit.tv_sec, 0}),
+                                 time::in_ns({limit.tv_usec / 1'000'000, limit.tv_usec % 1'000'000 * 1000}));
 }
 
 /// Whether a sleep of the program's is over at once. A program that waits for something else than its replica's leader
@@ -211,7 +218,7 @@ extern "C" {
 [[gnu::visibility("default")]] int select(int count, fd_set* __restrict reads, fd_set* __restrict writes,
                                           fd_set* __restrict exceptions, timeval* __restrict limit) {
   static const auto real = hr::real_function<decltype(select)>("select");
-  const long long asked = limit ? holdfast::time::in_ns(*limit) : 0;  // Linux counts it down
+  const long long asked = limit ? hr::in_ns(*limit) : 0;  // Linux counts it down
   return hr::slept(asked, 0, real(count, reads, writes, exceptions, limit));
 }
 
